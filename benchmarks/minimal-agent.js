@@ -1,0 +1,14 @@
+// What a page pays for: one agent, one tool, one wire. size-limit bundles this file; nothing runs it.
+import { Agent, defineTool } from "@bowline/core/agent";
+import { streamOpenaiChat } from "@bowline/core/openai-chat";
+
+const clock = defineTool({
+  name: "clock",
+  description: "The time",
+  parameters: { type: "object", properties: {} },
+  execute: () => new Date().toISOString(),
+});
+
+export function ask(model, text) {
+  return new Agent({ initialState: { model, tools: [clock] }, streamFn: streamOpenaiChat }).prompt(text);
+}

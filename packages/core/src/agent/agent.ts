@@ -1,0 +1,279 @@
+/**
+ * The stateful agent: a transcript, two queues, an abort controller and listeners around the one loop. Nothing global; two
+ * agents never meet.
+ */
+import { systemClock } from "../clock.ts";
+import { BowlineError } from "../errors.ts";
+import type { ImageContent, Message, UserContent } from "../llm/message.ts";
+import type { StreamFn } from "../llm/model.ts";
+import { createMemoryEffects } from "./effects.ts";
+import { isThenable } from "./emitter.ts";
+import type { AgentEvent, AgentMessage } from "./event.ts";
+import type { AgentLoopConfig } from "./hooks.ts";
+import { assertContinuable, runLoop } from "./loop.ts";
+import { MessageQueue, type QueueMode } from "./queue.ts";
+import type { RunResult } from "./run.ts";
+import { MutableAgentState, type AgentState, type InitialState } from "./state.ts";
+
+/** Awaited in the order of subscription when it returns a promise. A throw ends the run with `listener_failed`. */
+export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
+
+/** What may also be assigned on the agent later; it takes effect with the next turn. */
+export interface AgentSettings extends Partial<Omit<AgentLoopConfig, "model" | "reasoning" | "getSteeringMessages" | "getFollowUpMessages" | "toolContext">> {
+  /** Makes the model calls. Default: by the model's protocol, when the agent comes from the package's main entry. */
+  streamFn?: StreamFn;
+}
+
+export interface AgentOptions<TContext = unknown> extends AgentSettings {
+  initialState?: InitialState;
+  /** Default `one-at-a-time`. */
+  steeringMode?: QueueMode;
+  /** Default `one-at-a-time`. */
+  followUpMode?: QueueMode;
+  /** Handed to every tool unchanged. */
+  context?: TContext;
+}
+
+/** Keeps the roles a model understands. */
+const keepLlmMessages = (messages: AgentMessage[]): Message[] =>
+  messages.filter((message): message is Message => message.role === "user" || message.role === "assistant" || message.role === "toolResult");
+
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the settings are assigned in the constructor, whole
+export interface Agent<TContext = unknown> extends AgentSettings {}
+
+export class Agent<TContext = unknown> {
+  /** Used when no `streamFn` is given; a subclass may set it. */
+  static defaultStreamFn: StreamFn | undefined;
+
+  context: TContext | undefined;
+  readonly #state: MutableAgentState;
+  readonly #steering: MessageQueue;
+  readonly #followUps: MessageQueue;
+  #listeners: readonly AgentListener[] = [];
+  #inListener = 0;
+  #controller: AbortController | undefined;
+  #running: Promise<RunResult> | undefined;
+
+  constructor(options: AgentOptions<TContext> = {}) {
+    const { initialState = {}, steeringMode, followUpMode, context, ...settings } = options;
+    this.#state = new MutableAgentState(initialState);
+    this.#steering = new MessageQueue(steeringMode);
+    this.#followUps = new MessageQueue(followUpMode);
+    this.context = context;
+    Object.assign(this, settings);
+  }
+
+  get state(): AgentState {
+    return this.#state;
+  }
+
+  /** The signal of the run that is going on. */
+  get signal(): AbortSignal | undefined {
+    return this.#controller?.signal;
+  }
+
+  get steeringMode(): QueueMode {
+    return this.#steering.mode;
+  }
+  set steeringMode(mode: QueueMode) {
+    this.#steering.mode = mode;
+  }
+
+  get followUpMode(): QueueMode {
+    return this.#followUps.mode;
+  }
+  set followUpMode(mode: QueueMode) {
+    this.#followUps.mode = mode;
+  }
+
+  /** Calls `listener` with every event from now on. Returns what ends that. */
+  subscribe(listener: AgentListener): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
+  }
+
+  /**
+   * Runs from a new message until there is nothing more to do. Resolves, also for a failed or aborted run, when awaited
+   * `agent_end` listeners are done. Rejects with `invalid_state` during a run: use {@link steer} or {@link followUp} then.
+   */
+  async prompt(text: string, images?: readonly ImageContent[]): Promise<RunResult>;
+  async prompt(message: AgentMessage | AgentMessage[]): Promise<RunResult>;
+  async prompt(input: string | AgentMessage | AgentMessage[], images: readonly ImageContent[] = []): Promise<RunResult> {
+    this.#assertIdle("prompt()", "use steer() or followUp() to queue a message, or wait for the run to end");
+    return this.#run(typeof input === "string" ? [this.#userMessage(input, images)] : [input].flat());
+  }
+
+  /**
+   * Goes on without a new message: the last one must be a user's or a tool result, or something must be queued. Rejects with
+   * `invalid_state` otherwise, and during a run.
+   */
+  async continue(): Promise<RunResult> {
+    this.#assertIdle("continue()", "wait for the run to end");
+    const last = this.#state.messages.at(-1);
+    if (last?.role !== "assistant") {
+      assertContinuable(this.#state.messages);
+      return this.#run([]);
+    }
+    const steered = this.#steering.take();
+    const prompts = steered.length > 0 ? steered : this.#followUps.take();
+    if (prompts.length === 0) assertContinuable(this.#state.messages);
+    // What was taken here counts as the first poll, so that "one at a time" holds.
+    return this.#run(prompts, steered.length > 0);
+  }
+
+  /** Cancels the run: no further model call, no further tool; the partial answer and the queues are kept. */
+  abort(): void {
+    this.#controller?.abort();
+  }
+
+  /** Resolves when no run is going on. Throws `invalid_state` in a listener, which the run itself waits for. */
+  waitForIdle(): Promise<void> {
+    if (this.#inListener > 0) {
+      throw new BowlineError("invalid_state", "waitForIdle() in a listener would wait for itself: the run ends after its listeners.");
+    }
+    return Promise.resolve(this.#running).then(() => {});
+  }
+
+  /** Forgets messages, queues and the last error; keeps prompt, model and tools. Throws `invalid_state` during a run. */
+  reset(): void {
+    this.#assertIdle("reset()", "wait for the run to end");
+    this.#state.messages = [];
+    this.#state.errorMessage = undefined;
+    this.clearAllQueues();
+  }
+
+  /** Queues a message for after the current turn's tools, before the next model call. */
+  steer(message: AgentMessage): void {
+    this.#steering.push(message);
+  }
+
+  /** Queues a message for when the agent would otherwise stop. */
+  followUp(message: AgentMessage): void {
+    this.#followUps.push(message);
+  }
+
+  clearSteeringQueue(): void {
+    this.#steering.clear();
+  }
+
+  clearFollowUpQueue(): void {
+    this.#followUps.clear();
+  }
+
+  clearAllQueues(): void {
+    this.clearSteeringQueue();
+    this.clearFollowUpQueue();
+  }
+
+  hasQueuedMessages(): boolean {
+    return this.#steering.size + this.#followUps.size > 0;
+  }
+
+  #run(prompts: AgentMessage[], steeringTaken = false): Promise<RunResult> {
+    const streamFn = this.streamFn ?? (this.constructor as typeof Agent).defaultStreamFn;
+    if (streamFn === undefined) {
+      throw new BowlineError("invalid_argument", "This agent needs a streamFn: pass one, or import Agent from the package's main entry, which has a default.");
+    }
+    const state = this.#state;
+    const controller = new AbortController();
+    let skipSteering = steeringTaken;
+    const effects = createMemoryEffects({
+      publish: (event) => this.#publish(event, controller.signal),
+      inbox: (kind) => {
+        if (kind === "followUp") return this.#followUps.take();
+        const skip = skipSteering;
+        skipSteering = false;
+        return skip ? [] : this.#steering.take();
+      },
+    });
+    const context = {
+      get systemPrompt() {
+        return state.systemPrompt;
+      },
+      get messages() {
+        return state.messages;
+      },
+      get tools() {
+        return state.tools;
+      },
+    };
+    this.#controller = controller;
+    state.isStreaming = true;
+    const running = runLoop(prompts, { context, config: () => this.#config(), effects, streamFn, signal: controller.signal });
+    this.#running = running.finally(() => {
+      state.isStreaming = false;
+      state.streamingMessage = undefined;
+      state.pendingToolCalls.clear();
+      this.#controller = undefined;
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  #config(): AgentLoopConfig {
+    const { model, thinkingLevel } = this.#state;
+    const { streamFn: _, ...settings } = { ...this } as AgentSettings;
+    return {
+      convertToLlm: keepLlmMessages,
+      ...settings,
+      model,
+      toolContext: this.context,
+      ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
+    };
+  }
+
+  #publish(event: AgentEvent, signal: AbortSignal): void | Promise<void> {
+    this.#state.apply(event);
+    return this.#notify(event, signal, this.#listeners, 0);
+  }
+
+  /** Calls every listener, each after the one before; the first failure is thrown when all have been called. */
+  #notify(event: AgentEvent, signal: AbortSignal, listeners: readonly AgentListener[], from: number): void | Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
+    for (let index = from; index < listeners.length; index++) {
+      this.#inListener++;
+      try {
+        const result = listeners[index]?.(event, signal);
+        if (isThenable(result)) return this.#afterListener(result, failure, () => this.#notify(event, signal, listeners, index + 1));
+      } catch (error) {
+        failure ??= { error };
+      } finally {
+        this.#inListener--;
+      }
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async #afterListener(
+    result: PromiseLike<void>,
+    earlier: { readonly error: unknown } | undefined,
+    rest: () => void | Promise<void>,
+  ): Promise<void> {
+    let failure = earlier;
+    try {
+      await result;
+    } catch (error) {
+      failure ??= { error };
+    }
+    try {
+      await rest();
+    } catch (error) {
+      failure ??= { error };
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  #assertIdle(what: string, instead: string): void {
+    if (this.#running === undefined) return;
+    throw new BowlineError("invalid_state", `${what} while a run is going on: ${instead}.`);
+  }
+
+  #userMessage(text: string, images: readonly ImageContent[]): AgentMessage {
+    const timestamp = (this.clock ?? systemClock).now();
+    if (images.length === 0) return { role: "user", content: text, timestamp };
+    const content: UserContent[] = [{ type: "text", text }, ...images];
+    return { role: "user", content, timestamp };
+  }
+}

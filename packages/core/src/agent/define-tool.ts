@@ -1,0 +1,66 @@
+/** The typed way to make a tool: arguments follow from the schema, results may be plain text. */
+import { BowlineError } from "../errors.ts";
+import type { InferSchema } from "../infer-schema.ts";
+import { isStandardSchema, toJsonSchema, withJsonSchema, type JsonSchema } from "../schema.ts";
+import type { AgentTool, AgentToolResult } from "./tool.ts";
+
+/** What a tool's `execute` is told about its call. */
+export interface ToolRun<TContext = unknown, TDetails = unknown> {
+  readonly toolCallId: string;
+  /** Fires on abort and on the tool's time limit. */
+  readonly signal: AbortSignal;
+  readonly context: TContext;
+  /** The same for every try of this call, also after a crash. */
+  readonly idempotencyKey: string;
+  /** Streams progress: text, or a partial result. */
+  update(partial: string | AgentToolResult<TDetails>): void;
+}
+
+export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unknown>
+  extends Omit<AgentTool<TParameters, TDetails, TContext>, "execute" | "parameters"> {
+  /** A TypeBox schema, a JSON Schema (`as const` for types), or a Standard Schema. */
+  parameters: TParameters;
+  /** The JSON Schema of a Standard Schema that cannot give its own (valibot). */
+  jsonSchema?: JsonSchema;
+  /** Throw to fail. A string is the text of the result. */
+  execute(
+    args: InferSchema<TParameters>,
+    run: ToolRun<TContext, TDetails>,
+  ): string | AgentToolResult<TDetails> | Promise<string | AgentToolResult<TDetails>>;
+}
+
+/** The longest names that the named wires accept, and their alphabet (Q118). */
+const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Makes a tool. Throws `invalid_argument` for a name no model server takes and for a schema that is not one of an object. */
+export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
+  definition: ToolDefinition<TParameters, TDetails, TContext>,
+): AgentTool<TParameters, TDetails, TContext> {
+  const { jsonSchema, execute, ...rest } = definition;
+  const { name } = rest;
+  if (!namePattern.test(name)) {
+    throw new BowlineError("invalid_argument", `A tool's name must be 1 to 64 of A-Z, a-z, 0-9, _ and -, not ${JSON.stringify(name)}.`);
+  }
+  const given: unknown = rest.parameters;
+  const parameters = jsonSchema !== undefined && isStandardSchema(given) ? withJsonSchema(given, jsonSchema) : given;
+  toJsonSchema(parameters, `tool "${name}"`);
+  return {
+    ...rest,
+    parameters: parameters as TParameters,
+    async execute(toolCallId, params, signal, onUpdate, run) {
+      const result = await execute(params, {
+        toolCallId,
+        signal: signal ?? new AbortController().signal,
+        context: run?.context as TContext,
+        idempotencyKey: run?.idempotencyKey ?? toolCallId,
+        update: (partial) => onUpdate?.(typeof partial === "string" ? textResult(partial) : partial),
+      });
+      return typeof result === "string" ? textResult(result) : result;
+    },
+  };
+}
+
+/** A result that is only text. */
+export function textResult(text: string): AgentToolResult<never> {
+  return { content: [{ type: "text", text }] };
+}

@@ -1,0 +1,99 @@
+/**
+ * What a caller can put into the loop, and the contract of each. A hook that throws or rejects never hangs or crashes the run:
+ * around a tool it makes an error result, elsewhere it ends the run with `hook_failed`.
+ */
+import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
+import type { Model, StreamOptions } from "../llm/model.ts";
+import type { AgentMessage } from "./event.ts";
+import type { AgentTool, AgentToolCall, AgentToolResult, ToolExecutionMode } from "./tool.ts";
+
+/** The transcript and what goes with it. The loop appends to `messages` in place. */
+export interface AgentContext {
+  systemPrompt: string;
+  messages: AgentMessage[];
+  tools?: AgentTool[];
+}
+
+export interface BeforeToolCallContext {
+  readonly assistantMessage: AssistantMessage;
+  readonly toolCall: AgentToolCall;
+  /** Checked against the tool's schema. */
+  readonly args: unknown;
+  readonly context: AgentContext;
+}
+
+/** `block` prevents the call; the model gets `reason` as an error result. Nothing returned lets it run. */
+export interface BeforeToolCallResult {
+  block?: boolean;
+  reason?: string;
+}
+
+export interface AfterToolCallContext extends BeforeToolCallContext {
+  readonly result: AgentToolResult<object | undefined>;
+  readonly isError: boolean;
+}
+
+/** Each field given replaces the result's, whole; nothing is merged deeply. */
+export interface AfterToolCallResult {
+  content?: AgentToolResult["content"];
+  details?: unknown;
+  isError?: boolean;
+  terminate?: boolean;
+}
+
+export interface ShouldStopAfterTurnContext {
+  readonly message: AssistantMessage;
+  readonly toolResults: ToolResultMessage[];
+  readonly context: AgentContext;
+  /** Messages new in this run so far. */
+  readonly newMessages: AgentMessage[];
+}
+
+type MaybePromise<T> = T | PromiseLike<T>;
+
+/** Limits of one run; whatever is absent is unlimited. Checked before each model call; time also during one. */
+export interface Budget {
+  /** Model calls. */
+  maxTurns?: number;
+  /** Tokens over all calls, as far as servers report them. */
+  maxTokens?: number;
+  /** US dollars over all calls, as far as prices are known. */
+  maxCost?: number;
+  maxTimeMs?: number;
+}
+
+/** Everything the loop is told beside the transcript. Every stream option is accepted and passed on with each model call. */
+export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
+  model: Model;
+  /** Makes LLM messages of the transcript before each model call, after `transformContext`. */
+  convertToLlm: (messages: AgentMessage[]) => MaybePromise<Message[]>;
+  /** Prunes or adds for one request only; nothing is kept. */
+  transformContext?: (messages: AgentMessage[], signal?: AbortSignal) => MaybePromise<AgentMessage[]>;
+  /** Asked before each model call; a falsy answer falls back to `apiKey`. */
+  getApiKey?: (provider: string) => MaybePromise<string | undefined>;
+  /** Default `parallel`. */
+  toolExecution?: ToolExecutionMode;
+  /** Runs after `tool_execution_start` and after the arguments were checked, one call at a time. */
+  beforeToolCall?: (context: BeforeToolCallContext, signal?: AbortSignal) => MaybePromise<BeforeToolCallResult | undefined | void>;
+  /** Runs after a tool, failed ones too, before `tool_execution_end`. Not for calls that never ran. */
+  afterToolCall?: (context: AfterToolCallContext, signal?: AbortSignal) => MaybePromise<AfterToolCallResult | undefined | void>;
+  /** Runs after a turn that ended well; `true` ends the run before any queue is read. */
+  shouldStopAfterTurn?: (context: ShouldStopAfterTurnContext) => MaybePromise<boolean>;
+  /** Messages to inject before the next model call. */
+  getSteeringMessages?: () => MaybePromise<readonly AgentMessage[]>;
+  /** Messages to go on with when the agent would stop. */
+  getFollowUpMessages?: () => MaybePromise<readonly AgentMessage[]>;
+  budget?: Budget;
+  /** The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins. Default: no limit. */
+  toolTimeoutMs?: number;
+  /** How long an abort waits for tools that ignore their signal before it reports them as left running. Default 1,000. */
+  abortGraceMs?: number;
+  /** The longest one listener or hook may take, in milliseconds. Default 60,000; 0 is no limit. Hooks around tools may wait for a person and have none. */
+  hookTimeoutMs?: number;
+  /** Handed to every tool unchanged. */
+  toolContext?: unknown;
+  /** Makes run ids. Default: random UUIDs. */
+  createId?: () => string;
+  /** The run whose tool started this one. */
+  parentRunId?: string;
+}

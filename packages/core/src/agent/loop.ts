@@ -1,0 +1,192 @@
+/**
+ * The loop. Model call, tools, queues, and again, until there is nothing to do; everything it touches is passed in. Whatever a
+ * hook, a tool, a listener or a stream function throws, a run ends with exactly one `agent_end`.
+ */
+import { BowlineError, toBowlineError, toErrorInfo } from "../errors.ts";
+import { toolCallsOf, type AssistantMessage, type ToolResultMessage } from "../llm/message.ts";
+import type { StreamFn } from "../llm/model.ts";
+import { EventStream } from "../llm/stream.ts";
+import { addUsage } from "../llm/usage.ts";
+import { createMemoryEffects, type InboxKind } from "./effects.ts";
+import type { AgentEvent, AgentMessage, RunEndReason } from "./event.ts";
+import { executeToolCalls, skipToolCalls } from "./execute.ts";
+import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
+import { callModel } from "./model-call.ts";
+import { Run, type RunInput, type RunResult } from "./run.ts";
+
+/** Answers that a token limit cut in the middle of a tool call, in a row, before the run gives up. */
+const MAX_TRUNCATED_CALLS = 3;
+
+/**
+ * Runs from new messages. The stream is observational: it keeps the order and waits for nobody; breaking out of it aborts the
+ * run. `context.messages` is copied. Throws `invalid_argument` without a stream function.
+ */
+export function agentLoop(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): EventStream<AgentEvent, AgentMessage[]> {
+  const copy = { ...context, messages: [...context.messages] };
+  return startLoop(prompts, copy, config, signal, streamFn);
+}
+
+/**
+ * Goes on from a context whose last message is a user's or a tool result; new messages are pushed onto `context.messages`.
+ * Throws `invalid_state` for any other last message.
+ */
+export function agentLoopContinue(
+  context: AgentContext,
+  config: AgentLoopConfig,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): EventStream<AgentEvent, AgentMessage[]> {
+  assertContinuable(context.messages);
+  return startLoop([], context, config, signal, streamFn);
+}
+
+/** Throws `invalid_state` unless a run can go on from these messages. */
+export function assertContinuable(messages: readonly AgentMessage[]): void {
+  const last = messages.at(-1);
+  if (last === undefined) throw new BowlineError("invalid_state", "There are no messages to continue from.");
+  if (last.role === "assistant") {
+    throw new BowlineError("invalid_state", "Cannot continue from an assistant message: the last message must be a user's or a tool result.");
+  }
+}
+
+function startLoop(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  signal: AbortSignal | undefined,
+  streamFn: StreamFn | undefined,
+): EventStream<AgentEvent, AgentMessage[]> {
+  if (streamFn === undefined) {
+    throw new BowlineError("invalid_argument", "A stream function is needed: pass one, or import from the package's main entry, which has a default.");
+  }
+  return new EventStream(async (push, left) => {
+    const effects = createMemoryEffects({
+      publish: (event) => push([event]),
+      inbox: (kind) => inboxOf(config, kind),
+    });
+    const either = signal === undefined ? left : AbortSignal.any([signal, left]);
+    return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal: either })).messages;
+  });
+}
+
+/** The messages of the configuration's own queues. */
+export async function inboxOf(config: AgentLoopConfig, kind: InboxKind): Promise<readonly AgentMessage[]> {
+  return (await (kind === "steering" ? config.getSteeringMessages?.() : config.getFollowUpMessages?.())) ?? [];
+}
+
+/** One run over any effects. Never rejects. */
+export async function runLoop(prompts: readonly AgentMessage[], input: RunInput): Promise<RunResult> {
+  const run = new Run(input);
+  const { emitter, newMessages: messages } = run;
+  let end: RunEnd;
+  try {
+    await emitter.emit({ type: "agent_start" });
+    end = await turns(run, prompts);
+  } catch (error) {
+    end = { reason: "error", error: toBowlineError(error, "internal_error") };
+  }
+  if (emitter.failure !== undefined) end = { reason: "error", error: emitter.failure };
+  const error = end.error === undefined ? {} : { error: toErrorInfo(end.error) };
+  await emitter.emit({ type: "agent_end", messages, reason: end.reason, usage: run.usage, ...error });
+  run.end();
+  if (emitter.failure !== undefined) end = { reason: "error", error: emitter.failure }; // a listener of agent_end itself
+  const { usage, turns: count, tools, id } = run;
+  const message = bestAnswer(messages);
+  return { runId: id, messages, usage, turns: count, tools, ...end, ...(message !== undefined && { message }) };
+}
+
+interface RunEnd {
+  readonly reason: RunEndReason;
+  readonly error?: BowlineError;
+}
+
+async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd> {
+  if (run.exhausted !== undefined) return { reason: "budget", error: run.exhausted };
+  let pending = prompts;
+  let truncated = 0;
+  for (let first = true; ; first = false) {
+    run.configure();
+    await run.emitter.emit({ type: "turn_start" });
+    for (const message of pending) await run.add(message);
+    if (first) await addSteeredWhileIdle(run);
+
+    const message = await callModel(run);
+    run.usage = addUsage(run.usage, message.usage);
+    const { toolResults, terminate } = await runTools(run, message);
+    await run.emitter.emit({ type: "turn_end", message, toolResults });
+
+    if (message.stopReason === "error" || message.stopReason === "aborted" || run.stop !== undefined) return endOf(run, message);
+    truncated = message.stopReason === "length" ? truncated + 1 : 0;
+    if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS)) return { reason: "length" };
+    if (await shouldStop(run, message, toolResults)) return { reason: "done" };
+
+    const unfinished = toolResults.length > 0 && !terminate;
+    // Checked before the queues are read, so that what is queued is kept.
+    if (run.exhausted !== undefined) return unfinished ? { reason: "budget", error: run.exhausted } : { reason: "done" };
+    pending = await take(run, "steering");
+    if (pending.length === 0 && !unfinished) {
+      pending = await take(run, "followUp");
+      if (pending.length === 0) return { reason: "done" };
+    }
+  }
+}
+
+/** Messages steered while idle go out with the first request; a queue that fails ends the run by the usual way. */
+async function addSteeredWhileIdle(run: Run): Promise<void> {
+  if (run.stop !== undefined) return;
+  try {
+    for (const message of await take(run, "steering")) await run.add(message);
+  } catch (error) {
+    run.fail(toBowlineError(error, "hook_failed"));
+  }
+}
+
+/** The calls of a complete answer are run; those of a failed one are answered, so that history stays valid. */
+async function runTools(run: Run, message: AssistantMessage): Promise<{ toolResults: ToolResultMessage[]; terminate: boolean }> {
+  const calls = toolCallsOf(message);
+  if (calls.length === 0) return { toolResults: [], terminate: false };
+  if (message.stopReason === "error" || message.stopReason === "aborted") {
+    return { toolResults: await skipToolCalls(run, calls, "Not run: the answer that asked for it was not completed."), terminate: false };
+  }
+  return executeToolCalls(run, message, calls);
+}
+
+function endOf(run: Run, message: AssistantMessage): RunEnd {
+  const error = run.stop ?? errorOf(message);
+  if (error.code === "aborted") return { reason: "aborted", error };
+  return { reason: error.code === "budget_exceeded" ? "budget" : "error", error };
+}
+
+function errorOf(message: AssistantMessage): BowlineError {
+  const { error, errorMessage = "The model call failed.", stopReason } = message;
+  if (error !== undefined) return new BowlineError(error.code, error.message, error);
+  return new BowlineError(stopReason === "aborted" ? "aborted" : "stream_function_failed", errorMessage);
+}
+
+async function shouldStop(run: Run, message: AssistantMessage, toolResults: ToolResultMessage[]): Promise<boolean> {
+  const { config, context, newMessages } = run;
+  try {
+    return (await config.shouldStopAfterTurn?.({ message, toolResults, context, newMessages })) === true;
+  } catch (error) {
+    throw toBowlineError(error, "hook_failed", "shouldStopAfterTurn failed");
+  }
+}
+
+async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
+  try {
+    return await run.effects.inbox(kind);
+  } catch (error) {
+    throw toBowlineError(error, "hook_failed", `Reading the ${kind} queue failed`);
+  }
+}
+
+function bestAnswer(messages: readonly AgentMessage[]): AssistantMessage | undefined {
+  return messages.findLast((message): message is AssistantMessage => message.role === "assistant" && message.content.length > 0)
+    ?? messages.findLast((message): message is AssistantMessage => message.role === "assistant");
+}

@@ -1,0 +1,57 @@
+/** Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its schema, and be allowed. */
+import { errorText } from "../errors.ts";
+import type { AssistantMessage, ToolCall } from "../llm/message.ts";
+import { validate, type SchemaIssue } from "../schema.ts";
+import type { Run } from "./run.ts";
+import type { AgentTool } from "./tool.ts";
+
+export interface Ready {
+  readonly call: ToolCall;
+  readonly tool: AgentTool;
+  /** Checked. */
+  readonly args: unknown;
+}
+
+/** Refuses with a text for the model, which says what to do instead. Never throws. */
+export async function preflight(
+  run: Run,
+  message: AssistantMessage,
+  call: ToolCall,
+  tools: ReadonlyMap<string, AgentTool>,
+): Promise<Ready | { readonly refusal: string }> {
+  const tool = tools.get(call.name);
+  if (tool === undefined) return { refusal: unknownTool(call.name, [...tools.keys()]) };
+  if (message.stopReason === "length") {
+    return { refusal: `Not run: the answer was cut by the token limit inside or after this call. Call ${call.name} again, with less at once.` };
+  }
+  if (call.argumentsError !== undefined) return { refusal: `${call.argumentsError} Nothing was run; call ${call.name} again with valid JSON.` };
+  try {
+    const raw: unknown = tool.prepareArguments === undefined ? call.arguments : tool.prepareArguments(call.arguments);
+    const checked = await validate(tool.parameters, raw, `tool "${tool.name}"`);
+    if (checked.issues !== undefined) return { refusal: invalidArguments(call, checked.issues) };
+    const args = checked.value;
+    const { config, context, signal } = run;
+    const verdict = await config.beforeToolCall?.({ assistantMessage: message, toolCall: call, args, context }, signal);
+    if (verdict && verdict.block === true) return { refusal: verdict.reason ?? "Tool execution was blocked" };
+    return { call, tool, args };
+  } catch (error) {
+    return { refusal: errorText(error) };
+  }
+}
+
+function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): string {
+  const lines = issues.map(({ path, message }) => `  - ${path === "" ? "arguments" : path}: ${message}`);
+  return `Invalid arguments for tool "${call.name}":\n${lines.join("\n")}`;
+}
+
+function unknownTool(name: string, known: readonly string[]): string {
+  if (known.length === 0) return `Tool "${name}" not found: there are no tools.`;
+  const folded = fold(name);
+  const near = known.filter((candidate) => fold(candidate).includes(folded) || folded.includes(fold(candidate)));
+  const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
+  return `Tool "${name}" not found.${hint} Available: ${known.join(", ")}.`;
+}
+
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}

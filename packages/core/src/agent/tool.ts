@@ -1,0 +1,57 @@
+/** What a tool is to the loop. `defineTool` is the typed way to make one; the plain shape is seed 002's. */
+import type { InferSchema, UncheckedArguments } from "../infer-schema.ts";
+import type { Tool, ToolCall, UserContent } from "../llm/message.ts";
+
+/** What a tool gives back. A throw is a failure; so is `isError: true`. */
+export interface AgentToolResult<TDetails = unknown> {
+  /** For the model: text and images. Absent means none. */
+  content?: UserContent[];
+  /** For the program, kept in the transcript, never sent to the model. */
+  details?: TDetails;
+  isError?: boolean;
+  /** Skip the follow-up model call, if every result of the batch says so. Runtime only, never in the transcript. */
+  terminate?: boolean;
+}
+
+/** Reports progress. Calls after the tool has settled are ignored. */
+export type AgentToolUpdateCallback<TDetails = unknown> = (partial: AgentToolResult<TDetails>) => void;
+
+export type ToolExecutionMode = "sequential" | "parallel";
+
+/** The tool call as hooks see it. */
+export type AgentToolCall = ToolCall;
+
+/** The fifth argument of `execute`: what only this run knows. */
+export interface ToolRunContext<TContext = unknown> {
+  /** The agent's context object, passed through unchanged. */
+  readonly context: TContext;
+  /** The same for every try of this call, also after a crash: hand it to services that know such keys. */
+  readonly idempotencyKey: string;
+}
+
+/**
+ * A tool. `TParameters` is the type of its schema, from which the arguments' type follows; without it the fields of `params`
+ * can be used unchecked.
+ */
+export interface AgentTool<TParameters = unknown, TDetails = unknown, TContext = UncheckedArguments> extends Tool {
+  /** A JSON Schema, a TypeBox schema, or a Standard Schema with its JSON Schema, of an object. */
+  parameters: TParameters;
+  /** For display. Default: the name. */
+  label?: string;
+  /** `sequential` makes the whole batch run one at a time. Default: the loop's `toolExecution`. */
+  executionMode?: ToolExecutionMode;
+  /** Whether a call in flight at a crash may be run again. Default `never`. */
+  replay?: "never" | "safe";
+  /** The longest one call may take, in milliseconds. Default: the loop's `toolTimeoutMs`. */
+  timeoutMs?: number;
+  /** Mends raw arguments before they are checked. A throw is a failure of the call. */
+  prepareArguments?(raw: unknown): unknown;
+  /** Runs the call with checked arguments. Throw to fail: the model gets the message. */
+  execute(
+    toolCallId: string,
+    params: InferSchema<TParameters>,
+    signal?: AbortSignal,
+    onUpdate?: AgentToolUpdateCallback<TDetails>,
+    run?: ToolRunContext<TContext>,
+  ): AgentToolResult<TDetails> | Promise<AgentToolResult<TDetails>>;
+}

@@ -1,0 +1,33 @@
+/** Time and ids are passed in, so that a test can own them and a durable engine can record them. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `fire` once after `ms`; the returned function cancels it and is safe to call twice. */
+  setTimer(ms: number, fire: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimer: (ms, fire) => {
+    // A longer delay than 2^31-1 ms would fire at once.
+    const timer = setTimeout(fire, Math.min(ms, 2_147_483_647));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `ms`, or as soon as `signal` fires (check the signal afterwards); leaves no timer or listener behind. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve();
+    const settle = (): void => {
+      cancel();
+      signal?.removeEventListener("abort", settle);
+      resolve();
+    };
+    const cancel = clock.setTimer(ms, settle);
+    signal?.addEventListener("abort", settle, { once: true });
+  });
+}
+
+/** A random UUID: the default for run and tool call ids. */
+export const randomId = (): string => crypto.randomUUID();

@@ -1,0 +1,121 @@
+/** `@bowline/core`: everything, with a default stream function. For the smallest bundle import `./agent` and one wire. */
+import { Agent as AgentWithoutWire } from "./agent/agent.ts";
+import type { AgentEvent, AgentMessage } from "./agent/event.ts";
+import type { AgentContext, AgentLoopConfig } from "./agent/hooks.ts";
+import * as loop from "./agent/loop.ts";
+import type { StreamFn } from "./llm/model.ts";
+import type { EventStream } from "./llm/stream.ts";
+import { streamByProtocol } from "./providers/by-protocol.ts";
+
+/** The agent whose default stream function speaks the wire that the model names. */
+export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
+  static override readonly defaultStreamFn: StreamFn = streamByProtocol;
+}
+
+/** {@link loop.agentLoop} with a default stream function. */
+export function agentLoop(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  signal?: AbortSignal,
+  streamFn: StreamFn = streamByProtocol,
+): EventStream<AgentEvent, AgentMessage[]> {
+  return loop.agentLoop(prompts, context, config, signal, streamFn);
+}
+
+/** {@link loop.agentLoopContinue} with a default stream function. */
+export function agentLoopContinue(
+  context: AgentContext,
+  config: AgentLoopConfig,
+  signal?: AbortSignal,
+  streamFn: StreamFn = streamByProtocol,
+): EventStream<AgentEvent, AgentMessage[]> {
+  return loop.agentLoopContinue(context, config, signal, streamFn);
+}
+
+export { BowlineError, errorCodes, isBowlineError, toErrorInfo } from "./errors.ts";
+export type { BowlineErrorOptions, ErrorCode, ErrorInfo } from "./errors.ts";
+export { systemClock } from "./clock.ts";
+export type { Clock } from "./clock.ts";
+export { toJsonSchema, withJsonSchema } from "./schema.ts";
+export type { JsonSchema, StandardResult, StandardSchema } from "./schema.ts";
+export type { InferSchema, UncheckedArguments } from "./infer-schema.ts";
+
+export { messageText, toolCallsOf } from "./llm/message.ts";
+export type {
+  AssistantContent,
+  AssistantMessage,
+  Context,
+  ImageContent,
+  Message,
+  OpaqueContent,
+  StopReason,
+  TextContent,
+  ThinkingContent,
+  Tool,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+  UserMessage,
+} from "./llm/message.ts";
+export { applyEvent, isTerminal, reduceEvents } from "./llm/event.ts";
+export type { AssistantMessageEvent } from "./llm/event.ts";
+export { EventStream } from "./llm/stream.ts";
+export type { Produce } from "./llm/stream.ts";
+export type {
+  AssistantMessageEventStream,
+  AssistantMessageStream,
+  Compat,
+  Model,
+  StreamFn,
+  StreamOptions,
+  StreamTimeouts,
+  ThinkingBudgets,
+  ThinkingLevel,
+  ToolChoice,
+} from "./llm/model.ts";
+export { addUsage } from "./llm/usage.ts";
+export type { Cost, Prices, Usage } from "./llm/usage.ts";
+
+export { getModel, parseModelRef, vendors } from "./providers/vendors.ts";
+export type { ModelRef, Vendor } from "./providers/vendors.ts";
+export { streamByProtocol };
+
+export { createMemoryEffects, defineTool, textResult } from "./agent/index.ts";
+export type {
+  AfterToolCallContext,
+  AfterToolCallResult,
+  AgentContext,
+  AgentEvent,
+  AgentEventBody,
+  AgentEventSink,
+  AgentListener,
+  AgentLoopConfig,
+  AgentMessage,
+  AgentOptions,
+  AgentSettings,
+  AgentState,
+  AgentTool,
+  AgentToolCall,
+  AgentToolResult,
+  AgentToolUpdateCallback,
+  BeforeToolCallContext,
+  BeforeToolCallResult,
+  Budget,
+  CustomAgentMessages,
+  Effects,
+  InboxKind,
+  InitialState,
+  MemoryEffects,
+  QueueMode,
+  RunEndReason,
+  RunResult,
+  ShouldStopAfterTurnContext,
+  StepAbout,
+  ToolDefinition,
+  ToolExecutionMode,
+  ToolOutcome,
+  ToolRun,
+  ToolRunContext,
+} from "./agent/index.ts";
+export type { Entry, EntryBase, EntryBody, RunEnd } from "./session/entry.ts";

@@ -1,0 +1,66 @@
+/**
+ * The type of the values a schema accepts: what a Standard Schema says of itself, or, for JSON Schema written as a literal and
+ * for TypeBox (whose types mirror JSON Schema), what its keywords say. A schema typed only as "some object" gives `never`-free,
+ * unchecked fields: see {@link UncheckedArguments}.
+ */
+
+/**
+ * Arguments of a tool whose schema's type is not known. Seed 002's tools use fields of such arguments unchecked, and only `any`
+ * lets a tool with known arguments stand in a list of unknown ones; this is the one place for it (docs/decisions).
+ */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type UncheckedArguments = any;
+
+/** What `execute` receives for a schema of type `S`. */
+export type InferSchema<S> = S extends { readonly "~standard": { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly output: infer Output }
+    ? Output
+    : UncheckedArguments
+  : S extends { readonly const: infer Value }
+    ? Value
+    : S extends { readonly enum: readonly (infer Value)[] }
+      ? Value
+      : S extends { readonly anyOf: readonly (infer Member)[] }
+        ? InferSchema<Member>
+        : S extends { readonly oneOf: readonly (infer Member)[] }
+          ? InferSchema<Member>
+          : S extends { readonly type: infer Type }
+            ? InferType<S, Type>
+            : UncheckedArguments;
+
+type InferType<S, Type> = Type extends readonly (infer Member)[]
+  ? InferType<S, Member>
+  : Type extends "string"
+    ? string
+    : Type extends "number" | "integer"
+      ? number
+      : Type extends "boolean"
+        ? boolean
+        : Type extends "null"
+          ? null
+          : Type extends "array"
+            ? S extends { readonly items: infer Items }
+              ? InferSchema<Items>[]
+              : unknown[]
+            : Type extends "object"
+              ? InferObject<S>
+              : UncheckedArguments;
+
+type InferObject<S> = S extends { readonly properties: infer P }
+  ? string extends keyof P
+    ? UncheckedArguments
+    : Simplify<
+        { -readonly [K in RequiredKeys<S, P>]: InferSchema<P[K]> } & {
+          -readonly [K in Exclude<keyof P, RequiredKeys<S, P>>]?: InferSchema<P[K]>;
+        }
+      >
+  : Record<string, unknown>;
+
+/** TypeBox marks what is optional; JSON Schema lists what is required. */
+type RequiredKeys<S, P> = S extends { readonly "~kind": string }
+  ? { [K in keyof P]: P[K] extends { readonly "~optional": true } ? never : K }[keyof P]
+  : S extends { readonly required: readonly (infer Name)[] }
+    ? Extract<keyof P, Name>
+    : never;
+
+type Simplify<T> = { [K in keyof T]: T[K] };

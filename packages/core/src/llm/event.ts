@@ -1,0 +1,200 @@
+/**
+ * What a model call says while it runs, and the one reducer that makes a message of it. Stream, loop, session, gateway and page
+ * all fold with {@link applyEvent}; none keeps a second copy of these rules.
+ */
+import type { ErrorInfo } from "../errors.ts";
+import type { AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
+
+/**
+ * `partial` is the live message as the stream has it so far: one shared object that goes on changing, on events of a running
+ * stream only, not enumerable, never serialised. `attempt` counts tries of the request from 1.
+ */
+interface EventBase {
+  readonly attempt: number;
+  readonly partial?: AssistantMessage;
+}
+
+/** The first output: what the message is before any content. */
+export interface StartEvent extends EventBase {
+  readonly type: "start";
+  readonly api: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly timestamp: number;
+}
+
+interface PartEvent extends EventBase {
+  /** The part's place in `message.content`. */
+  readonly contentIndex: number;
+}
+
+export interface TextStartEvent extends PartEvent {
+  readonly type: "text_start";
+}
+export interface TextDeltaEvent extends PartEvent {
+  readonly type: "text_delta";
+  readonly delta: string;
+}
+export interface TextEndEvent extends PartEvent {
+  readonly type: "text_end";
+  readonly content: string;
+  readonly textSignature?: string;
+}
+export interface ThinkingStartEvent extends PartEvent {
+  readonly type: "thinking_start";
+  readonly field?: string;
+}
+export interface ThinkingDeltaEvent extends PartEvent {
+  readonly type: "thinking_delta";
+  readonly delta: string;
+}
+export interface ThinkingEndEvent extends PartEvent {
+  readonly type: "thinking_end";
+  readonly content: string;
+  readonly thinkingSignature?: string;
+  readonly redacted?: boolean;
+}
+export interface ToolCallStartEvent extends PartEvent {
+  readonly type: "toolcall_start";
+  readonly id: string;
+  readonly name: string;
+}
+/** A piece of the arguments' JSON text. */
+export interface ToolCallDeltaEvent extends PartEvent {
+  readonly type: "toolcall_delta";
+  readonly delta: string;
+}
+export interface ToolCallEndEvent extends PartEvent {
+  readonly type: "toolcall_end";
+  readonly toolCall: ToolCall;
+}
+/** A provider's own block, whole. */
+export interface OpaqueEndEvent extends PartEvent {
+  readonly type: "opaque_end";
+  readonly part: OpaqueContent;
+}
+/** The request failed before any output and is asked again after `delayMs`. `attempt` is the try that failed. */
+export interface RequestRetryEvent extends EventBase {
+  readonly type: "request_retry";
+  readonly delayMs: number;
+  readonly error: ErrorInfo;
+}
+/** Everything from part `contentIndex` on is withdrawn; the answer starts again. */
+export interface MessageRetractEvent extends EventBase {
+  readonly type: "message_retract";
+  readonly contentIndex: number;
+  readonly error: ErrorInfo;
+}
+/** The answer is complete. Nothing follows. */
+export interface DoneEvent extends EventBase {
+  readonly type: "done";
+  readonly reason: "stop" | "length" | "toolUse";
+  readonly message: AssistantMessage;
+}
+/** The call failed or was aborted; the message keeps what came. Nothing follows. */
+export interface ErrorEvent extends EventBase {
+  readonly type: "error";
+  readonly reason: "error" | "aborted";
+  readonly error: AssistantMessage;
+}
+
+export type AssistantMessageEvent =
+  | StartEvent
+  | TextStartEvent
+  | TextDeltaEvent
+  | TextEndEvent
+  | ThinkingStartEvent
+  | ThinkingDeltaEvent
+  | ThinkingEndEvent
+  | ToolCallStartEvent
+  | ToolCallDeltaEvent
+  | ToolCallEndEvent
+  | OpaqueEndEvent
+  | RequestRetryEvent
+  | MessageRetractEvent
+  | DoneEvent
+  | ErrorEvent;
+
+/** Whether the event is the stream's last. */
+export function isTerminal(event: AssistantMessageEvent): event is DoneEvent | ErrorEvent {
+  return event.type === "done" || event.type === "error";
+}
+
+/**
+ * Folds one event into the message and returns it. It owns `message` and changes it in place, so that a delta costs the same
+ * however long the answer is; pass `undefined` first. Content comes from the parts' own events; `done` and `error` add what
+ * only the end knows (usage, stop reason, ids). An event that does not fit (a delta of a part never opened) is skipped.
+ */
+export function applyEvent(
+  message: AssistantMessage | undefined,
+  event: AssistantMessageEvent,
+): AssistantMessage | undefined {
+  if (event.type === "start") {
+    const { api, provider, model, timestamp } = event;
+    return { role: "assistant", content: [], api, provider, model, usage: {}, stopReason: "stop", timestamp };
+  }
+  if (event.type === "done" || event.type === "error") {
+    const final = event.type === "done" ? event.message : event.error;
+    if (message === undefined) return final;
+    return final === message ? message : Object.assign(message, final, { content: message.content });
+  }
+  if (message === undefined || event.type === "request_retry") return message;
+  const { content } = message;
+  if (event.type === "message_retract") {
+    content.length = Math.min(content.length, event.contentIndex);
+    return message;
+  }
+  const part = content[event.contentIndex];
+  switch (event.type) {
+    case "text_start":
+      content[event.contentIndex] = { type: "text", text: "" };
+      break;
+    case "text_delta":
+      if (part?.type === "text") part.text += event.delta;
+      break;
+    case "text_end":
+      if (part?.type === "text" && event.textSignature !== undefined) part.textSignature = event.textSignature;
+      break;
+    case "thinking_start":
+      content[event.contentIndex] = {
+        type: "thinking",
+        thinking: "",
+        ...(event.field !== undefined && { field: event.field }),
+      };
+      break;
+    case "thinking_delta":
+      if (part?.type === "thinking") part.thinking += event.delta;
+      break;
+    case "thinking_end":
+      if (part?.type !== "thinking") break;
+      if (event.thinkingSignature !== undefined) part.thinkingSignature = event.thinkingSignature;
+      if (event.redacted === true) part.redacted = true;
+      break;
+    case "toolcall_start":
+      content[event.contentIndex] = {
+        type: "toolCall",
+        id: event.id,
+        name: event.name,
+        arguments: {},
+        argumentsText: "",
+      };
+      break;
+    case "toolcall_delta":
+      if (part?.type === "toolCall") part.argumentsText += event.delta;
+      break;
+    case "toolcall_end":
+      if (part?.type === "toolCall") Object.assign(part, event.toolCall);
+      break;
+    case "opaque_end":
+      content[event.contentIndex] = event.part;
+      break;
+  }
+  return message;
+}
+
+/** The message that recorded events add up to, or undefined when there was no output. */
+export function reduceEvents(events: Iterable<AssistantMessageEvent>): AssistantMessage | undefined {
+  let message: AssistantMessage | undefined;
+  for (const event of events) message = applyEvent(message, event);
+  return message;
+}

@@ -1,0 +1,132 @@
+/**
+ * The transcript's vocabulary. Three roles, typed content parts, JSON-safe throughout: what is in a message is what is written
+ * to a file, sent to a page and replayed to a model. The system prompt is a field of the context, never a message.
+ */
+import type { ErrorInfo } from "../errors.ts";
+import type { Usage } from "./usage.ts";
+
+export interface TextContent {
+  type: "text";
+  text: string;
+  /** Opaque provider data of this part; replayed only to the model it came from. */
+  textSignature?: string;
+}
+
+export interface ThinkingContent {
+  type: "thinking";
+  thinking: string;
+  /** Opaque provider data (a signature, or the encrypted form when `redacted`); replayed only to the model it came from. */
+  thinkingSignature?: string;
+  /** The provider gave no readable text; `thinkingSignature` holds the encrypted form. */
+  redacted?: boolean;
+  /** The wire field it came in (`reasoning_content`, `reasoning`, …), so that it goes back under the same name (Q082). */
+  field?: string;
+}
+
+export interface ImageContent {
+  type: "image";
+  /** Base64, without a `data:` prefix. */
+  data: string;
+  mimeType: string;
+}
+
+export interface ToolCall {
+  type: "toolCall";
+  id: string;
+  name: string;
+  /** The parsed arguments; `{}` while they stream and when `argumentsError` is set. */
+  arguments: Record<string, unknown>;
+  /** The arguments exactly as the model wrote them. */
+  argumentsText?: string;
+  /** Set when the text is no valid JSON object: such a call is answered with an error and never run. */
+  argumentsError?: string;
+  /** Opaque provider data of this part; replayed only to the model it came from (Q089). */
+  thoughtSignature?: string;
+}
+
+/** A provider's own block (a server tool, a citation, a compaction): never executed, kept in order, replayed to the same model only. */
+export interface OpaqueContent {
+  type: "opaque";
+  /** The wire protocol whose shape `raw` has. */
+  protocol: string;
+  raw: unknown;
+}
+
+export type UserContent = TextContent | ImageContent;
+export type AssistantContent = TextContent | ThinkingContent | ToolCall | OpaqueContent;
+
+export interface UserMessage {
+  role: "user";
+  content: string | UserContent[];
+  /** Milliseconds since the epoch. */
+  timestamp: number;
+}
+
+/** `stop` finished; `toolUse` wants tools; `length` cut by a limit; `error` and `aborted` are incomplete. */
+export type StopReason = "stop" | "toolUse" | "length" | "error" | "aborted";
+
+export interface AssistantMessage {
+  role: "assistant";
+  content: AssistantContent[];
+  /** The wire protocol, the vendor and the model asked. */
+  api: string;
+  provider: string;
+  model: string;
+  /** The model that answered, when the server names another. */
+  responseModel?: string;
+  /** The server's id for the answer. */
+  responseId?: string;
+  /** Always there; a field that the server did not report is absent, never 0. */
+  usage: Usage;
+  stopReason: StopReason;
+  /** What the wire said, verbatim; absent only when it said nothing. */
+  rawStopReason?: string;
+  /** With `error` and `aborted`: what happened, for people and for programs. */
+  errorMessage?: string;
+  error?: ErrorInfo;
+  timestamp: number;
+}
+
+export interface ToolResultMessage {
+  role: "toolResult";
+  toolCallId: string;
+  toolName: string;
+  content: UserContent[];
+  /** For the program, never sent to the model. */
+  details?: unknown;
+  isError: boolean;
+  timestamp: number;
+}
+
+/** The three roles a model understands. */
+export type Message = UserMessage | AssistantMessage | ToolResultMessage;
+
+/** What a model is told about a tool. */
+export interface Tool {
+  name: string;
+  description: string;
+  /** A JSON Schema, or a schema that can give one (see `schema.ts`). */
+  parameters: unknown;
+}
+
+/** One model call's input. */
+export interface Context {
+  systemPrompt?: string;
+  messages: Message[];
+  tools?: Tool[];
+}
+
+/** The readable text of a message: its text parts, joined. Images, thinking and calls are left out. */
+export function messageText(message: {
+  readonly content: string | readonly { readonly type: string; readonly text?: string }[];
+}): string {
+  if (typeof message.content === "string") return message.content;
+  let text = "";
+  for (const part of message.content) if (part.type === "text") text += part.text ?? "";
+  return text;
+}
+
+/** The tool calls of a message, in source order. */
+export function toolCallsOf(message: AssistantMessage): ToolCall[] {
+  return message.content.filter((part) => part.type === "toolCall");
+}

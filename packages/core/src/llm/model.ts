@@ -1,0 +1,127 @@
+/** A model is data: where it is, which wire it speaks, what it can do. Unknown facts are absent, and nothing here is a registry. */
+import type { Clock } from "../clock.ts";
+import type { EventStream } from "./stream.ts";
+import type { AssistantMessage, Context } from "./message.ts";
+import type { AssistantMessageEvent } from "./event.ts";
+import type { Prices } from "./usage.ts";
+
+/** How hard the model should think; `off` asks for none. */
+export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+
+export interface Model<TApi extends string = string> {
+  /** The id the server knows. */
+  id: string;
+  /** For display. */
+  name: string;
+  /** The wire protocol: `openai-chat`, `anthropic-messages`, or one of yours. */
+  api: TApi;
+  /** The vendor: a row of `vendors`, or any name of yours. */
+  provider: string;
+  /** Up to, not including, the protocol's own path (`/chat/completions`, `/messages`). Never changed silently (Q135). */
+  baseUrl: string;
+  /** Whether the model can think; without it no thinking option is sent. */
+  reasoning: boolean;
+  input: ("text" | "image")[];
+  /** US dollars for a million tokens. */
+  cost?: Prices;
+  /** Tokens. */
+  contextWindow?: number;
+  /** The most tokens one answer may have. */
+  maxTokens?: number;
+  headers?: Record<string, string>;
+  /** What this server wants otherwise than its protocol's reference; every switch has a safe default. */
+  compat?: Compat;
+}
+
+/** Switches of a target. A vendor's row sets them; a caller may override each. */
+export interface Compat {
+  /** Q105. Default `max_tokens`. */
+  maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** Q107. Default `system`. */
+  systemRole?: "system" | "developer";
+  /** Whether `stream_options.include_usage` is sent (Q106). Default true. */
+  streamUsage?: boolean;
+  /** How thinking is asked for (Q134). Default `reasoning_effort`. */
+  thinkingFormat?: "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "none";
+  /** Whether reasoning text is sent back to the same model (Q132, Q133). Default false. */
+  replayReasoning?: boolean;
+  /** Whether `temperature` is refused (Q113). Default false. */
+  noTemperature?: boolean;
+  /** Anthropic: ask for adaptive thinking with an effort instead of a token budget. Default false. */
+  adaptiveThinking?: boolean;
+}
+
+/** Tokens to think with, for servers that take a budget. */
+export interface ThinkingBudgets {
+  minimal?: number;
+  low?: number;
+  medium?: number;
+  high?: number;
+  xhigh?: number;
+}
+
+/** Limits on silence, in milliseconds; 0 turns one off. A limit that fires is a retryable `timeout`, not an abort (Q234, Q235). */
+export interface StreamTimeouts {
+  /** From the request to the response's headers. Default 600,000: local models read long prompts slowly. */
+  firstByteMs?: number;
+  /** Between two chunks of any bytes, keep-alives included. Default 120,000. */
+  idleMs?: number;
+  /** Between two events that carry payload. Default 300,000. */
+  progressMs?: number;
+}
+
+export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
+
+/** Options of one model call. Everything is optional and nothing is read from the environment. */
+export interface StreamOptions {
+  signal?: AbortSignal;
+  /** Sent as the protocol asks; trimmed; no key, no header (Q136). */
+  apiKey?: string;
+  temperature?: number;
+  /** The most tokens to generate. */
+  maxTokens?: number;
+  /** How hard to think; absent asks for no thinking. */
+  reasoning?: Exclude<ThinkingLevel, "off">;
+  thinkingBudgets?: ThinkingBudgets;
+  toolChoice?: ToolChoice;
+  /** Forwarded for prompt caching where the server knows such a thing. */
+  sessionId?: string;
+  /** Prompt caching on wires that mark it (Anthropic). Default `short`. */
+  cacheRetention?: "none" | "short" | "long";
+  metadata?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  /** Merged over the request body last. */
+  extraBody?: Record<string, unknown>;
+  timeouts?: StreamTimeouts;
+  /** Further tries after a failure before any output. Default 2. */
+  maxRetries?: number;
+  /** The longest wait, in milliseconds, that a server may ask for; above it the call fails at once and says so. Default 60,000; 0 is no cap. */
+  maxRetryDelayMs?: number;
+  /** Sees the request body, and may return another. May be async; a throw fails the call with `hook_failed`. */
+  onPayload?: (payload: Record<string, unknown>, model: Model) => unknown;
+  /** Sees status and headers of each response. May be async; a throw fails the call with `hook_failed`. */
+  onResponse?: (response: { status: number; headers: Record<string, string> }, model: Model) => unknown;
+  /** Default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch;
+  /** Default: the system's clock. */
+  clock?: Clock;
+}
+
+/** What a stream function returns: events in order, the last one `done` or `error`. */
+export interface AssistantMessageStream extends AsyncIterable<AssistantMessageEvent> {
+  /** Several events at a time, as they came off the network; the loop prefers it where it is offered. */
+  batches?(): AsyncIterable<readonly AssistantMessageEvent[]>;
+}
+
+/** Our own streams: also a promise of the final message, which never rejects. */
+export type AssistantMessageEventStream = EventStream<AssistantMessageEvent, AssistantMessage>;
+
+/**
+ * One model call. Failures are an `error` event with the final message. One that throws, rejects, or ends without a terminal
+ * event breaks the contract; the loop ends the run with `stream_function_failed` or `stream_truncated` instead of hanging.
+ */
+export type StreamFn = (
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+) => AssistantMessageStream | Promise<AssistantMessageStream>;

@@ -1,0 +1,75 @@
+/**
+ * A stream of events with a result, produced in batches. One reader; reading is observational, so the producer never waits for
+ * it, and what was not read yet is held (events hold increments, so the whole costs what the answer costs). Breaking out of the
+ * iteration aborts the producer.
+ */
+import { BowlineError } from "../errors.ts";
+
+/** Makes the events. `push` takes a batch, which becomes the stream's own; `signal` fires when the reader leaves. */
+export type Produce<T, R> = (push: (batch: readonly T[]) => void, signal: AbortSignal) => Promise<R>;
+
+export class EventStream<T, R> implements AsyncIterable<T> {
+  readonly #abort = new AbortController();
+  readonly #result: Promise<R>;
+  #pending: (readonly T[])[] = [];
+  #ended = false;
+  #failure: { readonly error: unknown } | undefined;
+  #taken = false;
+  #wake: (() => void) | undefined;
+
+  /** Starts `produce` at once. A `produce` that rejects makes reading and {@link result} reject with the same error. */
+  constructor(produce: Produce<T, R>) {
+    this.#result = this.#run(produce);
+    this.#result.catch(() => {}); // a reader may never ask for the result; reading still rejects
+  }
+
+  /** What the stream comes to. Settles when the producer is done, read or not. */
+  result(): Promise<R> {
+    return this.#result;
+  }
+
+  /** Batches as they were produced: one await for each, however many events it holds. */
+  async *batches(): AsyncGenerator<readonly T[], void, undefined> {
+    if (this.#taken)
+      throw new BowlineError("invalid_state", "This stream is being read already; a stream has one reader.");
+    this.#taken = true;
+    try {
+      for (;;) {
+        const batches = this.#pending;
+        this.#pending = [];
+        for (const batch of batches) yield batch;
+        if (this.#pending.length > 0) continue;
+        if (this.#failure !== undefined) throw this.#failure.error;
+        if (this.#ended) return;
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    } finally {
+      if (!this.#ended) this.#abort.abort();
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for await (const batch of this.batches()) yield* batch;
+  }
+
+  async #run(produce: Produce<T, R>): Promise<R> {
+    try {
+      return await produce((batch) => {
+        if (batch.length === 0) return;
+        this.#pending.push(batch);
+        this.#notify();
+      }, this.#abort.signal);
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    } finally {
+      this.#ended = true;
+      this.#notify();
+    }
+  }
+
+  #notify(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}

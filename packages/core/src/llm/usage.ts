@@ -1,0 +1,78 @@
+/** Token counts and money. Unknown is `undefined`, never 0 (Q097). */
+export interface Usage {
+  /** Prompt tokens that were neither read from nor written to a cache. */
+  input?: number;
+  /** Generated tokens, reasoning included. */
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  /** The part of `output` that was reasoning. */
+  reasoning?: number;
+  /** input + output + cacheRead + cacheWrite, or what the server gave. */
+  totalTokens?: number;
+  /** US dollars; absent without known prices. */
+  cost?: Cost;
+}
+
+export interface Cost {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  total: number;
+}
+
+/** US dollars for a million tokens. */
+export interface Prices {
+  input: number;
+  output: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+}
+
+const counts = ["input", "output", "cacheRead", "cacheWrite", "reasoning", "totalTokens"] as const;
+
+/** The sum of several calls' usage (what is billed, not what the context holds). A field nobody reported stays absent. */
+export function addUsage(sum: Usage, next: Usage): Usage {
+  const result: Usage = {};
+  for (const key of counts) {
+    const value = add(sum[key], next[key]);
+    if (value !== undefined) result[key] = value;
+  }
+  if (sum.cost !== undefined || next.cost !== undefined) result.cost = addCost(sum.cost, next.cost);
+  return result;
+}
+
+/** What `usage` cost at `prices`, or undefined when no token count is known. */
+export function costOf(usage: Usage, prices: Prices): Cost | undefined {
+  if (usage.input === undefined && usage.output === undefined) return undefined;
+  const price = (tokens: number | undefined, perMillion: number): number => ((tokens ?? 0) * perMillion) / 1_000_000;
+  const cost = {
+    input: price(usage.input, prices.input),
+    output: price(usage.output, prices.output),
+    cacheRead: price(usage.cacheRead, prices.cacheRead ?? prices.input),
+    cacheWrite: price(usage.cacheWrite, prices.cacheWrite ?? prices.input),
+  };
+  return { ...cost, total: cost.input + cost.output + cost.cacheRead + cost.cacheWrite };
+}
+
+/** Fills in `totalTokens` when the server gave the parts only. */
+export function withTotal(usage: Usage): Usage {
+  if (usage.totalTokens !== undefined) return usage;
+  if (usage.input === undefined || usage.output === undefined) return usage;
+  return { ...usage, totalTokens: usage.input + usage.output + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) };
+}
+
+function add(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined) return b;
+  return b === undefined ? a : a + b;
+}
+
+function addCost(a: Cost | undefined, b: Cost | undefined): Cost {
+  const result: Cost = { total: (a?.total ?? 0) + (b?.total ?? 0) };
+  for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) {
+    const value = add(a?.[key], b?.[key]);
+    if (value !== undefined) result[key] = value;
+  }
+  return result;
+}

@@ -1,0 +1,139 @@
+/** Bytes to events for any protocol: framing, JSON, the end of the body. Synchronous; the same bytes in any chunking give the same events. */
+import { BowlineError, isBowlineError } from "../errors.ts";
+import type { AssistantMessageEvent } from "../llm/event.ts";
+import type { AssistantMessage } from "../llm/message.ts";
+import type { Model } from "../llm/model.ts";
+import { MessageWriter } from "../llm/writer.ts";
+import { errorOfEnvelope, htmlTitle } from "../transport/http-error.ts";
+import { SseReader } from "../transport/sse.ts";
+import type { Protocol, ProtocolReader } from "./protocol.ts";
+
+export interface DecoderOptions {
+  readonly timestamp: number;
+  /** Counts tries of the request from 1. Default 1. */
+  readonly attempt?: number;
+  /** Names of the tools that the request declared. */
+  readonly toolNames?: readonly string[];
+  /** For calls that come without an id. Default `call_1`, `call_2`, … of this answer. */
+  readonly createId?: () => string;
+}
+
+/** Decodes one answer. After `push` or `end`, {@link failure} says whether it went wrong; then {@link fail} writes the last event. */
+export class StreamDecoder {
+  readonly #writer: MessageWriter;
+  readonly #reader: ProtocolReader;
+  readonly #sse: SseReader;
+  #failure: BowlineError | undefined;
+  #events = 0;
+
+  constructor(protocol: Protocol, model: Model, options: DecoderOptions) {
+    const { timestamp, attempt = 1, toolNames = [] } = options;
+    let ids = 0;
+    this.#writer = new MessageWriter({ api: model.api, provider: model.provider, model: model.id, timestamp }, attempt);
+    this.#reader = protocol.createReader(this.#writer, {
+      toolNames,
+      createId: options.createId ?? (() => `call_${++ids}`),
+    });
+    this.#sse = new SseReader((data, name) => this.#event(data, name));
+  }
+
+  /** The message so far; final once an event of kind `done` or `error` was returned. */
+  get message(): AssistantMessage {
+    return this.#writer.message;
+  }
+
+  /** Whether any output was written: before that the request may be asked again unseen. */
+  get started(): boolean {
+    return this.#writer.started;
+  }
+
+  /** Whether the last event was written. */
+  get ended(): boolean {
+    return this.#writer.ended;
+  }
+
+  /** What went wrong; nothing is read after it. */
+  get failure(): BowlineError | undefined {
+    return this.#failure;
+  }
+
+  /** The events of these bytes. */
+  push(chunk: Uint8Array): AssistantMessageEvent[] {
+    return this.#guarded(() => this.#sse.push(chunk));
+  }
+
+  /** The body ended: the rest, and `done` if the answer was complete. */
+  end(): AssistantMessageEvent[] {
+    return this.#guarded(() => {
+      this.#sse.end();
+      if (this.#writer.ended || this.#failure !== undefined) return;
+      if (this.#events === 0) this.#explainStray();
+      if (!this.#writer.ended) this.#reader.end();
+    });
+  }
+
+  /** Ends the message with this error, keeping what came. */
+  fail(error: BowlineError): AssistantMessageEvent[] {
+    this.#failure ??= error;
+    this.#writer.fail(error);
+    return this.#writer.take();
+  }
+
+  #guarded(work: () => void): AssistantMessageEvent[] {
+    if (this.#failure === undefined && !this.#writer.ended) {
+      try {
+        work();
+      } catch (error) {
+        if (!isBowlineError(error)) throw error;
+        this.#failure = error;
+      }
+    }
+    return this.#writer.take();
+  }
+
+  #event(data: string, name: string): void {
+    if (this.#writer.ended || this.#failure !== undefined) return;
+    this.#events++;
+    if (this.#reader.sentinel?.(data) === true) return;
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch (error) {
+      throw new BowlineError("stream_corrupt", `The stream holds a line that is no JSON: ${data.slice(0, 200)}`, {
+        retryable: true,
+        cause: error,
+      });
+    }
+    if (typeof value === "object" && value !== null) this.#reader.event(value as Record<string, unknown>, name);
+  }
+
+  /** A 2xx body without a single event: a page, one JSON object, or nothing (Q018, Q019, Q022, Q023). */
+  #explainStray(): void {
+    const body = this.#sse.stray.trim();
+    const title = htmlTitle(body);
+    if (title !== undefined) {
+      throw new BowlineError(
+        "unexpected_response",
+        `The server answered with ${title} instead of a stream: check the base URL.`,
+      );
+    }
+    const value = body.startsWith("{") ? parseObject(body) : undefined;
+    if (value?.error !== undefined) throw errorOfEnvelope(value);
+    if (value !== undefined) return this.#reader.event(value, "");
+    if (body !== "") {
+      throw new BowlineError(
+        "unexpected_response",
+        `The server answered with text instead of a stream: ${body.slice(0, 200)}`,
+      );
+    }
+    throw new BowlineError("empty_response", "The server answered with an empty stream.", { retryable: true });
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined; // reported as text by the caller
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * A wire protocol is sans-I/O: from (model, context, options) to a request, and from bytes to events, synchronously. No socket,
+ * no promise, no clock. `stream.ts` joins it to the transport.
+ */
+import type { Context } from "../llm/message.ts";
+import type { Model, StreamOptions } from "../llm/model.ts";
+import type { MessageWriter } from "../llm/writer.ts";
+import type { PostRequest } from "../transport/request.ts";
+
+export interface Protocol {
+  /** The name models carry in `api`. */
+  readonly api: string;
+  /** The request, complete. Throws `invalid_argument` for what cannot be said on this wire. */
+  encode(model: Model, context: Context, options: StreamOptions): PostRequest;
+  /** What reads one answer's events and writes its message. */
+  createReader(writer: MessageWriter, facts: ReaderFacts): ProtocolReader;
+}
+
+export interface ReaderFacts {
+  /** The tools that were declared, for quirks that need to know (Q043, Q070). */
+  readonly toolNames: readonly string[];
+  /** Makes an id for a call that came without one (Q038). */
+  createId(): string;
+}
+
+/** Reads parsed events. Throws a `BowlineError` when the stream reports one or cannot be trusted. */
+export interface ProtocolReader {
+  event(data: Record<string, unknown>, name: string): void;
+  /** A payload that is no JSON object. `true` when the protocol knows it, such as `[DONE]`. */
+  sentinel?(data: string): boolean;
+  /** The body ended. Writes `done`, or throws when no terminal signal was seen. */
+  end(): void;
+}

@@ -1,0 +1,136 @@
+/** Joins a protocol to the transport: one model call with its retries, as a stream that always ends with `done` or `error`. */
+import { randomId, sleep, systemClock } from "../clock.ts";
+import { BowlineError, toBowlineError, toErrorInfo } from "../errors.ts";
+import type { AssistantMessageEvent } from "../llm/event.ts";
+import type { AssistantMessage, Context } from "../llm/message.ts";
+import type { AssistantMessageEventStream, Model, StreamOptions } from "../llm/model.ts";
+import { EventStream } from "../llm/stream.ts";
+import { costOf } from "../llm/usage.ts";
+import { backoffMs } from "../transport/retry.ts";
+import { postForStream, type ChunkVerdict, type PostRequest } from "../transport/request.ts";
+import { StreamDecoder } from "./decoder.ts";
+import type { Protocol } from "./protocol.ts";
+
+type Push = (batch: readonly AssistantMessageEvent[]) => void;
+
+const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000 };
+
+/** The protocol as a stream function. Never throws or rejects: every failure is the stream's last event. */
+export function createStreamFn(
+  protocol: Protocol,
+): (model: Model, context: Context, options?: StreamOptions) => AssistantMessageEventStream {
+  return (model, context, options = {}) =>
+    new EventStream((push, left) => call(protocol, model, context, options, push, left));
+}
+
+async function call(
+  protocol: Protocol,
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+  push: Push,
+  left: AbortSignal,
+): Promise<AssistantMessage> {
+  const { clock = systemClock, maxRetries = 2, maxRetryDelayMs = 60_000 } = options;
+  const signal = options.signal === undefined ? left : AbortSignal.any([options.signal, left]);
+  const toolNames = (context.tools ?? []).map((tool) => tool.name);
+  const request = prepare(protocol, model, context, options);
+  for (let attempt = 1; ; attempt++) {
+    const decoder = new StreamDecoder(protocol, model, {
+      timestamp: clock.now(),
+      attempt,
+      toolNames,
+      createId: () => `call_${randomId()}`,
+    });
+    const error = await attemptOnce(decoder, request, model, { ...options, clock, signal }, push);
+    if (error === undefined) return decoder.message;
+    const delay = backoffMs(attempt, error.retryAfterMs, Math.random());
+    const tooLong = maxRetryDelayMs > 0 && delay > maxRetryDelayMs;
+    if (decoder.started || !error.retryable || attempt > maxRetries || signal.aborted || tooLong) {
+      push(decoder.fail(tooLong && error.retryable ? refuseWait(error, delay) : error));
+      return decoder.message;
+    }
+    push([{ type: "request_retry", attempt, delayMs: delay, error: toErrorInfo(error) }]);
+    await sleep(clock, delay, signal);
+  }
+}
+
+/** The request is made once, for all tries; a failure is kept so that it ends the stream rather than throwing. */
+async function prepare(
+  protocol: Protocol,
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+): Promise<PostRequest> {
+  const request = protocol.encode(model, context, options);
+  const body = { ...request.body, ...options.extraBody };
+  try {
+    const replaced = await options.onPayload?.(body, model);
+    return { ...request, body: (replaced as Record<string, unknown> | undefined) ?? body };
+  } catch (error) {
+    throw toBowlineError(error, "hook_failed", "onPayload failed");
+  }
+}
+
+/** One try. Returns what went wrong, or undefined after `done`. */
+async function attemptOnce(
+  decoder: StreamDecoder,
+  prepared: Promise<PostRequest>,
+  model: Model,
+  options: StreamOptions & { readonly clock: NonNullable<StreamOptions["clock"]>; readonly signal: AbortSignal },
+  push: Push,
+): Promise<BowlineError | undefined> {
+  const { clock, signal, onResponse, fetch = globalThis.fetch } = options;
+  const emit = (events: AssistantMessageEvent[]): ChunkVerdict => {
+    if (decoder.ended) addCost(decoder.message, model);
+    push(events);
+    if (decoder.ended || decoder.failure !== undefined) return "complete";
+    return events.length > 0 ? "progress" : "alive";
+  };
+  try {
+    await postForStream(await prepared, {
+      ...DEFAULT_TIMEOUTS,
+      ...options.timeouts,
+      fetch,
+      clock,
+      signal,
+      ...(onResponse !== undefined && { onResponse: guardHook(onResponse, model) }),
+      onChunk: (chunk) => emit(decoder.push(chunk)),
+    });
+    emit(decoder.end());
+    return decoder.failure;
+  } catch (error) {
+    return redact(toBowlineError(error, "internal_error"), options.apiKey);
+  }
+}
+
+function guardHook(
+  onResponse: NonNullable<StreamOptions["onResponse"]>,
+  model: Model,
+): (response: { status: number; headers: Record<string, string> }) => Promise<void> {
+  return async (response) => {
+    try {
+      await onResponse(response, model);
+    } catch (error) {
+      throw toBowlineError(error, "hook_failed", "onResponse failed");
+    }
+  };
+}
+
+function addCost(message: AssistantMessage, model: Model): void {
+  if (message.usage.cost !== undefined || model.cost === undefined) return;
+  const cost = costOf(message.usage, model.cost);
+  if (cost !== undefined) message.usage.cost = cost;
+}
+
+function refuseWait(error: BowlineError, delay: number): BowlineError {
+  const message = `${error.message} (the server asks to wait ${Math.ceil(delay / 1000)} s, longer than allowed)`;
+  return new BowlineError(error.code, message, { ...toErrorInfo(error), cause: error });
+}
+
+/** Servers quote the key they refuse; it must not travel on. */
+function redact(error: BowlineError, apiKey: string | undefined): BowlineError {
+  const secret = apiKey?.trim() ?? "";
+  if (secret === "" || !error.message.includes(secret)) return error;
+  return new BowlineError(error.code, error.message.replaceAll(secret, "[key]"), { ...toErrorInfo(error) });
+}

@@ -1,0 +1,153 @@
+/**
+ * A model that says what a script tells it to, through the same writer as every real wire. For tests of agents: no network, and
+ * time only when asked for.
+ */
+import { sleep, systemClock } from "../clock.ts";
+import { BowlineError } from "../errors.ts";
+import type { AssistantContent, Context, StopReason } from "../llm/message.ts";
+import type { AssistantMessageEventStream, Model, StreamFn, StreamOptions } from "../llm/model.ts";
+import { EventStream } from "../llm/stream.ts";
+import type { Usage } from "../llm/usage.ts";
+import { MessageWriter } from "../llm/writer.ts";
+
+/** One answer: text, or parts with what else the message has. */
+export type ScriptedAnswer =
+  | string
+  | {
+      readonly content?: readonly AssistantContent[];
+      readonly stopReason?: StopReason;
+      readonly usage?: Usage;
+      /** Ends the stream with this error after the content. */
+      readonly error?: BowlineError;
+    };
+
+/** An answer, or a function that makes one from what the model was sent. */
+export type ScriptedStep =
+  | ScriptedAnswer
+  | ((context: Context, options: StreamOptions, model: Model) => ScriptedAnswer | Promise<ScriptedAnswer>);
+
+export interface ScriptedModelOptions {
+  /** Characters a delta. Default 8. */
+  readonly deltaLength?: number;
+  /** Milliseconds before each delta, on the clock of the call. Default 0: no wait at all. */
+  readonly delayMs?: number;
+}
+
+/** What the model was sent in one call. */
+export interface ScriptedCall {
+  readonly model: Model;
+  readonly context: Context;
+  readonly options: StreamOptions;
+}
+
+export interface ScriptedModel {
+  readonly model: Model;
+  readonly streamFn: StreamFn;
+  /** Every call so far; messages are copied as they were. */
+  readonly calls: readonly ScriptedCall[];
+  /** Adds to the script. */
+  push(...steps: ScriptedStep[]): void;
+  /** Throws unless every step was used. */
+  assertFinished(): void;
+}
+
+export function createScriptedModel(script: readonly ScriptedStep[], options: ScriptedModelOptions = {}): ScriptedModel {
+  const steps = [...script];
+  const calls: ScriptedCall[] = [];
+  let next = 0;
+  const model: Model = {
+    id: "scripted",
+    name: "Scripted model",
+    api: "scripted",
+    provider: "scripted",
+    baseUrl: "",
+    reasoning: true,
+    input: ["text", "image"],
+  };
+  const streamFn = (asked: Model, context: Context, streamOptions: StreamOptions): AssistantMessageEventStream => {
+    calls.push({ model: asked, context: { ...context, messages: [...context.messages] }, options: streamOptions });
+    const step = steps[next++];
+    return new EventStream(async (push, left) => {
+      const { clock = systemClock, signal = left } = streamOptions;
+      const writer = new MessageWriter({ api: asked.api, provider: asked.provider, model: asked.id, timestamp: clock.now() });
+      const flush = (): void => push(writer.take());
+      try {
+        if (step === undefined) throw new BowlineError("invalid_state", `The script has ${steps.length} steps; this is call ${next}.`);
+        const answer = typeof step === "function" ? await step(context, streamOptions, asked) : step;
+        await write(writer, answer, options, flush, (ms) => sleep(clock, ms, signal), signal);
+      } catch (error) {
+        writer.fail(error instanceof BowlineError ? error : new BowlineError("internal_error", String(error), { cause: error }));
+      }
+      flush();
+      return writer.message;
+    });
+  };
+  return {
+    model,
+    streamFn,
+    calls,
+    push: (...more) => void steps.push(...more),
+    assertFinished() {
+      if (next < steps.length) throw new BowlineError("invalid_state", `The script has ${steps.length} steps; only ${next} were used.`);
+    },
+  };
+}
+
+/** A tool call part, for scripts. */
+export function scriptedToolCall(name: string, args: Record<string, unknown>, id: string = `call_${name}`): AssistantContent {
+  return { type: "toolCall", id, name, arguments: args };
+}
+
+async function write(
+  writer: MessageWriter,
+  answer: ScriptedAnswer,
+  { deltaLength = 8, delayMs = 0 }: ScriptedModelOptions,
+  flush: () => void,
+  pause: (ms: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { content = [], stopReason, usage, error } =
+    typeof answer === "string" ? { content: [{ type: "text" as const, text: answer }] } : answer;
+  const stream = async (index: number, text: string): Promise<void> => {
+    for (let at = 0; at < text.length; at += deltaLength) {
+      if (delayMs > 0) await pause(delayMs);
+      if (signal.aborted) throw new BowlineError("aborted", "The request was aborted.");
+      writer.append(index, text.slice(at, at + deltaLength));
+      flush();
+    }
+  };
+  for (const part of content) await writePart(writer, part, stream);
+  writer.describe({ usage: usage ?? {} });
+  if (error !== undefined) throw error;
+  if (stopReason === "error" || stopReason === "aborted") {
+    throw new BowlineError(stopReason === "aborted" ? "aborted" : "server_error", `Scripted: ${stopReason}.`);
+  }
+  writer.done(stopReason ?? (content.some((part) => part.type === "toolCall") ? "toolUse" : "stop"));
+}
+
+async function writePart(
+  writer: MessageWriter,
+  part: AssistantContent,
+  stream: (index: number, text: string) => Promise<void>,
+): Promise<void> {
+  switch (part.type) {
+    case "text": {
+      const index = writer.openText();
+      await stream(index, part.text);
+      return writer.closeText(index, part.textSignature);
+    }
+    case "thinking": {
+      const index = writer.openThinking(part.field);
+      await stream(index, part.thinking);
+      return writer.closeThinking(index, part.thinkingSignature, part.redacted);
+    }
+    case "toolCall": {
+      const index = writer.openToolCall(part.id, part.name);
+      await stream(index, part.argumentsText ?? JSON.stringify(part.arguments));
+      return writer.closeToolCall(index, part.thoughtSignature === undefined ? {} : { thoughtSignature: part.thoughtSignature });
+    }
+    case "opaque":
+      return writer.opaque(part);
+  }
+}
+

@@ -1,0 +1,191 @@
+/** One POST and its streamed body. Everything that can go wrong is thrown as a typed error; every wait can be aborted. */
+import type { Clock } from "../clock.ts";
+import { BowlineError, errorText, isBowlineError } from "../errors.ts";
+import { errorOfResponse } from "./http-error.ts";
+
+export interface PostRequest {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  /** Sent as JSON. */
+  readonly body: Record<string, unknown>;
+}
+
+/** What a chunk brought: content, only signs of life, or the end of the answer (the rest of the body is not wanted). */
+export type ChunkVerdict = "progress" | "alive" | "complete";
+
+export interface PostOptions {
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Until the response's headers; 0 is no limit. */
+  readonly firstByteMs: number;
+  /** Between two chunks; 0 is no limit. */
+  readonly idleMs: number;
+  /** Between two chunks with content; 0 is no limit. */
+  readonly progressMs: number;
+  readonly onResponse?: (response: { status: number; headers: Record<string, string> }) => unknown;
+  readonly onChunk: (chunk: Uint8Array) => ChunkVerdict;
+}
+
+const MAX_ERROR_BODY = 64 * 1024;
+
+/** Posts, then hands over the body chunk by chunk. Resolves when the body ended or `onChunk` said that the answer is complete. */
+export async function postForStream(request: PostRequest, options: PostOptions): Promise<void> {
+  const watch = new Watch(options.clock, options.signal);
+  try {
+    const headers = watch.limit(
+      options.firstByteMs,
+      `The server at ${request.url} did not answer within ${options.firstByteMs} ms.`,
+    );
+    const response = await watch.race(send(request, options.fetch, watch.signal));
+    await options.onResponse?.({ status: response.status, headers: Object.fromEntries(response.headers) });
+    if (!response.ok) throw await watch.race(refusal(response, request.url, options.clock.now()));
+    headers.end();
+    await readBody(response, request.url, options, watch);
+  } catch (error) {
+    throw watch.reason ?? (isBowlineError(error) ? error : connectionError(error, request.url));
+  } finally {
+    watch.end();
+  }
+}
+
+// `fetch` is called without a receiver: browsers refuse it as a method of another object.
+function send(request: PostRequest, fetch: typeof globalThis.fetch, signal: AbortSignal): Promise<Response> {
+  return fetch(request.url, {
+    method: "POST",
+    headers: request.headers,
+    body: JSON.stringify(request.body),
+    redirect: "manual", // a followed 302 turns the POST into a GET whose page would pass for an answer (Q229)
+    signal,
+  });
+}
+
+async function readBody(response: Response, url: string, options: PostOptions, watch: Watch): Promise<void> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  // A custom fetch may ignore the signal: cancelling the reader settles a pending read in any case.
+  watch.onStop = () => void reader.cancel().catch(() => {}); // the body is given up; how it ends is of no interest
+  const idle = watch.limit(options.idleMs, `The server at ${url} sent nothing for ${options.idleMs} ms.`);
+  const progress = watch.limit(
+    options.progressMs,
+    `The server at ${url} sent no content for ${options.progressMs} ms.`,
+  );
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (watch.reason !== undefined) throw watch.reason;
+    if (done) return;
+    idle.touch();
+    const verdict = options.onChunk(value);
+    if (verdict === "complete") return;
+    if (verdict === "progress") progress.touch();
+  }
+}
+
+async function refusal(response: Response, url: string, now: number): Promise<BowlineError> {
+  if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+    const target = response.headers.get("location") ?? "another address";
+    return new BowlineError(
+      "unexpected_response",
+      `The server at ${url} redirects to ${target}: use that as the base URL.`,
+      {
+        status: response.status,
+      },
+    );
+  }
+  const body = (await response.text()).slice(0, MAX_ERROR_BODY);
+  return errorOfResponse({ status: response.status, headers: response.headers, body, url, now });
+}
+
+/** Node hides the reason in `cause`; without it "fetch failed" says nothing. */
+function connectionError(error: unknown, url: string): BowlineError {
+  const cause = error instanceof Error ? (error.cause as { code?: string; message?: string } | undefined) : undefined;
+  const why = cause?.code ?? cause?.message ?? errorText(error);
+  return new BowlineError("connection_failed", `Could not reach ${url}: ${why}`, { retryable: true, cause: error });
+}
+
+/** The caller's signal and the time limits of one request, as one signal with one typed reason. */
+class Watch {
+  readonly #clock: Clock;
+  readonly #caller: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #limits: Limit[] = [];
+  reason: BowlineError | undefined;
+  onStop: (() => void) | undefined;
+
+  constructor(clock: Clock, caller: AbortSignal) {
+    this.#clock = clock;
+    this.#caller = caller;
+    caller.addEventListener("abort", this.#aborted);
+    if (caller.aborted) this.#aborted();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  limit(ms: number, message: string): Limit {
+    const limit = new Limit(this.#clock, ms, () =>
+      this.#stop(new BowlineError("timeout", message, { retryable: true })),
+    );
+    this.#limits.push(limit);
+    return limit;
+  }
+
+  /** Settles with the promise, or with the reason when that comes first: a custom fetch may ignore its signal. */
+  async race<T>(promise: Promise<T>): Promise<T> {
+    const { signal } = this;
+    let stopped: () => void = () => {};
+    const stop = new Promise<never>((_, reject) => {
+      stopped = () => reject(this.reason as BowlineError);
+      if (signal.aborted) stopped();
+      else signal.addEventListener("abort", stopped, { once: true });
+    });
+    try {
+      return await Promise.race([promise, stop]);
+    } finally {
+      signal.removeEventListener("abort", stopped);
+    }
+  }
+
+  end(): void {
+    for (const limit of this.#limits) limit.end();
+    this.#caller.removeEventListener("abort", this.#aborted);
+    this.onStop?.();
+  }
+
+  readonly #aborted = (): void => this.#stop(new BowlineError("aborted", "The request was aborted."));
+
+  #stop(reason: BowlineError): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.#controller.abort(reason);
+    this.onStop?.();
+  }
+}
+
+/** A limit on silence. The timer re-arms itself lazily, so that `touch` costs one reading of the clock. */
+class Limit {
+  readonly #clock: Clock;
+  readonly #cancel: { timer: (() => void) | undefined } = { timer: undefined };
+  #last: number;
+
+  constructor(clock: Clock, ms: number, fire: () => void) {
+    this.#clock = clock;
+    this.#last = clock.now();
+    if (ms <= 0) return;
+    const check = (): void => {
+      const rest = this.#last + ms - clock.now();
+      if (rest <= 0) fire();
+      else this.#cancel.timer = clock.setTimer(rest, check);
+    };
+    this.#cancel.timer = clock.setTimer(ms, check);
+  }
+
+  touch(): void {
+    this.#last = this.#clock.now();
+  }
+
+  end(): void {
+    this.#cancel.timer?.();
+  }
+}

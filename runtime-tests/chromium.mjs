@@ -1,0 +1,91 @@
+// The scenario in a real browser: the built files as they are, served from loopback, found by an import map.
+import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join, normalize, relative } from "node:path";
+import { chromium } from "playwright-core";
+
+const root = join(import.meta.dirname, "..");
+
+export function findChromium() {
+  const places = [
+    process.env.CHROMIUM_PATH,
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+  ];
+  return places.find((path) => path !== undefined && existsSync(path));
+}
+
+/** Resolves to "ok", or to what the page threw. */
+export async function runInChromium(executablePath, scenario, timeLimitMs) {
+  const server = createServer(serve(relative(root, scenario)));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const browser = await chromium.launch({
+    executablePath,
+    headless: true,
+    timeout: timeLimitMs,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--no-first-run",
+    ],
+  });
+  try {
+    const page = await browser.newPage();
+    const errors = [];
+    page.on("pageerror", (error) => errors.push(error.stack ?? error.message));
+    page.on("requestfailed", (request) => errors.push(`${request.url()}: ${request.failure()?.errorText}`));
+    await page.goto(`http://127.0.0.1:${server.address().port}/`);
+    await page
+      .waitForFunction(() => "outcome" in globalThis, undefined, { timeout: timeLimitMs })
+      .catch((error) => {
+        errors.push(error.message);
+      });
+    const outcome = await page.evaluate(() => globalThis.outcome);
+    return errors.length === 0 ? outcome : errors.join("\n");
+  } finally {
+    await browser.close();
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+function serve(scenario) {
+  const page = `<!doctype html><title>smoke</title><link rel="icon" href="data:,">
+<script type="importmap">${JSON.stringify({ imports: importMap() })}</script>
+<script type="module">
+import("/${scenario}").then(() => { globalThis.outcome = "ok"; }, (error) => { globalThis.outcome = String(error?.stack ?? error); });
+</script>`;
+  return async (request, response) => {
+    const path = new URL(request.url ?? "/", "http://localhost").pathname;
+    if (path === "/") return response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
+    try {
+      const body = await readFile(join(root, normalize(path)));
+      return response.writeHead(200, { "content-type": "text/javascript; charset=utf-8" }).end(body);
+    } catch {
+      return response.writeHead(404).end();
+    }
+  };
+}
+
+/** Core's entries and its dependencies, from the manifests a bundler would read. */
+function importMap() {
+  const core = readManifest("packages/core");
+  const entries = Object.entries(core.exports)
+    .filter(([, target]) => typeof target === "object")
+    .map(([key, target]) => [`@bowline/core${key.slice(1)}`, `/${join("packages/core", target.default)}`]);
+  const dependencies = Object.keys(core.dependencies).map((name) => {
+    const main = readManifest(`node_modules/${name}`).exports["."].import.default;
+    return [name, `/${join("node_modules", name, main)}`];
+  });
+  return Object.fromEntries([...entries, ...dependencies]);
+}
+
+function readManifest(folder) {
+  return JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+}

@@ -1,0 +1,95 @@
+// npm run smoke: runs scenario.js against the built core on the runtimes that are here.
+// `npm run smoke -- --all` first installs Node 20 (the oldest supported), 22 and 24, Bun and Deno beside this file.
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { findChromium, runInChromium } from "./chromium.mjs";
+
+const execute = promisify(execFile);
+const here = import.meta.dirname;
+const scenario = join(here, "scenario.js");
+const all = process.argv.includes("--all");
+const timeLimitMs = 30_000;
+
+if (!existsSync(join(here, "../packages/core/dist/index.js"))) {
+  console.error("packages/core is not built: run `npm run build` first");
+  process.exit(1);
+}
+
+const runtimes = [
+  program("node", process.execPath),
+  ...systemNode(),
+  ...(all ? installedRuntimes() : []),
+  ...chromium(),
+];
+let failed = false;
+for (const runtime of runtimes) {
+  const started = performance.now();
+  const problem = await runtime.run().then(
+    (output) => (output.trim() === "ok" ? undefined : `printed: ${output}`),
+    (error) => error.stderr || error.message,
+  );
+  const ms = (performance.now() - started).toFixed(0);
+  console.log(`${problem === undefined ? "ok  " : "FAIL"} ${runtime.name} ${ms} ms`);
+  if (problem !== undefined) {
+    failed = true;
+    console.log(problem);
+  }
+}
+process.exitCode = failed ? 1 : 0;
+
+/** A runtime that is a program: it runs the scenario and prints "ok". */
+function program(name, path, args = []) {
+  const version = spawnSync(path, ["--version"], { encoding: "utf8" }).stdout?.match(/\d+\.\d+\.\d+/)?.[0];
+  return {
+    name: `${name} ${version ?? "(no version)"}`,
+    run: async () =>
+      (await execute(path, [...args, scenario], { timeout: timeLimitMs, env: plainEnvironment() })).stdout,
+  };
+}
+
+/** The node of the machine, when it is another than the one of node_modules. */
+function systemNode() {
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  const path = folders.map((folder) => join(folder, "node")).find((file) => existsSync(file));
+  return path === undefined || realpathSync(path) === realpathSync(process.execPath)
+    ? []
+    : [program("system node", path)];
+}
+
+function installedRuntimes() {
+  const manifest = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+  const pins = Object.entries(manifest.devDependencies);
+  const isInstalled = ([name, pin]) => {
+    const file = join(here, "node_modules", name, "package.json");
+    return existsSync(file) && pin.endsWith(JSON.parse(readFileSync(file, "utf8")).version);
+  };
+  if (!pins.every(isInstalled)) {
+    console.log("installing the runtimes of runtime-tests/package.json");
+    // No lockfile: a registry that lacks a foreign platform's binary would make it incomplete. The pins are exact.
+    const install = ["install", "--no-package-lock", "--no-audit", "--no-fund"];
+    const { status } = spawnSync("npm", install, { cwd: here, stdio: "inherit" });
+    if (status !== 0) process.exit(1);
+  }
+  const bin = join(here, "node_modules");
+  return [
+    ...["node20", "node22", "node24"].map((name) => program(name, join(bin, name, "bin/node"))),
+    program("bun", join(bin, ".bin/bun")),
+    program("deno", join(bin, ".bin/deno"), ["run", "--no-prompt", "--allow-read", "--node-modules-dir=manual"]),
+  ];
+}
+
+function chromium() {
+  const path = findChromium();
+  if (path === undefined) {
+    console.log("skip chromium: not installed");
+    return [];
+  }
+  return [{ name: "chromium", run: () => runInChromium(path, scenario, timeLimitMs) }];
+}
+
+/** Without the options npm and a test runner leave in the environment. */
+function plainEnvironment() {
+  return { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: "1" };
+}

@@ -1,0 +1,135 @@
+// npm run check: everything but the unit tests. One line a step; the output of failing steps only.
+// `npm run check -- lint types` runs the steps named, and what they need.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+
+if (Number(process.versions.node.split(".")[0]) < 24) {
+  console.error(`check needs Node 24 or later and runs on ${process.version}.`);
+  console.error(
+    "node_modules/.bin/node is missing or stale: run `npm ci` with install scripts on, then `npm run check`.",
+  );
+  process.exit(1);
+}
+
+const tarballs = mkdtempSync(join(tmpdir(), "bowline-pack-"));
+const packed = (name) => () =>
+  join(
+    tarballs,
+    readdirSync(tarballs).find((file) => file.startsWith(name)),
+  );
+
+/** `after` names the steps whose output a step needs; a function in `command` is called when the step starts. */
+const steps = [
+  { name: "format", command: ["oxfmt", "--check"] },
+  { name: "docs", command: ["node", "scripts/docs.mjs"] },
+  // One pass of `tsc -b`: it builds both packages, then checks tests, examples, benchmarks and scripts against them.
+  { name: "build and types", command: ["node", "scripts/build.mjs"] },
+  { name: "lint", command: ["oxlint", "--deny-warnings"] },
+  { name: "dead code", command: ["knip", "--no-progress"] },
+  {
+    name: "layers",
+    command: ["node", "--test", "test/layers.test.ts"],
+    after: ["build and types"],
+  },
+  { name: "size", command: ["size-limit"], after: ["build and types"] },
+  {
+    name: "pack",
+    command: ["npm", "pack", "--workspaces", "--silent", "--pack-destination", tarballs],
+    after: ["build and types"],
+  },
+  { name: "publint core", command: ["publint", "run", packed("bowline-core"), "--strict"], after: ["pack"] },
+  { name: "publint bowline", command: ["publint", "run", packed("bowline-0"), "--strict"], after: ["pack"] },
+  {
+    name: "types as published",
+    command: ["attw", packed("bowline-core"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  { name: "smoke", command: ["node", "runtime-tests/run.mjs"], after: ["build and types"] },
+];
+
+const wanted = selectSteps(process.argv.slice(2));
+const results = new Map();
+const started = performance.now();
+let free = Math.max(2, availableParallelism());
+const waiting = [];
+
+try {
+  await Promise.all(wanted.map((step) => (results.get(step.name) ?? schedule(step)).then(report)));
+} finally {
+  rmSync(tarballs, { recursive: true, force: true });
+}
+const failed = (await Promise.all(results.values())).filter((result) => !result.ok);
+const seconds = ((performance.now() - started) / 1000).toFixed(1);
+console.log(failed.length === 0 ? `ok in ${seconds} s` : `${failed.length} failed in ${seconds} s`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+function schedule(step) {
+  const result = runStep(step);
+  results.set(step.name, result);
+  return result;
+}
+
+async function runStep(step) {
+  const needed = await Promise.all((step.after ?? []).map((name) => results.get(name)));
+  const broken = needed.find((result) => !result.ok);
+  if (broken !== undefined) return { name: step.name, ok: false, ms: 0, output: `not run: ${broken.name} failed\n` };
+  await acquire();
+  const from = performance.now();
+  try {
+    const { ok, output } = await run(step.command.map((part) => (typeof part === "function" ? part() : part)));
+    return { name: step.name, ok, ms: performance.now() - from, output };
+  } finally {
+    release();
+  }
+}
+
+function run([program, ...args]) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, NO_COLOR: "1" },
+    });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => (output += text));
+    child.stderr.setEncoding("utf8").on("data", (text) => (output += text));
+    child.on("error", (error) => resolve({ ok: false, output: `${error.message}\n` }));
+    child.on("close", (code) => resolve({ ok: code === 0, output }));
+  });
+}
+
+function report({ name, ok, ms, output }) {
+  console.log(`${ok ? "ok  " : "FAIL"} ${name} ${(ms / 1000).toFixed(1)} s`);
+  if (!ok) console.log(output.trimEnd().replaceAll(/^/gm, "     "));
+}
+
+async function acquire() {
+  if (free > 0) free -= 1;
+  else await new Promise((resolve) => waiting.push(resolve));
+}
+
+function release() {
+  const next = waiting.shift();
+  if (next === undefined) free += 1;
+  else next();
+}
+
+/** The steps named, with what they need, in the order of the table, in which a step stands after what it needs. */
+function selectSteps(names) {
+  if (names.length === 0) return steps;
+  const chosen = new Set();
+  const choose = (step) => {
+    chosen.add(step);
+    for (const name of step.after ?? []) choose(steps.find((other) => other.name === name));
+  };
+  for (const name of names) {
+    const matches = steps.filter((step) => step.name.includes(name));
+    if (matches.length === 0) {
+      console.error(`no step is named ${name}; there are: ${steps.map((step) => step.name).join(", ")}`);
+      process.exit(1);
+    }
+    for (const step of matches) choose(step);
+  }
+  return steps.filter((step) => chosen.has(step));
+}

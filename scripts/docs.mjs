@@ -1,0 +1,48 @@
+// Checks the prose against the tree: links lead somewhere, the file map of AGENTS.md is true and short.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const problems = [];
+const files = globSync("**/*.md", {
+  exclude: (path) => /(?:^|\/)(?:node_modules|dist|fixtures)(?:\/|$)/.test(String(path)),
+});
+
+for (const file of files) {
+  const text = readFileSync(file, "utf8");
+  const prose = text.replaceAll(/^```.*?^```/gms, "");
+  for (const [, target = ""] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^[a-z]+:/.test(target)) continue;
+    const [path = "", anchor] = target.split("#");
+    const linked = path === "" ? file : join(dirname(file), path);
+    if (!existsSync(linked)) problems.push(`${file}: ${target} leads nowhere`);
+    else if (anchor && linked.endsWith(".md") && !anchorsOf(linked).includes(anchor)) {
+      problems.push(`${file}: ${target} names no heading`);
+    }
+  }
+}
+
+// A line of the file map is "- `path` what it is" or "- `path`, `path` what they are".
+const agents = readFileSync("AGENTS.md", "utf8");
+if (agents.split("\n").length > 120) problems.push("AGENTS.md is longer than 120 lines");
+for (const [, line = ""] of agents.matchAll(/^\s*- (`[^`]+`(?:, `[^`]+`)*)/gm)) {
+  for (const [, path = ""] of line.matchAll(/`([^`]+)`/g)) {
+    if (path.includes("/") && !/[\s<*]/.test(path) && !existsSync(path)) problems.push(`AGENTS.md: no ${path}`);
+  }
+}
+
+// .ci/run types what stands here.
+if (!/<!-- test-line -->\n+```sh\n[^\n]+\n```\n+<!-- \/test-line -->/.test(readFileSync("README.md", "utf8"))) {
+  problems.push("README.md: the test line between its markers is one line of sh");
+}
+
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function anchorsOf(file) {
+  return [...readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
