@@ -18,7 +18,12 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] };
+  | {
+      readonly issues: readonly {
+        readonly message: string;
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+      }[];
+    };
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -28,7 +33,9 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-export type ValidationResult = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+export type ValidationResult =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
 
 const jsonSchemas = new WeakMap<object, JsonSchema>();
 const validators = new WeakMap<object, Validator>();
@@ -40,7 +47,10 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
 }
 
 /** A Standard Schema that cannot give its JSON Schema, with one written by hand. */
-export function withJsonSchema<Input, Output>(schema: StandardSchema<Input, Output>, jsonSchema: JsonSchema): StandardSchema<Input, Output> {
+export function withJsonSchema<Input, Output>(
+  schema: StandardSchema<Input, Output>,
+  jsonSchema: JsonSchema,
+): StandardSchema<Input, Output> {
   return { "~standard": { ...schema["~standard"], jsonSchema: { input: () => jsonSchema } } };
 }
 
@@ -56,10 +66,16 @@ export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   if (known !== undefined) return known;
   const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : (schema as JsonSchema);
   if (json.type !== undefined && json.type !== "object") {
-    throw new BowlineError("invalid_argument", `The parameters of ${what} must describe an object, not ${JSON.stringify(json.type)}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `The parameters of ${what} must describe an object, not ${JSON.stringify(json.type)}.`,
+    );
   }
   if (json.type === undefined && (json.anyOf ?? json.oneOf ?? json.allOf ?? json.$ref) !== undefined) {
-    throw new BowlineError("invalid_argument", `The parameters of ${what} must be one object at the top: model servers refuse anyOf, oneOf, allOf and $ref there.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `The parameters of ${what} must be one object at the top: model servers refuse anyOf, oneOf, allOf and $ref there.`,
+    );
   }
   const complete = { ...json, type: "object", properties: json.properties ?? {} };
   jsonSchemas.set(schema, complete);
@@ -76,12 +92,19 @@ export function validate(schema: unknown, value: unknown, what: string): Validat
 function standardJson(schema: StandardSchema, what: string): JsonSchema {
   const { jsonSchema, vendor } = schema["~standard"];
   if (jsonSchema === undefined) {
-    throw new BowlineError("invalid_argument", `The parameters of ${what}: a schema of ${vendor} cannot give its JSON Schema; pass one as jsonSchema.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `The parameters of ${what}: a schema of ${vendor} cannot give its JSON Schema; pass one as jsonSchema.`,
+    );
   }
   try {
     return jsonSchema.input({ target: "draft-2020-12" });
   } catch (cause) {
-    throw new BowlineError("invalid_argument", `The parameters of ${what} cannot be written as JSON Schema: ${(cause as Error).message}`, { cause });
+    throw new BowlineError(
+      "invalid_argument",
+      `The parameters of ${what} cannot be written as JSON Schema: ${(cause as Error).message}`,
+      { cause },
+    );
   }
 }
 
@@ -105,10 +128,25 @@ function validateJson(schema: JsonSchema, value: unknown): ValidationResult {
   return { issues: (leaves.length > 0 ? leaves : errors).map((error) => toIssue(error, value)) };
 }
 
-const ancestorKeywords = new Set(["properties", "items", "additionalProperties", "prefixItems", "$ref", "allOf", "patternProperties"]);
+const ancestorKeywords = new Set([
+  "properties",
+  "items",
+  "additionalProperties",
+  "prefixItems",
+  "$ref",
+  "allOf",
+  "patternProperties",
+]);
 
-function toIssue({ keyword, instanceLocation, error }: { keyword: string; instanceLocation: string; error: string }, root: unknown): SchemaIssue {
-  const segments = instanceLocation.replace(/^#\/?/, "").split("/").filter((part) => part !== "").map(unescapePointer);
+function toIssue(
+  { keyword, instanceLocation, error }: { keyword: string; instanceLocation: string; error: string },
+  root: unknown,
+): SchemaIssue {
+  const segments = instanceLocation
+    .replace(/^#\/?/, "")
+    .split("/")
+    .filter((part) => part !== "")
+    .map(unescapePointer);
   if (keyword === "required") {
     const name = /required property "(.*)"/.exec(error)?.[1] ?? "";
     return { path: formatPath([...segments, name]), message: "is required" };
@@ -143,7 +181,8 @@ function formatPath(segments: readonly PropertyKey[]): string {
 function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "string") return `the string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
+  if (typeof value === "string")
+    return `the string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
   if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${value}`;
   return value === undefined ? "nothing" : `a${typeof value === "object" ? "n" : ""} ${typeof value}`;
 }

@@ -1,21 +1,16 @@
-/** Exact arithmetic on decimal fractions: 0.1 + 0.2 is 0.3, and large integers keep every digit. */
+/** Exact arithmetic on fractions of whole numbers: 0.1 + 0.2 is 0.3, and large integers keep every digit. */
 import { Setback } from "./step.ts";
 
-interface Fraction {
-  readonly top: bigint;
-  /** Above zero, and without a divisor in common with `top`. */
-  readonly bottom: bigint;
-}
+/** Lowest terms; the lower number is above zero. */
+type Fraction = readonly [top: bigint, bottom: bigint];
 
-type Operator = readonly [rank: number, apply: (a: Fraction, b: Fraction) => Fraction];
-
-const OPERATORS: Readonly<Record<string, Operator>> = {
-  "+": [1, (a, b) => toFraction(a.top * b.bottom + b.top * a.bottom, a.bottom * b.bottom)],
-  "-": [1, (a, b) => toFraction(a.top * b.bottom - b.top * a.bottom, a.bottom * b.bottom)],
-  "*": [2, (a, b) => toFraction(a.top * b.top, a.bottom * b.bottom)],
-  "/": [2, (a, b) => toFraction(a.top * b.bottom, a.bottom * b.top)],
-  // As in JavaScript and C, the remainder has the sign of the dividend.
-  "%": [2, (a, b) => toFraction((a.top * b.bottom) % toDivisor(b.top * a.bottom), a.bottom * b.bottom)],
+/** Rank (a higher one binds tighter) and function. The remainder has the sign of the dividend, as in C and JavaScript. */
+const OPERATORS: Readonly<Record<string, readonly [number, (a: Fraction, b: Fraction) => Fraction]>> = {
+  "+": [1, ([a, b], [c, d]) => toFraction(a * d + c * b, b * d)],
+  "-": [1, ([a, b], [c, d]) => toFraction(a * d - c * b, b * d)],
+  "*": [2, ([a, b], [c, d]) => toFraction(a * c, b * d)],
+  "/": [2, ([a, b], [c, d]) => toFraction(a * d, b * toDivisor(c))],
+  "%": [2, ([a, b], [c, d]) => toFraction((a * d) % (toDivisor(c) * b), b * d)],
   "^": [4, raise],
 };
 /** Between products and powers: -2^2 is -4. */
@@ -29,57 +24,54 @@ export function calculate(expression: string): { readonly text: string; readonly
   let position = 0;
 
   const operand = (): Fraction => {
-    const token = tokens[position++] ?? "";
-    if (token === "+") return expressionOf(SIGN);
-    if (token === "-") return negate(expressionOf(SIGN));
+    const token = tokens[position++] ?? "its end";
+    if (token === "+") return valueOf(SIGN);
+    if (token === "-") {
+      const [top, bottom] = valueOf(SIGN);
+      return [-top, bottom];
+    }
     if (token === "(") {
-      const inner = expressionOf(0);
+      const inner = valueOf(0);
       if (tokens[position++] !== ")") throw new Setback("A parenthesis in the calculation is not closed.");
       return inner;
     }
-    if (!/\d/.test(token)) throw new Setback(`The calculation has ${token || "its end"} where a number should be.`);
+    if (!/\d/.test(token)) throw new Setback(`The calculation has ${token} where a number should be.`);
     const [whole = "", decimals = ""] = token.split(".");
     return toFraction(BigInt(whole + decimals), 10n ** BigInt(decimals.length));
   };
-  const expressionOf = (lowest: number): Fraction => {
-    let left = operand();
-    for (;;) {
+  const valueOf = (lowest: number): Fraction => {
+    for (let left = operand(); ; ) {
       const [rank, apply] = OPERATORS[tokens[position] ?? ""] ?? [-1];
       if (apply === undefined || rank < lowest) return left;
       position++;
       // Powers group from the right and take a signed exponent: 2^3^2 is 2^9, 2^-1 is 0.5.
-      left = apply(left, expressionOf(rank > SIGN ? SIGN : rank + 1));
+      left = apply(left, valueOf(rank > SIGN ? SIGN : rank + 1));
     }
   };
 
-  const value = expressionOf(0);
+  const value = valueOf(0);
   if (position < tokens.length) throw new Setback(`I did not expect ${tokens[position]} in the calculation.`);
   return toDecimal(value);
 }
 
 function toFraction(top: bigint, bottom: bigint): Fraction {
-  let [divisor, rest] = [top, toDivisor(bottom)];
+  let [divisor, rest] = [top, bottom];
   while (rest !== 0n) [divisor, rest] = [rest, divisor % rest];
   if (divisor < 0n !== bottom < 0n) divisor = -divisor;
-  return toBounded({ top: top / divisor, bottom: bottom / divisor }, 1n);
+  return toBounded([top / divisor, bottom / divisor], 1n);
 }
 
-function negate({ top, bottom }: Fraction): Fraction {
-  return { top: -top, bottom };
+function raise([top, bottom]: Fraction, [exponent, root]: Fraction): Fraction {
+  if (root !== 1n) throw new Setback("I can only raise to whole powers.");
+  const times = exponent < 0n ? -exponent : exponent;
+  toBounded([top, bottom], times);
+  return exponent < 0n ? toFraction(bottom ** times, toDivisor(top) ** times) : [top ** times, bottom ** times];
 }
 
-function raise(base: Fraction, { top, bottom }: Fraction): Fraction {
-  if (bottom !== 1n) throw new Setback("I can only raise to whole powers.");
-  const times = top < 0n ? -top : top;
-  toBounded(base, times);
-  const [a, b] = [base.top ** times, base.bottom ** times];
-  return top < 0n ? toFraction(b, a) : toFraction(a, b);
-}
-
-/** Refuses what would have too many digits once raised. */
+/** Refuses what would have too many digits if it were raised. */
 function toBounded(value: Fraction, times: bigint): Fraction {
-  const bits = value.top.toString(2).replace("-", "").length + value.bottom.toString(2).length - 2;
-  if (BigInt(bits) * times > MAX_BITS) throw new Setback("The numbers in this calculation get too large for me.");
+  const bits = value.map((part) => part.toString(2).replace("-", "").length - 1);
+  if (BigInt(Math.max(...bits)) * times > MAX_BITS) throw new Setback("These numbers get too large for me.");
   return value;
 }
 
@@ -88,7 +80,7 @@ function toDivisor(value: bigint): bigint {
   return value;
 }
 
-function toDecimal({ top, bottom }: Fraction): { text: string; isExact: boolean } {
+function toDecimal([top, bottom]: Fraction): { text: string; isExact: boolean } {
   let places = 0;
   while (places < 30 && 10n ** BigInt(places) % bottom !== 0n) places++;
   const isExact = 10n ** BigInt(places) % bottom === 0n;
@@ -103,19 +95,17 @@ function toDecimal({ top, bottom }: Fraction): { text: string; isExact: boolean 
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/(\d)\s*(?:%|percent) of\b/gi, "$1/100*"],
   [/\b(?:multiplied by|times)\b|×|(?<=\d\s?)x(?=\s?\d)/gi, "*"],
-  [/\b(?:divided by|over)\b|÷/gi, "/"],
+  [/\bdivided by\b|÷/gi, "/"],
   [/\bto the power of\b|\*\*/gi, "^"],
-  [/\bsquared\b/gi, "^2"],
   [/\bplus\b/gi, "+"],
   [/\bminus\b|[−–]/gi, "-"],
-  [/\bmod(?:ulo)?\b/gi, "%"],
   [/\b(?:the )?(?:result|answer|number)\b|\bthat\b/gi, "it"],
-  [/(?<=\d),(?=\d{3}(?!\d))/g, ""],
+  [/(?<=\d),(?=\d{3}(?!\d))|\s*=$/g, ""],
 ];
 
-/** "2 plus 3 times it" → 2 + 3 * it. Undefined if the text is no calculation. */
+/** "2 plus 3 times that" → 2 + 3 * it. Undefined if the text is no calculation. */
 export function toExpression(text: string): string | undefined {
-  const expression = WORDS.reduce((before, [pattern, symbol]) => before.replaceAll(pattern, symbol), text).replace(/\s*=$/, "");
-  const isOne = /^(?:it\b|[-+*/%^().\d\s])+$/i.test(expression) && /\d|it/i.test(expression) && /[-+*/%^]/.test(expression);
-  return isOne ? expression.trim() : undefined;
+  const expression = WORDS.reduce((before, [pattern, symbol]) => before.replaceAll(pattern, symbol), text).trim();
+  const isOne = /^(?:it\b|[-+*/%^().\d\s])+$/i.test(expression) && /\d|it/i.test(expression);
+  return isOne && /[-+*/%^]/.test(expression) ? expression : undefined;
 }

@@ -1,11 +1,12 @@
 /** The task forms: what the help calls them, the wordings they accept, and the step that each becomes. */
 import { calculate, toExpression } from "./arithmetic.ts";
-import { appendText, replaceText, runCommand, writeFile } from "./changes.ts";
+import { replaceText, runCommand, writeFile } from "./changes.ts";
 import { countLines, explain, readFiles, searchText } from "./contents.ts";
 import { countFiles, findFiles, listFiles, measure, rankFiles, toScope } from "./files.ts";
+import type { Scope } from "./files.ts";
 import { isQuoted, restore, toRefs, unquote } from "./phrase.ts";
 import { Setback } from "./step.ts";
-import type { Step } from "./step.ts";
+import type { Answer, Step } from "./step.ts";
 import { bullets } from "./wording.ts";
 
 /** One kind of task, for the help and the documentation. */
@@ -27,17 +28,21 @@ export interface Form extends TaskForm {
 
 const IN = "(?: (?:in|inside|within|under|across) (?<scope>.+?))?";
 const COUNT = "(?:how many|count)(?: all)?(?: the| its)?(?: number of)?";
-const SHOW = "(?:show|read|print|display|view|see|give|open|cat|get|output|type|what is|what are)(?: me| us)?";
-const LIST = "(?:show|list|find|name|give|tell|get|what is|what are|which is|which are)(?: me| us)?";
+const SHOW = "(?:show|read|print|display|view|see|open|cat|list|find|name|give|get|tell)(?: me| us)?";
+const ASK = `(?:${SHOW}|what is|which is|what are|which are)`;
+const SEEK = "(?:search for|look for|grep for|search|grep|find)(?: the)?(?: text| word| string)?";
 const MOST = "(?<word>largest|biggest|smallest|tiniest)";
-const MAKE = "(?:create|make|write|add)(?: an?| the)?(?: new| empty)*(?: file)?(?: called| named)?";
+const WITH = "(?: (?:with|containing|that says)(?: the)?(?: contents?| text)?:? (?<text>.+))?";
 
 export const forms: readonly Form[] = [
   {
     name: "help",
     pattern: "who are you | what can you do | help",
     example: "what can you do?",
-    wordings: ["(?:help|hello|hi|hey|thanks|thank you)(?: there| me)?", "(?:who|what) are you.*|what can (?:you|i) (?:do|ask).*"],
+    wordings: [
+      "(?:help|hello|hi|hey|thanks|thank you)(?: there| me)?",
+      "(?:who|what) are you.*|what can (?:you|i) (?:do|ask).*",
+    ],
     toStep: () => help,
   },
   {
@@ -46,7 +51,7 @@ export const forms: readonly Form[] = [
     example: "what is (2 + 3) * 4.5?",
     wordings: [
       "(?:what is |how much is |calculate |compute |evaluate |work out )?(?<sum>.+)",
-      "(?<verb>multiply|divide) (?<sum>.+) (?:by|with) (?<by>.+)",
+      "(?<verb>multiply|divide|add) (?<sum>.+) (?:by|with|to|and) (?<by>.+)",
     ],
     toStep: toCalculation,
   },
@@ -54,7 +59,10 @@ export const forms: readonly Form[] = [
     name: "run a command",
     pattern: "run <command> | run the tests",
     example: "run `npm -v`",
-    wordings: ["run (?:all )?(?:the |my )?(?<tests>tests?)", "(?:(?:run|execute)(?: the)?(?: shell)?(?: command)?:?|\\$) (?<command>.+)"],
+    wordings: [
+      "run (?:all )?(?:the |my )?(?<tests>tests?)",
+      "(?:(?:run|execute)(?: the)?(?: shell)?(?: command)?:?|\\$) (?<command>.+)",
+    ],
     toStep: toCommand,
   },
   {
@@ -62,18 +70,12 @@ export const forms: readonly Form[] = [
     pattern: "write <text> to <file> | create <file> [with <text>]",
     example: 'write "hello" to notes.txt',
     wordings: [
-      "(?:write|save|put|store)(?: this| the following)?(?: text)? (?:to|into|in) (?<file>\\S+): ?(?<text>.+)",
-      "(?:write|save|put|store|copy) (?<text>.+) (?:to|into|in|as) (?<file>.+)",
-      `${MAKE} (?<file>\\S+?)(?: (?:with|containing|that says)(?: the)?(?: contents?| text)?:? (?<text>.+))?`,
+      "(?:write|save|store)(?: this| the following)?(?: text)? (?:to|into|in) (?<file>\\S+): ?(?<text>.+)",
+      "(?:write|save|store) (?<text>.+) (?:to|into|in|as) (?<file>.+)",
+      `(?:create|make|write)(?: an?| the)?(?: new| empty)* file(?: called| named)? (?<file>\\S+?)${WITH}`,
+      `create(?: an?| the)?(?: new| empty)* (?<file>\\S*[./]\\S*?)${WITH}`,
     ],
-    toStep: ({ text = '""', file }) => onFiles(file, (refs) => writeFile(text, refs)),
-  },
-  {
-    name: "append to a file",
-    pattern: "append <text> to <file>",
-    example: 'append "one more line" to notes.txt',
-    wordings: ["(?:append|add)(?: the)?(?: lines?| text)? (?<text>.+) (?:to|at)(?: the (?:end|bottom) of)? (?<file>.+)"],
-    toStep: ({ text = "", file }) => onFiles(file, (refs) => appendText(text, refs)),
+    toStep: ({ text = "", file }) => onFiles(file, (refs) => writeFile(text, refs)),
   },
   {
     name: "replace text",
@@ -84,15 +86,15 @@ export const forms: readonly Form[] = [
       "in (?<file>\\S+?),? (?:replace|change|rename)(?: all| every| the)*(?: text| word)? (?<from>.+?) (?:with|by|to|into) (?<to>.+)",
       "(?:remove|delete)(?: all| the)*(?: text| word)? (?<from>.+) (?:from|in) (?<file>.+)",
     ],
-    toStep: ({ from = "", to = '""', file }) => onFiles(file, (refs) => replaceText(from, to, refs)),
+    toStep: ({ from = "", to = "", file }) => onFiles(file, (refs) => replaceText(from, to, refs)),
   },
   {
     name: "count occurrences",
     pattern: "how often does [the word] <text> occur in <file or folder>",
     example: 'how often does the word "agent" occur in README.md?',
     wordings: [
-      `how (?:many times|often) (?:does|do|is|are)(?: the)? (?<kind>word )?(?<text>.+?) (?:occur|appear|used|mentioned|found)${IN}`,
-      `${COUNT} (?:occurrences|uses|mentions) of(?: the)? (?<kind>word )?(?<text>.+?)(?: are there)?${IN}`,
+      `how (?:many times|often) (?:does|do|is|are)(?: the)? (?<word>word )?(?<text>.+?) (?:occur|appear|used|mentioned|found)${IN}`,
+      `${COUNT} (?:occurrences|uses|mentions) of(?: the)? (?<word>word )?(?<text>.+?)(?: are there)?${IN}`,
     ],
     toStep: (parts) => toSearch(parts, true),
   },
@@ -117,13 +119,13 @@ export const forms: readonly Form[] = [
   },
   {
     name: "largest or smallest file",
-    pattern: "which file in <folder> is the largest | the 3 smallest [.ts] files in <folder>",
+    pattern: "which file in <folder> is the largest",
     example: "which file in src is the largest?",
     wordings: [
       `(?:which|what)(?: of)?(?: the)? (?<scope>(?:\\S+ )?files?(?: (?:in|of|under) .+?)?) (?:is|are)(?: the)? ${MOST}(?: one)?(?: in (?<place>.+))?`,
-      `(?:${LIST} )?(?:the )?(?<most>\\d+ )?${MOST} (?<scope>(?:\\S+ )?files?)(?: in (?<place>.+))?`,
+      `(?:${ASK} )?(?:the )?${MOST} (?<scope>(?:\\S+ )?files?)(?: in (?<place>.+))?`,
     ],
-    toStep: (parts) => onScope(parts, (scope) => rankFiles(scope, parts["word"] ?? "", Number(parts["most"] ?? 1))),
+    toStep: (parts) => onScope(parts, (scope) => rankFiles(scope, parts["word"] ?? "")),
   },
   {
     name: "compare sizes",
@@ -141,10 +143,10 @@ export const forms: readonly Form[] = [
     example: "what is package.json for?",
     wordings: [
       "what is(?: the)? (?:purpose|point|use) of (?<file>.+)",
-      "what (?:is|are|does|do) (?<file>.+) (?:for|about|do|doing)",
+      "what (?:is|are|does|do) (?<file>.+) (?:for|about|do|doing)|what is (?<file2>\\S+\\.\\w+|this \\w+)",
       "(?:explain|describe|summari[sz]e)(?: what)? (?<file>.+?)(?: is for| are for| does| do)?",
     ],
-    toStep: ({ file }) => onFiles(file, explain),
+    toStep: ({ file, file2 }) => onFiles(file ?? file2, explain),
   },
   {
     name: "find files",
@@ -163,10 +165,10 @@ export const forms: readonly Form[] = [
     pattern: "search for <text> [in <files or folder>] | where is <text> used | which files contain <text>",
     example: 'search for "TODO" in src',
     wordings: [
-      "(?:search|grep|look|find)(?: for)?(?: the)?(?: text| word| string)? (?<text>.+) (?:in|under|within|across) (?<scope>.+)",
+      "(?:search|grep)(?: in)? (?<scope>.+?) for (?<text>.+)",
+      `${SEEK} (?<text>.+) (?:in|under|within|across) (?<scope>.+)`,
       "(?:search|grep|look)(?: for)?(?: the)?(?: text| word| string)? (?<text>.+)|find (?<quoted>\\S+)",
-      "(?:search|grep) (?<scope>.+?) for (?<text>.+)",
-      `where (?:is|are|do we use|do i use) (?<text>.+?)(?: (?:used|called|mentioned|(?<kind>defined|declared)))?${IN}`,
+      `where (?:is|are|do we use|do i use) (?<text>.+?)(?: (?:used|called|mentioned|defined|declared))?${IN}`,
       `(?:which|what) (?<scope>(?:\\S+ )?files?(?: in \\S+)?) (?:contains?|mentions?|uses?|includes?|imports?|have|has) (?<text>.+)`,
       `find(?: all| the)* (?:uses|usages|mentions|occurrences) of (?<text>.+?)${IN}`,
     ],
@@ -177,22 +179,22 @@ export const forms: readonly Form[] = [
     pattern: "list the [.ts] files [in <folder>] | what is in <folder>",
     example: "list the files in src",
     wordings: [
-      `${LIST} (?<scope>(?:all )?(?:the )?(?:\\S+ )?(?:files|folders|directories)(?: .+?)?)(?: are there| there are)?`,
+      `${ASK} (?<scope>(?:all )?(?:the )?(?:\\S+ )?(?:files|folders|directories)(?: .+?)?)(?: are there| there are)?`,
       "(?:what|which) (?<scope>(?:\\S+ )?(?:files|folders|directories)) are(?: there)?(?: in)?(?: (?<place>.+))?",
       "(?:ls|list)(?: (?<place>.+))?|what is in (?<place2>(?:the )?[^\\s.]+(?: folder| directory)?)",
     ],
-    toStep: (parts) => onScope(parts, (scope) => listFiles(scope)),
+    toStep: (parts) => onScope(parts, (scope) => listFiles(scope.isDeep || scope.kind !== "file" ? scope : { ...scope, kind: "any" })),
   },
   {
     name: "read a file",
     pattern: "read <file> | show the first <n> lines of <file> | show lines <n> to <m> of <file>",
     example: "show the first 5 lines of README.md",
     wordings: [
-      `(?:${SHOW} )?(?:the )?(?<end>first|last|top|bottom) (?:(?<n>\\S+) )?lines? (?:of|from|in) (?<file>.+)`,
-      `(?:${SHOW} )?(?:the )?lines? (?<from>\\d+)(?:(?: ?(?:to|through|-|–|and) ?)(?<to>\\d+))? (?:of|from|in) (?<file>.+)`,
+      `(?:${ASK} )?(?:the )?(?<end>first|last|top|bottom) (?:(?<n>\\S+) )?lines? (?:of|from|in) (?<file>.+)`,
+      `(?:${ASK} )?(?:the )?lines? (?<from>\\d+)(?:(?: ?(?:to|through|-|–|and) ?)(?<to>\\d+))? (?:of|from|in) (?<file>.+)`,
       "(?<end>head|tail) (?:of )?(?<file>.+)",
-      "(?:what is in|what does) (?<file>.+?)(?: say| contain)?",
-      `${SHOW} (?<file>.+)`,
+      "what is in (?<file>.+)|what does (?<file2>.+) (?:say|contain)",
+      `${SHOW} (?<file>.+?)(?: back)?`,
     ],
     toStep: toReading,
   },
@@ -202,12 +204,65 @@ export const taskForms: readonly TaskForm[] = [
   ...forms.map(({ name, pattern, example }) => ({ name, pattern, example })),
   {
     name: "combine",
-    pattern: "<task> and <task>; “then”, “and then”, “;” and new lines join too, and “it” is what the task before found",
+    pattern:
+      "<task> and <task>; “then”, “and then”, “;” and new lines join too, and “it” is what the task before found",
     example: "which file in src is the largest and what is it for?",
   },
 ];
 
-// Generators are functions, not values: a step without tools is one that yields nothing.
-export const help: Step = function* () {
-...
-};
+const INTRODUCTION = `I am the practice model: a planner with a fixed grammar, not an LLM. I need no key, so that everything \
+else (the server, streaming, tools, the loop) can be tried at once. For a real model, set a key such as ANTHROPIC_API_KEY=... or \
+OPENAI_API_KEY=..., choose with --model provider/model, or run a local server such as Ollama.`;
+
+export function help(): Answer {
+  const lines = taskForms.map(({ name, pattern, example }) => `**${name}**: ${pattern}\n  e.g. ${example}`);
+  return { text: `${INTRODUCTION}\n\nWhat I understand:\n\n${bullets(lines)}` };
+}
+
+function toCalculation({ sum = "", verb, by = "" }: Groups): Step | undefined {
+  const sign = { multiply: "*", divide: "/", add: "+" }[verb?.toLowerCase() ?? ""];
+  const expression = toExpression(sign === undefined ? sum : `(${sum})${sign}(${by})`);
+  if (expression === undefined) return undefined;
+  return ({ value = "" }) => {
+    if (expression.includes("it") && !/^-?[\d.]+$/.test(value))
+      throw new Setback("I have no number to calculate with.");
+    const numbers = expression.replaceAll("it", value.startsWith("-") ? `(${value})` : value);
+    const { text, isExact } = calculate(numbers);
+    return { text: `${numbers} ${isExact ? "=" : "is about"} ${text}`, value: text };
+  };
+}
+
+function toCommand({ command = "", tests }: Groups): Step | undefined {
+  if (tests !== undefined) return runCommand("npm test");
+  // Backticks round a part are quotes for me, but the shell would run what is in them.
+  const isMixed = restore(command).includes("`") && !isQuoted(command);
+  return isMixed ? undefined : runCommand(unquote(command));
+}
+
+function toReading({ end, n, from, to, file, file2 }: Groups): Step | undefined {
+  const numbers: Groups = { two: "2", three: "3", five: "5", ten: "10", few: "5" };
+  const count = Number(numbers[n ?? ""] ?? n ?? (/head|tail/i.test(end ?? "") ? 10 : 1));
+  if (!Number.isInteger(count) || count < 1) return undefined;
+  const isEnd = /last|bottom|tail/i.test(end ?? "");
+  const lines = from === undefined ? { from: 1, to: count } : { from: Number(from), to: Number(to ?? from) };
+  const range = isEnd ? { last: count } : end === undefined && from === undefined ? {} : lines;
+  return onFiles(file ?? file2, (refs) => readFiles(refs, range));
+}
+
+function toSearch({ text = "", quoted, word, scope }: Groups, isCount: boolean): Step | undefined {
+  if (quoted !== undefined && /^[\w./-]*(?:\.\w+|\*.*)$/.test(unquote(quoted)))
+    return findFiles(unquote(quoted), ["."]);
+  const where = toScope(scope ?? "files") ?? toScope(`files in ${scope}`);
+  return where && searchText({ text: quoted ?? text, scope: where, isWord: word !== undefined, isCount });
+}
+
+function onFiles(words: string | undefined, toStep: (refs: readonly string[]) => Step): Step | undefined {
+  const refs = toRefs(words);
+  return refs && toStep(refs);
+}
+
+function onScope({ scope = "files", place, place2 }: Groups, toStep: (scope: Scope) => Step): Step | undefined {
+  const where = place ?? place2;
+  const found = toScope(where === undefined ? scope : `${scope} in ${where}`);
+  return found && toStep(found);
+}

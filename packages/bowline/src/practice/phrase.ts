@@ -3,7 +3,7 @@
  * pattern sees a space, a comma or an "and" in it; `restore` and `unquote` bring it back.
  */
 import { Setback, toPath } from "./step.ts";
-import type { Memory } from "./step.ts";
+import type { Context } from "./step.ts";
 
 const PLANE = 0x100000;
 const QUOTED = /```[^\n`]*\n[\s\S]*?```|`[^`]*`|"[^"]*"|“[^”]*”|(?<!\w)'(?:[^'\n]|'(?=\w))*'(?!\w)/g;
@@ -74,29 +74,29 @@ const ONE = /^(?:it|this|that|file|folder|result)$/i;
 const SEVERAL = /^(?:them|these|those|they|both|all|files|results)$/i;
 
 /** The paths that refs stand for; a pronoun stands for what the step before found. */
-export function resolve(memory: Memory, refs: readonly string[]): string[] {
+export function resolve(context: Context, refs: readonly string[]): string[] {
   const paths = refs.flatMap((ref) => {
     const one = ONE.test(ref);
     if (!one && !SEVERAL.test(ref)) return [ref];
-    if (memory.paths.length === 0) throw new Setback(`I do not know which file “${ref}” is. Please name it.`);
-    if (one && memory.paths.length > 1)
-      throw new Setback(`“${ref}” could be any of ${memory.paths.slice(0, 5).join(", ")}. Please name one.`);
-    return memory.paths;
+    if (context.paths.length === 0) throw new Setback(`I do not know which file “${ref}” is. Please name it.`);
+    if (one && context.paths.length > 1)
+      throw new Setback(`“${ref}” could be any of ${context.paths.slice(0, 5).join(", ")}. Please name one.`);
+    return context.paths;
   });
   return [...new Set(paths)].slice(0, 20);
 }
 
-export function resolveOne(memory: Memory, refs: readonly string[]): string {
-  const [path, ...more] = resolve(memory, refs);
+export function resolveOne(context: Context, refs: readonly string[]): string {
+  const [path, ...more] = resolve(context, refs);
   if (path === undefined || more.length > 0) throw new Setback("I can do this to one file at a time. Please name one.");
   return path;
 }
 
 /** Text to write or to search for: as it stands, or the value of the step before for "it" and "the result". */
-export function resolveText(memory: Memory, text: string): string {
+export function resolveText(context: Context, text: string): string {
   if (!/^(?:it|this|that|its name|the (?:result|answer|output|number|name|contents?|list))$/i.test(text))
     return unquote(text);
-  if (memory.value === undefined)
+  if (context.value === undefined)
     throw new Setback(`I do not know what “${text}” is; no step before this one left a text.`);
-  return memory.value;
+  return context.value;
 }

@@ -2,11 +2,11 @@
  * The practice model as a pure function from a request to its next turn. It keeps nothing: every user message is read as a task,
  * and its steps are replayed against the tool results that follow it, until one asks for a result that is not there yet.
  */
-import { parseTask, toUnknown } from "./grammar.ts";
-import type { Task } from "./grammar.ts";
+import { parseTask } from "./parse.ts";
+import type { Task } from "./parse.ts";
 import type { PracticeMessage, PracticeReply, PracticeRequest } from "./request.ts";
 import { describe, Setback } from "./step.ts";
-import type { Call, Memory, Play, Result } from "./step.ts";
+import type { Call, Context, Play, Result } from "./step.ts";
 import { enumerate } from "./wording.ts";
 
 /** Turns of one task, the answer included. */
@@ -26,7 +26,7 @@ interface Turn {
 }
 
 interface State {
-  memory: Memory;
+  memory: Omit<Context, "notes">;
   readonly texts: string[];
 }
 
@@ -45,9 +45,9 @@ export function plan({ messages, tools }: PracticeRequest): PracticeReply {
 
 /** Takes the task as far as its results go; returns the calls it needs next, none once it has its answer. */
 function replay({ text, rounds }: Turn, state: State, offered: ReadonlySet<unknown>): readonly Call[] {
-  const play = perform(parseTask(text) ?? [toUnknown(text)], state);
+  const play = perform(parseTask(text), state);
   let position = 0;
-  for (let next = play.next(); !next.done; ) {
+  for (let next = play.next(); !next.done;) {
     const asked = next.value;
     const wanted = asked.filter(({ name }) => offered.has(name));
     const names = wanted.map(({ name }) => name).join();
@@ -71,14 +71,17 @@ function replay({ text, rounds }: Turn, state: State, offered: ReadonlySet<unkno
 
 function* perform(tasks: readonly Task[], state: State): Play<void> {
   for (const [index, { step }] of tasks.entries()) {
+    const notes: string[] = [];
     try {
-      const { text, paths = state.memory.paths, value } = yield* step(state.memory);
+      const play = step({ ...state.memory, notes });
+      const { text, paths = state.memory.paths, value } = Symbol.iterator in play ? yield* play : play;
       state.memory = { paths, value };
-      state.texts.push(text);
+      state.texts.push([...notes, text].join("\n"));
     } catch (error) {
       if (!(error instanceof Setback)) throw error;
       const rest = tasks.slice(index + 1).map((task) => `“${task.text}”`);
-      state.texts.push(error.message + (rest.length === 0 ? "" : `\n\nSo I did not do this: ${enumerate(rest)}.`));
+      state.texts.push([...notes, error.message].join("\n"));
+      if (rest.length > 0) state.texts.push(`So I did not do this: ${enumerate(rest)}.`);
       return;
     }
   }
@@ -91,9 +94,14 @@ function toTurns(messages: readonly PracticeMessage[]): Turn[] {
     if (message.role === "user") turns.push({ text: toText(message.content), rounds: [] });
     if (message.role === "assistant" && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
       const calls = message.tool_calls as NonNullable<PracticeMessage["tool_calls"]>;
-      rounds.push({ names: calls.map((call) => `${call?.function?.name}`), ids: calls.map((call) => call?.id), results: [] });
+      rounds.push({
+        names: calls.map((call) => `${call?.function?.name}`),
+        ids: calls.map((call) => call?.id),
+        results: [],
+      });
     }
-    const round = message.role === "tool" ? rounds.findLast(({ ids }) => ids.includes(message.tool_call_id)) : undefined;
+    const round =
+      message.role === "tool" ? rounds.findLast(({ ids }) => ids.includes(message.tool_call_id)) : undefined;
     const index = round?.ids.indexOf(message.tool_call_id) ?? -1;
     if (round !== undefined) round.results[index] = toResult(round.names[index], toText(message.content));
   }
@@ -109,5 +117,8 @@ function toResult(name: string | undefined, text: string): Result {
 /** The text of a message's content, whatever shape it has. */
 function toText(content: unknown): string {
   const parts: unknown[] = Array.isArray(content) ? content : [{ text: content }];
-  return parts.map((part) => (part as { text?: unknown } | null)?.text).filter((text) => typeof text === "string").join("\n");
+  return parts
+    .map((part) => (part as { text?: unknown } | null)?.text)
+    .filter((text) => typeof text === "string")
+    .join("\n");
 }

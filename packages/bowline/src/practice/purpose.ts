@@ -7,7 +7,10 @@ const DEFINITION =
 
 /** A sentence about the file from its first lines. */
 export function toPurpose(path: string, lines: readonly string[]): string {
-  const text = lines.join("\n").replace(/^#!.*\n/, "").trim();
+  const text = lines
+    .join("\n")
+    .replace(/^#!.*\n/, "")
+    .trim();
   if (text === "") return `${path} is empty.`;
   const isProse = /\.(?:md|mdx|markdown|rst|txt)$/i.test(path);
   const said = /package\.json$/.test(path) ? fromPackage(text) : isProse ? fromProse(text) : fromComment(text);
@@ -18,26 +21,33 @@ export function toPurpose(path: string, lines: readonly string[]): string {
 }
 
 function fromPackage(text: string): string {
-  const field = (key: string): string => new RegExp(String.raw`"${key}"\s*:\s*"((?:[^"\\]|\\.)*)"`).exec(text)?.[1] ?? "";
+  const field = (key: string): string =>
+    new RegExp(String.raw`"${key}"\s*:\s*"((?:[^"\\]|\\.)*)"`).exec(text)?.[1] ?? "";
   return [field("name"), field("description")].filter((part) => part !== "").join(": ");
 }
 
 /** The headline and the first paragraph under it; badges and markup are left out. */
 function fromProse(text: string): string {
   const plain = text.replaceAll(/<!--[\s\S]*?-->|<[^>\n]+>|\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?/g, "");
-  const [first = "", second = "#"] = plain.replaceAll(/^#.*$/gm, "\n$&\n").trim().split(/\n\s*\n\s*/);
+  const [first = "", second = "#"] = plain
+    .replaceAll(/^#.*$/gm, "\n$&\n")
+    .trim()
+    .split(/\n\s*\n\s*/);
   const headline = first.replace(/^#+\s*/, "");
   return first === headline || second.startsWith("#") ? headline : `${headline}: ${second}`;
 }
 
 /** The first paragraph of the comment or docstring at the head; licences and directives are passed over. */
 function fromComment(text: string): string {
-  for (let rest = text; ; ) {
+  for (let rest = text; ;) {
     const [block = "", quotes] = COMMENT.exec(rest) ?? /^["']use \w+["'];?\s*/.exec(rest) ?? [];
     if (block === "") return "";
     rest = rest.slice(block.length);
     if (/^["']use |licen[cs]e|copyright|eslint|@ts-|prettier/i.test(block)) continue;
-    const bare = quotes === undefined ? block.replaceAll(/^\s*(?:\/\*+|\*+(?!\/)|\/\/+!?|#+|--|;+|<!--)|\*\/|-->/gm, "") : block.slice(3).replace(/"""|'''/, "");
+    const bare =
+      quotes === undefined
+        ? block.replaceAll(/^\s*(?:\/\*+|\*+(?!\/)|\/\/+!?|#+|--|;+|<!--)|\*\/|-->/gm, "")
+        : block.slice(3).replace(/"""|'''/, "");
     const paragraph = bare.trim().split(/\n\s*\n/)[0] ?? "";
     if (paragraph.trim() !== "") return paragraph;
   }

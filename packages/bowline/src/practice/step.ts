@@ -13,21 +13,23 @@ export interface Result {
   readonly text: string;
 }
 
-/** The text for the person, and what "it" means from now on. */
+/** What the steps and tasks before left behind, and what this one has to say before its answer. */
+export interface Context {
+  readonly paths: readonly string[];
+  readonly value: string | undefined;
+  readonly notes: string[];
+}
+
+/** The text for the person, and what "it" means from now on: a file, or a text. */
 export interface Answer {
   readonly text: string;
   readonly paths?: readonly string[];
-  readonly value?: string;
-}
-
-/** What the steps and the tasks before this step left behind. */
-export interface Memory {
-  readonly paths: readonly string[];
-  readonly value: string | undefined;
+  readonly value?: string | undefined;
 }
 
 export type Play<T> = Generator<readonly Call[], T, readonly Result[]>;
-export type Step = (memory: Memory) => Play<Answer>;
+/** A step that needs no tool answers at once. */
+export type Step = (context: Context) => Play<Answer> | Answer;
 
 /** Ends the task: the steps after a failed one may rest on it. The message is for the person. */
 export class Setback extends Error {
@@ -37,13 +39,7 @@ export class Setback extends Error {
 /** Makes calls in one turn; always one result per call. */
 export function* ask(calls: readonly Call[]): Play<Result[]> {
   const results = calls.length === 0 ? [] : yield calls;
-  return calls.map((_, index) => results[index] ?? { state: "failed", text: "no result was recorded" });
-}
-
-/** Makes one call that the step cannot do without. */
-export function* need(call: Call): Play<string> {
-  const [result] = yield* ask([call]);
-  return useText(call, result);
+  return calls.map((_, index) => results[index] ?? { state: "failed", text: "no result came back" });
 }
 
 /** The text of a result, or the end of the task with the reason. */
@@ -67,46 +63,46 @@ export function describe({ name, arguments: args }: Call): string {
   return `${name} ${args["path"]}`;
 }
 
-export interface Found {
+interface Look {
   path: string;
   result: Result;
-  /** Says that another path was used than the one asked for, and ends with a newline. */
-  note: string;
 }
 
 /**
  * Makes one call for each path, all in one turn. A path that leads to nothing is looked for by its last name, once, and used from
  * where it was found if that is one place only. A denial is not worked around.
  */
-export function* askEach(paths: readonly string[], toCall: (path: string) => Call): Play<Found[]> {
+export function* look(context: Context, paths: readonly string[], toCall: (path: string) => Call): Play<Look[]> {
   const results = yield* ask(paths.map(toCall));
-  const found = results.map((result, index): Found => ({ path: paths[index] ?? "", result, note: "" }));
-  const lost = found.filter(({ path, result }) => path !== "." && result.state !== "denied" && isNothing(result));
-  const lookups = yield* ask(lost.map(({ path }) => toLookup(path)));
+  const looks = results.map((result, index): Look => ({ path: paths[index] ?? "", result }));
+  const lost = looks.filter(({ path, result }) => path !== "." && result.state !== "denied" && isNothing(result));
+  const searches = yield* ask(lost.map(({ path }) => toGlob(`**/${toLiteral(path.replace(/^.*\//s, ""))}`, ".", { kind: "any" })));
+  const moved: Look[] = [];
   for (const [index, item] of lost.entries()) {
-    const hits = toLines(lookups[index]);
+    const hits = toLines(searches[index]);
     const [hit = ""] = hits.filter((path) => hits.length === 1 || toPath(path) === item.path);
     const why = item.result.state === "failed" ? item.result.text.replace(/\.$/, "") : `There is nothing at ${item.path}`;
     if (hit.endsWith("/") && item.result.state === "failed") item.result = { state: "folder", text: "it is a folder" };
     else if (hits.length > 1) item.result = { state: "failed", text: `${why}; did you mean ${hits.slice(0, 5).join(" or ")}?` };
-    else if (hit === "" && lookups[index]?.state === "ok") item.result = { state: "failed", text: why };
-    if (hit !== "" && toPath(hit) !== item.path) item.note = `${why}. I took ${(item.path = toPath(hit))} instead.\n`;
+    else if (hit === "" && searches[index]?.state === "ok") item.result = { state: "failed", text: why };
+    if (hit === "" || toPath(hit) === item.path) continue;
+    context.notes.push(`${why}. I took ${(item.path = toPath(hit))} instead.`);
+    moved.push(item);
   }
-  const moved = lost.filter(({ note }) => note !== "");
-  const retried = yield* ask(moved.map(({ path }) => toCall(path)));
+  const again = yield* ask(moved.map(({ path }) => toCall(path)));
   for (const [index, item] of moved.entries()) {
-    const result = retried[index] ?? item.result;
+    const result = again[index] ?? item.result;
     if (result.state !== "failed" || item.result.state !== "folder") item.result = result;
   }
-  return found;
+  return looks;
 }
 
-/** A call that finds the path's last name anywhere. */
-export function toLookup(path: string): Call {
-  return { name: "glob", arguments: { pattern: `**/${toLiteralGlob(path.replace(/^.*\//s, ""))}`, kind: "any" } };
+export function toGlob(pattern: string, path: string, more: Call["arguments"] = {}): Call {
+  return { name: "glob", arguments: { pattern, ...(path === "." ? {} : { path }), ...more } };
 }
 
-export function toLiteralGlob(name: string): string {
+/** A name as a glob that means only this name. */
+export function toLiteral(name: string): string {
   return name.replaceAll(/[\\[\]{}()*?!,]/g, String.raw`\$&`);
 }
 

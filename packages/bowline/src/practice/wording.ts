@@ -3,6 +3,11 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** "this folder" for the working directory, else the paths. */
+export function toPlaces(places: readonly { readonly path: string }[]): string {
+  return enumerate(places.map(({ path }) => (path === "." ? "this folder" : path)));
+}
+
 /** a, b and c */
 export function enumerate(items: readonly string[], most = 12): string {
   const shown = items.length > most ? [...items.slice(0, most), `${items.length - most} more`] : items;

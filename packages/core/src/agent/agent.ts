@@ -19,7 +19,9 @@ import { MutableAgentState, type AgentState, type InitialState } from "./state.t
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
 
 /** What may also be assigned on the agent later; it takes effect with the next turn. */
-export interface AgentSettings extends Partial<Omit<AgentLoopConfig, "model" | "reasoning" | "getSteeringMessages" | "getFollowUpMessages" | "toolContext">> {
+export interface AgentSettings extends Partial<
+  Omit<AgentLoopConfig, "model" | "reasoning" | "getSteeringMessages" | "getFollowUpMessages" | "toolContext">
+> {
   /** Makes the model calls. Default: by the model's protocol, when the agent comes from the package's main entry. */
   streamFn?: StreamFn;
 }
@@ -36,7 +38,10 @@ export interface AgentOptions<TContext = unknown> extends AgentSettings {
 
 /** Keeps the roles a model understands. */
 const keepLlmMessages = (messages: AgentMessage[]): Message[] =>
-  messages.filter((message): message is Message => message.role === "user" || message.role === "assistant" || message.role === "toolResult");
+  messages.filter(
+    (message): message is Message =>
+      message.role === "user" || message.role === "assistant" || message.role === "toolResult",
+  );
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the settings are assigned in the constructor, whole
 export interface Agent<TContext = unknown> extends AgentSettings {}
@@ -100,7 +105,10 @@ export class Agent<TContext = unknown> {
    */
   async prompt(text: string, images?: readonly ImageContent[]): Promise<RunResult>;
   async prompt(message: AgentMessage | AgentMessage[]): Promise<RunResult>;
-  async prompt(input: string | AgentMessage | AgentMessage[], images: readonly ImageContent[] = []): Promise<RunResult> {
+  async prompt(
+    input: string | AgentMessage | AgentMessage[],
+    images: readonly ImageContent[] = [],
+  ): Promise<RunResult> {
     this.#assertIdle("prompt()", "use steer() or followUp() to queue a message, or wait for the run to end");
     return this.#run(typeof input === "string" ? [this.#userMessage(input, images)] : [input].flat());
   }
@@ -131,7 +139,10 @@ export class Agent<TContext = unknown> {
   /** Resolves when no run is going on. Throws `invalid_state` in a listener, which the run itself waits for. */
   waitForIdle(): Promise<void> {
     if (this.#inListener > 0) {
-      throw new BowlineError("invalid_state", "waitForIdle() in a listener would wait for itself: the run ends after its listeners.");
+      throw new BowlineError(
+        "invalid_state",
+        "waitForIdle() in a listener would wait for itself: the run ends after its listeners.",
+      );
     }
     return Promise.resolve(this.#running).then(() => {});
   }
@@ -174,7 +185,10 @@ export class Agent<TContext = unknown> {
   #run(prompts: AgentMessage[], steeringTaken = false): Promise<RunResult> {
     const streamFn = this.streamFn ?? (this.constructor as typeof Agent).defaultStreamFn;
     if (streamFn === undefined) {
-      throw new BowlineError("invalid_argument", "This agent needs a streamFn: pass one, or import Agent from the package's main entry, which has a default.");
+      throw new BowlineError(
+        "invalid_argument",
+        "This agent needs a streamFn: pass one, or import Agent from the package's main entry, which has a default.",
+      );
     }
     const state = this.#state;
     const controller = new AbortController();
@@ -201,7 +215,13 @@ export class Agent<TContext = unknown> {
     };
     this.#controller = controller;
     state.isStreaming = true;
-    const running = runLoop(prompts, { context, config: () => this.#config(), effects, streamFn, signal: controller.signal });
+    const running = runLoop(prompts, {
+      context,
+      config: () => this.#config(),
+      effects,
+      streamFn,
+      signal: controller.signal,
+    });
     this.#running = running.finally(() => {
       state.isStreaming = false;
       state.streamingMessage = undefined;
@@ -230,13 +250,19 @@ export class Agent<TContext = unknown> {
   }
 
   /** Calls every listener, each after the one before; the first failure is thrown when all have been called. */
-  #notify(event: AgentEvent, signal: AbortSignal, listeners: readonly AgentListener[], from: number): void | Promise<void> {
+  #notify(
+    event: AgentEvent,
+    signal: AbortSignal,
+    listeners: readonly AgentListener[],
+    from: number,
+  ): void | Promise<void> {
     let failure: { readonly error: unknown } | undefined;
     for (let index = from; index < listeners.length; index++) {
       this.#inListener++;
       try {
         const result = listeners[index]?.(event, signal);
-        if (isThenable(result)) return this.#afterListener(result, failure, () => this.#notify(event, signal, listeners, index + 1));
+        if (isThenable(result))
+          return this.#afterListener(result, failure, () => this.#notify(event, signal, listeners, index + 1));
       } catch (error) {
         failure ??= { error };
       } finally {

@@ -16,8 +16,10 @@ export interface ToolRun<TContext = unknown, TDetails = unknown> {
   update(partial: string | AgentToolResult<TDetails>): void;
 }
 
-export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unknown>
-  extends Omit<AgentTool<TParameters, TDetails, TContext>, "execute" | "parameters"> {
+export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unknown> extends Omit<
+  AgentTool<TParameters, TDetails, TContext>,
+  "execute" | "parameters"
+> {
   /** A TypeBox schema, a JSON Schema (`as const` for types), or a Standard Schema. */
   parameters: TParameters;
   /** The JSON Schema of a Standard Schema that cannot give its own (valibot). */
@@ -39,7 +41,10 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
   const { jsonSchema, execute, ...rest } = definition;
   const { name } = rest;
   if (!namePattern.test(name)) {
-    throw new BowlineError("invalid_argument", `A tool's name must be 1 to 64 of A-Z, a-z, 0-9, _ and -, not ${JSON.stringify(name)}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `A tool's name must be 1 to 64 of A-Z, a-z, 0-9, _ and -, not ${JSON.stringify(name)}.`,
+    );
   }
   const given: unknown = rest.parameters;
   const parameters = jsonSchema !== undefined && isStandardSchema(given) ? withJsonSchema(given, jsonSchema) : given;

@@ -32,7 +32,12 @@ export class Emitter {
   /** Resolves when the event's listeners are done; undefined when nothing had to be waited for. Never rejects. */
   emit(body: AgentEventBody): Promise<void> | undefined {
     const { runId, parentRunId } = this.#options;
-    return this.#send({ ...body, runId, seq: this.#seq++, ...(parentRunId !== undefined && { parentRunId }) } as AgentEvent);
+    return this.#send({
+      ...body,
+      runId,
+      seq: this.#seq++,
+      ...(parentRunId !== undefined && { parentRunId }),
+    } as AgentEvent);
   }
 
   /** The same for the event that comes by the thousand. */
@@ -75,7 +80,10 @@ export class Emitter {
         timeoutMs <= 0
           ? () => {}
           : clock.setTimer(timeoutMs, () => {
-              this.#fail(new BowlineError("listener_failed", `A listener of ${type} took longer than ${timeoutMs} ms.`), type);
+              this.#fail(
+                new BowlineError("listener_failed", `A listener of ${type} took longer than ${timeoutMs} ms.`),
+                type,
+              );
               resolve();
             });
       const done = (): void => {

@@ -18,7 +18,11 @@ export interface BatchResult {
 }
 
 /** Runs the calls of a complete answer. */
-export async function executeToolCalls(run: Run, message: AssistantMessage, calls: readonly ToolCall[]): Promise<BatchResult> {
+export async function executeToolCalls(
+  run: Run,
+  message: AssistantMessage,
+  calls: readonly ToolCall[],
+): Promise<BatchResult> {
   const tools = new Map((run.context.tools ?? []).map((tool) => [tool.name, tool]));
   const batch = new Batch(run, message, tools);
   const settled = isSequential(run, tools, calls) ? await batch.sequential(calls) : await batch.parallel(calls);
@@ -82,10 +86,20 @@ class Batch {
   async #prepare(call: ToolCall): Promise<Ready | { readonly settled: Settled }> {
     const { emitter, stop } = this.#run;
     if (stop !== undefined) return { settled: skipped(`Not run: ${stop.message}`) };
-    await emitter.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+    await emitter.emit({
+      type: "tool_execution_start",
+      toolCallId: call.id,
+      toolName: call.name,
+      args: call.arguments,
+    });
     const ready = await preflight(this.#run, this.#message, call, this.#tools);
     if (!("refusal" in ready)) return ready;
-    const settled: Settled = { result: textResult(ready.refusal), isError: true, outcome: "not_started", durationMs: 0 };
+    const settled: Settled = {
+      result: textResult(ready.refusal),
+      isError: true,
+      outcome: "not_started",
+      durationMs: 0,
+    };
     await this.#end(call, settled);
     return { settled };
   }

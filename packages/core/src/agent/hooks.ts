@@ -74,9 +74,15 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   /** Default `parallel`. */
   toolExecution?: ToolExecutionMode;
   /** Runs after `tool_execution_start` and after the arguments were checked, one call at a time. */
-  beforeToolCall?: (context: BeforeToolCallContext, signal?: AbortSignal) => MaybePromise<BeforeToolCallResult | undefined | void>;
+  beforeToolCall?: (
+    context: BeforeToolCallContext,
+    signal?: AbortSignal,
+  ) => MaybePromise<BeforeToolCallResult | undefined | void>;
   /** Runs after a tool, failed ones too, before `tool_execution_end`. Not for calls that never ran. */
-  afterToolCall?: (context: AfterToolCallContext, signal?: AbortSignal) => MaybePromise<AfterToolCallResult | undefined | void>;
+  afterToolCall?: (
+    context: AfterToolCallContext,
+    signal?: AbortSignal,
+  ) => MaybePromise<AfterToolCallResult | undefined | void>;
   /** Runs after a turn that ended well; `true` ends the run before any queue is read. */
   shouldStopAfterTurn?: (context: ShouldStopAfterTurnContext) => MaybePromise<boolean>;
   /** Messages to inject before the next model call. */

@@ -6,7 +6,15 @@ export { defineTool, textResult } from "./define-tool.ts";
 export type { ToolDefinition, ToolRun } from "./define-tool.ts";
 export { createMemoryEffects } from "./effects.ts";
 export type { Effects, InboxKind, MemoryEffects, StepAbout } from "./effects.ts";
-export type { AgentEvent, AgentEventBody, AgentEventSink, AgentMessage, CustomAgentMessages, RunEndReason, ToolOutcome } from "./event.ts";
+export type {
+  AgentEvent,
+  AgentEventBody,
+  AgentEventSink,
+  AgentMessage,
+  CustomAgentMessages,
+  RunEndReason,
+  ToolOutcome,
+} from "./event.ts";
 export type {
   AfterToolCallContext,
   AfterToolCallResult,
@@ -20,4 +28,11 @@ export type {
 export type { QueueMode } from "./queue.ts";
 export type { RunResult } from "./run.ts";
 export type { AgentState, InitialState } from "./state.ts";
-export type { AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdateCallback, ToolExecutionMode, ToolRunContext } from "./tool.ts";
+export type {
+  AgentTool,
+  AgentToolCall,
+  AgentToolResult,
+  AgentToolUpdateCallback,
+  ToolExecutionMode,
+  ToolRunContext,
+} from "./tool.ts";

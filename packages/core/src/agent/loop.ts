@@ -51,7 +51,10 @@ export function assertContinuable(messages: readonly AgentMessage[]): void {
   const last = messages.at(-1);
   if (last === undefined) throw new BowlineError("invalid_state", "There are no messages to continue from.");
   if (last.role === "assistant") {
-    throw new BowlineError("invalid_state", "Cannot continue from an assistant message: the last message must be a user's or a tool result.");
+    throw new BowlineError(
+      "invalid_state",
+      "Cannot continue from an assistant message: the last message must be a user's or a tool result.",
+    );
   }
 }
 
@@ -63,7 +66,10 @@ function startLoop(
   streamFn: StreamFn | undefined,
 ): EventStream<AgentEvent, AgentMessage[]> {
   if (streamFn === undefined) {
-    throw new BowlineError("invalid_argument", "A stream function is needed: pass one, or import from the package's main entry, which has a default.");
+    throw new BowlineError(
+      "invalid_argument",
+      "A stream function is needed: pass one, or import from the package's main entry, which has a default.",
+    );
   }
   return new EventStream(async (push, left) => {
     const effects = createMemoryEffects({
@@ -121,14 +127,16 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd
     const { toolResults, terminate } = await runTools(run, message);
     await run.emitter.emit({ type: "turn_end", message, toolResults });
 
-    if (message.stopReason === "error" || message.stopReason === "aborted" || run.stop !== undefined) return endOf(run, message);
+    if (message.stopReason === "error" || message.stopReason === "aborted" || run.stop !== undefined)
+      return endOf(run, message);
     truncated = message.stopReason === "length" ? truncated + 1 : 0;
     if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS)) return { reason: "length" };
     if (await shouldStop(run, message, toolResults)) return { reason: "done" };
 
     const unfinished = toolResults.length > 0 && !terminate;
     // Checked before the queues are read, so that what is queued is kept.
-    if (run.exhausted !== undefined) return unfinished ? { reason: "budget", error: run.exhausted } : { reason: "done" };
+    if (run.exhausted !== undefined)
+      return unfinished ? { reason: "budget", error: run.exhausted } : { reason: "done" };
     pending = await take(run, "steering");
     if (pending.length === 0 && !unfinished) {
       pending = await take(run, "followUp");
@@ -148,11 +156,17 @@ async function addSteeredWhileIdle(run: Run): Promise<void> {
 }
 
 /** The calls of a complete answer are run; those of a failed one are answered, so that history stays valid. */
-async function runTools(run: Run, message: AssistantMessage): Promise<{ toolResults: ToolResultMessage[]; terminate: boolean }> {
+async function runTools(
+  run: Run,
+  message: AssistantMessage,
+): Promise<{ toolResults: ToolResultMessage[]; terminate: boolean }> {
   const calls = toolCallsOf(message);
   if (calls.length === 0) return { toolResults: [], terminate: false };
   if (message.stopReason === "error" || message.stopReason === "aborted") {
-    return { toolResults: await skipToolCalls(run, calls, "Not run: the answer that asked for it was not completed."), terminate: false };
+    return {
+      toolResults: await skipToolCalls(run, calls, "Not run: the answer that asked for it was not completed."),
+      terminate: false,
+    };
   }
   return executeToolCalls(run, message, calls);
 }
@@ -187,6 +201,9 @@ async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]>
 }
 
 function bestAnswer(messages: readonly AgentMessage[]): AssistantMessage | undefined {
-  return messages.findLast((message): message is AssistantMessage => message.role === "assistant" && message.content.length > 0)
-    ?? messages.findLast((message): message is AssistantMessage => message.role === "assistant");
+  return (
+    messages.findLast(
+      (message): message is AssistantMessage => message.role === "assistant" && message.content.length > 0,
+    ) ?? messages.findLast((message): message is AssistantMessage => message.role === "assistant")
+  );
 }

@@ -48,12 +48,18 @@ class ModelCall {
     }
     this.#abandoned = true;
     if (message.stopReason === "toolUse" && toolCallsOf(message).length === 0) {
-      message = this.#failed(new BowlineError("stream_corrupt", "The model stopped to use a tool and called none.", { retryable: true }));
+      message = this.#failed(
+        new BowlineError("stream_corrupt", "The model stopped to use a tool and called none.", { retryable: true }),
+      );
     }
     // An abort that a failed listener or the time budget caused is named after its cause.
     const { stop } = run;
     if (message.stopReason === "aborted" && stop !== undefined && stop.code !== "aborted") {
-      Object.assign(message, { stopReason: stop.code === "budget_exceeded" ? "aborted" : "error", errorMessage: stop.message, error: toErrorInfo(stop) });
+      Object.assign(message, {
+        stopReason: stop.code === "budget_exceeded" ? "aborted" : "error",
+        errorMessage: stop.message,
+        error: toErrorInfo(stop),
+      });
     }
     return message;
   }
@@ -85,7 +91,11 @@ class ModelCall {
     const options = await streamOptions(config, run.signal);
     let stream: AssistantMessageStream;
     try {
-      stream = await run.streamFn(config.model, { systemPrompt: run.context.systemPrompt, messages, tools: run.context.tools ?? [] }, options);
+      stream = await run.streamFn(
+        config.model,
+        { systemPrompt: run.context.systemPrompt, messages, tools: run.context.tools ?? [] },
+        options,
+      );
       for await (const batch of stream.batches?.() ?? singly(stream)) {
         for (const event of batch) {
           if (this.#abandoned) throw new BowlineError("aborted", "The run was aborted.");
@@ -117,7 +127,10 @@ class ModelCall {
   async #llmMessages(): Promise<Message[]> {
     const { config, context, signal } = this.#run;
     try {
-      const transformed = config.transformContext === undefined ? context.messages : await config.transformContext(context.messages, signal);
+      const transformed =
+        config.transformContext === undefined
+          ? context.messages
+          : await config.transformContext(context.messages, signal);
       return await config.convertToLlm(transformed);
     } catch (error) {
       throw toBowlineError(error, "hook_failed", "transformContext or convertToLlm failed");
@@ -164,7 +177,10 @@ const streamOptionKeys = Object.keys({
   onResponse: true,
   fetch: true,
   clock: true,
-} satisfies Record<keyof Omit<StreamOptions, "signal" | "apiKey">, true>) as (keyof Omit<StreamOptions, "signal" | "apiKey">)[];
+} satisfies Record<keyof Omit<StreamOptions, "signal" | "apiKey">, true>) as (keyof Omit<
+  StreamOptions,
+  "signal" | "apiKey"
+>)[];
 
 /** Streams of others may only give one event at a time. */
 async function* singly(stream: AssistantMessageStream): AsyncGenerator<readonly AssistantMessageEvent[]> {

@@ -22,9 +22,12 @@ export async function preflight(
   const tool = tools.get(call.name);
   if (tool === undefined) return { refusal: unknownTool(call.name, [...tools.keys()]) };
   if (message.stopReason === "length") {
-    return { refusal: `Not run: the answer was cut by the token limit inside or after this call. Call ${call.name} again, with less at once.` };
+    return {
+      refusal: `Not run: the answer was cut by the token limit inside or after this call. Call ${call.name} again, with less at once.`,
+    };
   }
-  if (call.argumentsError !== undefined) return { refusal: `${call.argumentsError} Nothing was run; call ${call.name} again with valid JSON.` };
+  if (call.argumentsError !== undefined)
+    return { refusal: `${call.argumentsError} Nothing was run; call ${call.name} again with valid JSON.` };
   try {
     const raw: unknown = tool.prepareArguments === undefined ? call.arguments : tool.prepareArguments(call.arguments);
     const checked = await validate(tool.parameters, raw, `tool "${tool.name}"`);

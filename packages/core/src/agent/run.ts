@@ -72,7 +72,8 @@ export class Run {
     if (signal?.aborted === true) this.#controller.abort();
     signal?.addEventListener("abort", this.#abort, { once: true });
     const { maxTimeMs } = config.budget ?? {};
-    const outOfTime = (): void => this.fail(new BowlineError("budget_exceeded", `The run took longer than ${maxTimeMs} ms.`));
+    const outOfTime = (): void =>
+      this.fail(new BowlineError("budget_exceeded", `The run took longer than ${maxTimeMs} ms.`));
     this.#stopTimer = maxTimeMs === undefined ? () => {} : this.clock.setTimer(maxTimeMs, outOfTime);
     this.emitter = new Emitter({
       runId: this.id,
@@ -108,7 +109,8 @@ export class Run {
     const { maxTurns, maxTokens, maxCost } = this.config.budget ?? {};
     const { totalTokens, cost } = this.usage;
     if (maxTurns !== undefined && this.turns >= maxTurns) return exceeded(`${maxTurns} turns`);
-    if (maxTokens !== undefined && totalTokens !== undefined && totalTokens >= maxTokens) return exceeded(`${maxTokens} tokens`);
+    if (maxTokens !== undefined && totalTokens !== undefined && totalTokens >= maxTokens)
+      return exceeded(`${maxTokens} tokens`);
     if (maxCost !== undefined && cost !== undefined && cost.total >= maxCost) return exceeded(`$${maxCost}`);
     return undefined;
   }

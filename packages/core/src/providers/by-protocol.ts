@@ -10,8 +10,14 @@ export const streamByProtocol: StreamFn = async (model, context, options) => {
     case "anthropic-messages":
       return (await import("./anthropic-messages/index.ts")).streamAnthropicMessages(model, context, options);
     case "unknown":
-      throw new BowlineError("invalid_argument", 'No model is set: pass initialState.model, such as getModel("openai", "gpt-5-mini").');
+      throw new BowlineError(
+        "invalid_argument",
+        'No model is set: pass initialState.model, such as getModel("openai", "gpt-5-mini").',
+      );
     default:
-      throw new BowlineError("invalid_argument", `No wire protocol is called ${JSON.stringify(model.api)}: use openai-chat or anthropic-messages, or pass a streamFn.`);
+      throw new BowlineError(
+        "invalid_argument",
+        `No wire protocol is called ${JSON.stringify(model.api)}: use openai-chat or anthropic-messages, or pass a streamFn.`,
+      );
   }
 };

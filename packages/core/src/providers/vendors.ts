@@ -105,7 +105,10 @@ export function parseModelRef(reference: string): ModelRef {
   const provider = reference.slice(0, slash).trim();
   const model = reference.slice(slash + 1).trim();
   if (slash < 1 || provider === "" || model === "") {
-    throw new BowlineError("invalid_argument", `A model is named provider/model, such as openai/gpt-5-mini, not ${JSON.stringify(reference)}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `A model is named provider/model, such as openai/gpt-5-mini, not ${JSON.stringify(reference)}.`,
+    );
   }
   return { provider, model };
 }
@@ -119,7 +122,10 @@ export function getModel(provider: string, id: string, overrides: Partial<Omit<M
   const baseUrl = overrides.baseUrl ?? vendor?.baseUrl;
   if (baseUrl === undefined) {
     const known = vendors.map((row) => row.id).join(", ");
-    throw new BowlineError("invalid_argument", `Unknown provider ${JSON.stringify(provider)}: give a base URL, or use one of ${known}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `Unknown provider ${JSON.stringify(provider)}: give a base URL, or use one of ${known}.`,
+    );
   }
   const compat = { ...vendor?.compat, ...overrides.compat };
   return {

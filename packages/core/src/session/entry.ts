@@ -18,11 +18,27 @@ export type RunEnd = "done" | "length" | "error" | "aborted" | "budget" | "inter
 
 export type EntryBody =
   | { readonly type: "run_start"; readonly runId: string; readonly parentRunId?: string }
-  | { readonly type: "run_end"; readonly runId: string; readonly reason: RunEnd; readonly usage?: Usage; readonly error?: ErrorInfo }
+  | {
+      readonly type: "run_end";
+      readonly runId: string;
+      readonly reason: RunEnd;
+      readonly usage?: Usage;
+      readonly error?: ErrorInfo;
+    }
   | { readonly type: "message"; readonly runId?: string; readonly message: Message | CustomMessage }
-  | { readonly type: "model_change"; readonly provider: string; readonly model: string; readonly thinkingLevel?: string }
+  | {
+      readonly type: "model_change";
+      readonly provider: string;
+      readonly model: string;
+      readonly thinkingLevel?: string;
+    }
   /** From here on a model is shown `summary` in place of the entries before `firstKeptId`, which stay in the log. */
-  | { readonly type: "compaction"; readonly summary: string; readonly firstKeptId: string; readonly tokensBefore?: number }
+  | {
+      readonly type: "compaction";
+      readonly summary: string;
+      readonly firstKeptId: string;
+      readonly tokensBefore?: number;
+    }
   | { readonly type: "label"; readonly targetId: string; readonly label: string }
   /** Written before a tool starts: after a crash, a call with an intent and no result is in doubt. */
   | {
@@ -34,9 +50,28 @@ export type EntryBody =
       readonly replay: "never" | "safe";
       readonly idempotencyKey: string;
     }
-  | { readonly type: "tool_result"; readonly runId: string; readonly toolCallId: string; readonly result: unknown; readonly isError: boolean }
-  | { readonly type: "approval_request"; readonly approvalId: string; readonly toolCallId: string; readonly toolName: string; readonly args: unknown; readonly expiresAt: number }
-  | { readonly type: "approval_answer"; readonly approvalId: string; readonly decision: "allow" | "deny" | "expired"; readonly by?: string; readonly reason?: string }
+  | {
+      readonly type: "tool_result";
+      readonly runId: string;
+      readonly toolCallId: string;
+      readonly result: unknown;
+      readonly isError: boolean;
+    }
+  | {
+      readonly type: "approval_request";
+      readonly approvalId: string;
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly args: unknown;
+      readonly expiresAt: number;
+    }
+  | {
+      readonly type: "approval_answer";
+      readonly approvalId: string;
+      readonly decision: "allow" | "deny" | "expired";
+      readonly by?: string;
+      readonly reason?: string;
+    }
   | { readonly type: "abort"; readonly runId: string; readonly reason?: string }
   | { readonly type: "usage"; readonly runId: string; readonly usage: Usage };
 

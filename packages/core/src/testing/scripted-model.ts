@@ -51,7 +51,10 @@ export interface ScriptedModel {
   assertFinished(): void;
 }
 
-export function createScriptedModel(script: readonly ScriptedStep[], options: ScriptedModelOptions = {}): ScriptedModel {
+export function createScriptedModel(
+  script: readonly ScriptedStep[],
+  options: ScriptedModelOptions = {},
+): ScriptedModel {
   const steps = [...script];
   const calls: ScriptedCall[] = [];
   let next = 0;
@@ -69,14 +72,22 @@ export function createScriptedModel(script: readonly ScriptedStep[], options: Sc
     const step = steps[next++];
     return new EventStream(async (push, left) => {
       const { clock = systemClock, signal = left } = streamOptions;
-      const writer = new MessageWriter({ api: asked.api, provider: asked.provider, model: asked.id, timestamp: clock.now() });
+      const writer = new MessageWriter({
+        api: asked.api,
+        provider: asked.provider,
+        model: asked.id,
+        timestamp: clock.now(),
+      });
       const flush = (): void => push(writer.take());
       try {
-        if (step === undefined) throw new BowlineError("invalid_state", `The script has ${steps.length} steps; this is call ${next}.`);
+        if (step === undefined)
+          throw new BowlineError("invalid_state", `The script has ${steps.length} steps; this is call ${next}.`);
         const answer = typeof step === "function" ? await step(context, streamOptions, asked) : step;
         await write(writer, answer, options, flush, (ms) => sleep(clock, ms, signal), signal);
       } catch (error) {
-        writer.fail(error instanceof BowlineError ? error : new BowlineError("internal_error", String(error), { cause: error }));
+        writer.fail(
+          error instanceof BowlineError ? error : new BowlineError("internal_error", String(error), { cause: error }),
+        );
       }
       flush();
       return writer.message;
@@ -88,13 +99,18 @@ export function createScriptedModel(script: readonly ScriptedStep[], options: Sc
     calls,
     push: (...more) => void steps.push(...more),
     assertFinished() {
-      if (next < steps.length) throw new BowlineError("invalid_state", `The script has ${steps.length} steps; only ${next} were used.`);
+      if (next < steps.length)
+        throw new BowlineError("invalid_state", `The script has ${steps.length} steps; only ${next} were used.`);
     },
   };
 }
 
 /** A tool call part, for scripts. */
-export function scriptedToolCall(name: string, args: Record<string, unknown>, id: string = `call_${name}`): AssistantContent {
+export function scriptedToolCall(
+  name: string,
+  args: Record<string, unknown>,
+  id: string = `call_${name}`,
+): AssistantContent {
   return { type: "toolCall", id, name, arguments: args };
 }
 
@@ -106,8 +122,12 @@ async function write(
   pause: (ms: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { content = [], stopReason, usage, error } =
-    typeof answer === "string" ? { content: [{ type: "text" as const, text: answer }] } : answer;
+  const {
+    content = [],
+    stopReason,
+    usage,
+    error,
+  } = typeof answer === "string" ? { content: [{ type: "text" as const, text: answer }] } : answer;
   const stream = async (index: number, text: string): Promise<void> => {
     for (let at = 0; at < text.length; at += deltaLength) {
       if (delayMs > 0) await pause(delayMs);
@@ -144,10 +164,12 @@ async function writePart(
     case "toolCall": {
       const index = writer.openToolCall(part.id, part.name);
       await stream(index, part.argumentsText ?? JSON.stringify(part.arguments));
-      return writer.closeToolCall(index, part.thoughtSignature === undefined ? {} : { thoughtSignature: part.thoughtSignature });
+      return writer.closeToolCall(
+        index,
+        part.thoughtSignature === undefined ? {} : { thoughtSignature: part.thoughtSignature },
+      );
     }
     case "opaque":
       return writer.opaque(part);
   }
 }
-

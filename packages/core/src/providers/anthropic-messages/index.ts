@@ -14,5 +14,8 @@ export const anthropicMessages: Protocol = {
 };
 
 /** One model call on this wire. Never throws or rejects: every failure is the stream's last event. */
-export const streamAnthropicMessages: (model: Model, context: Context, options?: StreamOptions) => AssistantMessageEventStream =
-  createStreamFn(anthropicMessages) satisfies StreamFn;
+export const streamAnthropicMessages: (
+  model: Model,
+  context: Context,
+  options?: StreamOptions,
+) => AssistantMessageEventStream = createStreamFn(anthropicMessages) satisfies StreamFn;

@@ -1,0 +1,179 @@
+/** Which model answers: what was named, else a key, else a server on this machine, else the practice model. */
+import { getModel, parseModelRef, vendors, type Model, type Vendor } from "@bowline/core";
+import { startPracticeServer } from "../practice/index.ts";
+import { CommandError, UsageError } from "./exit.ts";
+
+export interface Wanted {
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly apiKeyEnv?: string;
+}
+
+export interface Discovered {
+  readonly model: Model;
+  readonly apiKey?: string;
+  /** One line for a person: which model, and why. */
+  readonly why: string;
+  /** Releases what discovery started. */
+  close(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const LIST_TIMEOUT_MS = 10_000;
+/** A server on this machine answers at once, or is none. */
+const LOCAL_TIMEOUT_MS = 400;
+
+/** Throws `UsageError` for a reference or variable that names nothing, `CommandError` when a server cannot be asked. */
+export async function discoverModel(wanted: Wanted, env: Environment): Promise<Discovered> {
+  const reference = wanted.model ?? set(env.BOWLINE_MODEL);
+  if (reference === "practice" || reference === "practice/practice") return practice("asked for");
+  if (wanted.baseUrl !== undefined) return atBaseUrl(wanted.baseUrl, reference, wanted, env);
+  if (reference !== undefined) return named(reference, wanted, env);
+  if (env.BOWLINE_DISCOVERY === "off") return practice("BOWLINE_DISCOVERY is off");
+  return (
+    (await byKey(wanted, env)) ??
+    (await onThisMachine()) ??
+    practice("no key in the environment and no model server on this machine")
+  );
+}
+
+async function named(reference: string, wanted: Wanted, env: Environment): Promise<Discovered> {
+  const { provider, model } = usage(() => parseModelRef(reference));
+  const vendor = vendors.find((row) => row.id === provider);
+  if (vendor === undefined) {
+    throw new UsageError(
+      `Unknown provider "${provider}": use one of ${vendors.map((row) => row.id).join(", ")}, or give --base-url.`,
+    );
+  }
+  const variable = wanted.apiKeyEnv ?? vendor.keyVariable;
+  const apiKey = keyOf(variable, wanted, env);
+  if (apiKey === undefined && vendor.keyVariable !== undefined) {
+    throw new UsageError(`${vendor.name} needs a key: set ${variable}, or name another variable with --api-key-env.`);
+  }
+  return found(getModel(provider, model), apiKey, wanted.model === undefined ? "from BOWLINE_MODEL" : "from --model");
+}
+
+/** A server of the user's own. Its protocol is the named vendor's, else openai-chat; without a model its first is taken. */
+async function atBaseUrl(
+  baseUrl: string,
+  reference: string | undefined,
+  wanted: Wanted,
+  env: Environment,
+): Promise<Discovered> {
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
+    throw new UsageError(`--base-url takes an http or https address, not ${JSON.stringify(baseUrl)}.`);
+  }
+  const vendor = vendors.find((row) => reference?.startsWith(`${row.id}/`) === true);
+  const apiKey = keyOf(wanted.apiKeyEnv ?? vendor?.keyVariable, wanted, env);
+  const id =
+    reference === undefined
+      ? await firstModel(baseUrl, apiKey)
+      : vendor === undefined
+        ? reference
+        : parseModelRef(reference).model;
+  return found(getModel(vendor?.id ?? "custom", id, { baseUrl }), apiKey, `at ${baseUrl}`);
+}
+
+async function byKey(wanted: Wanted, env: Environment): Promise<Discovered | undefined> {
+  for (const vendor of vendors) {
+    if (vendor.keyVariable === undefined) continue;
+    const apiKey = set(env[vendor.keyVariable]);
+    if (apiKey === undefined) continue;
+    const id = vendor.defaultModel ?? (await firstModel(vendor.baseUrl, apiKey));
+    return found(getModel(vendor.id, id), apiKey, `${vendor.keyVariable} is set`);
+  }
+  if (wanted.apiKeyEnv !== undefined)
+    throw new UsageError("--api-key-env needs --model or --base-url, to know whose key it is.");
+  return undefined;
+}
+
+/** All are asked at once; the first in the table's order that lists a model counts. */
+async function onThisMachine(): Promise<Discovered | undefined> {
+  const local = vendors.filter((vendor) => vendor.keyVariable === undefined);
+  const lists = await Promise.all(local.map((vendor) => localModel(vendor)));
+  const index = lists.findIndex((id) => id !== undefined);
+  const [vendor, id] = [local[index], lists[index]];
+  return vendor === undefined || id === undefined
+    ? undefined
+    : found(getModel(vendor.id, id), undefined, `${vendor.name} runs on this machine`);
+}
+
+async function localModel(vendor: Vendor): Promise<string | undefined> {
+  try {
+    return (await listModels(vendor.baseUrl, undefined, LOCAL_TIMEOUT_MS))[0];
+  } catch {
+    return undefined; // nothing there, or something else: looked for, not asked for
+  }
+}
+
+async function firstModel(baseUrl: string, apiKey: string | undefined): Promise<string> {
+  let models: string[];
+  try {
+    models = await listModels(baseUrl, apiKey, LIST_TIMEOUT_MS);
+  } catch (error) {
+    const { cause, message } = error as Error & { cause?: { code?: string } };
+    throw new CommandError(
+      `Could not list the models at ${baseUrl} (${cause?.code ?? message}): name one with --model.`,
+    );
+  }
+  const first = models[0];
+  if (first === undefined) throw new CommandError(`The server at ${baseUrl} lists no model: name one with --model.`);
+  return first;
+}
+
+async function listModels(baseUrl: string, apiKey: string | undefined, timeoutMs: number): Promise<string[]> {
+  const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
+    headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  const { data } = (await response.json()) as { data?: { id?: unknown }[] };
+  return (data ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+}
+
+async function practice(why: string): Promise<Discovered> {
+  const server = await startPracticeServer();
+  const model = getModel("practice", "practice", {
+    baseUrl: server.baseUrl,
+    reasoning: false,
+    input: ["text"],
+    name: "practice model",
+  });
+  return {
+    model,
+    why: `practice model, which is no LLM (${why}); for a real one set a key such as ANTHROPIC_API_KEY, or start Ollama`,
+    close: () => server.close(),
+  };
+}
+
+function found(model: Model, apiKey: string | undefined, why: string): Discovered {
+  return {
+    model,
+    why: `${model.provider}/${model.id} (${why})`,
+    close: async () => {},
+    ...(apiKey !== undefined && { apiKey }),
+  };
+}
+
+/** The key in a variable. One that was named by the user must be there. */
+function keyOf(variable: string | undefined, wanted: Wanted, env: Environment): string | undefined {
+  if (variable === undefined) return undefined;
+  const key = set(env[variable]);
+  if (key === undefined && variable === wanted.apiKeyEnv)
+    throw new UsageError(`--api-key-env: the variable ${variable} is not set.`);
+  return key;
+}
+
+function set(value: string | undefined): string | undefined {
+  const trimmed = value?.trim() ?? "";
+  return trimmed === "" ? undefined : trimmed;
+}
+
+function usage<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

@@ -1,0 +1,53 @@
+/** The `bowline` command. Ends with one line for a person, never with a stack trace, unless BOWLINE_DEBUG asks for it. */
+import { readFileSync } from "node:fs";
+import { CommandError, exitCode, UsageError } from "./exit.ts";
+import { mainHelp } from "./help.ts";
+import { run } from "./run.ts";
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([command, ...rest]: string[]): Promise<number> {
+  // A reader that goes away (`bowline run … | head -1`) is no failure of ours.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", leaveOnBrokenPipe);
+  try {
+    switch (command) {
+      case "run":
+        return await run(rest, process);
+      case "--version":
+      case "-v":
+        process.stdout.write(`${version()}\n`);
+        return exitCode.done;
+      case "--help":
+      case "-h":
+      case "help":
+        process.stdout.write(mainHelp(version()));
+        return exitCode.done;
+      case undefined:
+        process.stderr.write(mainHelp(version()));
+        return exitCode.usage;
+      default:
+        throw new UsageError(
+          `There is no command ${JSON.stringify(command)}. Did you mean: bowline run ${JSON.stringify([command, ...rest].join(" "))}?`,
+        );
+    }
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function explain(error: unknown): number {
+  const known = error instanceof UsageError || error instanceof CommandError;
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`bowline: ${message}${known ? "" : " (unexpected; BOWLINE_DEBUG=1 shows where)"}\n`);
+  if (process.env.BOWLINE_DEBUG === "1" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  return error instanceof UsageError ? exitCode.usage : exitCode.failed;
+}
+
+function leaveOnBrokenPipe(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === "EPIPE" ? exitCode.done : exitCode.failed);
+}
+
+function version(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}

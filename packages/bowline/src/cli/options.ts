@@ -1,0 +1,125 @@
+/** The command line as data: one table from which parsing, help and docs/cli.md are made. */
+import { parseArgs } from "node:util";
+import { UsageError } from "./exit.ts";
+
+interface Option {
+  readonly name: string;
+  readonly short?: string;
+  /** What stands for the value in help; absent for a switch. */
+  readonly value?: string;
+  readonly repeated?: boolean;
+  readonly help: string;
+}
+
+export const runOptions: readonly Option[] = [
+  { name: "model", short: "m", value: "provider/model", help: "the model to ask; also BOWLINE_MODEL" },
+  {
+    name: "base-url",
+    value: "url",
+    help: "where the model server is; with it, a model without a known provider is that server's own id",
+  },
+  { name: "api-key-env", value: "name", help: "the environment variable that holds the key" },
+  { name: "thinking", value: "level", help: "off, minimal, low, medium, high or xhigh (default off)" },
+  { name: "image", value: "file", repeated: true, help: "show the model an image; may be given again" },
+  { name: "yes", short: "y", help: "allow write, edit and bash without asking" },
+  { name: "json", help: "print the event log, one JSON object a line, instead of the answer" },
+  { name: "max-turns", value: "n", help: "stop after n model calls (default 50)" },
+  { name: "max-tokens", value: "n", help: "stop when the run has used n tokens" },
+  { name: "max-cost", value: "dollars", help: "stop when the run has cost this much, where prices are known" },
+  { name: "timeout", value: "seconds", help: "stop after this long" },
+  { name: "help", short: "h", help: "show this help" },
+];
+
+const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+
+export interface RunOptions {
+  readonly task: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly apiKeyEnv?: string;
+  readonly thinking: (typeof thinkingLevels)[number];
+  readonly images: readonly string[];
+  readonly yes: boolean;
+  readonly json: boolean;
+  readonly help: boolean;
+  readonly maxTurns: number;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  readonly timeoutMs?: number;
+}
+
+/** Reads the arguments of `bowline run`. Throws `UsageError` with one line that says what was wrong. */
+export function parseRunOptions(args: readonly string[]): RunOptions {
+  const { values, positionals } = parse(args);
+  const text = (name: string): string | undefined => {
+    const value = values[name];
+    if (value === "") throw new UsageError(`--${name} needs a value.`);
+    return typeof value === "string" ? value : undefined;
+  };
+  const number = (name: string, whole: boolean): number | undefined => {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    const parsed = Number(value);
+    if (!Number.isFinite(parsed) || parsed <= 0 || (whole && !Number.isInteger(parsed))) {
+      throw new UsageError(
+        `--${name} takes a ${whole ? "whole number of at least 1" : "number above 0"}, not ${JSON.stringify(value)}.`,
+      );
+    }
+    return parsed;
+  };
+  const thinking = thinkingLevels.find((level) => level === (text("thinking") ?? "off"));
+  if (thinking === undefined) throw new UsageError(`--thinking takes one of ${thinkingLevels.join(", ")}.`);
+  const seconds = number("timeout", false);
+  return {
+    task: positionals.join(" "),
+    thinking,
+    images: Array.isArray(values.image) ? values.image.map(String) : [],
+    yes: values.yes === true,
+    json: values.json === true,
+    help: values.help === true,
+    maxTurns: number("max-turns", true) ?? 50,
+    ...defined({
+      model: text("model"),
+      baseUrl: text("base-url"),
+      apiKeyEnv: text("api-key-env"),
+      maxTokens: number("max-tokens", true),
+      maxCost: number("max-cost", false),
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+    }),
+  };
+}
+
+/** The option lines of a command's help, aligned. */
+export function optionLines(options: readonly Option[]): string {
+  const rows = options.map(({ name, short, value, help }) => {
+    const flag = `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
+    return [flag, help] as const;
+  });
+  const width = Math.max(...rows.map(([flag]) => flag.length));
+  return rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join("\n");
+}
+
+function parse(args: readonly string[]): { values: Record<string, unknown>; positionals: string[] } {
+  const options = Object.fromEntries(
+    runOptions.map(({ name, short, value, repeated }) => [
+      name,
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        ...(short !== undefined && { short }),
+        ...(repeated === true && { multiple: true }),
+      },
+    ]),
+  );
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    // node:util explains at length how to pass a leading dash; the first sentence is what a user needs.
+    throw new UsageError(`${(error as Error).message.split(/\. |\n/)[0]}. See bowline run --help.`);
+  }
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,184 @@
+/** What a person sees of a run: the answer on standard output; thinking, tool calls, waits and figures on standard error. */
+import { messageText, type AgentEvent, type RunResult, type Usage } from "@bowline/core";
+import { oneLine, printable, type Output, type Style } from "./terminal.ts";
+
+export interface Report {
+  event(event: AgentEvent): void;
+  /** The last words. */
+  result(result: RunResult): void;
+}
+
+/** The event log, one JSON object a line; nothing else on standard output. */
+export function jsonReport(stdout: Output): Report {
+  return { event: (event) => void stdout.write(`${JSON.stringify(event)}\n`), result: () => {} };
+}
+
+/** For people. On a terminal the answer streams; into a pipe goes the final answer only. */
+export class TextReport implements Report {
+  readonly #stdout: Output;
+  readonly #stderr: Output;
+  readonly #style: Style;
+  readonly #started = Date.now();
+  readonly #waiting: WaitingLine;
+  /** Where the cursor stands: inside text of this kind, or at the start of a line. */
+  #inside: "text" | "thinking" | undefined;
+  #streamed = "";
+
+  constructor(stdout: Output, stderr: Output, style: Style) {
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#style = style;
+    this.#waiting = new WaitingLine(stderr, style);
+  }
+
+  event(event: AgentEvent): void {
+    const { dim, red, green } = this.#style;
+    switch (event.type) {
+      case "turn_start":
+        this.#streamed = "";
+        return this.#waiting.start();
+      case "message_update": {
+        const update = event.assistantMessageEvent;
+        if (update.type === "text_delta") this.#text(update.delta);
+        else if (update.type === "thinking_delta") this.#thinking(update.delta);
+        return;
+      }
+      case "message_end":
+        this.#waiting.stop();
+        this.#breakLine();
+        // What a model says before it calls tools is no answer yet; on a terminal it was shown as it came.
+        if (
+          event.message.role === "assistant" &&
+          this.#stdout.isTTY !== true &&
+          event.message.stopReason === "toolUse"
+        ) {
+          const text = messageText(event.message);
+          if (text !== "") this.#line(text);
+        }
+        return;
+      case "tool_execution_start":
+        return this.#line(dim(`→ ${call(event)}`));
+      case "tool_execution_end": {
+        const first = messageText({ content: event.result.content ?? [] });
+        const mark = event.isError
+          ? `${red("✗")} ${call({ ...event, args: {} })} ${dim(`(${event.durationMs} ms)`)}: ${oneLine(first, 300)}`
+          : `${green("✓")} ${event.toolName} ${dim(`(${event.durationMs} ms)`)}`;
+        return this.#line(mark);
+      }
+      case "request_retry":
+        return this.#line(
+          dim(`… ${oneLine(event.error.message, 300)}; asking again in ${(event.delayMs / 1000).toFixed(1)} s`),
+        );
+      case "agent_start":
+      case "agent_end":
+      case "turn_end":
+      case "message_start":
+      case "tool_execution_update":
+        return;
+    }
+  }
+
+  result(result: RunResult): void {
+    this.#waiting.stop();
+    this.#breakLine();
+    const answer = result.message === undefined ? "" : messageText(result.message);
+    if (this.#stdout.isTTY !== true && answer !== "")
+      this.#stdout.write(answer.endsWith("\n") ? answer : `${answer}\n`);
+    if (result.reason !== "done") this.#line(this.#style.red(`bowline: ${endOf(result)}`));
+    const { dim } = this.#style;
+    this.#line(
+      dim(
+        `${count(result.turns, "turn")}, ${count(result.tools.length, "tool call")}, ${usageText(result.usage)}, ${((Date.now() - this.#started) / 1000).toFixed(1)} s`,
+      ),
+    );
+  }
+
+  #text(delta: string): void {
+    this.#waiting.stop();
+    if (this.#stdout.isTTY !== true) return;
+    if (this.#inside === "thinking") this.#breakLine();
+    this.#inside = "text";
+    this.#streamed = delta;
+    this.#stdout.write(printable(delta));
+  }
+
+  #thinking(delta: string): void {
+    this.#waiting.stop();
+    if (this.#inside === "text") this.#breakLine();
+    this.#inside = "thinking";
+    this.#streamed = delta;
+    this.#stderr.write(this.#style.dim(printable(delta)));
+  }
+
+  #line(text: string): void {
+    this.#waiting.stop();
+    this.#breakLine();
+    this.#stderr.write(`${text.split("\n").map(printableKeepingStyle).join("\n")}\n`);
+  }
+
+  #breakLine(): void {
+    if (this.#inside !== undefined && !this.#streamed.endsWith("\n"))
+      (this.#inside === "text" ? this.#stdout : this.#stderr).write("\n");
+    this.#inside = undefined;
+  }
+}
+
+/** A line that moves while the model is silent, on a terminal only. */
+class WaitingLine {
+  readonly #output: Output;
+  readonly #style: Style;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(output: Output, style: Style) {
+    this.#output = output;
+    this.#style = style;
+  }
+
+  start(): void {
+    if (this.#output.isTTY !== true || this.#timer !== undefined) return;
+    const since = Date.now();
+    this.#timer = setInterval(() => {
+      this.#output.write(
+        `\r${this.#style.dim(`… waiting for the model, ${Math.round((Date.now() - since) / 1000)} s`)}`,
+      );
+    }, 1000);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer === undefined) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#output.write("\r\u001b[2K");
+  }
+}
+
+const MAX_ARGUMENTS = 300;
+
+function call({ toolName, args }: { toolName: string; args?: unknown }): string {
+  const text = args === undefined || Object.keys(args as object).length === 0 ? "" : ` ${JSON.stringify(args)}`;
+  return oneLine(`${toolName}${text}`, MAX_ARGUMENTS);
+}
+
+/** Everything that reaches a line was made printable where it came in; this keeps the program's own colours. */
+function printableKeepingStyle(line: string): string {
+  return line
+    .split(/(\u001b\[\d+m)/)
+    .map((piece, index) => (index % 2 === 1 ? piece : printable(piece)))
+    .join("");
+}
+
+function endOf({ reason, error }: RunResult): string {
+  if (reason === "length") return "the answer was cut by the model's token limit";
+  return oneLine(error?.message ?? reason, 1000);
+}
+
+function usageText({ input, output, cacheRead, cost }: Usage): string {
+  if (input === undefined && output === undefined) return "tokens unknown";
+  const cached = cacheRead === undefined || cacheRead === 0 ? "" : ` (+${cacheRead} cached)`;
+  return `${input ?? "?"} tokens in${cached}, ${output ?? "?"} out${cost === undefined ? "" : `, $${cost.total.toFixed(4)}`}`;
+}
+
+function count(value: number, what: string): string {
+  return `${value} ${what}${value === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,39 @@
+/** Text for a person's terminal: nothing a model says can move the cursor, set a title or pass for the program's own words. */
+
+export interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+/** Control characters shown as pictures, line feeds and tabs kept. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are what has to go
+  return text
+    .replace(/\r\n/g, "\n")
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (char) => {
+      const code = char.charCodeAt(0);
+      return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
+    });
+}
+
+/** On one line, cut to `width` characters. */
+export function oneLine(text: string, width: number): string {
+  const flat = printable(text).replace(/\s+/g, " ").trim();
+  return flat.length <= width ? flat : `${flat.slice(0, Math.max(1, width - 1))}…`;
+}
+
+export interface Style {
+  dim(text: string): string;
+  bold(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+}
+
+/** Colours only on a terminal, and not where NO_COLOR asks for none. */
+export function styleFor(output: Output, env: Readonly<Record<string, string | undefined>>): Style {
+  const on = output.isTTY === true && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
+  const paint = (open: number, close: number) => (text: string) =>
+    on && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return { dim: paint(2, 22), bold: paint(1, 22), red: paint(31, 39), green: paint(32, 39) };
+}

@@ -1,0 +1,58 @@
+/** From what a person wrote to the steps of a task. */
+import { forms, help } from "./forms.ts";
+import { protect, restore, toCuts, toPhrase } from "./phrase.ts";
+import type { Step } from "./step.ts";
+
+/** A step, with the name of its form and the words it was read from. */
+export interface Task {
+  readonly form: string;
+  readonly text: string;
+  readonly step: Step;
+}
+
+/** Patterns look at this much outside of quotes, so that no wording makes them slow. */
+const MAX_LENGTH = 2000;
+
+const readings = forms.flatMap(({ name, wordings, toStep }) =>
+  wordings.map((wording) => {
+    const short = wording
+      .replaceAll(/\b(what|which|where|who) is\b/g, "$1(?: is|['’]s)")
+      .replaceAll(" ", String.raw`\s+`);
+    return { name, toStep, pattern: new RegExp(`^(?:${short})$`, "is") };
+  }),
+);
+
+/** The steps of a message; one that lists the task forms if it is none of them. */
+export function parseTask(message: string): readonly Task[] {
+  const phrase = message.length > 100_000 ? "" : toPhrase(protect(message));
+  const tasks = phrase.length > MAX_LENGTH * 2 ? undefined : parseAll(phrase, new Map());
+  if (tasks !== undefined) return tasks;
+  const said = message.trim().slice(0, 200);
+  const lead = said === "" ? "" : `I do not understand “${said}”.\n\n`;
+  return [{ form: "unknown", text: said, step: () => ({ text: lead + help().text }) }];
+}
+
+/** As many steps as the joining words allow, else one. `known` keeps the time from doubling with each joining word. */
+function parseAll(phrase: string, known: Map<string, readonly Task[] | undefined>): readonly Task[] | undefined {
+  if (known.has(phrase)) return known.get(phrase);
+  const one = parseOne(phrase);
+  let tasks = one && [one];
+  for (const { left, right } of toCuts(phrase)) {
+    const first = parseOne(toPhrase(left));
+    const rest = first && parseAll(toPhrase(right), known);
+    if (first === undefined || rest === undefined) continue;
+    tasks = [first, ...rest];
+    break;
+  }
+  known.set(phrase, tasks);
+  return tasks;
+}
+
+function parseOne(phrase: string): Task | undefined {
+  for (const { name, toStep, pattern } of readings) {
+    const match = pattern.exec(phrase);
+    const step = match === null ? undefined : toStep(match.groups ?? {});
+    if (step !== undefined) return { form: name, text: restore(phrase), step };
+  }
+  return undefined;
+}

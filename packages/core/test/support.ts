@@ -1,0 +1,105 @@
+/** What several tests of core need. */
+import { setImmediate as nextTick } from "node:timers/promises";
+import { Agent, defineTool, type AgentEvent, type AgentTool } from "../src/agent/index.ts";
+import type { Clock } from "../src/clock.ts";
+import type { AgentOptions } from "../src/agent/index.ts";
+import { createScriptedModel, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+
+export interface Rig {
+  readonly agent: Agent;
+  readonly script: ScriptedModel;
+  readonly events: AgentEvent[];
+}
+
+/** An agent with a scripted model, whose events are noted. */
+export function rig(steps: readonly ScriptedStep[], tools: AgentTool[] = [], options: AgentOptions = {}): Rig {
+  const script = createScriptedModel(steps, { deltaLength: 1000 });
+  const agent = new Agent({ initialState: { model: script.model, tools }, streamFn: script.streamFn, ...options });
+  const events: AgentEvent[] = [];
+  agent.subscribe((event) => void events.push(event));
+  return { agent, script, events };
+}
+
+/** One event as a short word, for golden sequences: the kind, and what tells it from its like. */
+export function short(event: AgentEvent): string {
+  switch (event.type) {
+    case "message_start":
+    case "message_end":
+      return `${event.type}:${event.message.role === "toolResult" ? `result ${event.message.toolCallId}` : event.message.role}`;
+    case "message_update":
+      return `message_update:${event.assistantMessageEvent.type}`;
+    case "tool_execution_start":
+    case "tool_execution_update":
+      return `${event.type}:${event.toolCallId}`;
+    case "tool_execution_end":
+      return `${event.type}:${event.toolCallId}${event.isError ? " error" : ""}`;
+    case "agent_end":
+      return `agent_end:${event.reason}`;
+    default:
+      return event.type;
+  }
+}
+
+/** A tool that runs `work` and answers with its text. */
+export function tool(
+  name: string,
+  work: (signal: AbortSignal) => string | Promise<string>,
+  extra: Partial<AgentTool> = {},
+): AgentTool {
+  const made = defineTool({
+    name,
+    description: `The tool ${name}.`,
+    parameters: { type: "object", properties: {} },
+    execute: (_args, run) => work(run.signal),
+  });
+  return { ...made, ...extra };
+}
+
+/** A clock that moves only when told to. */
+export class ManualClock implements Clock {
+  #now = 1_000_000;
+  #timers: { at: number; fire: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimer(ms: number, fire: () => void): () => void {
+    const timer = { at: this.#now + ms, fire };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  get pending(): number {
+    return this.#timers.length;
+  }
+
+  /** Moves on by `ms`, firing what is due in order and letting what it woke run. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      await settle();
+      const due = this.#timers.filter((timer) => timer.at <= end).toSorted((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.#now = due.at;
+      this.#timers = this.#timers.filter((timer) => timer !== due);
+      due.fire();
+    }
+    this.#now = end;
+    await settle();
+  }
+}
+
+/** Lets everything that is ready run. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 5; i++) await nextTick();
+}
+
+/** A promise that is settled from outside. */
+export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settled) => (resolve = settled));
+  return { promise, resolve };
+}
