@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { Agent, agentLoop, agentLoopContinue, type AgentEvent, type AgentMessage } from "../src/agent/index.ts";
 import { isBowlineError, type ErrorCode } from "../src/errors.ts";
 import type { AssistantMessage } from "../src/llm/message.ts";
+import type { Model } from "../src/llm/model.ts";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { deferred, ManualClock, rig, short, tool } from "./support.ts";
 
@@ -348,7 +349,7 @@ describe("an abort", () => {
     const agent = new Agent({
       initialState: { model },
       clock,
-      streamFn: async function* (asked) {
+      streamFn: async function* (asked: Model) {
         yield {
           type: "start" as const,
           attempt: 1,

@@ -43,10 +43,9 @@ export class ToolCallAssembler {
     const call = this.#resolve(asIndex(delta.index), id, name, fragment) ?? this.#start(asIndex(delta.index), id);
     if (name !== undefined) this.#name(call, name);
     call.thoughtSignature ??= asText(asRecord(asRecord(delta.extra_content).google).thought_signature);
-    if (call.contentIndex === undefined && call.name !== "" && (this.#isDeclared(call.name) || fragment !== "")) {
-      call.contentIndex = this.#writer.openToolCall(call.id, call.name);
-      this.#writer.append(call.contentIndex, call.text); // arguments that came before the name (Q044)
-    }
+    // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
+    const whole = this.#facts.toolNames.length === 0 || this.#isDeclared(call.name) || fragment !== "";
+    if (call.name !== "" && whole) this.#open(call);
     if (fragment !== "") this.#append(call, fragment);
   }
 
@@ -58,10 +57,10 @@ export class ToolCallAssembler {
   /** The answer is complete: every call is closed, in the order in which they began. */
   close(): void {
     for (const call of this.#calls) {
-      // A call that never had a name is still reported, so that the model hears of it (Q045).
-      call.contentIndex ??= this.#writer.openToolCall(call.id, call.name || "unnamed");
+      if (call.name === "") call.name = "unnamed"; // still reported, so that the model hears of it (Q045)
+      const contentIndex = this.#open(call);
       const { thoughtSignature } = call;
-      this.#writer.closeToolCall(call.contentIndex, {
+      this.#writer.closeToolCall(contentIndex, {
         text: finalText(call),
         ...(thoughtSignature !== undefined && { thoughtSignature }),
       });
@@ -99,7 +98,18 @@ export class ToolCallAssembler {
     return fragment !== "" && parseToolArguments(call.text).error === undefined && call.text !== "{}";
   }
 
+  /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
+  #open(call: OpenCall): number {
+    if (call.contentIndex === undefined) {
+      call.contentIndex = this.#writer.openToolCall(call.id, call.name);
+      this.#writer.append(call.contentIndex, call.text);
+    }
+    return call.contentIndex;
+  }
+
   #start(index: number | undefined, id: string | undefined): OpenCall {
+    // Calls stand in the message in the order in which they began.
+    for (const earlier of this.#calls) if (earlier.name !== "") this.#open(earlier);
     const taken = id !== undefined && this.#calls.some((call) => call.id === id); // Q040
     const call: OpenCall = {
       index,

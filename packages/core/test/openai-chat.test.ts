@@ -1,0 +1,378 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
+import type { AssistantMessage, ToolCall } from "../src/llm/message.ts";
+import { StreamDecoder } from "../src/providers/decoder.ts";
+import { openaiChat } from "../src/providers/openai-chat/index.ts";
+import { getModel } from "../src/providers/vendors.ts";
+
+const model = getModel("openai", "m");
+
+interface Decoded {
+  readonly message: AssistantMessage;
+  readonly events: AssistantMessageEvent[];
+}
+
+function decode(chunks: readonly Uint8Array[], toolNames: readonly string[] = []): Decoded {
+  const decoder = new StreamDecoder(openaiChat, model, { timestamp: 1, toolNames });
+  const events = chunks.flatMap((chunk) => decoder.push(chunk));
+  events.push(...decoder.end());
+  if (decoder.failure !== undefined) events.push(...decoder.fail(decoder.failure));
+  return { message: decoder.message, events };
+}
+
+/** Decodes a body whole and at every single cut; all must agree, and so must the reducer. */
+function answer(body: string, toolNames: readonly string[] = []): AssistantMessage {
+  const bytes = new TextEncoder().encode(body);
+  const whole = decode([bytes], toolNames);
+  const expected = JSON.stringify(whole.events);
+  for (let at = 1; at < bytes.length; at++) {
+    assert.equal(
+      JSON.stringify(decode([bytes.subarray(0, at), bytes.subarray(at)], toolNames).events),
+      expected,
+      `cut at ${at}`,
+    );
+  }
+  const replayed = JSON.parse(expected) as AssistantMessageEvent[];
+  assert.equal(JSON.stringify(reduceEvents(replayed)), JSON.stringify(whole.message));
+  assert.equal(whole.events.filter(({ type }) => type === "done" || type === "error").length, 1);
+  return whole.message;
+}
+
+const sse = (...chunks: (object | string)[]): string =>
+  chunks.map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`).join("");
+const delta = (content: object, finish: unknown = null): object => ({
+  choices: [{ index: 0, delta: content, finish_reason: finish }],
+});
+const call = (fields: object, finish: unknown = null): object => delta({ tool_calls: [fields] }, finish);
+const text = (message: AssistantMessage): string =>
+  message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+const toolCalls = (message: AssistantMessage): unknown[] =>
+  message.content
+    .filter((part): part is ToolCall => part.type === "toolCall")
+    .map(({ id, name, arguments: args }) => [id, name, args]);
+
+describe("the chat wire reads", () => {
+  it("text, ids, the model that answered and usage, with the cache apart", () => {
+    const message = answer(
+      sse(
+        { id: "c1", model: "m-2026", choices: [{ index: 0, delta: { role: "assistant", content: "" } }] },
+        delta({ content: "Hel" }),
+        delta({ content: "lo" }, "stop"),
+        {
+          choices: [],
+          usage: {
+            prompt_tokens: 10,
+            completion_tokens: 4,
+            total_tokens: 14,
+            prompt_tokens_details: { cached_tokens: 6 },
+            completion_tokens_details: { reasoning_tokens: 1 },
+          },
+        },
+        "[DONE]",
+      ),
+    );
+    assert.deepEqual(
+      [text(message), message.responseId, message.responseModel, message.stopReason, message.rawStopReason],
+      ["Hello", "c1", "m-2026", "stop", "stop"],
+    );
+    assert.deepEqual(message.usage, { input: 4, output: 4, cacheRead: 6, reasoning: 1, totalTokens: 14 });
+  });
+
+  it("reasoning before text, under the name it came in", () => {
+    const message = answer(sse(delta({ reasoning: "hm" }), delta({ reasoning: "m", content: "Hi" }, "stop"), "[DONE]"));
+    assert.deepEqual(message.content, [
+      { type: "thinking", thinking: "hmm", field: "reasoning" },
+      { type: "text", text: "Hi" },
+    ]);
+  });
+
+  it("parallel calls with streamed arguments, interleaved", () => {
+    const message = answer(
+      sse(
+        call({ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }),
+        call({ index: 1, id: "b", type: "function", function: { name: "g", arguments: '{"y"' } }),
+        call({ index: 0, function: { arguments: '{"x":' } }),
+        call({ index: 1, function: { arguments: ":2}" } }),
+        call({ index: 0, function: { arguments: "1}" } }, "tool_calls"),
+        "[DONE]",
+      ),
+    );
+    assert.equal(message.stopReason, "toolUse");
+    assert.deepEqual(toolCalls(message), [
+      ["a", "f", { x: 1 }],
+      ["b", "g", { y: 2 }],
+    ]);
+  });
+
+  it("a refusal as an error with its text", () => {
+    const message = answer(sse(delta({ refusal: "I cannot" }, "stop"), "[DONE]"));
+    assert.deepEqual([text(message), message.stopReason, message.error?.code], ["I cannot", "error", "refusal"]);
+  });
+
+  it("an error in the stream, keeping what came", () => {
+    const message = answer(sse(delta({ content: "Hi" }), { error: { message: "upstream died", code: 502 } }));
+    assert.deepEqual(
+      [text(message), message.error],
+      [
+        "Hi",
+        {
+          code: "server_error",
+          message: "The server reported an error in the stream: upstream died",
+          status: 502,
+          retryable: true,
+        },
+      ],
+    );
+  });
+
+  it("the end of the bytes as a truncation, whatever came before", () => {
+    assert.equal(answer(sse(delta({ content: "Hi" }))).error?.code, "stream_truncated");
+    const cut = answer(sse(call({ index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } })));
+    assert.deepEqual([cut.error?.code, cut.stopReason], ["stream_truncated", "error"]);
+  });
+
+  it("a cut by the token limit as such, with the call marked unusable", () => {
+    const message = answer(
+      sse(call({ index: 0, id: "a", function: { name: "f", arguments: '{"city":"Os' } }, "length"), "[DONE]"),
+    );
+    const [cut] = message.content;
+    assert.equal(message.stopReason, "length");
+    assert.ok(cut?.type === "toolCall" && cut.argumentsError !== undefined);
+    assert.deepEqual(cut.arguments, {});
+  });
+
+  it("nothing at all as an empty response", () => {
+    assert.equal(answer(sse(delta({}, "stop"), "[DONE]")).error?.code, "empty_response");
+    assert.equal(answer("").error?.code, "empty_response");
+  });
+
+  it("a page instead of a stream, by its title", () => {
+    const message = answer("<!doctype html>\n<html><head><title>Sign in</title></head></html>");
+    assert.deepEqual(
+      [message.error?.code, /titled "Sign in"/.test(message.errorMessage ?? "")],
+      ["unexpected_response", true],
+    );
+  });
+
+  it("a whole answer in one JSON object (Q018, Q081), and an error in one (Q019)", () => {
+    assert.equal(
+      text(
+        answer(JSON.stringify({ choices: [{ message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] })),
+      ),
+      "Hi",
+    );
+    assert.match(answer('{"error":"Unexpected endpoint"}').errorMessage ?? "", /Unexpected endpoint/);
+  });
+});
+
+describe("tool calls of servers that differ", () => {
+  const f = (args: unknown, extra: object = {}): object => ({
+    type: "function",
+    function: { name: "f", arguments: args },
+    ...extra,
+  });
+  const cases: Record<string, [string, unknown[]]> = {
+    "Q031 no index": [
+      sse(call(f("{}", { id: "a" })), call(f('{"x":1}', { id: "b" }), "tool_calls")),
+      [
+        ["a", "f", {}],
+        ["b", "f", { x: 1 }],
+      ],
+    ],
+    "Q032 no index on fragments either": [
+      sse(
+        call(f("", { id: "a" })),
+        call({ function: { arguments: '{"x"' } }),
+        call({ function: { arguments: ":1}" } }, "stop"),
+      ),
+      [["a", "f", { x: 1 }]],
+    ],
+    "Q033 all calls under index 0": [
+      sse(call(f("{}", { index: 0, id: "a" })), call(f('{"x":1}', { index: 0, id: "b" }), "tool_calls")),
+      [
+        ["a", "f", {}],
+        ["b", "f", { x: 1 }],
+      ],
+    ],
+    "Q034 an index that does not start at 0": [
+      sse(call(f("{}", { index: 3, id: "a" }), "tool_calls")),
+      [["a", "f", {}]],
+    ],
+    "Q035 an index as text": [
+      sse(call(f('{"x"', { index: "0", id: "a" })), call({ index: 0, function: { arguments: ":1}" } }, "stop")),
+      [["a", "f", { x: 1 }]],
+    ],
+    "Q036 the id on every delta": [
+      sse(call(f('{"x"', { index: 0, id: "a" })), call({ index: 0, id: "a", function: { arguments: ":1}" } }, "stop")),
+      [["a", "f", { x: 1 }]],
+    ],
+    "Q037 another id on every delta": [
+      sse(call(f('{"x"', { index: 0, id: "a" })), call({ index: 0, id: "b", function: { arguments: ":1}" } }, "stop")),
+      [["a", "f", { x: 1 }]],
+    ],
+    "Q038 no id": [
+      sse(call(f("{}", { index: 0, id: "" })), call(f("{}", { index: 1, id: null }), "stop")),
+      [
+        ["call_1", "f", {}],
+        ["call_2", "f", {}],
+      ],
+    ],
+    "Q040 one id for two calls": [
+      sse(call(f("{}", { index: 0, id: "a" })), call(f("{}", { index: 1, id: "a" }), "stop")),
+      [
+        ["a", "f", {}],
+        ["call_1", "f", {}],
+      ],
+    ],
+    "Q042 the name on every delta": [
+      sse(call(f('{"x"', { index: 0, id: "a" })), call(f(":1}", { index: 0, id: "a" }), "stop")),
+      [["a", "f", { x: 1 }]],
+    ],
+    "Q043 the name in pieces": [
+      sse(
+        call({ index: 0, id: "a", function: { name: "get_" } }),
+        call({ index: 0, function: { name: "weather", arguments: "{}" } }, "stop"),
+      ),
+      [["a", "get_weather", {}]],
+    ],
+    "Q044 the name late": [
+      sse(call({ index: 0, id: "a" }), call(f('{"x":1}', { index: 0 }), "stop")),
+      [["a", "f", { x: 1 }]],
+    ],
+    "Q045 no name for good": [
+      sse(call({ index: 0, id: "a", function: { arguments: "{}" } }, "stop")),
+      [["a", "unnamed", {}]],
+    ],
+    "Q046 arguments as an object": [sse(call(f({ x: 1 }, { index: 0, id: "a" }), "stop")), [["a", "f", { x: 1 }]]],
+    "Q048 no arguments": [sse(call(f(null, { index: 0, id: "a" }), "stop")), [["a", "f", {}]]],
+    "Q049 a placeholder first": [
+      sse(call(f("{}", { index: 0, id: "a" })), call({ index: 0, function: { arguments: '{"x":1}' } }, "stop")),
+      [["a", "f", { x: 1 }]],
+    ],
+    "Q050 snapshots": [
+      sse(call(f('{"x":', { index: 0, id: "a" })), call({ index: 0, function: { arguments: '{"x":1}' } }, "stop")),
+      [["a", "f", { x: 1 }]],
+    ],
+    "Q052 raw control characters": [
+      sse(call(f('{"x":"a\nb\\d"}', { index: 0, id: "a" }), "stop")),
+      [["a", "f", { x: "a\nb\\d" }]],
+    ],
+    "Q059 no finish reason, but [DONE]": [sse(call(f("{}", { index: 0, id: "a" })), "[DONE]"), [["a", "f", {}]]],
+    "Q061 a foreign finish reason": [sse(call(f("{}", { index: 0, id: "a" }), "tool_use")), [["a", "f", {}]]],
+    "Q068 the old single call": [
+      sse(
+        delta({ function_call: { name: "f", arguments: '{"x"' } }),
+        delta({ function_call: { arguments: ":1}" } }, "function_call"),
+      ),
+      [["call_1", "f", { x: 1 }]],
+    ],
+  };
+  for (const [what, [body, expected]] of Object.entries(cases)) {
+    it(what, () => {
+      const message = answer(body, ["f", "g", "get_weather"]);
+      assert.deepEqual([message.stopReason, toolCalls(message)], ["toolUse", expected]);
+    });
+  }
+
+  it("Q089 a signature beside the call", () => {
+    const message = answer(
+      sse(call(f("{}", { id: "a", extra_content: { google: { thought_signature: "S" } } }), "stop")),
+    );
+    assert.equal(message.content[0]?.type === "toolCall" && message.content[0].thoughtSignature, "S");
+  });
+
+  it("Q063 finish reason `error` never runs a call", () => {
+    assert.deepEqual(answer(sse(call(f("{}", { index: 0, id: "a" }), "error"), "[DONE]")).stopReason, "error");
+  });
+});
+
+describe("the chat wire writes", () => {
+  const user = { role: "user" as const, content: "Hi", timestamp: 1 };
+
+  it("only what was asked for", () => {
+    const { url, body, headers } = openaiChat.encode(
+      getModel("groq", "m"),
+      { systemPrompt: "Be brief.", messages: [user] },
+      { apiKey: " k\n" },
+    );
+    assert.equal(url, "https://api.groq.com/openai/v1/chat/completions");
+    assert.equal(headers.authorization, "Bearer k");
+    assert.deepEqual(body, {
+      model: "m",
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hi" },
+      ],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it("no Authorization header without a key (Q136), and nothing of tools without tools (Q109, Q110)", () => {
+    const { headers, body } = openaiChat.encode(
+      getModel("ollama", "m"),
+      { messages: [user], tools: [] },
+      { toolChoice: "required" },
+    );
+    assert.equal("authorization" in headers, false);
+    assert.deepEqual(Object.keys(body), ["model", "messages", "stream", "stream_options"]);
+  });
+
+  it("results behind their calls, images after the last of them, open calls answered, orphans left out (Q123, Q127)", () => {
+    const assistant: AssistantMessage = {
+      role: "assistant",
+      content: [
+        { type: "toolCall", id: "a", name: "f", arguments: { x: 1 } },
+        { type: "toolCall", id: "b", name: "g", arguments: {} },
+      ],
+      api: "other",
+      provider: "other",
+      model: "other",
+      usage: {},
+      stopReason: "toolUse",
+      timestamp: 1,
+    };
+    const result = (id: string) => ({
+      role: "toolResult" as const,
+      toolCallId: id,
+      toolName: "f",
+      content: [
+        { type: "text" as const, text: id },
+        { type: "image" as const, data: "aGk=", mimeType: "image/png" },
+      ],
+      isError: false,
+      timestamp: 1,
+    });
+    const { body } = openaiChat.encode(model, { messages: [user, assistant, user, result("a"), result("lost")] }, {});
+    assert.deepEqual(
+      (body.messages as { role: string }[]).map(({ role }) => role),
+      ["user", "assistant", "tool", "tool", "user", "user"],
+    );
+    const [, sent, first, second, images] = body.messages as Record<string, unknown>[];
+    assert.deepEqual((sent?.tool_calls as { function: unknown }[])[0]?.function, { name: "f", arguments: '{"x":1}' });
+    assert.deepEqual([first?.content, second?.content], ["a", "No result was recorded for this call."]);
+    assert.match(JSON.stringify(images), /data:image\/png;base64,aGk=/);
+  });
+
+  it("leaves failed answers out, and keeps the text of aborted ones", () => {
+    const answer = (stopReason: "error" | "aborted"): AssistantMessage => ({
+      role: "assistant",
+      content: [
+        { type: "text", text: stopReason },
+        { type: "toolCall", id: "a", name: "f", arguments: {} },
+      ],
+      api: "",
+      provider: "",
+      model: "",
+      usage: {},
+      stopReason,
+      timestamp: 1,
+    });
+    const { body } = openaiChat.encode(model, { messages: [user, answer("error"), answer("aborted"), user] }, {});
+    assert.deepEqual((body.messages as Record<string, unknown>[]).slice(1), [
+      { role: "assistant", content: "aborted" },
+      { role: "user", content: "Hi" },
+    ]);
+  });
+});
