@@ -12,12 +12,9 @@ const call = (name: string, id = name): { content: ReturnType<typeof scriptedToo
   content: [scriptedToolCall(name, {}, id)],
 });
 const code = (expected: ErrorCode) => (error: unknown) => isBowlineError(error) && error.code === expected;
-const texts = (messages: readonly AgentMessage[]): string[] =>
-  messages.map((message) =>
-    "content" in message
-      ? `${message.role}: ${typeof message.content === "string" ? message.content : message.content.map((part) => ("text" in part ? part.text : part.type)).join("")}`
-      : message.role,
-  );
+const textOf = ({ role, content }: AgentMessage): string =>
+  `${role}: ${typeof content === "string" ? content : content.map((part) => ("text" in part ? part.text : part.type)).join("")}`;
+const texts = (messages: readonly AgentMessage[]): string[] => messages.map(textOf);
 
 describe("Agent", () => {
   it("resolves a prompt to what the run came to", async () => {

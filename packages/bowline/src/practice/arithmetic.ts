@@ -40,7 +40,7 @@ export function calculate(expression: string): { readonly text: string; readonly
     return toFraction(BigInt(whole + decimals), 10n ** BigInt(decimals.length));
   };
   const valueOf = (lowest: number): Fraction => {
-    for (let left = operand(); ; ) {
+    for (let left = operand(); ;) {
       const [rank, apply] = OPERATORS[tokens[position] ?? ""] ?? [-1];
       if (apply === undefined || rank < lowest) return left;
       position++;
@@ -93,7 +93,7 @@ function toDecimal([top, bottom]: Fraction): { text: string; isExact: boolean } 
 }
 
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/(\d)\s*(?:%|percent) of\b/gi, "$1/100*"],
+  [/(\d)\s*(?:%|percent) of\b/gi, "$1/100 *"],
   [/\b(?:multiplied by|times)\b|×|(?<=\d\s?)x(?=\s?\d)/gi, "*"],
   [/\bdivided by\b|÷/gi, "/"],
   [/\bto the power of\b|\*\*/gi, "^"],

@@ -3,7 +3,7 @@ import type { Scope } from "./files.ts";
 import { resolve, resolveText } from "./phrase.ts";
 import { toPurpose } from "./purpose.ts";
 import { ask, look, toGlob, toLines, useText } from "./step.ts";
-import type { Call, Play, Result, Step } from "./step.ts";
+import type { Call, Result, Step } from "./step.ts";
 import { bullets, enumerate, fence, plural, toPlaces } from "./wording.ts";
 
 /** Lines from-to, counted from 1, or the last so many. */
@@ -55,8 +55,13 @@ export function readFiles(refs: readonly string[], range: Range = {}): Step {
     });
     // What the tool cut off would be missing from "it".
     const [{ text, lines, total } = { text: "", lines: [], total: 1 }] = pages;
-    const value = range.last !== undefined ? lines.slice(-last).join("\n") : range.to || lines.length === total ? text : undefined;
-    return { text: texts.join("\n\n"), paths: pages.map(({ path }) => path), value: pages.length === 1 ? value : undefined };
+    const value =
+      range.last !== undefined ? lines.slice(-last).join("\n") : range.to || lines.length === total ? text : undefined;
+    return {
+      text: texts.join("\n\n"),
+      paths: pages.map(({ path }) => path),
+      value: pages.length === 1 ? value : undefined,
+    };
   };
 }
 
@@ -86,9 +91,10 @@ export function searchText({ text, scope, isWord, isCount }: Search): Step {
   return function* (context) {
     const plain = resolveText(context, text);
     const escaped = plain.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-    const pattern = isWord ? `\\b${escaped}\\b` : escaped;
+    const asWord = isWord && /^\w/.test(plain) && /\w$/.test(plain);
+    const pattern = asWord ? `\\b${escaped}\\b` : escaped;
     const toCall = (path: string, isLoose = false): Call => {
-      const query = isWord ? { pattern } : { pattern: plain, literal: true };
+      const query = asWord ? { pattern } : { pattern: plain, literal: true };
       const where = { ...(path === "." ? {} : { path }), ...(scope.names === undefined ? {} : { glob: scope.names }) };
       return { name: "grep", arguments: { ...query, ...where, ...(isLoose ? { ignoreCase: true } : {}) } };
     };
@@ -98,7 +104,8 @@ export function searchText({ text, scope, isWord, isCount }: Search): Step {
     if (isLoose) lines = (yield* ask(looks.map(({ path }) => toCall(path, true)))).flatMap(toLines);
     const hits = lines.map((line) => HIT.exec(line)?.groups).filter((hit) => hit !== undefined);
     const where = toPlaces(looks);
-    if (hits.length === 0) return { text: `\`${plain}\` does not occur in ${where}, in whatever case.`, paths: [], value: "0" };
+    if (hits.length === 0)
+      return { text: `\`${plain}\` does not occur in ${where}, in whatever case.`, paths: [], value: "0" };
     const occurrence = new RegExp(pattern, isLoose ? "gi" : "g");
     const times = hits.reduce((sum, { body }) => sum + Math.max(1, body?.match(occurrence)?.length ?? 0), 0);
     const paths = [...new Set(hits.map(({ path = "" }) => path))];
@@ -117,22 +124,30 @@ const HIT = /^(?<path>.+?):(?<at>\d+):(?<body>.*)$/s;
 export function explain(refs: readonly string[]): Step {
   return function* (context) {
     const paths = resolve(context, refs);
-    const files = paths.filter((path) => path !== ".");
-    const looks = yield* look(context, files, toHead);
-    const texts = files.length < paths.length ? [yield* explainFolder(".")] : [];
-    for (const { path, result } of looks)
-      texts.push(result.state === "folder" ? yield* explainFolder(path) : toSaid(toHead(path), result));
+    const looks = yield* look(
+      context,
+      paths.filter((path) => path !== "."),
+      toHead,
+    );
+    const folders = looks.filter(({ result }) => result.state === "folder").map(({ path }) => path);
+    if (looks.length < paths.length) folders.push(".");
+    const calls = folders.map((folder) => {
+      const heads = ["README.md", "package.json"].map((name) => toHead(folder === "." ? name : `${folder}/${name}`));
+      return [toGlob("*", folder, { kind: "any" }), ...heads];
+    });
+    const results = yield* ask(calls.flat());
+    const files = looks.filter(({ path }) => !folders.includes(path));
+    const texts = files.map(({ path, result }) => toSaid(toHead(path), result));
+    for (const [index, folder] of folders.entries()) {
+      const [list, ...heads] = results.slice(index * 3, index * 3 + 3);
+      const known = heads.map((head, at) => ({ head, call: calls[index]?.[at + 1] }));
+      texts.push(...known.flatMap(({ head, call }) => (call && head.state === "ok" ? [toSaid(call, head)] : [])));
+      const names = toLines(list).map((name) => name.replace(`${folder}/`, ""));
+      texts.push(`${folder === "." ? "This folder" : folder} holds ${enumerate(names) || "nothing"}.`);
+    }
     const text = texts.join("\n\n");
-    return { text, paths: looks.map(({ path }) => path), value: text };
+    return { text, paths: [...files.map(({ path }) => path), ...folders], value: text };
   };
-}
-
-function* explainFolder(folder: string): Play<string> {
-  const heads = ["README.md", "package.json"].map((name) => toHead(folder === "." ? name : `${folder}/${name}`));
-  const [list, ...results] = yield* ask([toGlob("*", folder, { kind: "any" }), ...heads]);
-  const texts = heads.flatMap((call, index) => (results[index]?.state === "ok" ? [toSaid(call, results[index])] : []));
-  const names = toLines(list).map((name) => name.replace(`${folder}/`, ""));
-  return [...texts, `${toPlaces([{ path: folder }])} holds ${enumerate(names) || "nothing"}.`].join("\n\n");
 }
 
 function toHead(path: string): Call {

@@ -16,7 +16,13 @@ export interface Scope {
 
 const SCOPE =
   /^(?<all>(?:all|every)\s)?(?:the\s|my\s|our\s)?(?:(?<sort>\S+)\s)?(?<noun>files?|folders?|director(?:y|ies))(?:\s(?:in|inside|under|of|from)\s(?<places>.+)|\shere)?$/is;
-const LANGUAGES: Readonly<Record<string, string>> = { markdown: "md", typescript: "ts", javascript: "js", python: "py", text: "txt" };
+const LANGUAGES: Readonly<Record<string, string>> = {
+  markdown: "md",
+  typescript: "ts",
+  javascript: "js",
+  python: "py",
+  text: "txt",
+};
 
 export function toScope(text: string): Scope | undefined {
   const { all, sort, noun, places } = SCOPE.exec(text)?.groups ?? {};
@@ -54,7 +60,9 @@ function toListing(text: string): Listing {
 /** Lists the scope, with "12 `*.ts` files in src" as its label. A list with sizes that was cut is asked for in full once more. */
 function* survey(context: Context, scope: Scope, sizes = false): Play<Listing & { readonly label: string }> {
   const pattern = `${scope.isDeep ? "**/" : ""}${scope.names ?? "*"}`;
-  const more = { kind: scope.kind, ...(sizes ? { sizes } : {}) };
+  // A plain list of files shows the folders beside them.
+  const kind = scope.isDeep || scope.kind !== "file" ? scope.kind : "any";
+  const more = { kind, ...(sizes ? { sizes } : {}) };
   const looks = yield* look(context, resolve(context, scope.places), (path) => toGlob(pattern, path, more));
   const lists = looks.map(({ path, result }) => ({ path, ...toListing(useText(toGlob(pattern, path), result)) }));
   const cut = lists.filter(({ entries, total }) => sizes && total > entries.length);
@@ -67,7 +75,7 @@ function* survey(context: Context, scope: Scope, sizes = false): Play<Listing & 
   const folders = scope.kind === "directory" ? total : entries.filter(({ path }) => path.endsWith("/")).length;
   const counts = folders === 0 || folders < total ? [plural(total - folders, `${sort}file`)] : [];
   if (folders > 0) counts.push(plural(folders, `${sort}folder`));
-  return { entries, total, label: `${enumerate(counts)} in ${toPlaces(looks)}` };
+  return { entries, total, label: `${enumerate(counts).replace(/^0/, "no")} in ${toPlaces(looks)}` };
 }
 
 /** Lists the scope, or the wider one if there is nothing in it. */
@@ -77,8 +85,8 @@ export function listFiles(scope: Scope, wider?: Scope): Step {
     if (list.total === 0 && wider !== undefined) list = yield* survey(context, wider);
     const paths = list.entries.map(({ path }) => path);
     const files = paths.filter((path) => scope.names !== undefined || !path.endsWith("/")).map(toPath);
-    const text = list.total === 0 ? "." : `:\n\n${bullets(paths, list.total)}`;
-    return { text: list.label + text, paths: files, value: paths.join("\n") };
+    const text = list.total === 0 ? `There are ${list.label}.` : `${list.label}:\n\n${bullets(paths, list.total)}`;
+    return { text, paths: files, value: paths.join("\n") };
   };
 }
 

@@ -14,13 +14,23 @@ export interface Task {
 const MAX_LENGTH = 2000;
 
 const readings = forms.flatMap(({ name, wordings, toStep }) =>
-  wordings.map((wording) => {
-    const short = wording
-      .replaceAll(/\b(what|which|where|who) is\b/g, "$1(?: is|['’]s)")
-      .replaceAll(" ", String.raw`\s+`);
-    return { name, toStep, pattern: new RegExp(`^(?:${short})$`, "is") };
-  }),
+  wordings.map((wording) => ({ name, toStep, pattern: toPattern(wording) })),
 );
+
+/** The notation is told at `Form.wordings`. */
+function toPattern(wording: string): RegExp {
+  const source = wording
+    .replaceAll(/\((?!\?)/g, "(?:")
+    .replaceAll(
+      /<(\w+)(\+?)(?::([^>]+))?>/g,
+      (_, name: string, most: string, own = most ? ".+" : ".+?") => `(?<${name}>${own})`,
+    )
+    .replace(/^(?:\[[^\]]+\] )+/, (run) => run.replaceAll(/\[([^\]]+)\] /g, "(?:(?:$1) )?"))
+    .replaceAll(/ \[([^\]]+)\]/g, "(?: (?:$1))?")
+    .replaceAll(/(what|which|where) is\b/g, "$1(?: is| are|['’]s)")
+    .replaceAll(" ", String.raw`\s+`);
+  return new RegExp(`^${source}$`, "is");
+}
 
 /** The steps of a message; one that lists the task forms if it is none of them. */
 export function parseTask(message: string): readonly Task[] {

@@ -14,7 +14,7 @@ const MAX_TURNS = 12;
 
 /** Calls that were made in one turn, and what came back. */
 interface Round {
-  readonly names: readonly string[];
+  readonly names: readonly unknown[];
   readonly ids: readonly unknown[];
   readonly results: Result[];
 }
@@ -95,7 +95,7 @@ function toTurns(messages: readonly PracticeMessage[]): Turn[] {
     if (message.role === "assistant" && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
       const calls = message.tool_calls as NonNullable<PracticeMessage["tool_calls"]>;
       rounds.push({
-        names: calls.map((call) => `${call?.function?.name}`),
+        names: calls.map((call) => call?.function?.name),
         ids: calls.map((call) => call?.id),
         results: [],
       });
@@ -108,7 +108,7 @@ function toTurns(messages: readonly PracticeMessage[]): Turn[] {
   return turns;
 }
 
-function toResult(name: string | undefined, text: string): Result {
+function toResult(name: unknown, text: string): Result {
   if (text.startsWith("Denied:")) return { state: "denied", text: text.slice(7).trim() };
   const hasFailed = text.startsWith("Error:") || (name === "bash" && /\[exit code [1-9]\d*\]\s*$/.test(text));
   return hasFailed ? { state: "failed", text: text.replace(/^Error:\s*/, "") } : { state: "ok", text };

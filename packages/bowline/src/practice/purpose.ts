@@ -13,7 +13,7 @@ export function toPurpose(path: string, lines: readonly string[]): string {
     .trim();
   if (text === "") return `${path} is empty.`;
   const isProse = /\.(?:md|mdx|markdown|rst|txt)$/i.test(path);
-  const said = /package\.json$/.test(path) ? fromPackage(text) : isProse ? fromProse(text) : fromComment(text);
+  const said = path.endsWith("package.json") ? fromPackage(text) : isProse ? fromProse(text) : fromComment(text);
   if (said !== "") return `${path} says of itself: ${shorten(said)}`;
   const names = [...new Set([...text.matchAll(DEFINITION)].map(([, name = ""]) => name))];
   if (names.length === 0) return `${path} does not say what it is for. It begins with: ${shorten(text)}`;
@@ -29,12 +29,14 @@ function fromPackage(text: string): string {
 /** The headline and the first paragraph under it; badges and markup are left out. */
 function fromProse(text: string): string {
   const plain = text.replaceAll(/<!--[\s\S]*?-->|<[^>\n]+>|\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?/g, "");
-  const [first = "", second = "#"] = plain
+  const blocks = plain
+    .replaceAll(/^(.+)\n=+$/gm, "# $1")
     .replaceAll(/^#.*$/gm, "\n$&\n")
     .trim()
     .split(/\n\s*\n\s*/);
-  const headline = first.replace(/^#+\s*/, "");
-  return first === headline || second.startsWith("#") ? headline : `${headline}: ${second}`;
+  const [headline = "", paragraph = "#"] = blocks;
+  if (!headline.startsWith("#")) return "";
+  return `${headline.replace(/^#+\s*/, "")}${paragraph.startsWith("#") ? "" : `: ${paragraph}`}`;
 }
 
 /** The first paragraph of the comment or docstring at the head; licences and directives are passed over. */

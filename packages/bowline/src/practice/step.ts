@@ -63,6 +63,8 @@ export function describe({ name, arguments: args }: Call): string {
   return `${name} ${args["path"]}`;
 }
 
+const NOTHING = "[no matches]";
+
 interface Look {
   path: string;
   result: Result;
@@ -75,26 +77,36 @@ interface Look {
 export function* look(context: Context, paths: readonly string[], toCall: (path: string) => Call): Play<Look[]> {
   const results = yield* ask(paths.map(toCall));
   const looks = results.map((result, index): Look => ({ path: paths[index] ?? "", result }));
-  const lost = looks.filter(({ path, result }) => path !== "." && result.state !== "denied" && isNothing(result));
-  const searches = yield* ask(lost.map(({ path }) => toGlob(`**/${toLiteral(path.replace(/^.*\//s, ""))}`, ".", { kind: "any" })));
-  const moved: Look[] = [];
-  for (const [index, item] of lost.entries()) {
-    const hits = toLines(searches[index]);
-    const [hit = ""] = hits.filter((path) => hits.length === 1 || toPath(path) === item.path);
-    const why = item.result.state === "failed" ? item.result.text.replace(/\.$/, "") : `There is nothing at ${item.path}`;
-    if (hit.endsWith("/") && item.result.state === "failed") item.result = { state: "folder", text: "it is a folder" };
-    else if (hits.length > 1) item.result = { state: "failed", text: `${why}; did you mean ${hits.slice(0, 5).join(" or ")}?` };
-    else if (hit === "" && searches[index]?.state === "ok") item.result = { state: "failed", text: why };
-    if (hit === "" || toPath(hit) === item.path) continue;
-    context.notes.push(`${why}. I took ${(item.path = toPath(hit))} instead.`);
-    moved.push(item);
-  }
+  const lost = looks.filter(({ path, result: { state, text } }) => {
+    const isEmptyList = toCall(path).name === "glob" && text.trim() === NOTHING;
+    return path !== "." && (state === "failed" || isEmptyList);
+  });
+  const byName = lost.map(({ path }) => `**/${toLiteral(path.replace(/^.*\//s, ""))}`);
+  const searches = yield* ask(byName.map((pattern) => toGlob(pattern, ".", { kind: "any" })));
+  const moved = lost.filter((item, index) => relocate(item, searches[index], context.notes));
   const again = yield* ask(moved.map(({ path }) => toCall(path)));
   for (const [index, item] of moved.entries()) {
     const result = again[index] ?? item.result;
     if (result.state !== "failed" || item.result.state !== "folder") item.result = result;
   }
   return looks;
+}
+
+/** Says what became of a lost path: true if it is to be tried at its new place. */
+function relocate(item: Look, search: Result | undefined, notes: string[]): boolean {
+  const { path, result } = item;
+  const hits = toLines(search);
+  const own = hits.find((hit) => toPath(hit) === path);
+  const only = own === undefined && hits.length === 1 ? (hits[0] ?? "") : "";
+  const why = result.state === "failed" ? result.text.replace(/\.$/, "") : `There is nothing at ${path}`;
+  const hint = hits.length > 1 ? `; did you mean ${hits.slice(0, 5).join(" or ")}?` : "";
+  if (result.state === "failed" && (own ?? only).endsWith("/"))
+    item.result = { state: "folder", text: "it is a folder" };
+  else if (own === undefined && search?.state === "ok") item.result = { state: "failed", text: why + hint };
+  if (only === "") return false;
+  item.path = toPath(only);
+  notes.push(`${why}. I took ${item.path} instead.`);
+  return true;
 }
 
 export function toGlob(pattern: string, path: string, more: Call["arguments"] = {}): Call {
@@ -113,9 +125,6 @@ export function toPath(text: string): string {
 
 /** The lines of a list, none if the call failed. */
 export function toLines(result: Result | undefined): string[] {
-  return result === undefined || isNothing(result) ? [] : result.text.split("\n").filter((line) => line !== "");
-}
-
-function isNothing({ state, text }: Result): boolean {
-  return state !== "ok" || text.trim() === "[no matches]";
+  if (result?.state !== "ok" || result.text.trim() === NOTHING) return [];
+  return result.text.split("\n").filter((line) => line !== "");
 }

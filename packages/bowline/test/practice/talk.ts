@@ -21,7 +21,7 @@ export function createFolder(files: Readonly<Record<string, string>>): string {
 
 /** The tools over a folder. `limits` cut what read and glob give, as the real ones do for large files and folders. */
 export function createTools(folder: string, limits: { lines?: number; paths?: number } = {}): Record<string, Tool> {
-  const at = (path: unknown): string => join(folder, String(path ?? "."));
+  const at = (path: unknown): string => join(folder, typeof path === "string" ? path : ".");
   const text = (path: unknown): string => {
     if (!existsSync(at(path))) throw new Error(`No such file: ${String(path)}`);
     if (statSync(at(path)).isDirectory()) throw new Error(`Is a directory: ${String(path)}`);
@@ -37,7 +37,9 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
     const expression = toExpression(String(pattern));
     const all = walk("").filter((name) => {
       const isKind = kind === "any" || (kind === "directory") === name.endsWith("/");
-      return isKind && name.startsWith(base) && name !== base && expression.test(name.slice(base.length).replace(/\/$/, ""));
+      return (
+        isKind && name.startsWith(base) && name !== base && expression.test(name.slice(base.length).replace(/\/$/, ""))
+      );
     });
     const shown = all.toSorted().slice(0, Number(limit ?? limits.paths ?? 500));
     const lines = shown.map((name) => (sizes ? `${statSync(at(name)).size}\t${name}` : name));
@@ -85,10 +87,16 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
       const source = literal ? String(pattern).replaceAll(/[^\w\s]/g, String.raw`\$&`) : String(pattern);
       const expression = new RegExp(source, ignoreCase ? "i" : "");
       const isFile = path !== undefined && statSync(at(path)).isFile();
-      const paths = isFile ? [String(path)] : walk(path === undefined ? "" : String(path)).filter((name) => !name.endsWith("/"));
+      const paths = isFile
+        ? [String(path)]
+        : walk(path === undefined ? "" : String(path)).filter((name) => !name.endsWith("/"));
       const hits = paths
         .filter((name) => toExpression(String(names)).test(name.replace(/.*\//, "")))
-        .flatMap((name) => text(name).split("\n").map((line, index) => ({ name, line, at: index + 1 })))
+        .flatMap((name) =>
+          text(name)
+            .split("\n")
+            .map((line, index) => ({ name, line, at: index + 1 })),
+        )
         .filter(({ line }) => expression.test(line));
       return hits.map((hit) => `${hit.name}:${hit.at}:${hit.line}`).join("\n") || "[no matches]";
     },
@@ -97,7 +105,15 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
 
 /** A glob as a regular expression: ** * ? {a,b} and \ before what stands for itself. */
 function toExpression(pattern: string): RegExp {
-  const parts: Record<string, string> = { "**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")", ",": "|" };
+  const parts: Record<string, string> = {
+    "**/": "(?:.*/)?",
+    "**": ".*",
+    "*": "[^/]*",
+    "?": "[^/]",
+    "{": "(?:",
+    "}": ")",
+    ",": "|",
+  };
   const source = pattern.replaceAll(/\\.|\*\*\/|\*\*|[*?{},]|[^\w]/g, (part) => {
     return parts[part] ?? (part.length === 2 ? part : `\\${part}`);
   });
@@ -127,10 +143,19 @@ export function createTalk(tools: Readonly<Record<string, Tool>>, offered: reado
         messages.push({ role: "assistant", content: reply.text });
         return reply.text;
       }
-      const wire = reply.toolCalls.map(({ id, name, arguments: args }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(args) } }));
+      const wire = reply.toolCalls.map(({ id, name, arguments: args }) => ({
+        id,
+        type: "function",
+        function: { name, arguments: JSON.stringify(args) },
+      }));
       messages.push({ role: "assistant", content: reply.text, tool_calls: wire });
       talk.turns.push(reply.toolCalls.map(({ name, arguments: args }) => `${name} ${JSON.stringify(args)}`));
-      for (const call of reply.toolCalls) messages.push({ role: "tool", tool_call_id: call.id, content: run(tools[call.name], call.arguments as Arguments) });
+      for (const call of reply.toolCalls)
+        messages.push({
+          role: "tool",
+          tool_call_id: call.id,
+          content: run(tools[call.name], call.arguments as Arguments),
+        });
     }
     throw new Error(`no answer after 12 turns: ${text}`);
   }

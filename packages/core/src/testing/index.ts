@@ -7,3 +7,5 @@ export type {
   ScriptedModelOptions,
   ScriptedStep,
 } from "./scripted-model.ts";
+export { checkChatRequest } from "./strict-chat.ts";
+export { checkMessagesRequest } from "./strict-messages.ts";

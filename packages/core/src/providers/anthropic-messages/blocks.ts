@@ -1,0 +1,242 @@
+/**
+ * Content blocks to parts. A part is opened when its block has content (Q072) or another block begins, in the order in which the
+ * blocks first appeared (Q152). A provider's own block can only be written whole: what begins behind it waits for its end.
+ */
+import type { MessageWriter } from "../../llm/writer.ts";
+import { parseToolArguments } from "../../llm/tool-arguments.ts";
+import type { ReaderFacts } from "../protocol.ts";
+import { fromWireName } from "./tool-names.ts";
+
+type Json = Record<string, unknown>;
+
+interface Block {
+  readonly kind: "text" | "thinking" | "redacted" | "toolCall" | "opaque";
+  /** The block as it began; one that stays opaque is completed here. */
+  readonly raw: Json;
+  /** The part's place in the message, once it is open. */
+  part: number | undefined;
+  /** What came before that; of an opaque block the text of its input. */
+  held: string;
+  signature: string;
+  readonly citations: unknown[];
+  hasInput: boolean;
+  stopped: boolean;
+}
+
+export class BlockAssembler {
+  readonly #writer: MessageWriter;
+  readonly #facts: ReaderFacts;
+  /** By the index on the wire; undefined is a key too, of servers that send none. */
+  readonly #open = new Map<unknown, Block>();
+  /** Blocks without a part, in order of appearance; all but the last few are gone at once. */
+  readonly #waiting = new Set<Block>();
+  readonly #ids = new Set<string>();
+  #newest: Block | undefined;
+  #calls = 0;
+
+  constructor(writer: MessageWriter, facts: ReaderFacts) {
+    this.#writer = writer;
+    this.#facts = facts;
+  }
+
+  get callCount(): number {
+    return this.#calls;
+  }
+
+  start(index: unknown, raw: Json): void {
+    this.stop(index); // its stop went missing (Q153)
+    const block = createBlock(raw);
+    if (block.kind === "toolCall") this.#calls++;
+    this.#open.set(index, block);
+    this.#waiting.add(block);
+    this.#newest = block;
+    this.#settle();
+  }
+
+  delta(index: unknown, delta: Json): void {
+    let block = this.#open.get(index);
+    if (block?.kind === "opaque") return extend(block, delta);
+    switch (delta.type) {
+      case "text_delta":
+        block = this.#blockFor(index, block, "text", delta.text);
+        return this.#append(block, delta.text);
+      case "thinking_delta":
+        block = this.#blockFor(index, block, "thinking", delta.thinking);
+        return this.#append(block, delta.thinking);
+      case "input_json_delta":
+        block = this.#blockFor(index, block, "tool_use", delta.partial_json);
+        return this.#append(block, delta.partial_json);
+      case "signature_delta":
+        if (block?.kind !== "thinking" || typeof delta.signature !== "string") return;
+        block.signature = joinSignature(block.signature, delta.signature);
+        return this.#settle();
+      case "citations_delta":
+        if (block?.kind === "text" && delta.citation !== undefined) block.citations.push(delta.citation);
+    }
+    // Other kinds of delta are news that a later version may understand (Q160).
+  }
+
+  stop(index: unknown): void {
+    const block = this.#open.get(index);
+    if (block === undefined) return;
+    this.#open.delete(index);
+    block.stopped = true;
+    if (block.part === undefined) this.#settle();
+    else this.#close(block);
+  }
+
+  /** Stops what is still open: the answer has its stop reason. */
+  close(): void {
+    for (const index of this.#open.keys()) this.stop(index);
+  }
+
+  /** The open block, or a new one when its start went missing or it is of another kind (Q153). Nothing opens for nothing. */
+  #blockFor(index: unknown, block: Block | undefined, type: string, text: unknown): Block | undefined {
+    if (block?.kind === kindOf(type) || text === "" || typeof text !== "string") return block;
+    this.start(index, { type });
+    return this.#open.get(index);
+  }
+
+  #append(block: Block | undefined, text: unknown): void {
+    if (block === undefined || typeof text !== "string" || text === "") return;
+    block.hasInput ||= block.kind === "toolCall" && text.trim() !== "";
+    if (block.part !== undefined) return this.#writer.append(block.part, text);
+    block.held += text;
+    this.#settle();
+  }
+
+  /** Gives parts to the waiting blocks, up to the first that cannot have one yet. */
+  #settle(): void {
+    for (const block of this.#waiting) {
+      if (!block.stopped && (block.kind === "opaque" || (block === this.#newest && isEmpty(block)))) return;
+      this.#waiting.delete(block);
+      if (block.stopped && isEmpty(block)) continue;
+      this.#place(block);
+    }
+  }
+
+  #place(block: Block): void {
+    const { raw } = block;
+    switch (block.kind) {
+      case "text":
+        block.part = this.#writer.openText();
+        break;
+      case "thinking":
+      case "redacted":
+        block.part = this.#writer.openThinking();
+        break;
+      case "toolCall":
+        block.part = this.#writer.openToolCall(
+          this.#idOf(raw),
+          fromWireName(asText(raw.name) || "unnamed", this.#facts.toolNames),
+        );
+        break;
+      case "opaque":
+        return this.#writer.opaque({ type: "opaque", protocol: "anthropic-messages", raw: complete(block) });
+    }
+    this.#writer.append(block.part, block.held);
+    if (block.stopped) this.#close(block);
+  }
+
+  #close(block: Block): void {
+    const part = block.part as number;
+    switch (block.kind) {
+      case "text":
+        // Citations go back with their text, or the server no longer knows what it cited (Q161).
+        return this.#writer.closeText(
+          part,
+          block.citations.length > 0 ? JSON.stringify({ citations: block.citations }) : undefined,
+        );
+      case "thinking":
+      case "redacted":
+        return this.#writer.closeThinking(part, block.signature || undefined, block.kind === "redacted");
+      case "toolCall": {
+        const input = block.hasInput ? "" : inputText(block.raw.input);
+        const caller = block.raw.caller as Json | null | undefined;
+        return this.#writer.closeToolCall(part, {
+          ...(input !== "" && { text: input }),
+          // A server's program made this call, and wants its name back with the result.
+          ...(caller?.tool_id !== undefined && { thoughtSignature: JSON.stringify({ caller }) }),
+        });
+      }
+      case "opaque": // has no open part
+    }
+  }
+
+  #idOf(raw: Json): string {
+    const given = asText(raw.id);
+    const id = given === "" || this.#ids.has(given) ? this.#facts.createId() : given; // Q167, Q040
+    this.#ids.add(id);
+    return id;
+  }
+}
+
+function kindOf(type: unknown): Block["kind"] {
+  switch (type) {
+    case "text":
+    case "thinking":
+      return type;
+    case "redacted_thinking":
+      return "redacted";
+    case "tool_use":
+      return "toolCall";
+    default:
+      return "opaque"; // server tools and what is yet to come (Q160, Q161)
+  }
+}
+
+/** What is in the start already counts (Q149, Q154). */
+function createBlock(raw: Json): Block {
+  const kind = kindOf(raw.type);
+  return {
+    kind,
+    raw,
+    part: undefined,
+    held: kind === "text" || kind === "thinking" ? asText(raw[kind]) : "",
+    signature: asText(kind === "redacted" ? raw.data : raw.signature),
+    citations: Array.isArray(raw.citations) ? raw.citations : [],
+    hasInput: false,
+    stopped: false,
+  };
+}
+
+/** Thinking that has only a signature is not empty (Q158). */
+function isEmpty({ kind, held, signature }: Block): boolean {
+  return (kind === "text" && held === "") || (kind === "thinking" && held === "" && signature === "");
+}
+
+/** A longer signature that begins with the one before replaces it; anything else is its next piece (Q156). */
+function joinSignature(known: string, next: string): string {
+  return next.length >= known.length && next.startsWith(known) ? next : known + next;
+}
+
+/** A delta of a block that we do not know: text is appended to the field of its name, anything else replaces it. */
+function extend(block: Block, delta: Json): void {
+  const { raw } = block;
+  for (const [field, value] of Object.entries(delta)) {
+    if (field === "type") continue;
+    if (field === "partial_json") block.held += asText(value);
+    else if (field === "citation") {
+      block.citations.push(value);
+      raw.citations = block.citations;
+    } else raw[field] = typeof value === "string" ? asText(raw[field]) + value : value;
+  }
+}
+
+/** The raw block with its streamed input in place; input that was cut stays as the start had it. */
+function complete({ raw, held }: Block): Json {
+  if (held.trim() === "") return raw;
+  const { arguments: input, error } = parseToolArguments(held);
+  return error === undefined ? { ...raw, input } : raw;
+}
+
+/** Arguments that came in the start; the usual `{}` there is only a placeholder. */
+function inputText(input: unknown): string {
+  if (typeof input === "string") return input;
+  if (typeof input !== "object" || input === null || Object.keys(input).length === 0) return "";
+  return JSON.stringify(input);
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,183 @@
+/** The transcript as Messages turns: alternating roles, results first, opaque data as it came. */
+import type {
+  ImageContent,
+  Message,
+  OpaqueContent,
+  ThinkingContent,
+  ToolCall,
+  UserContent,
+} from "../../llm/message.ts";
+import type { Model } from "../../llm/model.ts";
+import { toReplay, wellFormed, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
+import { ToolIds, toWireName } from "./tool-names.ts";
+
+export interface WireBlock {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+export interface WireMessage {
+  readonly role: "user" | "assistant";
+  readonly content: WireBlock[];
+}
+
+/** A turn while it is put together: results come before anything else of their turn (Q168). */
+interface Turn {
+  readonly role: "user" | "assistant";
+  readonly results: WireBlock[];
+  readonly content: WireBlock[];
+}
+
+const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
+export function encodeMessages(messages: readonly Message[], model: Model): WireMessage[] {
+  const replay = toReplay(messages, model);
+  const isWhole = serverPairs(replay);
+  const ids = new ToolIds();
+  const turns: Turn[] = [];
+  const turn = (role: Turn["role"]): Turn => {
+    let last = turns.at(-1);
+    if (last?.role !== role) turns.push((last = { role, results: [], content: [] })); // one turn each (Q170)
+    return last;
+  };
+  for (const message of replay) {
+    if (message.role === "user") turn("user").content.push(...message.content.map(encodePart));
+    else if (message.role === "toolResult") addResult(turn("user"), message, ids);
+    else {
+      const blocks = encodeAssistant(message, ids, isWhole);
+      if (blocks.length > 0) turn("assistant").content.push(...blocks);
+    }
+  }
+  if (turns[0]?.role === "assistant") turns.unshift(opening);
+  trimLast(turns.at(-1));
+  return turns.map(({ role, results, content }) => ({ role, content: [...results, ...content] }));
+}
+
+/** The first turn must be the user's; a transcript that was cut or begins with a greeting has none. */
+const opening: Turn = { role: "user", results: [], content: [{ type: "text", text: "(The conversation goes on.)" }] };
+
+function addResult(turn: Turn, result: ReplayResult, ids: ToolIds): void {
+  const parts = result.content.map(encodePart);
+  // A result that is an error may hold text only: its images follow the results.
+  const inside = result.isError ? parts.filter((part) => part.type === "text") : parts;
+  turn.results.push({
+    type: "tool_result",
+    tool_use_id: ids.result(result.toolCallId),
+    content: inside.length > 0 ? inside : [{ type: "text", text: "(no output)" }],
+    ...(result.isError && { is_error: true }),
+  });
+  if (inside !== parts) turn.content.push(...parts.filter((part) => part.type !== "text"));
+}
+
+function encodeAssistant(message: ReplayAssistant, ids: ToolIds, isWhole: (raw: unknown) => boolean): WireBlock[] {
+  const blocks: WireBlock[] = [];
+  for (const part of message.content) {
+    switch (part.type) {
+      case "text":
+        blocks.push({ type: "text", text: part.text, ...signed(part.textSignature, "citations") });
+        break;
+      case "thinking":
+        blocks.push(...encodeThinkingPart(part));
+        break;
+      case "toolCall":
+        blocks.push(encodeCall(part, ids));
+        break;
+      case "opaque":
+        if (isOurs(part) && isWhole(part.raw)) blocks.push(part.raw as WireBlock);
+        break;
+    }
+  }
+  while (isThinking(blocks.at(-1))) blocks.pop(); // may not be the last of a turn
+  return blocks;
+}
+
+/** Byte for byte or not at all: a server checks the text against the signature (Q155, Q157, Q158). */
+function encodeThinkingPart({ thinking, thinkingSignature, redacted }: ThinkingContent): WireBlock[] {
+  if (thinkingSignature === undefined || thinkingSignature === "") return [];
+  if (redacted === true) return [{ type: "redacted_thinking", data: thinkingSignature }];
+  return wellFormed(thinking) === thinking ? [{ type: "thinking", thinking, signature: thinkingSignature }] : [];
+}
+
+function encodeCall(call: ToolCall, ids: ToolIds): WireBlock {
+  return {
+    type: "tool_use",
+    id: ids.call(call.id),
+    name: toWireName(call.name),
+    input: wellFormedValue(call.arguments),
+    ...signed(call.thoughtSignature, "caller"),
+  };
+}
+
+/** What the reader put into a part's signature: one field of the block, as JSON. */
+function signed(signature: string | undefined, field: string): Record<string, unknown> {
+  if (signature === undefined) return {};
+  try {
+    const value = (JSON.parse(signature) as Record<string, unknown> | null)?.[field];
+    return value === undefined ? {} : { [field]: value };
+  } catch {
+    return {}; // somebody else's signature
+  }
+}
+
+function encodePart(part: UserContent): WireBlock {
+  return part.type === "text" ? { type: "text", text: part.text } : encodeImage(part);
+}
+
+function encodeImage({ mimeType, data }: ImageContent): WireBlock {
+  const type = mimeType.toLowerCase() === "image/jpg" ? "image/jpeg" : mimeType.toLowerCase();
+  if (imageTypes.has(type) && data !== "") return { type: "image", source: { type: "base64", media_type: type, data } };
+  return { type: "text", text: `[an image (${mimeType}) was left out: this server reads JPEG, PNG, GIF and WebP]` };
+}
+
+/**
+ * Which of the provider's own blocks may be sent: a server tool's call and its result are refused without each other, and either
+ * may be missing after an answer that was cut or failed. In the answer that is being continued a call may still be open (Q162).
+ */
+function serverPairs(replay: readonly ReplayMessage[]): (raw: unknown) => boolean {
+  const last = replay.findLastIndex((message) => message.role === "assistant");
+  const continued = replay.slice(last + 1).every((message) => message.role === "toolResult");
+  const uses = new Set<unknown>();
+  const answered = new Set<unknown>();
+  replay.forEach((message, index) => {
+    if (message.role !== "assistant") return;
+    for (const part of message.content) {
+      if (part.type !== "opaque" || !isOurs(part)) continue;
+      const block = part.raw as WireBlock;
+      if (isServerCall(block)) uses.add(block.id);
+      if (isServerCall(block) && index === last && continued) answered.add(block.id);
+      if (block.tool_use_id !== undefined) answered.add(block.tool_use_id);
+    }
+  });
+  return (raw) => {
+    const block = raw as WireBlock;
+    if (isServerCall(block)) return answered.has(block.id);
+    return block.tool_use_id === undefined || uses.has(block.tool_use_id);
+  };
+}
+
+function isServerCall(block: WireBlock): boolean {
+  return block.type.endsWith("tool_use") && block.id !== undefined;
+}
+
+function isOurs({ protocol, raw }: OpaqueContent): boolean {
+  if (protocol !== "anthropic-messages" || typeof raw !== "object" || raw === null) return false;
+  return typeof (raw as Record<string, unknown>).type === "string";
+}
+
+export function isThinking(block: WireBlock | undefined): boolean {
+  return block?.type === "thinking" || block?.type === "redacted_thinking";
+}
+
+/** A last turn of the model's may not end in white space (Q172). */
+function trimLast(turn: Turn | undefined): void {
+  const block = turn?.content.at(-1);
+  if (turn?.role !== "assistant" || block?.type !== "text") return;
+  turn.content[turn.content.length - 1] = { ...block, text: (block.text as string).trimEnd() };
+}
+
+/** Lone surrogates are refused inside arguments too, and can no longer be seen once they are JSON (Q130). */
+function wellFormedValue(value: unknown): unknown {
+  if (typeof value === "string") return wellFormed(value);
+  if (Array.isArray(value)) return value.map(wellFormedValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), wellFormedValue(inner)]));
+}

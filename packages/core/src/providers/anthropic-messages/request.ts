@@ -1,0 +1,145 @@
+/** (model, context, options) as a Messages request. Knows what the server refuses, so that one odd message does not spoil a session. */
+import { BowlineError } from "../../errors.ts";
+import type { Context, Tool } from "../../llm/message.ts";
+import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
+import { toJsonSchema } from "../../schema.ts";
+import type { PostRequest } from "../../transport/request.ts";
+import { joinUrl, wellFormed } from "../replay.ts";
+import { encodeMessages, isThinking, type WireBlock, type WireMessage } from "./messages.ts";
+import { toWireName } from "./tool-names.ts";
+
+type Json = Record<string, unknown>;
+type Level = Exclude<ThinkingLevel, "off">;
+
+const DEFAULT_MAX_TOKENS = 8192;
+/** The least a server takes as a budget, and the least that is left for the answer where there is room. */
+const MIN_BUDGET = 1024;
+const budgets: Record<Level, number> = { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 };
+const efforts: Record<Level, string> = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "max" };
+
+export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
+  const messages = encodeMessages(context.messages, model);
+  if (messages.length === 0) {
+    throw new BowlineError("invalid_argument", "There is no message to send: the model needs at least one.");
+  }
+  const system = wellFormed(context.systemPrompt ?? "");
+  const limits = encodeLimits(model, options, messages);
+  const thinks = limits.thinking !== undefined;
+  const last = messages.at(-1) as WireMessage;
+  if (!thinks && last.role === "assistant") {
+    // Without thinking, an answer that is being continued may hold none (Q159).
+    messages[messages.length - 1] = { ...last, content: last.content.filter((block) => !isThinking(block)) };
+  }
+  const temperature = thinks || model.compat?.noTemperature === true ? undefined : options.temperature; // Q113
+  const userId = options.metadata?.user_id;
+  const body = {
+    model: model.id,
+    ...limits,
+    ...(system.trim() !== "" && { system: [{ type: "text", text: system }] }),
+    messages,
+    ...encodeTools(context.tools ?? [], messages, options.toolChoice, thinks),
+    ...(temperature !== undefined && { temperature }),
+    ...(typeof userId === "string" && userId !== "" && { metadata: { user_id: userId } }),
+    stream: true,
+  };
+  markForCache(body, options.cacheRetention ?? "short");
+  const apiKey = options.apiKey?.trim() ?? "";
+  return {
+    url: joinUrl(model.baseUrl, "messages"),
+    headers: {
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      "accept-encoding": "identity", // compression buffers a stream (Q027)
+      "anthropic-version": "2023-06-01",
+      ...(apiKey !== "" && { "x-api-key": apiKey }),
+      ...model.headers,
+      ...options.headers,
+    },
+    body,
+  };
+}
+
+/** `max_tokens`, always (Q175), and thinking: an effort, or a budget that is added to the answer's tokens and stays below the sum. */
+function encodeLimits(model: Model, options: StreamOptions, messages: readonly WireMessage[]): Json {
+  const answer = options.maxTokens ?? model.maxTokens ?? DEFAULT_MAX_TOKENS;
+  const level = model.reasoning ? options.reasoning : undefined;
+  if (level === undefined) return { max_tokens: answer };
+  if (model.compat?.adaptiveThinking === true) {
+    return { max_tokens: answer, thinking: { type: "adaptive" }, output_config: { effort: efforts[level] } };
+  }
+  const wanted = Math.max(MIN_BUDGET, options.thinkingBudgets?.[level] ?? budgets[level]);
+  const total = Math.min(answer + wanted, Math.max(answer, model.maxTokens ?? Infinity));
+  const budget = Math.max(MIN_BUDGET, Math.min(wanted, total - MIN_BUDGET));
+  if (budget >= total || !mayThink(messages)) return { max_tokens: answer };
+  return { max_tokens: total, thinking: { type: "enabled", budget_tokens: budget } };
+}
+
+/** A turn that is being continued must begin with thinking; one that another model began, or began without, cannot (Q159). */
+function mayThink(messages: readonly WireMessage[]): boolean {
+  const last = messages.at(-1);
+  const turn = last?.role === "user" && last.content[0]?.type === "tool_result" ? messages.at(-2) : last;
+  return turn?.role !== "assistant" || isThinking(turn.content[0]);
+}
+
+function encodeTools(
+  tools: readonly Tool[],
+  messages: readonly WireMessage[],
+  choice: ToolChoice | undefined,
+  thinks: boolean,
+): Json {
+  if (tools.length > 0) {
+    const names = new Map<string, string>();
+    return {
+      tools: tools.map((tool) => encodeTool(tool, names)),
+      ...(choice !== undefined && { tool_choice: encodeToolChoice(choice, thinks) }),
+    };
+  }
+  // Servers refuse calls in the history of a request that declares no tools (Q111).
+  const called = new Set<unknown>();
+  for (const { content } of messages) for (const { type, name } of content) if (type === "tool_use") called.add(name);
+  if (called.size === 0) return {}; // Q109, Q110
+  const input_schema = { type: "object", properties: {} };
+  return {
+    tools: [...called].map((name) => ({ name, description: "No longer available.", input_schema })),
+    tool_choice: { type: "none" },
+  };
+}
+
+/** `names` are those of the tools before, by their name on the wire. */
+function encodeTool({ name, description, parameters }: Tool, names: Map<string, string>): Json {
+  const wireName = toWireName(name);
+  const other = names.get(wireName);
+  if (other !== undefined) {
+    const both = `${JSON.stringify(other)} and ${JSON.stringify(name)}`;
+    throw new BowlineError("invalid_argument", `The tools ${both} have one name on this wire: ${wireName}.`);
+  }
+  names.set(wireName, name);
+  return {
+    name: wireName,
+    ...(description !== "" && { description: wellFormed(description) }),
+    input_schema: toJsonSchema(parameters, `tool "${name}"`),
+  };
+}
+
+/** A model that thinks may not be made to call (Q112). */
+function encodeToolChoice(choice: ToolChoice, thinks: boolean): Json {
+  if (choice === "auto" || choice === "none") return { type: choice };
+  if (thinks) return { type: "auto" };
+  return choice === "required" ? { type: "any" } : { type: "tool", name: toWireName(choice.name) };
+}
+
+/** Three marks of the four that are allowed (Q174): behind the tools, the system prompt, and what the user said last. */
+function markForCache(
+  body: { tools?: unknown; system?: unknown; messages: WireMessage[] },
+  retention: "none" | "short" | "long",
+): void {
+  if (retention === "none") return;
+  const mark = { type: "ephemeral", ...(retention === "long" && { ttl: "1h" }) };
+  const lastUser = body.messages.findLast((message) => message.role === "user");
+  for (const list of [body.tools, body.system, lastUser?.content]) markLast(list as WireBlock[] | undefined, mark);
+}
+
+function markLast(blocks: WireBlock[] | undefined, mark: Json): void {
+  const last = blocks?.at(-1);
+  if (blocks !== undefined && last !== undefined) blocks[blocks.length - 1] = { ...last, cache_control: mark };
+}

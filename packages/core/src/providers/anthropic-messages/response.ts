@@ -1,0 +1,137 @@
+/** Messages events to a message. The type in the JSON counts; the event's name only when there is none (Q030). */
+import { BowlineError } from "../../errors.ts";
+import type { Usage } from "../../llm/usage.ts";
+import type { MessageWriter } from "../../llm/writer.ts";
+import { errorOfEnvelope } from "../../transport/http-error.ts";
+import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
+import { BlockAssembler } from "./blocks.ts";
+import { toUsage } from "./usage.ts";
+
+type Json = Record<string, unknown>;
+
+/** Bridges leak `length`. An unknown reason with complete content is a stop (Q165). */
+const lengthReasons = new Set(["max_tokens", "model_context_window_exceeded", "length"]);
+
+export class MessagesReader implements ProtocolReader {
+  readonly #writer: MessageWriter;
+  readonly #blocks: BlockAssembler;
+  readonly #usage: Usage = {};
+  #started = false;
+  #stopReason: string | undefined;
+  #explanation: string | undefined;
+
+  constructor(writer: MessageWriter, facts: ReaderFacts) {
+    this.#writer = writer;
+    this.#blocks = new BlockAssembler(writer, facts);
+  }
+
+  /** `[DONE]` belongs to another protocol and says nothing new here (Q017). */
+  sentinel(data: string): boolean {
+    return data.length <= 16 && data.trim().toLowerCase() === "[done]";
+  }
+
+  event(data: Json, name: string): void {
+    const type = typeof data.type === "string" ? data.type : name;
+    // An error ends the answer; no message_stop follows it (Q139 to Q141).
+    if (type === "error" || name === "error" || (data.error !== undefined && data.error !== null)) {
+      throw errorOfEnvelope(data);
+    }
+    switch (type) {
+      case "message_start":
+        return this.#start(asRecord(data.message) ?? {});
+      case "content_block_start": {
+        const block = asRecord(data.content_block);
+        if (typeof block?.type === "string") this.#blocks.start(data.index, block);
+        return;
+      }
+      case "content_block_delta":
+        return this.#blocks.delta(data.index, asRecord(data.delta) ?? {});
+      case "content_block_stop":
+        return this.#blocks.stop(data.index);
+      case "message_delta":
+        this.#noteUsage(data.usage);
+        return this.#noteStop(asRecord(data.delta) ?? {});
+      case "message_stop":
+        return this.#finish();
+      case "message":
+        return this.#whole(data);
+    }
+    // Pings, and kinds of event that are yet to come (Q138, Q160).
+  }
+
+  /** A stop reason is enough (Q142). */
+  end(): void {
+    if (this.#stopReason === undefined) {
+      throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
+        retryable: true,
+      });
+    }
+    this.#finish();
+  }
+
+  #start(message: Json): void {
+    const { responseId, model } = this.#writer.message;
+    const id = typeof message.id === "string" && message.id !== "" ? message.id : undefined;
+    if (responseId !== undefined && id !== undefined && id !== responseId) {
+      throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", { retryable: true }); // Q144
+    }
+    if (this.#started) return; // said again (Q143)
+    this.#started = true;
+    this.#noteUsage(message.usage);
+    if (id !== undefined) this.#writer.describe({ responseId: id });
+    if (typeof message.model === "string" && message.model !== "" && message.model !== model) {
+      this.#writer.describe({ responseModel: message.model });
+    }
+  }
+
+  /** The answer of a server that does not stream (Q018). */
+  #whole(message: Json): void {
+    this.#start(message);
+    const content: unknown[] = Array.isArray(message.content) ? message.content : [];
+    content.forEach((value, index) => {
+      const block = asRecord(value);
+      if (typeof block?.type !== "string") return;
+      this.#blocks.start(index, block);
+      this.#blocks.stop(index);
+    });
+    this.#noteStop(message);
+  }
+
+  /** Counts are cumulative and may come in parts: each overwrites its own field (Q146). */
+  #noteUsage(usage: unknown): void {
+    const wire = asRecord(usage);
+    if (wire === undefined) return; // Q145
+    Object.assign(this.#usage, toUsage(wire));
+    this.#writer.describe({ usage: { ...this.#usage } });
+  }
+
+  /** The last reason counts, and none does not undo one (Q147). Blocks that are still open end here (Q153). */
+  #noteStop({ stop_reason: reason, stop_details: details }: Json): void {
+    if (typeof reason !== "string" || reason === "") return;
+    this.#stopReason = reason;
+    this.#writer.describe({ rawStopReason: reason });
+    const explanation = asRecord(details)?.explanation;
+    if (typeof explanation === "string" && explanation !== "") this.#explanation = explanation;
+    this.#blocks.close();
+  }
+
+  #finish(): void {
+    this.#blocks.close();
+    const reason = this.#stopReason?.toLowerCase() ?? "";
+    if (reason === "refusal") {
+      const why = this.#explanation === undefined ? "." : `: ${this.#explanation}`;
+      throw new BowlineError("refusal", `The model refused to answer${why}`); // Q163
+    }
+    if (lengthReasons.has(reason)) return this.#writer.done("length"); // Q151, Q164
+    // Complete calls run whatever the benign reason says (Q166).
+    if (this.#blocks.callCount > 0) return this.#writer.done("toolUse");
+    if (!this.#writer.started) {
+      throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
+    }
+    this.#writer.done("stop");
+  }
+}
+
+function asRecord(value: unknown): Json | undefined {
+  return typeof value === "object" && value !== null ? (value as Json) : undefined;
+}

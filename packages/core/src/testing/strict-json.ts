@@ -1,0 +1,121 @@
+/** What the strict request checks share: a list of problems with their places, and the rules that hold on every wire. */
+
+export type Json = Record<string, unknown>;
+
+/** What is wrong with a body, one sentence each, with the place in front. */
+export class Problems {
+  readonly list: string[] = [];
+
+  add(path: string, what: string): void {
+    this.list.push(`${path === "" ? "body" : path} ${what}`);
+  }
+
+  /** The value as an object with these fields and no others; undefined, and a problem, when it is none. */
+  object(
+    path: string,
+    value: unknown,
+    required: readonly string[],
+    optional: readonly string[] = [],
+  ): Json | undefined {
+    if (!isObject(value)) {
+      this.add(path, `must be an object, not ${describe(value)}`);
+      return undefined;
+    }
+    for (const name of required) if (!(name in value)) this.add(join(path, name), "is required");
+    for (const name of Object.keys(value)) {
+      if (!required.includes(name) && !optional.includes(name))
+        this.add(join(path, name), "is no field of this protocol");
+    }
+    return value;
+  }
+
+  /** The value as a list with something in it. */
+  list1(path: string, value: unknown): readonly unknown[] {
+    if (Array.isArray(value) && value.length > 0) return value;
+    this.add(path, `must be a list with something in it, not ${describe(value)}`);
+    return [];
+  }
+
+  /** Text with something to read in it (Q121, Q171). */
+  text(path: string, value: unknown): void {
+    if (typeof value !== "string") this.add(path, `must be text, not ${describe(value)}`);
+    else if (value.trim() === "") this.add(path, "must not be blank");
+  }
+
+  matches(path: string, value: unknown, pattern: RegExp): void {
+    if (typeof value !== "string" || !pattern.test(value))
+      this.add(path, `must match ${String(pattern)}: ${describe(value)}`);
+  }
+
+  oneOf(path: string, value: unknown, allowed: readonly unknown[]): void {
+    if (!allowed.includes(value))
+      this.add(path, `must be one of ${allowed.map(describe).join(", ")}, not ${describe(value)}`);
+  }
+
+  number(path: string, value: unknown, from: number, to: number): void {
+    if (typeof value !== "number" || !(value >= from && value <= to)) {
+      this.add(path, `must be a number from ${from} to ${to}, not ${describe(value)}`);
+    }
+  }
+
+  wholeNumber(path: string, value: unknown, from: number): void {
+    if (!Number.isSafeInteger(value) || (value as number) < from) {
+      this.add(path, `must be a whole number from ${from}, not ${describe(value)}`);
+    }
+  }
+
+  /** A tool's schema: an object at the root, with its properties, and no choice between schemas (Q114 to Q116). */
+  toolSchema(path: string, value: unknown): void {
+    if (!isObject(value)) return this.add(path, `must be an object, not ${describe(value)}`);
+    if (value.type !== "object") this.add(join(path, "type"), `must be "object", not ${describe(value.type)}`);
+    if (!isObject(value.properties)) this.add(join(path, "properties"), "must be an object");
+    for (const word of ["$schema", "$ref", "anyOf", "oneOf", "allOf"]) {
+      if (word in value) this.add(join(path, word), "is refused at the root of a tool's schema");
+    }
+  }
+
+  /** A picture as base64 of a kind that servers read. */
+  image(path: string, mimeType: unknown, data: unknown): void {
+    this.oneOf(path, mimeType, ["image/png", "image/jpeg", "image/gif", "image/webp"]);
+    if (typeof data !== "string" || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
+      this.add(path, `must hold base64, not ${describe(data)}`);
+    }
+  }
+
+  /** Every string well-formed and without NUL, everything JSON (Q130, Q131). */
+  everyString(path: string, value: unknown): void {
+    if (typeof value === "string") {
+      if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value)) {
+        this.add(path, "holds a lone surrogate");
+      }
+      if (value.includes("\u0000")) this.add(path, "holds NUL");
+    } else if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) this.everyString(`${path}[${index}]`, item);
+    } else if (isObject(value)) {
+      for (const [name, item] of Object.entries(value)) {
+        this.everyString(`${path} (the name of a field)`, name);
+        this.everyString(join(path, name), item);
+      }
+    } else if (value !== null && typeof value !== "boolean" && !(typeof value === "number" && Number.isFinite(value))) {
+      this.add(path, `must be JSON, not ${describe(value)}`);
+    }
+  }
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function join(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+/** A value in few words, for a problem's text. */
+export function describe(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value !== "string") return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
