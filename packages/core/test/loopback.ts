@@ -40,7 +40,8 @@ export async function loopback(...handlers: readonly Handler[]): Promise<Loopbac
 export function streamed(...chunks: readonly (object | string)[]): Handler {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const chunk of chunks) response.write(`data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`);
+    for (const chunk of chunks)
+      response.write(`data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`);
     response.end();
   };
 }

@@ -4,6 +4,7 @@ import { describe, test, type TestContext } from "node:test";
 import { errorCodes } from "../src/errors.ts";
 import { isTerminal, reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
 import { toolCallsOf } from "../src/llm/message.ts";
+import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
 import { openaiChat } from "../src/providers/openai-chat/index.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import {
@@ -27,7 +28,7 @@ const reportedErrors: Readonly<Record<string, { readonly code: string; readonly 
   "openrouter-openrouter-stream-error-0.sse": { code: "invalid_request", status: 400 },
 };
 
-const protocols: readonly Protocol[] = [openaiChat];
+const protocols: readonly Protocol[] = [openaiChat, anthropicMessages];
 
 for (const protocol of protocols) {
   describe(`the recordings of ${protocol.api}`, { skip: missing ?? false }, () => {
@@ -104,6 +105,27 @@ for (const protocol of protocols) {
       assert.equal(message.errorMessage, error.message, file);
     });
 
+    eachRecording("are never taken for whole when they are cut short", ({ file, body }, { events, message }) => {
+      if (events.at(-1)?.type === "error") return;
+      const random = seededRandom(1);
+      for (let n = 0; n < RANDOM_CUTTINGS; n++) {
+        // Not inside the first field's name: what is no event at all may have been a page.
+        const at = 8 + Math.floor(random() * (body.length - 8));
+        const short = decode(protocol, [body.subarray(0, at)]);
+        if (short.events.at(-1)?.type === "done") {
+          assert.deepEqual(short.message.content, message.content, `${file} ends at byte ${at}`);
+          assert.equal(short.message.stopReason, message.stopReason, `${file} ends at byte ${at}`);
+        } else {
+          const code = short.message.error?.code ?? "none";
+          assert.ok(
+            ["stream_truncated", "stream_corrupt", "empty_response"].includes(code),
+            `${file} ends at byte ${at}: ${code}`,
+          );
+          assert.equal(short.message.error?.retryable, true, `${file} ends at byte ${at}`);
+        }
+      }
+    });
+
     test("are counted in a table", (t) =>
       printCounts(
         t,
@@ -121,7 +143,7 @@ for (const protocol of protocols) {
 
 if (missing !== undefined) {
   test("the recordings are where they should be", (t) => {
-    const skipped = protocols.length * 7;
+    const skipped = protocols.length * 8;
     t.skip(`${skipped} tests of ${protocols.length} protocols skipped: ${missing}`);
   });
 }

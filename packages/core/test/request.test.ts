@@ -28,7 +28,8 @@ async function against(handlers: Handler[], options: StreamOptions = {}): Promis
   return { ...outcome, requests: server.requests.length };
 }
 
-const text = ({ content }: AssistantMessage): string => content.map((part) => (part.type === "text" ? part.text : "")).join("");
+const text = ({ content }: AssistantMessage): string =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join("");
 const hang: Handler = () => {};
 const hangAfter =
   (...chunks: string[]): Handler =>
@@ -42,7 +43,10 @@ describe("a model call", () => {
     await using server = await loopback(chatText("Hello"));
     const { message } = await call(server.baseUrl, { apiKey: "k" });
     assert.equal(text(message), "Hello");
-    assert.deepEqual([server.requests[0]?.url, server.requests[0]?.headers.authorization], ["/v1/chat/completions", "Bearer k"]);
+    assert.deepEqual(
+      [server.requests[0]?.url, server.requests[0]?.headers.authorization],
+      ["/v1/chat/completions", "Bearer k"],
+    );
   });
 
   const refusals = {
@@ -58,21 +62,30 @@ describe("a model call", () => {
   } as const;
   for (const [status, [body, code, retryable]] of Object.entries(refusals)) {
     it(`that is refused with ${status} ends typed, with the server's words and without the key`, async () => {
-      const { message } = await against([failing(Number(status), body as object, { "x-request-id": "r1" })], { apiKey: "secret-key" });
+      const { message } = await against([failing(Number(status), body as object, { "x-request-id": "r1" })], {
+        apiKey: "secret-key",
+      });
       assert.equal(message.stopReason, "error");
       const { error } = message;
-      assert.deepEqual([error?.code, error?.status, error?.retryable, error?.requestId], [code, Number(status), retryable, "r1"]);
+      assert.deepEqual(
+        [error?.code, error?.status, error?.retryable, error?.requestId],
+        [code, Number(status), retryable, "r1"],
+      );
       assert.equal(JSON.stringify(message).includes("secret-key"), false);
       assert.equal(error?.message.includes("\n"), false);
     });
   }
 
   it("tells a limit that will pass from one that will not, and a long conversation from both", async () => {
-    const quota = await against([failing(429, { error: { code: "insufficient_quota", message: "You exceeded your current quota" } })]);
+    const quota = await against([
+      failing(429, { error: { code: "insufficient_quota", message: "You exceeded your current quota" } }),
+    ]);
     assert.deepEqual([quota.message.error?.code, quota.message.error?.retryable], ["quota_exceeded", false]);
     const overflow = await against([failing(400, { error: { message: "maximum context length is 8192 tokens" } })]);
     assert.equal(overflow.message.error?.code, "context_overflow");
-    const throttled = await against([failing(429, { error: { message: "Too many tokens, please wait: rate limit of the context window" } })]);
+    const throttled = await against([
+      failing(429, { error: { message: "Too many tokens, please wait: rate limit of the context window" } }),
+    ]);
     assert.equal(throttled.message.error?.code, "rate_limited");
   });
 
@@ -93,7 +106,10 @@ describe("a model call", () => {
   });
 
   it("is asked again before any output, says so, and obeys the server's delay", async () => {
-    const { message, events, requests } = await against([failing(503, "busy", { "retry-after-ms": "5" }), chatText("Hello")], { maxRetries: 2 });
+    const { message, events, requests } = await against(
+      [failing(503, "busy", { "retry-after-ms": "5" }), chatText("Hello")],
+      { maxRetries: 2 },
+    );
     assert.deepEqual([text(message), requests], ["Hello", 2]);
     const [retry] = events;
     assert.ok(retry?.type === "request_retry");
@@ -116,7 +132,9 @@ describe("a model call", () => {
   it("is not asked again after output, and keeps what came", async () => {
     const dies: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: "Hel" } }] })}\n\n`, () => setTimeout(() => response.destroy(), 5));
+      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: "Hel" } }] })}\n\n`, () =>
+        setTimeout(() => response.destroy(), 5),
+      );
     };
     const { message, requests } = await against([dies], { maxRetries: 2 });
     assert.deepEqual([text(message), message.error?.code, requests], ["Hel", "connection_failed", 1]);
@@ -130,7 +148,7 @@ describe("a model call", () => {
 
   const timeouts = {
     "no answer": [hang, { firstByteMs: 20 }],
-    "silence": [hangAfter(": hi\n\n"), { idleMs: 20 }],
+    silence: [hangAfter(": hi\n\n"), { idleMs: 20 }],
   } as const;
   for (const [what, [handler, limits]] of Object.entries(timeouts)) {
     it(`that meets ${what} ends in a retryable timeout, not an abort`, async () => {
@@ -171,7 +189,10 @@ describe("a model call", () => {
   });
 
   it("stops reading at [DONE], though the server keeps the connection (Q016)", async () => {
-    const open = hangAfter(`data: ${JSON.stringify({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }] })}\n\n`, "data: [DONE]\n\n");
+    const open = hangAfter(
+      `data: ${JSON.stringify({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }] })}\n\n`,
+      "data: [DONE]\n\n",
+    );
     assert.equal(text((await against([open])).message), "Hi");
   });
 
@@ -195,7 +216,9 @@ describe("a model call", () => {
 
   it("says what it cost when the model's prices are known", async () => {
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000 };
-    await using server = await loopback(streamed({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }], usage }, "[DONE]"));
+    await using server = await loopback(
+      streamed({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }], usage }, "[DONE]"),
+    );
     const model = getModel("custom", "m", { baseUrl: server.baseUrl, cost: { input: 2, output: 4 } });
     const message = await streamOpenaiChat(model, { messages: [] }).result();
     assert.equal(message.usage.cost?.total, 4);

@@ -1,6 +1,6 @@
 /** Steps that run commands or change files. */
 import { resolveOne, resolveText } from "./phrase.ts";
-import { ask, Setback, toFailure, toLines, useText } from "./step.ts";
+import { ask, look, Setback, toFailure, toLines, useText } from "./step.ts";
 import type { Call, Step } from "./step.ts";
 import { enumerate, fence } from "./wording.ts";
 
@@ -23,16 +23,19 @@ export function writeFile(content: string, refs: readonly string[]): Step {
   };
 }
 
-/** Replaces all occurrences. If there are none, it says how the text is written there, and changes nothing by guess. */
+/** Replaces all occurrences. If there are none, it says what may have been meant, and changes nothing by guess. */
 export function replaceText(from: string, to: string, refs: readonly string[]): Step {
   return function* (context) {
     const [path, oldText, newText] = [resolveOne(context, refs), resolveText(context, from), resolveText(context, to)];
     const call: Call = { name: "edit", arguments: { path, oldText, newText, replaceAll: true } };
     const [result] = yield* ask([call]);
     if (result?.state === "ok") return { text: `${result.text.trim()}.`, paths: [path] };
-    const search: Call = { name: "grep", arguments: { pattern: oldText, path, literal: true, ignoreCase: true } };
-    const hits = result?.state === "denied" ? [] : toLines((yield* ask([search]))[0]);
-    const hint = hits.length === 0 ? "" : ` Written differently it is there: ${enumerate(hits, 3)}.`;
-    throw new Setback(toFailure(call, result) + hint);
+    if (result?.state === "denied") throw new Setback(toFailure(call, result));
+    const query = { pattern: oldText, literal: true, ignoreCase: true };
+    const toSearch = (place: string): Call => ({ name: "grep", arguments: { ...query, path: place } });
+    const [found] = yield* look({ ...context, notes: [] }, [path], toSearch);
+    const lines = toLines(found?.result);
+    const spelt = lines.length === 0 ? "" : ` Written differently it is there: ${enumerate(lines, 3)}.`;
+    throw new Setback(toFailure(call, result) + (found?.path === path ? spelt : ` Did you mean ${found?.path}?`));
   };
 }

@@ -152,7 +152,7 @@ export const forms: readonly Form[] = [
     wordings: [
       "(find|locate|where is) [all] [the] [file] <name:\\S*[.*/]\\S*> [in <files>]",
       "(find|list|show|search for) [all|any] [the|a] (files?|folders?) (named|called|matching) <name:\\S+> [in <files>]",
-      "(is|are) there [a|an|any] [file] [called|named] <name:\\S+> [in <files>]",
+      "(is|are) there [a|an|any] [files?] [called|named|matching] <name:\\S+> [in <files>]",
       "(find|locate) <name:[\\w-]+>",
     ],
     toStep: ({ name = "", files = "here" }) => onFiles(files, (places) => findFiles(unquote(name), places)),
@@ -178,7 +178,7 @@ export const forms: readonly Form[] = [
     wordings: [
       "(read|show|print|open|cat|display|view|see) [me] <file> [back|again]",
       `${ASK} <end:first|last> [<n>] lines? (of|from|in) <file>`,
-      `${ASK} lines? <from:\\d+> [(to|through|-|and) <to:\\d+>] (of|from|in) <file>`,
+      `${ASK} lines? <from:\\d+>(\\s*(to|through|-|and)\\s*<to:\\d+>)? (of|from|in) <file>`,
       "<end:head|tail> [of] <file>",
       "what is in <file>",
       "what does <file> (say|contain)",

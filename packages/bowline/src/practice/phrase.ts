@@ -56,10 +56,10 @@ export function toCuts(phrase: string): { readonly left: string; readonly right:
 }
 
 const NOISE =
-  /^(?:(?:me|us|the|a|an|my|our|whole|entire|full|contents?|text|source|code|of|in|files?|module|folders?|director(?:y|ies)|called|named)\s+)+/i;
+  /^(?:(?:me|us|the|a|an|my|our|whole|entire|full|contents?|text|source|code|of|files?|module|folders?|director(?:y|ies)|called|named)\s+)+/i;
 const AFTERNOISE = /\s+(?:files?|folders?|director(?:y|ies)|module|one)$/i;
 const HERE =
-  /^(?:here|\.|(?:in )?(?:the|this|my|our|all)(?: (?:current|whole|entire))? (?:files|folder|directory|project|repo(?:sitory)?|code(?:base)?|workspace|package)|everywhere)$/i;
+  /^(?:here|\.|(?:the|this|my|our|all)(?: (?:current|whole|entire))? (?:files|folder|directory|project|repo(?:sitory)?|code(?:base)?|workspace|package)|everywhere)$/i;
 
 /** "the files a.txt and "my b.txt"" → a.txt, my b.txt. Undefined if a name without quotes has spaces. */
 export function toRefs(text: string | undefined): string[] | undefined {
@@ -94,7 +94,7 @@ export function resolveOne(context: Context, refs: readonly string[]): string {
 
 /** Text to write or to search for: as it stands, or the value of the step before for "it" and "the result". */
 export function resolveText(context: Context, text: string): string {
-  if (!/^(?:it|this|that|its name|the (?:result|answer|output|number|name|contents?|list))$/i.test(text))
+  if (!/^(?:it|this|that|the (?:result|answer|output|number|contents?|list))$/i.test(text))
     return unquote(text);
   if (context.value === undefined)
     throw new Setback(`I do not know what “${text}” is; no step before this one left a text.`);

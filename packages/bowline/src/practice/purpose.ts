@@ -7,15 +7,13 @@ const DEFINITION =
 
 /** A sentence about the file from its first lines. */
 export function toPurpose(path: string, lines: readonly string[]): string {
-  const text = lines
-    .join("\n")
-    .replace(/^#!.*\n/, "")
-    .trim();
+  const head = lines.join("\n").slice(0, 20_000);
+  const text = head.replace(/^#!.*\n/, "").trim();
   if (text === "") return `${path} is empty.`;
   const isProse = /\.(?:md|mdx|markdown|rst|txt)$/i.test(path);
   const said = path.endsWith("package.json") ? fromPackage(text) : isProse ? fromProse(text) : fromComment(text);
   if (said !== "") return `${path} says of itself: ${shorten(said)}`;
-  const names = [...new Set([...text.matchAll(DEFINITION)].map(([, name = ""]) => name))];
+  const names = isProse ? [] : [...new Set([...text.matchAll(DEFINITION)].map(([, name = ""]) => name))];
   if (names.length === 0) return `${path} does not say what it is for. It begins with: ${shorten(text)}`;
   return `${path} has no header comment. Its first ${lines.length} lines define ${enumerate(names, 8)}.`;
 }
@@ -45,7 +43,7 @@ function fromComment(text: string): string {
     const [block = "", quotes] = COMMENT.exec(rest) ?? /^["']use \w+["'];?\s*/.exec(rest) ?? [];
     if (block === "") return "";
     rest = rest.slice(block.length);
-    if (/^["']use |licen[cs]e|copyright|eslint|@ts-|prettier/i.test(block)) continue;
+    if (/^["']use |spdx|copyright|licensed under|eslint|@ts-|prettier/i.test(block)) continue;
     const bare =
       quotes === undefined
         ? block.replaceAll(/^\s*(?:\/\*+|\*+(?!\/)|\/\/+!?|#+|--|;+|<!--)|\*\/|-->/gm, "")

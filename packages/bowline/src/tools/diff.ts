@@ -1,0 +1,78 @@
+/** A unified diff of replacements whose places are known, for people to look at. */
+import type { Span } from "./find-text.ts";
+
+const CONTEXT = 3;
+const MAX_LINES = 400;
+
+/** Lines `first` to `first + old.length - 1` (from 0) become `now`. */
+interface Change {
+  first: number;
+  old: string[];
+  now: string[];
+}
+
+/** `text` has LF line endings; the spans are ascending and do not overlap. */
+export function unifiedDiff(path: string, text: string, spans: readonly Span[], replacement: string): string {
+  const lines = text.split("\n");
+  const changes = toChanges(text, spans, replacement);
+  const out = [`--- ${path}`, `+++ ${path}`];
+  let shift = 0;
+  for (const hunk of toHunks(changes)) {
+    const [first, last] = [hunk[0] as Change, hunk.at(-1) as Change];
+    const start = Math.max(0, first.first - CONTEXT);
+    const end = Math.min(lines.at(-1) === "" ? lines.length - 1 : lines.length, last.first + last.old.length + CONTEXT);
+    const body: string[] = [];
+    let at = start;
+    for (const { first: place, old, now } of hunk) {
+      body.push(...lines.slice(at, place).map((line) => ` ${line}`), ...old.map((line) => `-${line}`), ...now.map((line) => `+${line}`));
+      at = place + old.length;
+    }
+    body.push(...lines.slice(at, end).map((line) => ` ${line}`));
+    const grown = hunk.reduce((sum, { old, now }) => sum + now.length - old.length, 0);
+    const size = Math.max(at, end) - start;
+    out.push(`@@ -${start + 1},${size} +${start + 1 + shift},${size + grown} @@`, ...body);
+    shift += grown;
+    if (out.length > MAX_LINES) return `${out.slice(0, MAX_LINES).join("\n")}\n[the rest of the diff is left out]\n`;
+  }
+  return `${out.join("\n")}\n`;
+}
+
+/** Whole lines; spans that share a line are one change, and lines that stay the same are none. O(text). */
+function toChanges(text: string, spans: readonly Span[], replacement: string): Change[] {
+  const changes: Change[] = [];
+  let [line, at] = [0, 0];
+  for (let index = 0; index < spans.length; ) {
+    const lineStart = text.lastIndexOf("\n", (spans[index] as Span).start - 1) + 1;
+    for (; at < lineStart; at++) if (text.charCodeAt(at) === 10) line++;
+    let [now, from, lineEnd] = ["", lineStart, lineStart];
+    for (let span = spans[index]; span !== undefined && (from === lineStart || span.start <= lineEnd); span = spans[++index]) {
+      now += text.slice(from, span.start) + replacement;
+      from = span.end;
+      const newline = text.indexOf("\n", from);
+      lineEnd = newline === -1 ? text.length : newline;
+    }
+    const change = { first: line, old: text.slice(lineStart, lineEnd).split("\n"), now: (now + text.slice(from, lineEnd)).split("\n") };
+    changes.push(trimmed(change));
+  }
+  return changes;
+}
+
+function trimmed({ first, old, now }: Change): Change {
+  let same = 0;
+  while (same < Math.min(old.length, now.length) && old[same] === now[same]) same++;
+  let tail = 0;
+  while (tail < Math.min(old.length, now.length) - same && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  return { first: first + same, old: old.slice(same, old.length - tail), now: now.slice(same, now.length - tail) };
+}
+
+/** Changes whose context meets are one hunk. */
+function toHunks(changes: readonly Change[]): Change[][] {
+  const hunks: Change[][] = [];
+  for (const change of changes) {
+    const hunk = hunks.at(-1);
+    const before = hunk?.at(-1);
+    if (hunk !== undefined && before !== undefined && change.first - (before.first + before.old.length) <= 2 * CONTEXT) hunk.push(change);
+    else hunks.push([change]);
+  }
+  return hunks;
+}

@@ -1,0 +1,59 @@
+/** Opening what may have been swapped since it was resolved: never a link, never a device, and checked again once it is open. */
+import { constants, existsSync, type BigIntStats, type Stats } from "node:fs";
+import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
+import { showPath } from "./escape.ts";
+import { toolError } from "./tool-error.ts";
+import { isInside, outsideError, type Place, type Workspace } from "./workspace.ts";
+
+/** Linux names every open file; a path below it reaches the very folder that was opened, whatever its name is by now. */
+export const descriptorFolder: string | undefined =
+  process.platform === "linux" && existsSync("/proc/self/fd") ? "/proc/self/fd" : undefined;
+
+export interface OpenFile extends AsyncDisposable {
+  readonly handle: FileHandle;
+  readonly stats: BigIntStats;
+}
+
+/** Opens a regular file for reading. The caller closes it. */
+export async function openFile(workspace: Workspace, place: Place): Promise<OpenFile> {
+  const before = await lstat(place.real);
+  // Opening a device can have effects of its own.
+  if (!before.isFile() && !before.isSymbolicLink()) throw notRegular(place, before);
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const handle = await open(place.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    await checkInside(workspace, place, handle, place.real);
+    const stats = await handle.stat({ bigint: true });
+    if (!stats.isFile()) throw notRegular(place, stats);
+    return { handle, stats, [Symbol.asyncDispose]: () => handle.close() };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Throws if what is open is not inside the working directory. Without Linux's names it compares with what `path` leads to now. */
+export async function checkInside(workspace: Workspace, place: Place, handle: FileHandle, path: string): Promise<void> {
+  if (descriptorFolder !== undefined) {
+    if (isInside(workspace.root, await readlink(`${descriptorFolder}/${handle.fd}`))) return;
+    throw outsideError(workspace, place.given);
+  }
+  const [now, opened] = [await realpath(path), await handle.stat()];
+  const { dev, ino } = await stat(now);
+  if (isInside(workspace.root, now) && dev === opened.dev && ino === opened.ino) return;
+  throw outsideError(workspace, place.given);
+}
+
+/** The error for something that is no regular file. */
+export function notRegular(place: Place, stats: Stats | BigIntStats): Error {
+  const shown = showPath(place.given);
+  if (stats.isDirectory()) return toolError(`${shown} is a folder; list it with glob (path "${showPath(place.shown)}", pattern "*", kind "any")`);
+  return toolError(`${shown} is ${kindOf(stats)}, not a regular file`);
+}
+
+function kindOf(stats: Stats | BigIntStats): string {
+  if (stats.isFIFO()) return "a named pipe";
+  if (stats.isSocket()) return "a socket";
+  if (stats.isSymbolicLink()) return "a symbolic link";
+  return "a device";
+}

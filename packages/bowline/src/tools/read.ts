@@ -1,0 +1,115 @@
+/** The `read` tool: the lines of a text file, or an image. */
+import { defineTool, type AgentTool, type AgentToolResult } from "@bowline/core";
+import { showPath } from "./escape.ts";
+import { binaryKindOf, decodeUtf8, HEAD_BYTES, imageTypeOf } from "./file-kind.ts";
+import { openFile, type OpenFile } from "./open-file.ts";
+import { readPage, type Page } from "./read-page.ts";
+import { toolError, toToolError } from "./tool-error.ts";
+import { createWorkspace, resolveInside, type Place, type ToolOptions } from "./workspace.ts";
+
+/** `lines` counts those in the result, `bytes` the whole file. */
+interface ReadDetails {
+  readonly path: string;
+  readonly bytes: number;
+  readonly lines: number;
+}
+
+const DEFAULT_LINES = 2000;
+const MAX_BYTES = 100_000;
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+/** The lines of larger files are not counted to the end. */
+const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
+
+const parameters = {
+  type: "object",
+  properties: {
+    path: { type: "string", description: "The file, relative to the working directory" },
+    offset: { type: "integer", minimum: 1, description: "The first line to read, from 1" },
+    limit: { type: "integer", minimum: 1, description: `The most lines to read (default ${DEFAULT_LINES})` },
+  },
+  required: ["path"],
+  additionalProperties: false,
+} as const;
+
+export function createReadTool(options: ToolOptions): AgentTool {
+  const workspace = createWorkspace(options);
+  return defineTool<typeof parameters, ReadDetails>({
+    name: "read",
+    label: "Read",
+    description:
+      `Reads a text file, or an image (png, jpeg, gif, webp), inside the working directory. Gives at most ${DEFAULT_LINES} lines ` +
+      "and 100 kB; when that cuts the file, the last line says which lines these were and how to read on.",
+    parameters,
+    replay: "safe",
+    async execute({ path, offset = 1, limit = DEFAULT_LINES }, { signal }) {
+      try {
+        const place = await resolveInside(workspace, path);
+        const file = await openFile(workspace, place);
+        try {
+          return await readOpen(place, file, { offset, limit, signal });
+        } finally {
+          await file.handle.close();
+        }
+      } catch (error) {
+        throw toToolError(error, path);
+      }
+    },
+  });
+}
+
+interface Wanted {
+  readonly offset: number;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+async function readOpen(place: Place, { handle, stats }: OpenFile, wanted: Wanted): Promise<AgentToolResult<ReadDetails>> {
+  const size = Number(stats.size);
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  const head = buffer.subarray(0, bytesRead);
+  const mimeType = imageTypeOf(head);
+  if (mimeType !== undefined) return readImage(place, { handle, size, mimeType });
+  const details = { path: place.shown, bytes: size, lines: 0 };
+  if (bytesRead === 0) return { content: [{ type: "text", text: "[empty file]" }], details };
+  if (head.includes(0)) throw binaryError(place, head, size);
+  const page = await readPage(handle, { ...wanted, maxBytes: MAX_BYTES, countAll: size <= MAX_COUNTED_BYTES });
+  const { offset } = wanted;
+  if (page.last < offset) throw toolError(`${showPath(place.given)} has ${count(page.total ?? 0)}; there is no line ${offset}`);
+  let text: string;
+  try {
+    text = decodeUtf8(page.bytes, page.isLineCut);
+  } catch {
+    throw binaryError(place, head, size);
+  }
+  const notice = noticeOf(page, offset);
+  if (notice !== "" && !text.endsWith("\n")) text += "\n";
+  return { content: [{ type: "text", text: text + notice }], details: { ...details, lines: page.last - offset + 1 } };
+}
+
+async function readImage(
+  place: Place,
+  { handle, size, mimeType }: Pick<OpenFile, "handle"> & { readonly size: number; readonly mimeType: string },
+): Promise<AgentToolResult<ReadDetails>> {
+  const tooLarge = `${showPath(place.given)} is an image of ${size} bytes (${mimeType}); at most ${MAX_IMAGE_BYTES} can be read`;
+  if (size > MAX_IMAGE_BYTES) throw toolError(tooLarge);
+  // By position: the file may grow while it is read.
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(size), 0, size, 0);
+  const data = buffer.subarray(0, bytesRead).toString("base64");
+  return { content: [{ type: "image", data, mimeType }], details: { path: place.shown, bytes: size, lines: 0 } };
+}
+
+/** Empty when the page ends where the file does. */
+function noticeOf({ last, total, isLineCut }: Page, offset: number): string {
+  if (last === total && !isLineCut) return "";
+  const cut = isLineCut ? `; line ${last} is longer than ${MAX_BYTES} bytes and was cut` : "";
+  const next = last === total ? "" : `; read on with offset ${last + 1}`;
+  return `[lines ${offset}-${last} of ${total ?? "more"}${cut}${next}]`;
+}
+
+function binaryError(place: Place, head: Buffer, size: number): Error {
+  return toolError(`${showPath(place.given)} is not a text file (${binaryKindOf(head)}, ${size} bytes)`);
+}
+
+function count(lines: number): string {
+  return `${lines} line${lines === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,60 @@
+/** The text of every failure a tool throws starts with `Error: `, says what was wrong and where, and fits one line. */
+import { showPath } from "./escape.ts";
+
+class ToolError extends Error {
+  override readonly name = "ToolError";
+}
+
+/** The one way these tools fail. `message` is a sentence without the `Error: `. */
+export function toolError(message: string, cause?: unknown): Error {
+  return new ToolError(`Error: ${message}`, cause === undefined ? undefined : { cause });
+}
+
+/** What the operating system said about `path`, in words; an error made by {@link toolError} stays itself. */
+export function toToolError(thrown: unknown, path: string, missing = "file"): Error {
+  if (thrown instanceof ToolError) return thrown;
+  const { code, message } = thrown as { readonly code?: unknown; readonly message?: unknown };
+  const shown = showPath(path);
+  const known = typeof code === "string" ? describeCode(code, shown, missing) : undefined;
+  return toolError(known ?? `Could not use ${shown}: ${typeof code === "string" ? code : showPath(`${message}`)}`, thrown);
+}
+
+/** Throws when the run was aborted or the tool's time is over. */
+export function stopIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw toolError(`Stopped: ${abortReason(signal)}`);
+}
+
+/** Why a signal fired, in one line. */
+export function abortReason({ reason }: AbortSignal): string {
+  return showPath(reason instanceof Error && reason.message !== "" ? reason.message : "the call was aborted");
+}
+
+function describeCode(code: string, path: string, missing: string): string | undefined {
+  switch (code) {
+    case "ENOENT":
+      return `No such ${missing}: ${path}`;
+    case "EACCES":
+    case "EPERM":
+      return `Permission denied: ${path}`;
+    case "EISDIR":
+      return `${path} is a folder, not a file`;
+    case "ENOTDIR":
+      return `${path} leads through a file as if it were a folder`;
+    case "ENAMETOOLONG":
+      return `The name is too long: ${path}`;
+    case "ELOOP":
+      return `${path} leads through symbolic links in a circle`;
+    case "ENXIO":
+      return `${path} is not a regular file`;
+    case "ENOSPC":
+    case "EDQUOT":
+      return `No space left to write ${path}`;
+    case "EROFS":
+      return `The file system is read-only: ${path}`;
+    case "EMFILE":
+    case "ENFILE":
+      return `Too many open files to use ${path}; try again`;
+    default:
+      return undefined;
+  }
+}
