@@ -54,6 +54,22 @@ for (const protocol of protocols) {
       for (let at = 1; at < body.length; at++) same(cut(body, [at]), `cut at byte ${at}`);
     });
 
+    eachRecording("give the same events in any framing that means the same", ({ file, body }, { events }) => {
+      const text = new TextDecoder().decode(body);
+      const framings: Record<string, string> = {
+        CRLF: text.replaceAll("\n", "\r\n"),
+        "bare CR": text.replaceAll("\n", "\r"),
+        "a byte order mark": `\ufeff${text}`,
+        "no space behind the colon": text.replaceAll(/^(data|event): /gm, "$1:"),
+        "comments and unknown fields": text.replaceAll(/^data:/gm, ": keep-alive\nid: 7\nfoo: bar\ndata:"),
+        "no blank line at the end": text.trimEnd(),
+      };
+      for (const [name, framed] of Object.entries(framings)) {
+        const decoded = decode(protocol, [new TextEncoder().encode(framed)]);
+        assert.equal(JSON.stringify(decoded.events), JSON.stringify(events), `${file} with ${name}`);
+      }
+    });
+
     eachRecording("end with exactly one terminal event, the last", ({ file }, { events }) => {
       assert.deepEqual(
         events.flatMap((event, index) => (isTerminal(event) ? [index] : [])),
@@ -143,7 +159,7 @@ for (const protocol of protocols) {
 
 if (missing !== undefined) {
   test("the recordings are where they should be", (t) => {
-    const skipped = protocols.length * 8;
+    const skipped = protocols.length * 9;
     t.skip(`${skipped} tests of ${protocols.length} protocols skipped: ${missing}`);
   });
 }

@@ -1,8 +1,8 @@
 /** Invariant 1 and the rules of the servers: whatever a transcript holds, each wire makes a request that is accepted. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
-import type { Context, Message } from "../src/llm/message.ts";
+import * as fc from "fast-check";
+import { toolCallsOf, type Context, type Message, type ToolCall } from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
 import { openaiChat } from "../src/providers/openai-chat/index.ts";
@@ -12,49 +12,123 @@ import { contexts, models, options } from "./transcripts.ts";
 
 const RUNS = 2000;
 
+type Json = Record<string, unknown>;
+
 interface Wire {
   readonly protocol: Protocol;
   readonly provider: string;
   readonly check: (body: unknown) => string[];
+  /** Each call's arguments with the text of its result, in order. */
+  readonly pairs: (body: Json) => [args: Json, result: string][];
 }
 
-const wires: readonly Wire[] = [
-  { protocol: openaiChat, provider: "openai", check: checkChatRequest },
-  { protocol: anthropicMessages, provider: "anthropic", check: checkMessagesRequest },
-];
-
-interface Call {
+interface Asked {
   readonly model: Model;
   readonly context: Context;
   readonly options: StreamOptions;
 }
 
-for (const { protocol, provider, check } of wires) {
+const wires: readonly Wire[] = [
+  { protocol: openaiChat, provider: "openai", check: checkChatRequest, pairs: chatPairs },
+  { protocol: anthropicMessages, provider: "anthropic", check: checkMessagesRequest, pairs: messagesPairs },
+];
+
+for (const { protocol, provider, check, pairs } of wires) {
   describe(`${protocol.api} requests`, () => {
-    const asked: fc.Arbitrary<Call> = models(provider, "m").chain((model) =>
+    const asked: fc.Arbitrary<Asked> = models(provider, "m").chain((model) =>
       fc.record({ model: fc.constant(model), context: contexts(model), options }),
     );
     /** The body as the server reads it. */
-    const body = ({ model, context, options: chosen }: Call): Record<string, unknown> =>
-      JSON.parse(JSON.stringify(protocol.encode(model, context, chosen).body)) as Record<string, unknown>;
-    const property = (test1: (call: Call) => void): void =>
-      fc.assert(fc.property(asked, test1), { numRuns: RUNS, seed: 20261121 });
+    const body = ({ model, context, options: chosen }: Asked): Json =>
+      JSON.parse(JSON.stringify(protocol.encode(model, context, chosen).body)) as Json;
+    const forAll = (check1: (one: Asked) => void): void =>
+      fc.assert(fc.property(asked, check1), { numRuns: RUNS, seed: 20261121 });
 
     test("are accepted by a strict server, whatever the transcript holds", () => {
-      property((call) => assert.deepEqual(check(body(call)), []));
+      forAll((one) => assert.deepEqual(check(body(one)), []));
     });
 
-    test("leave the transcript as it is", () => {
-      property((call) => {
-        const before = JSON.stringify(call.context);
-        body(call);
-        assert.equal(JSON.stringify(call.context), before);
+    test("give each call the result that was recorded for it, which no other call gets", () => {
+      forAll((one) => {
+        const messages = numbered(one.context.messages);
+        const used = new Set<number>();
+        for (const [{ at }, text] of pairs(body({ ...one, context: { ...one.context, messages } }))) {
+          const [index, part] = at as [number, number];
+          const call = (messages[index] as { content: unknown[] }).content[part] as ToolCall;
+          const [, number] = /^#(\d+)/.exec(text) ?? [];
+          if (number === undefined) continue; // made up, for a call that never had one
+          const result = messages[Number(number)];
+          assert.equal(result?.role === "toolResult" && result.toolCallId, call.id);
+          assert.ok(Number(number) > index, `the result at ${number} was recorded before the call at ${index}`);
+          const between = messages.slice(index + 1, Number(number));
+          assert.ok(!between.some((message) => calls(message, call.id)), `the result at ${number} is of a later call`);
+          assert.ok(!used.has(Number(number)), `the result at ${number} goes to two calls`);
+          used.add(Number(number));
+        }
       });
     });
 
-    test("are the same for the same transcript", () => {
-      property((call) => assert.deepEqual(body(call), body(structuredClone(call))));
+    test("leave the transcript as it is", () => {
+      forAll((one) => {
+        const before = JSON.stringify(one.context);
+        body(one);
+        assert.equal(JSON.stringify(one.context), before);
+      });
+    });
+
+    test("begin alike when the transcript grows, so that a server's cache holds", () => {
+      forAll((one) => {
+        const { messages } = one.context;
+        const more: Message[] = [...messages, { role: "user", content: "And now?", timestamp: 0 }];
+        const grown = body({ ...one, context: { ...one.context, messages: more } }).messages as Json[];
+        const before = body(one).messages as Json[];
+        assert.deepEqual(uncached(grown.slice(0, before.length - 1)), uncached(before.slice(0, -1)));
+      });
     });
   });
 }
-void (0 as unknown as Message);
+
+/** The transcript with each call and result marked by its place, so that a pair can be told on the wire. */
+function numbered(messages: readonly Message[]): Message[] {
+  return messages.map((message, index): Message => {
+    if (message.role === "toolResult") return { ...message, content: [{ type: "text", text: `#${index}` }] };
+    if (message.role === "user") return message;
+    const content = message.content.map((part, at) => {
+      if (part.type !== "toolCall") return part;
+      const { argumentsError: _, ...call } = part;
+      return { ...call, arguments: { at: [index, at] }, argumentsText: JSON.stringify({ at: [index, at] }) };
+    });
+    return { ...message, content };
+  });
+}
+
+function calls(message: Message, id: string): boolean {
+  return message.role === "assistant" && toolCallsOf(message).some((call) => call.id === id);
+}
+
+function chatPairs(body: Json): [Json, string][] {
+  const messages = body.messages as Json[];
+  return messages.flatMap((message, index) =>
+    ((message.tool_calls ?? []) as { function: { arguments: string } }[]).map((call, at): [Json, string] => [
+      JSON.parse(call.function.arguments) as Json,
+      String(messages[index + 1 + at]?.content),
+    ]),
+  );
+}
+
+function messagesPairs(body: Json): [Json, string][] {
+  const messages = body.messages as { content: Json[] }[];
+  return messages.flatMap(({ content }, index) =>
+    content
+      .filter((block) => block.type === "tool_use")
+      .map((call, at): [Json, string] => {
+        const [part] = (messages[index + 1]?.content[at]?.content ?? []) as { text: string }[];
+        return [call.input as Json, part?.text ?? ""];
+      }),
+  );
+}
+
+/** Cache marks move on with the transcript; they are no part of what is cached. */
+function uncached(messages: readonly Json[]): unknown {
+  return JSON.parse(JSON.stringify(messages, (key, value: unknown) => (key === "cache_control" ? undefined : value)));
+}

@@ -1,58 +1,49 @@
 /** Random transcripts, as crashes, aborts, compactions, other models and hostile servers leave them. For property tests. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { AssistantContent, Context, ImageContent, Message, ToolCall, UserContent } from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { getModel } from "../src/providers/vendors.ts";
 
+const hostileIds: readonly string[] = [
+  "",
+  " ",
+  "a.b",
+  "a:b",
+  "a_b",
+  "functions.read:0",
+  "call_1|fc_ab+/==",
+  "é",
+  "a b",
+  "a\u0000",
+  "\ud83d",
+  "\udc00x",
+  "__proto__",
+  "constructor",
+  "x".repeat(40),
+  "x".repeat(41),
+  "x".repeat(64),
+  `${"x".repeat(64)}y`,
+  "x".repeat(400),
+];
 /** Few ids, so that they meet: results find calls, calls share ids, and what a cleaner makes of two may be one. */
 const ids: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("call_1", "call_2", "call_3") },
-  {
-    weight: 4,
-    arbitrary: fc.constantFrom(
-      ...[
-        "",
-        " ",
-        "a.b",
-        "a:b",
-        "a_b",
-        "functions.read:0",
-        "call_1|fc_ab+/==",
-        "é",
-        "a b",
-        "a\u0000",
-        "\ud83d",
-        "\udc00x",
-      ],
-      ...[
-        "__proto__",
-        "constructor",
-        "x".repeat(40),
-        "x".repeat(41),
-        "x".repeat(64),
-        `${"x".repeat(64)}y`,
-        "x".repeat(400),
-      ],
-    ),
-  },
+  { weight: 4, arbitrary: fc.constantFrom(...hostileIds) },
 );
 
+const hostileNames: readonly string[] = [
+  "unnamed",
+  "",
+  "fs/read file",
+  "a.b",
+  "é",
+  "\ud83d",
+  "n\u0000",
+  "x".repeat(65),
+];
 const names: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("read", "write") },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(
-      "unnamed",
-      "",
-      "fs/read file",
-      "a.b",
-      "é",
-      "\ud83d",
-      "n\u0000",
-      "x".repeat(65),
-      "x".repeat(200),
-    ),
-  },
+  { weight: 2, arbitrary: fc.constantFrom(...hostileNames) },
 );
 
 /** Any UTF-16 at all: lone surrogates and NUL too. */
@@ -222,7 +213,7 @@ export const models = (provider: string, id: string): fc.Arbitrary<Model> =>
       ),
     })
     .map(({ maxTokens, ...rest }) =>
-      getModel(provider, id, { ...rest, ...(maxTokens !== undefined && { maxTokens }) } as Partial<Model>),
+      getModel(provider, id, { ...rest, ...(maxTokens !== undefined && { maxTokens }) }),
     );
 
 export const options: fc.Arbitrary<StreamOptions> = fc.record(

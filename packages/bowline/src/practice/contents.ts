@@ -143,8 +143,10 @@ export function explain(refs: readonly string[]): Step {
       const known = heads.map((head, at) => ({ head, call: calls[index]?.[at + 1] }));
       texts.push(...known.flatMap(({ head, call }) => (call && head.state === "ok" ? [toSaid(call, head)] : [])));
       const names = toLines(list).map((name) => name.replace(`${folder}/`, ""));
-      texts.push(`${folder === "." ? "This folder" : folder} holds ${enumerate(names) || "nothing"}.`);
+      if (list?.state === "ok")
+        texts.push(`${folder === "." ? "This folder" : folder} holds ${enumerate(names) || "nothing"}.`);
     }
+    if (texts.length === 0) texts.push(useText(toHead(paths[0] ?? "."), results[0]));
     const text = texts.join("\n\n");
     return { text, paths: [...files.map(({ path }) => path), ...folders], value: text };
   };

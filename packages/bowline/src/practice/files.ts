@@ -15,7 +15,7 @@ export interface Scope {
 }
 
 const SCOPE =
-  /^(?<all>(?:all|every)\s)?(?:the\s|my\s|our\s)?(?:(?<sort>\S+)\s)?(?<noun>files?|folders?|director(?:y|ies))(?:\s(?:in|inside|under|of|from)\s(?<places>.+)|\shere)?$/is;
+  /^(?<all>(?:all|every)\s)?(?:the\s|my\s|our\s)?(?:(?!this\b|that\b|these\b|those\b)(?<sort>\S+)\s)?(?<noun>files?|folders|directories)(?:\s(?:in|inside|under|of|from)\s(?<places>.+)|\shere)?$/is;
 const LANGUAGES: Readonly<Record<string, string>> = {
   markdown: "md",
   typescript: "ts",
@@ -33,7 +33,7 @@ export function toScope(text: string): Scope | undefined {
 
 /** ".ts", "ts" and "TypeScript" → *.ts; "test" → *test* */
 function toNames(sort: string | undefined): string | undefined {
-  if (sort === undefined || /^(?:all|these|those)$/i.test(sort)) return undefined;
+  if (sort === undefined || /^all$/i.test(sort)) return undefined;
   const name = unquote(sort);
   if (/[*?]/.test(name)) return name;
   if (name.startsWith(".")) return `*${toLiteral(name)}`;

@@ -32,6 +32,7 @@ export interface Form {
 
 const COUNT = "(how many|count) [all] [the|its] [number of]";
 const ASK = "[show|list|find|name|give|read|print|what is|which is] [me|us] [the]";
+const FILES = "<files:.*\\b(files|folders|directories)\\b.*>";
 const SEEK = "(search|grep|look|find) [for] [the] [text|word]";
 
 export const forms: readonly Form[] = [
@@ -138,9 +139,9 @@ export const forms: readonly Form[] = [
     name: "list files",
     example: "list the files in src",
     wordings: [
-      "list [the] <files>",
-      `${ASK} <files> [are there]`,
-      "(which|what) <files> are [there] [in] [<place>]",
+      `list [the] ${FILES}`,
+      `${ASK} ${FILES} [are there]`,
+      `(which|what) ${FILES} are [there] [in] [<place>]`,
       "(ls|list) [<place>]",
       "what is in <place:(the )?[^\\s.]+( folder)?>",
     ],
@@ -161,10 +162,10 @@ export const forms: readonly Form[] = [
     name: "search text",
     example: 'search for "TODO" in src',
     wordings: [
+      "find [all] [the] (uses|usages|mentions|occurrences) of <text> [in <files>]",
       `${SEEK} <text+> in <files>`,
       "(search|grep) [in] <files> for <text>",
       "(search|grep|look) [for] [the] [text|word] <text>",
-      "find [all] [the] (uses|usages|mentions|occurrences) of <text> [in <files>]",
       "find <text:\\S+>",
       "where is <text> [<word:used|called|mentioned|defined>] [in <files>]",
       "where do (we|i|you) use <text> [in <files>]",

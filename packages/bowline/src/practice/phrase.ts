@@ -6,9 +6,9 @@ import { Setback, toPath } from "./step.ts";
 import type { Context } from "./step.ts";
 
 const PLANE = 0x100000;
-const QUOTED = /```[^\n`]*\n[\s\S]*?```|`[^`]*`|"[^"]*"|“[^”]*”|(?<!\w)'(?:[^'\n]|'(?=\w))*'(?!\w)/g;
+const QUOTED = /```[^\n`]*\n[\s\S]*?```|`[^`]*`|"[^"]*"|“[^“”]*”|(?<!\w)'(?:[^'\n]|'(?=\w)){0,500}'(?!\w)/g;
 const LEAD =
-  /^(?:(?:please|kindly|now|just|also|next|finally|first(?! (?:\d|lines?|few|two|three|five|ten)\b)|okay|ok|so|hey|hi|hello|bowline|(?:can|could|would|will) you|i want you to|i(?:'d| would) like (?:you )?to|i want to (?:know|see)|let(?:'s| us| me know)|go ahead and|try to|tell me|do you know)[,:]?\s+)+/i;
+  /^(?:(?:please|kindly|and|now|just|also|next|finally|first(?! (?:\d|lines?|few|two|three|five|ten)\b)|okay|ok|so|hey|hi|hello|bowline|(?:can|could|would|will) you|i want you to|i(?:'d| would) like (?:you )?to|i want to (?:know|see)|let(?:'s| us| me know)|go ahead and|try to|tell me|do you know)[,:]?\s+)+/i;
 const TRAIL = /(?:[\s,]+(?:please|thanks|thank you|for me)|(?<=[^\s.])[.?!…]+|\s+)$/i;
 const JOINER = /\s*;\s*(?:and\s+|then\s+)*|[.,]?\s+(?:and then|then|and also|and)\s+|[.,]\s+|\n/gi;
 
@@ -94,8 +94,7 @@ export function resolveOne(context: Context, refs: readonly string[]): string {
 
 /** Text to write or to search for: as it stands, or the value of the step before for "it" and "the result". */
 export function resolveText(context: Context, text: string): string {
-  if (!/^(?:it|this|that|the (?:result|answer|output|number|contents?|list))$/i.test(text))
-    return unquote(text);
+  if (!/^(?:it|this|that|the (?:result|answer|output|number|contents?|list))$/i.test(text)) return unquote(text);
   if (context.value === undefined)
     throw new Setback(`I do not know what “${text}” is; no step before this one left a text.`);
   return context.value;

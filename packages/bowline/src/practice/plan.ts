@@ -61,7 +61,7 @@ function replay({ text, rounds }: Turn, state: State, offered: ReadonlySet<unkno
     }
     const results = asked.map((call): Result => {
       const index = wanted.indexOf(call);
-      if (index < 0) return { state: "failed", text: `the tool \`${call.name}\` is not offered in this session` };
+      if (index < 0) return { state: "denied", text: `the tool \`${call.name}\` is not offered in this session` };
       return round?.results[index] ?? { state: "failed", text: "no result came back" };
     });
     next = play.next(results);

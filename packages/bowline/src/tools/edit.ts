@@ -45,7 +45,10 @@ export function createEditTool(options: ToolOptions): AgentTool {
     async execute({ path, oldText, newText, replaceAll = false }, { signal }) {
       try {
         stopIfAborted(signal);
-        if (oldText === newText) throw toolError("oldText and newText are the same: there is nothing to change");
+        if (oldText === "") throw toolError("oldText is empty; to make a file or replace all of it use write");
+        if (toLineFeeds(oldText) === toLineFeeds(newText)) {
+          throw toolError("oldText and newText are the same (a file keeps its line endings): there is nothing to change");
+        }
         const place = await resolveInside(workspace, path);
         const file = await openFile(workspace, place);
         let source: SourceText;

@@ -43,7 +43,8 @@ export function findSpans({ bom, text }: SourceText, wanted: string): Span[] {
 /** The file's new content: its mark, and in the new text the line endings of the part that is replaced, else of the file. */
 export function replaceSpans(source: SourceText, spans: readonly Span[], replacement: string): string {
   const { bom, raw, text, returns } = source;
-  const newText = toLineFeeds(bom === "" ? replacement : replacement.replace(/^\uFEFF/, ""));
+  const given = bom === "" ? replacement : replacement.replace(/^\uFEFF/, "");
+  const newText = toLineFeeds(given);
   const lineFeeds = text.split("\n").length - 1;
   let result = bom;
   let from = 0;
@@ -52,7 +53,7 @@ export function replaceSpans(source: SourceText, spans: readonly Span[], replace
     const part = raw.slice(rawStart, rawEnd);
     const isCrlf = part.includes("\n") ? part.includes("\r\n") : returns.length * 2 > lineFeeds;
     const chosen = isCrlf ? newText.replaceAll("\n", "\r\n") : newText;
-    result += raw.slice(from, rawStart) + (lineFeeds === 0 ? replacement : chosen);
+    result += raw.slice(from, rawStart) + (lineFeeds === 0 ? given : chosen);
     from = rawEnd;
   }
   return result + raw.slice(from);

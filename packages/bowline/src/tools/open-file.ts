@@ -9,7 +9,7 @@ import { isInside, outsideError, type Place, type Workspace } from "./workspace.
 export const descriptorFolder: string | undefined =
   process.platform === "linux" && existsSync("/proc/self/fd") ? "/proc/self/fd" : undefined;
 
-export interface OpenFile extends AsyncDisposable {
+export interface OpenFile {
   readonly handle: FileHandle;
   readonly stats: BigIntStats;
 }
@@ -25,7 +25,7 @@ export async function openFile(workspace: Workspace, place: Place): Promise<Open
     await checkInside(workspace, place, handle, place.real);
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile()) throw notRegular(place, stats);
-    return { handle, stats, [Symbol.asyncDispose]: () => handle.close() };
+    return { handle, stats };
   } catch (error) {
     await handle.close();
     throw error;

@@ -40,7 +40,7 @@ export async function writeFileInside(
     await folder.handle.sync().catch(() => {}); // not every file system can flush a folder
     return before === undefined ? "created" : "replaced";
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => {}); // the first error is the one to tell
     throw error;
   } finally {
     await folder.handle.close();

@@ -283,20 +283,19 @@ describe("search and count", () => {
 
 describe("sizes", () => {
   it("names the largest and the smallest with their bytes", () => {
-    const size = Buffer.byteLength(FILES["src/tie.ts"]);
-    const largest = [
+    const wordings = [
       "which file in src is the largest?",
-      "what is the biggest file in src?",
-      "show me the largest file in src",
-      "which of the files in src is the largest".replace("of the files", "file"),
+      "what is the largest file in src?",
+      "show me the largest .ts file in src",
     ];
-    answers(largest, /Of the 4 files in src, src\/(tie|loop).ts is the (largest|biggest), with/, `${size} bytes`);
-    answers(["what is the smallest .md file?"], "docs/api.md is the smallest", "Next is docs/guide.md");
+    answers(wordings, "src/loop.ts is the largest, with 95 bytes. Next is src/tie.ts with 89 bytes.");
+    answers(["what's the biggest file in src and test"], "Of the 5 files in src and test, src/loop.ts is the biggest");
+    answers(["what is the smallest .md file?"], "docs/guide.md is the smallest, with 19 bytes. Next is docs/api.md");
   });
 
   it("asks again for a list that was cut, since the largest may be missing", () => {
     const talk = open({ paths: 1 });
-    assert.match(talk.say("what is the largest file in src?"), /Of the 4 files in src, src\/tie.ts/);
+    assert.match(talk.say("what is the largest file in src?"), /Of the 4 files in src, src\/loop.ts/);
     assert.match(talk.turns[1]?.[0] ?? "", /"limit":4/);
   });
 

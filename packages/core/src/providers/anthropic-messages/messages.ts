@@ -31,7 +31,7 @@ const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"
 
 export function encodeMessages(messages: readonly Message[], model: Model): WireMessage[] {
   const replay = toReplay(messages, model);
-  const isWhole = serverPairs(replay);
+  const whole = sendable(replay);
   const ids = new ToolIds();
   const turns: Turn[] = [];
   const turn = (role: Turn["role"]): Turn => {
@@ -43,7 +43,7 @@ export function encodeMessages(messages: readonly Message[], model: Model): Wire
     if (message.role === "user") turn("user").content.push(...message.content.map(encodePart));
     else if (message.role === "toolResult") addResult(turn("user"), message, ids);
     else {
-      const blocks = encodeAssistant(message, ids, isWhole);
+      const blocks = encodeAssistant(message, ids, whole);
       if (blocks.length > 0) turn("assistant").content.push(...blocks);
     }
   }
@@ -68,7 +68,7 @@ function addResult(turn: Turn, result: ReplayResult, ids: ToolIds): void {
   if (inside !== parts) turn.content.push(...parts.filter((part) => part.type !== "text"));
 }
 
-function encodeAssistant(message: ReplayAssistant, ids: ToolIds, isWhole: (raw: unknown) => boolean): WireBlock[] {
+function encodeAssistant(message: ReplayAssistant, ids: ToolIds, whole: ReadonlySet<unknown>): WireBlock[] {
   const blocks: WireBlock[] = [];
   for (const part of message.content) {
     switch (part.type) {
@@ -82,7 +82,7 @@ function encodeAssistant(message: ReplayAssistant, ids: ToolIds, isWhole: (raw: 
         blocks.push(encodeCall(part, ids));
         break;
       case "opaque":
-        if (isOurs(part) && isWhole(part.raw)) blocks.push(part.raw as WireBlock);
+        if (whole.has(part.raw)) blocks.push(part.raw as WireBlock);
         break;
     }
   }
@@ -129,38 +129,34 @@ function encodeImage({ mimeType, data }: ImageContent): WireBlock {
 }
 
 /**
- * Which of the provider's own blocks may be sent: a server tool's call and its result are refused without each other, and either
- * may be missing after an answer that was cut or failed. In the answer that is being continued a call may still be open (Q162).
+ * The provider's own blocks that may be sent. A server tool's call and its result, which may come turns later, are refused
+ * without each other, and either may be missing after an answer that was cut or failed. Only while the model's work goes on, with
+ * no word of the user since, may a call be without its result (Q161, Q162).
  */
-function serverPairs(replay: readonly ReplayMessage[]): (raw: unknown) => boolean {
-  const last = replay.findLastIndex((message) => message.role === "assistant");
-  const continued = replay.slice(last + 1).every((message) => message.role === "toolResult");
-  const uses = new Set<unknown>();
-  const answered = new Set<unknown>();
-  replay.forEach((message, index) => {
-    if (message.role !== "assistant") return;
+function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
+  const lastUser = replay.findLastIndex((message) => message.role === "user");
+  const whole = new Set<WireBlock>();
+  const calls = new Map<unknown, WireBlock>();
+  for (const [index, message] of replay.entries()) {
+    if (message.role !== "assistant") continue;
     for (const part of message.content) {
-      if (part.type !== "opaque" || !isOurs(part)) continue;
-      const block = part.raw as WireBlock;
-      if (isServerCall(block)) uses.add(block.id);
-      if (isServerCall(block) && index === last && continued) answered.add(block.id);
-      if (block.tool_use_id !== undefined) answered.add(block.tool_use_id);
+      const block = part.type === "opaque" ? asBlock(part) : undefined;
+      if (block === undefined) continue;
+      if (block.tool_use_id !== undefined) {
+        const call = calls.get(block.tool_use_id);
+        if (call !== undefined) whole.add(call).add(block);
+      } else if (block.type.endsWith("tool_use") && block.id !== undefined) {
+        calls.set(block.id, block);
+        if (index > lastUser) whole.add(block);
+      } else whole.add(block);
     }
-  });
-  return (raw) => {
-    const block = raw as WireBlock;
-    if (isServerCall(block)) return answered.has(block.id);
-    return block.tool_use_id === undefined || uses.has(block.tool_use_id);
-  };
+  }
+  return whole;
 }
 
-function isServerCall(block: WireBlock): boolean {
-  return block.type.endsWith("tool_use") && block.id !== undefined;
-}
-
-function isOurs({ protocol, raw }: OpaqueContent): boolean {
-  if (protocol !== "anthropic-messages" || typeof raw !== "object" || raw === null) return false;
-  return typeof (raw as Record<string, unknown>).type === "string";
+function asBlock({ protocol, raw }: OpaqueContent): WireBlock | undefined {
+  if (protocol !== "anthropic-messages" || typeof raw !== "object" || raw === null) return undefined;
+  return typeof (raw as { type?: unknown }).type === "string" ? (raw as WireBlock) : undefined;
 }
 
 export function isThinking(block: WireBlock | undefined): boolean {

@@ -1,0 +1,17 @@
+/** The environment of commands: the person's, without what looks like a secret. A command that a model wrote must not see keys. */
+
+const SECRET_NAME = /(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS?)$/i;
+
+/** Vendors whose other variables identify an account or hold keys under other names (AWS_ACCESS_KEY_ID, AZURE_CLIENT_ID). */
+const VENDORS = ["ANTHROPIC", "AWS", "AZURE", "CEREBRAS", "COHERE", "DEEPSEEK", "FIREWORKS", "GEMINI", "GROQ", "HF"].concat(
+  ["HUGGINGFACE", "HUGGING_FACE", "MISTRAL", "OPENAI", "OPENROUTER", "PERPLEXITY", "REPLICATE", "TOGETHER", "XAI"],
+);
+const VENDOR_NAME = new RegExp(`^(?:${VENDORS.join("|")})_`, "i");
+
+export function withoutSecrets(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !SECRET_NAME.test(name) && !VENDOR_NAME.test(name)) kept[name] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,57 @@
+/** Runs the command from source as a child process, as a shell would. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+}
+
+export interface CommandOptions {
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+  /** Standard input, whole; without it there is none. */
+  readonly input?: string;
+  /** Called with the child once it runs, and with all of its standard error so far whenever more came. */
+  readonly watch?: (child: ChildProcess, stderr: string) => void;
+}
+
+const main = join(import.meta.dirname, "../src/cli/main.ts");
+
+/** The environment of a machine without keys, servers or colours. */
+const bare = { PATH: process.env.PATH ?? "", HOME: tmpdir(), BOWLINE_DISCOVERY: "off" };
+
+export function bowline(args: readonly string[], { cwd, env = {}, input, watch }: CommandOptions = {}): Promise<Ended> {
+  const started = Date.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--conditions=@bowline/source", main, ...args], {
+      ...(cwd !== undefined && { cwd }),
+      env: { ...bare, ...env },
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+    const limit = setTimeout(() => child.kill("SIGKILL"), 30_000);
+    let stdout = "";
+    let stderr = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+      watch?.(child, stderr);
+    });
+    child.stdin?.end(input);
+    child.on("error", reject);
+    child.on("close", (code) => {
+      clearTimeout(limit);
+      resolve({ code, stdout, stderr, ms: Date.now() - started });
+    });
+  });
+}
+
+/** A new empty directory that goes away with the test. */
+export async function temporary(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), "bowline-test-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,284 @@
+/** `bowline run`, as a user types it: real processes, real sockets, real files. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { AgentEvent, AgentMessage } from "@bowline/core";
+import { chatText, failing, loopback, streamed, type Handler } from "../../core/test/loopback.ts";
+import { bowline, temporary } from "./command.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** A tool call of the model. */
+function calls(name: string, args: object, id = "call_1"): Handler {
+  const call = { index: 0, id, type: "function", function: { name, arguments: JSON.stringify(args) } };
+  return streamed(
+    {
+      choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }],
+      usage: { prompt_tokens: 10, completion_tokens: 5 },
+    },
+    "[DONE]",
+  );
+}
+
+const at = (baseUrl: string, ...more: string[]): string[] => ["run", "--base-url", baseUrl, "--model", "m", ...more];
+
+describe("bowline run", () => {
+  it("does the README's job with the practice model and prints a right answer", async () => {
+    const readme = await readFile(join(root, "README.md"), "utf8");
+    const task = /npx bowline run "([^"]+)"/.exec(readme)?.[1] ?? "";
+    const { code, stdout, stderr } = await bowline(["run", task], { cwd: root });
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /practice model, which is no LLM/);
+    assert.match(stderr, /→ (?:glob|read)/);
+    // Right is what the files say, now.
+    const { globSync, statSync } = await import("node:fs");
+    const [largest = ""] = globSync("packages/core/src/**/*.ts", { cwd: root }).toSorted(
+      (a, b) => statSync(join(root, b)).size - statSync(join(root, a)).size,
+    );
+    assert.ok(stdout.includes(largest), `${stdout} should name ${largest}`);
+    const purpose =
+      /[A-Za-z][^.]{20,}/.exec((await readFile(join(root, largest), "utf8")).replace(/\s*\n \* /g, " "))?.[0] ?? "";
+    assert.ok(stdout.includes(purpose.slice(0, 30)), `${stdout} should say what ${largest} is for: ${purpose}`);
+  });
+
+  it("puts only the answer on standard output, and calls, durations and usage on standard error", async () => {
+    await using folder = await temporary();
+    await writeFile(join(folder.path, "a.txt"), "secret of the file\n");
+    await using server = await loopback(calls("read", { path: "a.txt" }), chatText("It holds a secret."));
+    const { code, stdout, stderr } = await bowline(at(server.baseUrl, "what is in a.txt?"), { cwd: folder.path });
+    assert.deepEqual([code, stdout], [0, "It holds a secret.\n"]);
+    assert.match(stderr, /→ read \{"path":"a\.txt"\}\n✓ read \(\d+ ms\)/);
+    assert.match(stderr, /2 turns, 1 tool call, 10 tokens in, 5 out/);
+    assert.match(server.requests[1]?.body ?? "", /secret of the file/);
+  });
+
+  it("prints the event log with --json: one object a line, numbered, ended once", async () => {
+    await using server = await loopback(chatText("Hi."));
+    const { code, stdout } = await bowline(at(server.baseUrl, "--json", "say hi"));
+    const events = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as AgentEvent);
+    assert.equal(code, 0);
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, index) => index),
+    );
+    assert.deepEqual([events[0]?.type, events.at(-1)?.type], ["agent_start", "agent_end"]);
+  });
+
+  it("joins standard input to the task", async () => {
+    await using server = await loopback(chatText("ok"));
+    await bowline(at(server.baseUrl, "sum this up:"), { input: "a long text" });
+    assert.match(server.requests[0]?.body ?? "", /sum this up:\\n\\na long text/);
+  });
+
+  it("shows images to the model", async () => {
+    await using folder = await temporary();
+    await writeFile(join(folder.path, "a.png"), Buffer.from("89504e470d0a1a0a", "hex"));
+    await using server = await loopback(chatText("A picture."));
+    const { code } = await bowline(at(server.baseUrl, "--image", "a.png", "what is this?"), { cwd: folder.path });
+    assert.equal(code, 0);
+    assert.match(server.requests[0]?.body ?? "", /data:image\/png;base64,iVBORw0KGgo=/);
+    const bad = await bowline(at(server.baseUrl, "--image", "b.png", "what is this?"), { cwd: folder.path });
+    assert.deepEqual([bad.code, bad.stderr], [2, "bowline: --image b.png: cannot be read (ENOENT).\n"]);
+  });
+});
+
+describe("approval", () => {
+  it("denies write, edit and bash without a terminal, tells the model why, and changes nothing", async () => {
+    await using folder = await temporary();
+    await using server = await loopback(calls("write", { path: "a.txt", content: "x" }), chatText("Could not."));
+    const { code, stdout, stderr } = await bowline(at(server.baseUrl, "write a.txt"), { cwd: folder.path });
+    assert.deepEqual([code, stdout], [0, "Could not.\n"]);
+    assert.match(stderr, /✗ write .*no terminal to ask/);
+    assert.match(server.requests[1]?.body ?? "", /Denied: there is no terminal/);
+    assert.equal(existsSync(join(folder.path, "a.txt")), false);
+  });
+
+  it("is given in advance by --yes", async () => {
+    await using folder = await temporary();
+    await using server = await loopback(calls("bash", { command: "echo hi > a.txt" }), chatText("Done."));
+    const { code } = await bowline(at(server.baseUrl, "--yes", "make a.txt"), { cwd: folder.path });
+    assert.equal(code, 0);
+    assert.equal(await readFile(join(folder.path, "a.txt"), "utf8"), "hi\n");
+  });
+});
+
+describe("what goes wrong", () => {
+  /** All of what a failed command said, but for the line that names the model and the one with the figures. */
+  const complaint = (stderr: string): string[] =>
+    stderr
+      .trimEnd()
+      .split("\n")
+      .filter((line) => !/^bowline: custom\/m|^\d+ turns?,/.test(line));
+
+  const servers: Record<string, [Handler, RegExp]> = {
+    "a model the server does not know": [
+      failing(404, { error: { message: "model `m` does not exist" } }),
+      /HTTP 404.*model `m` does not exist/,
+    ],
+    "a wrong key": [
+      failing(401, { error: { message: "Incorrect API key provided: sk-very-secret" } }),
+      /refused the API key.*\[key\]/,
+    ],
+    "a page instead of a stream": [
+      (response) =>
+        response.writeHead(200, { "content-type": "text/html" }).end("<html><title>Router login</title></html>"),
+      /HTML page titled "Router login".*check the base URL/,
+    ],
+    "a stream that stops short": [
+      streamed({ choices: [{ delta: { content: "half an ans" } }] }),
+      /ended before the answer was complete/,
+    ],
+  };
+  for (const [what, [handler, said]] of Object.entries(servers)) {
+    it(`(${what}) is one line and exit code 1, without the key`, async () => {
+      await using server = await loopback(handler);
+      const { code, stderr, stdout } = await bowline(at(server.baseUrl, "--api-key-env", "MY_KEY", "hi"), {
+        env: { MY_KEY: "sk-very-secret" },
+      });
+      assert.equal(code, 1);
+      const lines = complaint(stderr).filter((line) => !line.startsWith("… "));
+      assert.equal(lines.length, 1, stderr);
+      assert.match(lines[0] ?? "", said);
+      assert.equal((stdout + stderr).includes("sk-very-secret"), false);
+    });
+  }
+
+  it("(nobody listens there) says so, after asking again", async () => {
+    const free = createServer();
+    await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
+    const { port } = free.address() as { port: number };
+    await new Promise((resolve) => free.close(resolve));
+    const { code, stderr } = await bowline(at(`http://127.0.0.1:${port}/v1`, "hi"));
+    assert.equal(code, 1);
+    assert.match(
+      complaint(stderr).at(-1) ?? "",
+      /Could not reach http:\/\/127\.0\.0\.1:\d+\/v1\/chat\/completions: ECONNREFUSED/,
+    );
+    assert.equal(complaint(stderr).filter((line) => line.startsWith("… ")).length, 2);
+  });
+
+  const usage: Record<string, [string[], Record<string, string>, RegExp]> = {
+    "no task": [["run"], {}, /What is the task\?/],
+    "an unknown option": [["run", "--colour", "hi"], {}, /Unknown option '--colour'/],
+    "an unknown command": [["rnu", "hi"], {}, /no command "rnu"/],
+    "a model without a provider": [["run", "--model", "gpt", "hi"], {}, /provider\/model/],
+    "an unknown provider": [["run", "--model", "acme/gpt", "hi"], {}, /Unknown provider "acme"/],
+    "a missing key": [["run", "--model", "openai/gpt-5-mini", "hi"], {}, /OpenAI needs a key: set OPENAI_API_KEY/],
+    "a key variable that is not set": [
+      ["run", "--model", "openai/x", "--api-key-env", "NOPE", "hi"],
+      {},
+      /variable NOPE is not set/,
+    ],
+    "a level of thinking that is none": [["run", "--thinking", "very", "hi"], {}, /--thinking takes one of off,/],
+    "a limit that is no number": [["run", "--max-turns", "many", "hi"], {}, /--max-turns takes a whole number/],
+    "an address that is none": [
+      ["run", "--base-url", "localhost:1234", "hi"],
+      {},
+      /--base-url takes an http or https address/,
+    ],
+  };
+  for (const [what, [args, env, said]] of Object.entries(usage)) {
+    it(`(${what}) is one line and exit code 2`, async () => {
+      const { code, stderr, stdout } = await bowline(args, { env });
+      assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [2, "", 1], stderr);
+      assert.match(stderr, said);
+    });
+  }
+
+  it("(the budget) ends with exit code 3 and the best answer so far", async () => {
+    await using folder = await temporary();
+    await using server = await loopback(calls("glob", { pattern: "*" }));
+    const turns = await bowline(at(server.baseUrl, "--max-turns", "2", "hi"), { cwd: folder.path });
+    assert.equal(turns.code, 3);
+    assert.match(turns.stderr, /used its budget of 2 turns/);
+    const tokens = await bowline(at(server.baseUrl, "--max-tokens", "20", "hi"), { cwd: folder.path });
+    assert.equal(tokens.code, 3);
+  });
+
+  it("(the time limit) ends a silent server with exit code 3", async () => {
+    await using server = await loopback(() => {});
+    const { code, ms } = await bowline(at(server.baseUrl, "--timeout", "0.3", "hi"));
+    assert.equal(code, 3);
+    assert.ok(ms < 5000);
+  });
+
+  it("(Ctrl-C) settles within two seconds, with exit code 130, a valid transcript, and nothing left running", async () => {
+    await using folder = await temporary();
+    await using server = await loopback(calls("bash", { command: 'trap "" TERM; echo $$ > pid; sleep 60; sleep 60' }));
+    let interrupted = 0;
+    const run = bowline(at(server.baseUrl, "--yes", "--json", "hang"), {
+      cwd: folder.path,
+      watch: () => {},
+    });
+    const { code, stdout } = await Promise.race([
+      run,
+      (async () => {
+        const pidFile = join(folder.path, "pid");
+        while (!existsSync(pidFile) || (await readFile(pidFile, "utf8")) === "")
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        interrupted = Date.now();
+        const parent = /PPid:\s+(\d+)/.exec(
+          await readFile(`/proc/${(await readFile(pidFile, "utf8")).trim()}/status`, "utf8"),
+        )?.[1];
+        process.kill(Number(parent), "SIGINT");
+        return run;
+      })(),
+    ]);
+    assert.ok(Date.now() - interrupted < 2000, `settled after ${Date.now() - interrupted} ms`);
+    assert.equal(code, 130);
+    const events = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as AgentEvent);
+    const end = events.at(-1);
+    assert.ok(end?.type === "agent_end" && end.reason === "aborted");
+    assert.deepEqual(
+      end.messages.map((message: AgentMessage) => message.role),
+      ["user", "assistant", "toolResult"],
+    );
+    const pid = Number(await readFile(join(folder.path, "pid"), "utf8"));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.throws(() => process.kill(pid, 0), /ESRCH/);
+  });
+});
+
+describe("the choice of a model", () => {
+  it("takes --model over BOWLINE_MODEL, and that over a key", async () => {
+    const keyed = { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k", BOWLINE_MODEL: "practice", BOWLINE_DISCOVERY: "" };
+    const { stderr } = await bowline(["run", "what is 2 + 3?"], { env: keyed });
+    assert.match(stderr, /practice model.*\(asked for\)/);
+  });
+
+  it("asks a server at --base-url which model it has", async () => {
+    const models: Handler = (response) => response.writeHead(200).end(JSON.stringify({ data: [{ id: "only-one" }] }));
+    await using server = await loopback(models, chatText("ok"));
+    const { code, stderr } = await bowline(["run", "--base-url", server.baseUrl, "hi"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /custom\/only-one/);
+    const empty = await loopback((response) => response.writeHead(200).end('{"data":[]}'));
+    const nothing = await bowline(["run", "--base-url", empty.baseUrl, "hi"]);
+    await empty[Symbol.asyncDispose]();
+    assert.deepEqual([nothing.code, /lists no model/.test(nothing.stderr)], [1, true]);
+  });
+});
+
+describe("help", () => {
+  it("is on standard output when asked for, and on standard error with exit code 2 when not", async () => {
+    const asked = await bowline(["--help"]);
+    assert.deepEqual([asked.code, asked.stderr], [0, ""]);
+    const run = await bowline(["run", "--help"]);
+    assert.match(run.stdout, /Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted/);
+    const bare = await bowline([]);
+    assert.deepEqual([bare.code, bare.stdout], [2, ""]);
+    const { version } = JSON.parse(await readFile(join(root, "packages/bowline/package.json"), "utf8")) as {
+      version: string;
+    };
+    assert.equal((await bowline(["--version"])).stdout, `${version}\n`);
+  });
+});

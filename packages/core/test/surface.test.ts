@@ -1,0 +1,150 @@
+/** The public surface, as a list. A change here is a change for users: it belongs in the changelog. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import * as agent from "../src/agent/index.ts";
+import { errorCodes } from "../src/errors.ts";
+import * as main from "../src/index.ts";
+import * as anthropicMessages from "../src/providers/anthropic-messages/index.ts";
+import * as openaiChat from "../src/providers/openai-chat/index.ts";
+import * as testing from "../src/testing/index.ts";
+
+const names = (entry: object): string[] => Object.keys(entry).toSorted();
+
+describe("the public surface", () => {
+  it("has these entries", async () => {
+    const manifest = JSON.parse(await readFile(join(import.meta.dirname, "../package.json"), "utf8")) as {
+      exports: object;
+    };
+    assert.deepEqual(Object.keys(manifest.exports), [
+      ".",
+      "./agent",
+      "./openai-chat",
+      "./anthropic-messages",
+      "./testing",
+      "./package.json",
+    ]);
+  });
+
+  it("has these values in the main entry", () => {
+    assert.deepEqual(names(main), [
+      "Agent",
+      "BowlineError",
+      "EventStream",
+      "addUsage",
+      "agentLoop",
+      "agentLoopContinue",
+      "applyEvent",
+      "createMemoryEffects",
+      "defineTool",
+      "errorCodes",
+      "getModel",
+      "isBowlineError",
+      "isTerminal",
+      "messageText",
+      "parseModelRef",
+      "reduceEvents",
+      "streamByProtocol",
+      "systemClock",
+      "textResult",
+      "toErrorInfo",
+      "toJsonSchema",
+      "toolCallsOf",
+      "vendors",
+      "withJsonSchema",
+    ]);
+  });
+
+  it("has these values in the others", () => {
+    assert.deepEqual(names(agent), [
+      "Agent",
+      "agentLoop",
+      "agentLoopContinue",
+      "createMemoryEffects",
+      "defineTool",
+      "textResult",
+    ]);
+    assert.deepEqual(names(openaiChat), ["openaiChat", "streamOpenaiChat"]);
+    assert.deepEqual(names(anthropicMessages), ["anthropicMessages", "streamAnthropicMessages"]);
+    assert.deepEqual(names(testing), [
+      "checkChatRequest",
+      "checkMessagesRequest",
+      "createScriptedModel",
+      "scriptedToolCall",
+    ]);
+  });
+
+  it("has these error codes", () => {
+    assert.deepEqual(
+      [...errorCodes],
+      [
+        "invalid_argument",
+        "invalid_state",
+        "aborted",
+        "timeout",
+        "connection_failed",
+        "authentication_failed",
+        "permission_denied",
+        "not_found",
+        "invalid_request",
+        "request_too_large",
+        "context_overflow",
+        "rate_limited",
+        "quota_exceeded",
+        "overloaded",
+        "server_error",
+        "unexpected_response",
+        "stream_truncated",
+        "stream_corrupt",
+        "empty_response",
+        "refusal",
+        "content_filtered",
+        "budget_exceeded",
+        "listener_failed",
+        "hook_failed",
+        "stream_function_failed",
+        "internal_error",
+      ],
+    );
+  });
+
+  it("has these vendors", () => {
+    assert.deepEqual(
+      main.vendors.map(({ id, keyVariable }) => [id, keyVariable]),
+      [
+        ["anthropic", "ANTHROPIC_API_KEY"],
+        ["openai", "OPENAI_API_KEY"],
+        ["google", "GEMINI_API_KEY"],
+        ["openrouter", "OPENROUTER_API_KEY"],
+        ["groq", "GROQ_API_KEY"],
+        ["deepseek", "DEEPSEEK_API_KEY"],
+        ["mistral", "MISTRAL_API_KEY"],
+        ["xai", "XAI_API_KEY"],
+        ["ollama", undefined],
+        ["lmstudio", undefined],
+        ["llamacpp", undefined],
+        ["vllm", undefined],
+      ],
+    );
+  });
+});
+
+describe("a model reference", () => {
+  it("is split at the first slash, so that ids with slashes survive", () => {
+    assert.deepEqual(main.parseModelRef("openrouter/anthropic/claude"), {
+      provider: "openrouter",
+      model: "anthropic/claude",
+    });
+  });
+
+  it("needs both halves", () => {
+    for (const bad of ["", "gpt", "/gpt", "openai/", " / "])
+      assert.throws(() => main.parseModelRef(bad), /provider\/model/, bad);
+  });
+
+  it("of an unknown provider needs a base URL", () => {
+    assert.throws(() => main.getModel("acme", "m"), /Unknown provider "acme"/);
+    assert.equal(main.getModel("acme", "m", { baseUrl: "http://127.0.0.1:1/v1" }).api, "openai-chat");
+  });
+});
