@@ -64,6 +64,8 @@ export default defineConfig({
     "promise/no-callback-in-promise": "off",
     // Wires and terminals are where control characters are named on purpose.
     "no-control-regex": "off",
+    // fast-check is used as `fc`, its own idiom.
+    "import/no-named-as-default-member": "off",
     "unicorn/consistent-function-scoping": "off",
   },
   overrides: [

@@ -12,13 +12,17 @@ export function chatBody(count: number): Uint8Array[] {
 
 /** The same on the Messages wire. */
 export function messagesBody(count: number): Uint8Array[] {
-  const event = (type: string, fields: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+  const event = (type: string, fields: object): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
   const usage = { input_tokens: 10, output_tokens: 1 };
   const events = [
-    event("message_start", { message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage } }),
+    event("message_start", {
+      message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage },
+    }),
     event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
   ];
-  for (let i = 0; i < count; i++) events.push(event("content_block_delta", { index: 0, delta: { type: "text_delta", text: ` word${i % 10}` } }));
+  for (let i = 0; i < count; i++)
+    events.push(event("content_block_delta", { index: 0, delta: { type: "text_delta", text: ` word${i % 10}` } }));
   events.push(
     event("content_block_stop", { index: 0 }),
     event("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: count } }),
@@ -47,7 +51,9 @@ export function parseOnly(chunks: readonly Uint8Array[]): number {
 /** The same bytes in chunks of `size`, as a busy socket gives them. */
 export function rechunk(chunks: readonly Uint8Array[], size: number): Uint8Array[] {
   const whole = Buffer.concat(chunks);
-  return Array.from({ length: Math.ceil(whole.length / size) }, (_, index) => whole.subarray(index * size, (index + 1) * size));
+  return Array.from({ length: Math.ceil(whole.length / size) }, (_, index) =>
+    whole.subarray(index * size, (index + 1) * size),
+  );
 }
 
 function encode(events: readonly string[]): Uint8Array[] {

@@ -3,7 +3,12 @@ import { bench, do_not_optimize, group } from "mitata";
 import { Agent, defineTool } from "../packages/core/src/agent/index.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../packages/core/src/testing/index.ts";
 
-const noop = defineTool({ name: "noop", description: "Nothing", parameters: { type: "object", properties: {} }, execute: () => "ok" });
+const noop = defineTool({
+  name: "noop",
+  description: "Nothing",
+  parameters: { type: "object", properties: {} },
+  execute: () => "ok",
+});
 
 async function run(steps: readonly ScriptedStep[], deltaLength: number): Promise<number> {
   const script = createScriptedModel(steps, { deltaLength });
@@ -18,7 +23,10 @@ async function run(steps: readonly ScriptedStep[], deltaLength: number): Promise
 group("the agent with one subscriber and a scripted stream", () => {
   const text = "x".repeat(10_000);
   bench("one answer of 10,000 deltas", async () => do_not_optimize(await run([text], 1)));
-  const turns = [...Array.from({ length: 100 }, (_, i) => ({ content: [scriptedToolCall("noop", {}, `call_${i}`)] })), "Done."];
+  const turns = [
+    ...Array.from({ length: 100 }, (_, i) => ({ content: [scriptedToolCall("noop", {}, `call_${i}`)] })),
+    "Done.",
+  ];
   bench("100 turns of one tool each", async () => do_not_optimize(await run(turns, 100)));
   const wide = { content: Array.from({ length: 100 }, (_, i) => scriptedToolCall("noop", {}, `call_${i}`)) };
   bench("one turn of 100 parallel tools", async () => do_not_optimize(await run([wide, "Done."], 100)));

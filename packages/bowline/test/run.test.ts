@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { AgentEvent, AgentMessage } from "@bowline/core";
-import { chatText, failing, loopback, streamed, type Handler } from "../../core/test/loopback.ts";
+import { chatText, failing, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
 import { bowline, temporary } from "./command.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -94,8 +94,8 @@ describe("approval", () => {
     await using server = await loopback(calls("write", { path: "a.txt", content: "x" }), chatText("Could not."));
     const { code, stdout, stderr } = await bowline(at(server.baseUrl, "write a.txt"), { cwd: folder.path });
     assert.deepEqual([code, stdout], [0, "Could not.\n"]);
-    assert.match(stderr, /✗ write .*no terminal to ask/);
-    assert.match(server.requests[1]?.body ?? "", /Denied: there is no terminal/);
+    assert.match(stderr, /✗ write .*there is no terminal/);
+    assert.match(server.requests[1]?.body ?? "", /Denied: nobody can be asked/);
     assert.equal(existsSync(join(folder.path, "a.txt")), false);
   });
 

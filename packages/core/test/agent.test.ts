@@ -358,7 +358,7 @@ describe("an abort", () => {
         yield { type: "text_start" as const, attempt: 1, contentIndex: 0 };
         yield { type: "text_delta" as const, attempt: 1, contentIndex: 0, delta: "half" };
         await new Promise(() => {});
-      } as never,
+      },
     });
     const run = agent.prompt("Hi");
     await clock.advance(1);

@@ -1,5 +1,5 @@
 /** Transcripts that nobody would write and every long session comes to: for the property test of the encoder. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { AssistantContent, AssistantMessage, Context, Message, Tool, UserContent } from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { getModel } from "../src/providers/vendors.ts";
@@ -106,7 +106,7 @@ export const contexts: fc.Arbitrary<Context> = fc
   .record({
     messages: fc.array(message, { maxLength: 10 }),
     systemPrompt: texts,
-    tools: maybe(fc.constantFrom([], [tool("read"), tool("fs/read file")])),
+    tools: maybe(fc.constantFrom<Tool[][]>([], [tool("read"), tool("fs/read file")])),
   })
   .map(({ tools, ...context }) => ({ ...context, ...(tools !== undefined && { tools }) }));
 

@@ -350,13 +350,16 @@ describe("the chat wire writes", () => {
       ["user", "assistant", "tool", "tool", "user", "user"],
     );
     const [, sent, first, second, images] = body.messages as Record<string, unknown>[];
-    assert.deepEqual((sent?.tool_calls as { function: unknown }[])[0]?.function, { name: "f", arguments: '{"x":1}' });
+    assert.deepEqual((sent?.tool_calls as { function: unknown }[] | undefined)?.[0]?.function, {
+      name: "f",
+      arguments: '{"x":1}',
+    });
     assert.deepEqual([first?.content, second?.content], ["a", "No result was recorded for this call."]);
     assert.match(JSON.stringify(images), /data:image\/png;base64,aGk=/);
   });
 
   it("leaves failed answers out, and keeps the text of aborted ones", () => {
-    const answer = (stopReason: "error" | "aborted"): AssistantMessage => ({
+    const failed = (stopReason: "error" | "aborted"): AssistantMessage => ({
       role: "assistant",
       content: [
         { type: "text", text: stopReason },
@@ -369,7 +372,7 @@ describe("the chat wire writes", () => {
       stopReason,
       timestamp: 1,
     });
-    const { body } = openaiChat.encode(model, { messages: [user, answer("error"), answer("aborted"), user] }, {});
+    const { body } = openaiChat.encode(model, { messages: [user, failed("error"), failed("aborted"), user] }, {});
     assert.deepEqual((body.messages as Record<string, unknown>[]).slice(1), [
       { role: "assistant", content: "aborted" },
       { role: "user", content: "Hi" },

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { it } from "node:test";
-import { chatText, loopback, streamed } from "./loopback.ts";
+import { chatText, loopback, streamed } from "../../../test/support/loopback.ts";
 
 const root = join(import.meta.dirname, "../../..");
 

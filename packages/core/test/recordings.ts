@@ -22,7 +22,10 @@ export const missing: string | undefined = existsSync(join(folder, "index.json")
   ? undefined
   : `no recordings in ${folder}: set BOWLINE_RECORDINGS to the folder that holds their index.json`;
 
-/** The recordings of one protocol, by name; none where the folder is absent. */
+/**
+ * The recordings of one protocol, by name; none where the folder is absent. A file may hold several answers in a row: it is
+ * there whole, as a body of which only the first answer counts, and each further answer as a body of its own.
+ */
 export function loadRecordings(protocol: string): Recording[] {
   if (missing !== undefined) return [];
   const index = JSON.parse(readFileSync(join(folder, "index.json"), "utf8")) as {
@@ -32,8 +35,21 @@ export function loadRecordings(protocol: string): Recording[] {
   }[];
   return index
     .filter((entry) => entry.protocol === protocol)
-    .map(({ file, status }) => ({ protocol, file, status, body: readFileSync(join(folder, protocol, file)) }))
+    .flatMap(({ file, status }) => {
+      const body = readFileSync(join(folder, protocol, file));
+      const further = answersOf(body).slice(1);
+      return [
+        { protocol, file, status, body },
+        ...further.map((answer, n) => ({ protocol, file: `${file} #${n + 2}`, status, body: answer })),
+      ];
+    })
     .toSorted((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+function answersOf(body: Buffer): Buffer[] {
+  const starts: number[] = [];
+  for (let at = 0; (at = body.indexOf("event: message_start\n", at)) !== -1; at++) starts.push(at);
+  return starts.map((start, n) => body.subarray(start, starts[n + 1]));
 }
 
 export interface Decoded {

@@ -7,7 +7,7 @@ import type { AssistantMessage } from "../src/llm/message.ts";
 import type { StreamOptions } from "../src/llm/model.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import { chatText, failing, loopback, streamed, type Handler } from "./loopback.ts";
+import { chatText, failing, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
 
 interface Outcome {
   readonly message: AssistantMessage;
@@ -62,7 +62,7 @@ describe("a model call", () => {
   } as const;
   for (const [status, [body, code, retryable]] of Object.entries(refusals)) {
     it(`that is refused with ${status} ends typed, with the server's words and without the key`, async () => {
-      const { message } = await against([failing(Number(status), body as object, { "x-request-id": "r1" })], {
+      const { message } = await against([failing(Number(status), body, { "x-request-id": "r1" })], {
         apiKey: "secret-key",
       });
       assert.equal(message.stopReason, "error");

@@ -35,7 +35,10 @@ export function short(event: AgentEvent): string {
       return `${event.type}:${event.toolCallId}${event.isError ? " error" : ""}`;
     case "agent_end":
       return `agent_end:${event.reason}`;
-    default:
+    case "agent_start":
+    case "turn_start":
+    case "turn_end":
+    case "request_retry":
       return event.type;
   }
 }

@@ -17,7 +17,7 @@ export interface ApproverOptions {
 type Approver = (context: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined>;
 
 const withoutTerminal =
-  "Denied: there is no terminal to ask a person on, and bowline was not started with --yes. Do what can be done without it, and say so.";
+  "Denied: nobody can be asked, because there is no terminal; starting bowline with --yes would allow it.";
 
 export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOptions): Approver {
   const always = new Set<string>();

@@ -8,7 +8,6 @@ export interface Output {
 
 /** Control characters shown as pictures, line feeds and tabs kept. */
 export function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what has to go
   return text
     .replace(/\r\n/g, "\n")
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (char) => {
@@ -24,10 +23,10 @@ export function oneLine(text: string, width: number): string {
 }
 
 export interface Style {
-  dim(text: string): string;
-  bold(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
+  readonly dim: (text: string) => string;
+  readonly bold: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly green: (text: string) => string;
 }
 
 /** Colours only on a terminal, and not where NO_COLOR asks for none. */

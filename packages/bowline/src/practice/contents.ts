@@ -2,7 +2,7 @@
 import type { Scope } from "./files.ts";
 import { resolve, resolveText } from "./phrase.ts";
 import { toPurpose } from "./purpose.ts";
-import { ask, look, toGlob, toLines, useText } from "./step.ts";
+import { ask, look, see, Setback, toGlob, toLines, useText } from "./step.ts";
 import type { Call, Result, Step } from "./step.ts";
 import { bullets, enumerate, fence, plural, toPlaces } from "./wording.ts";
 
@@ -18,7 +18,7 @@ interface Page {
   readonly lines: readonly string[];
   /** The number of the first line shown. */
   readonly first: number;
-  /** The lines of the whole file. */
+  /** The lines of the whole file; Infinity if the tool did not count them. */
   readonly total: number;
 }
 
@@ -27,30 +27,33 @@ function toRead(path: string, { from = 1, to }: Range = {}): Call {
   return { name: "read", arguments: { path, ...offset, ...(to === undefined ? {} : { limit: to - from + 1 }) } };
 }
 
-function toPage(call: Call, result: Result | undefined): Page {
-  const said = useText(call, result);
-  const [notice, total] = /\n\[lines \d+-\d+ of (\d+)\b[^\n]*\]$/.exec(said) ?? [];
+function toPage({ arguments: { path, offset } }: Call, said: string): Page {
+  if (said === "") throw new Setback(`${path} has no text; I can only read text.`);
+  const [notice, total] = /\n\[lines \d+-\d+ of (\d+|more)\b[^\n]*\]$/.exec(said) ?? [];
   const text = notice !== undefined ? said.slice(0, -notice.length) : said === "[empty file]" ? "" : said;
   const lines = text === "" ? [] : (notice === undefined ? text.replace(/\r?\n$/, "") : text).split(/\r?\n/);
-  const first = Number(call.arguments["offset"] ?? 1);
-  return { text, lines, first, total: Number(total ?? first - 1 + lines.length) };
+  const first = Number(offset ?? 1);
+  return { text, lines, first, total: total === "more" ? Infinity : Number(total ?? first - 1 + lines.length) };
 }
 
 export function readFiles(refs: readonly string[], range: Range = {}): Step {
   const { last = Infinity } = range;
   return function* (context) {
-    const looks = yield* look(context, resolve(context, refs), (path) => toRead(path, range));
-    const pages = looks.map(({ path, result }) => ({ path, ...toPage(toRead(path, range), result) }));
+    const seen = yield* see(context, resolve(context, refs), (path) => toRead(path, range));
+    const pages = seen.map(({ path, call, text }) => ({ path, ...toPage(call, text) }));
     // Where a long file ends is known only now.
     const long = pages.filter(({ lines, total }) => range.last !== undefined && lines.length < total);
+    for (const { path, total } of long) toCounted(path, total);
     const calls = long.map(({ path, total }) => toRead(path, { from: Math.max(1, total - last + 1), to: total }));
     const tails = yield* ask(calls);
-    for (const [index, call] of calls.entries()) Object.assign(long[index] ?? {}, toPage(call, tails[index]));
+    for (const [index, call] of calls.entries())
+      Object.assign(long[index] ?? {}, toPage(call, useText(call, tails[index])));
     const texts = pages.map(({ path, lines, first, total }) => {
       const shown = lines.slice(-last);
       const start = first + lines.length - shown.length;
       const part = shown.length === 1 ? `line ${start}` : `lines ${start} to ${start + shown.length - 1}`;
-      const label = shown.length === total ? `${path} (${plural(total, "line")})` : `${path}, ${part} of ${total}`;
+      const of = total === Infinity ? "" : ` of ${total}`;
+      const label = shown.length === total ? `${path} (${plural(total, "line")})` : `${path}, ${part}${of}`;
       return total === 0 ? `${path} is empty.` : `${label}:\n\n${fence(shown.join("\n"))}`;
     });
     // What the tool cut off would be missing from "it".
@@ -67,13 +70,18 @@ export function readFiles(refs: readonly string[], range: Range = {}): Step {
 
 export function countLines(refs: readonly string[]): Step {
   return function* (context) {
-    const looks = yield* look(context, resolve(context, refs), (path) => toRead(path));
-    const counts = looks.map(({ path, result }) => ({ path, total: toPage(toRead(path), result).total }));
+    const seen = yield* see(context, resolve(context, refs), (path) => toRead(path));
+    const counts = seen.map(({ path, call, text }) => ({ path, total: toCounted(path, toPage(call, text).total) }));
     const sum = counts.reduce((all, { total }) => all + total, 0);
     const text = enumerate(counts.map(({ path, total }) => `${path} has ${plural(total, "line")}`));
     const together = counts.length > 1 ? `, ${sum} together` : "";
     return { text: `${text}${together}.`, paths: counts.map(({ path }) => path), value: `${sum}` };
   };
+}
+
+function toCounted(path: string, total: number): number {
+  if (total === Infinity) throw new Setback(`${path} is so large that its lines were not counted.`);
+  return total;
 }
 
 export interface Search {
@@ -98,12 +106,12 @@ export function searchText({ text, scope, isWord, isCount }: Search): Step {
       const where = { ...(path === "." ? {} : { path }), ...(scope.names === undefined ? {} : { glob: scope.names }) };
       return { name: "grep", arguments: { ...query, ...where, ...(isLoose ? { ignoreCase: true } : {}) } };
     };
-    const looks = yield* look(context, resolve(context, scope.places), (path) => toCall(path));
-    let lines = looks.flatMap(({ path, result }) => useText(toCall(path), result).split("\n"));
+    const seen = yield* see(context, resolve(context, scope.places), (path) => toCall(path));
+    let lines = seen.flatMap(({ text: said }) => said.split("\n"));
     const isLoose = !lines.some((line) => HIT.test(line));
-    if (isLoose) lines = (yield* ask(looks.map(({ path }) => toCall(path, true)))).flatMap(toLines);
+    if (isLoose) lines = (yield* ask(seen.map(({ path }) => toCall(path, true)))).flatMap(toLines);
     const hits = lines.map((line) => HIT.exec(line)?.groups).filter((hit) => hit !== undefined);
-    const where = toPlaces(looks);
+    const where = toPlaces(seen);
     if (hits.length === 0)
       return { text: `\`${plain}\` does not occur in ${where}, in whatever case.`, paths: [], value: "0" };
     const occurrence = new RegExp(pattern, isLoose ? "gi" : "g");
@@ -157,5 +165,5 @@ function toHead(path: string): Call {
 }
 
 function toSaid(call: Call, result: Result): string {
-  return toPurpose(`${call.arguments["path"]}`, toPage(call, result).lines);
+  return toPurpose(`${call.arguments["path"]}`, toPage(call, useText(call, result)).lines);
 }

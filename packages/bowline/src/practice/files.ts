@@ -1,6 +1,6 @@
 /** Steps that need names and sizes only. */
 import { resolve, toRefs, unquote } from "./phrase.ts";
-import { ask, look, toGlob, toLines, toLiteral, toPath, useText } from "./step.ts";
+import { ask, see, toGlob, toLines, toLiteral, toPath } from "./step.ts";
 import type { Call, Context, Play, Step } from "./step.ts";
 import { bullets, enumerate, plural, toPlaces, toSize } from "./wording.ts";
 
@@ -63,8 +63,8 @@ function* survey(context: Context, scope: Scope, sizes = false): Play<Listing & 
   // A plain list of files shows the folders beside them.
   const kind = scope.isDeep || scope.kind !== "file" ? scope.kind : "any";
   const more = { kind, ...(sizes ? { sizes } : {}) };
-  const looks = yield* look(context, resolve(context, scope.places), (path) => toGlob(pattern, path, more));
-  const lists = looks.map(({ path, result }) => ({ path, ...toListing(useText(toGlob(pattern, path), result)) }));
+  const seen = yield* see(context, resolve(context, scope.places), (path) => toGlob(pattern, path, more));
+  const lists = seen.map(({ path, text }) => ({ path, ...toListing(text) }));
   const cut = lists.filter(({ entries, total }) => sizes && total > entries.length);
   const again = yield* ask(cut.map(({ path, total }) => toGlob(pattern, path, { ...more, limit: total })));
   for (const [index, list] of cut.entries())
@@ -75,7 +75,7 @@ function* survey(context: Context, scope: Scope, sizes = false): Play<Listing & 
   const folders = scope.kind === "directory" ? total : entries.filter(({ path }) => path.endsWith("/")).length;
   const counts = folders === 0 || folders < total ? [plural(total - folders, `${sort}file`)] : [];
   if (folders > 0) counts.push(plural(folders, `${sort}folder`));
-  return { entries, total, label: `${enumerate(counts).replace(/^0/, "no")} in ${toPlaces(looks)}` };
+  return { entries, total, label: `${enumerate(counts).replace(/^0/, "no")} in ${toPlaces(seen)}` };
 }
 
 /** Lists the scope, or the wider one if there is nothing in it. */
@@ -128,9 +128,9 @@ export function measure(refs: readonly string[]): Step {
       const name = toLiteral(path);
       return toGlob(path === "." ? "**/*" : `{${name},${name}/**/*}`, ".", { sizes: true });
     };
-    const looks = yield* look(context, resolve(context, refs), toCall);
-    const sums = looks.map(({ path, result }) => {
-      const { entries, total } = toListing(useText(toCall(path), result));
+    const seen = yield* see(context, resolve(context, refs), toCall);
+    const sums = seen.map(({ path, text: said }) => {
+      const { entries, total } = toListing(said);
       const size = entries.reduce((sum, entry) => sum + entry.size, 0);
       const least = total > entries.length ? "at least " : "";
       const inside = entries.length === 1 && entries[0]?.path === path ? "" : ` in ${plural(total, "file")}`;

@@ -1,6 +1,6 @@
 /** From what a person wrote to the steps of a task. */
 import { forms, help } from "./forms.ts";
-import { protect, restore, toCuts, toPhrase } from "./phrase.ts";
+import { protect, restore, toCuts, toPhrase, withoutQuotes } from "./phrase.ts";
 import type { Step } from "./step.ts";
 
 /** A step, with the name of its form and the words it was read from. */
@@ -10,8 +10,11 @@ export interface Task {
   readonly step: Step;
 }
 
-/** Patterns look at this much outside of quotes, so that no wording makes them slow. */
+/** So much text outside of quotes, and in all, is looked at: no message makes the patterns slow. */
 const MAX_LENGTH = 2000;
+const MAX_MESSAGE = 200_000;
+/** Joining words within one step. */
+const MAX_JOINERS = 12;
 
 const readings = forms.flatMap(({ name, wordings, toStep }) =>
   wordings.map((wording) => ({ name, toStep, pattern: toPattern(wording) })),
@@ -34,8 +37,8 @@ function toPattern(wording: string): RegExp {
 
 /** The steps of a message; one that lists the task forms if it is none of them. */
 export function parseTask(message: string): readonly Task[] {
-  const phrase = message.length > 100_000 ? "" : toPhrase(protect(message));
-  const tasks = phrase.length > MAX_LENGTH * 2 ? undefined : parseAll(phrase, new Map());
+  const phrase = message.length > MAX_MESSAGE ? "" : toPhrase(protect(message));
+  const tasks = withoutQuotes(phrase).length > MAX_LENGTH ? undefined : parseAll(phrase, new Map());
   if (tasks !== undefined) return tasks;
   const said = message.trim().slice(0, 200);
   const lead = said === "" ? "" : `I do not understand “${said}”.\n\n`;
@@ -47,7 +50,7 @@ function parseAll(phrase: string, known: Map<string, readonly Task[] | undefined
   if (known.has(phrase)) return known.get(phrase);
   const one = parseOne(phrase);
   let tasks = one && [one];
-  for (const { left, right } of toCuts(phrase)) {
+  for (const { left, right } of toCuts(phrase).slice(0, MAX_JOINERS)) {
     const first = parseOne(toPhrase(left));
     const rest = first && parseAll(toPhrase(right), known);
     if (first === undefined || rest === undefined) continue;

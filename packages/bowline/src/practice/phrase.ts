@@ -6,6 +6,7 @@ import { Setback, toPath } from "./step.ts";
 import type { Context } from "./step.ts";
 
 const PLANE = 0x100000;
+const PROTECTED = /[\u{100000}-\u{1000FF}]/gu;
 const QUOTED = /```[^\n`]*\n[\s\S]*?```|`[^`]*`|"[^"]*"|“[^“”]*”|(?<!\w)'(?:[^'\n]|'(?=\w)){0,500}'(?!\w)/g;
 const LEAD =
   /^(?:(?:please|kindly|and|now|just|also|next|finally|first(?! (?:\d|lines?|few|two|three|five|ten)\b)|okay|ok|so|hey|hi|hello|bowline|(?:can|could|would|will) you|i want you to|i(?:'d| would) like (?:you )?to|i want to (?:know|see)|let(?:'s| us| me know)|go ahead and|try to|tell me|do you know)[,:]?\s+)+/i;
@@ -19,7 +20,11 @@ export function protect(text: string): string {
 
 export function restore(text: string): string {
   const back = (character: string): string => String.fromCharCode((character.codePointAt(0) ?? 0) - PLANE);
-  return text.replaceAll(/[\u{100000}-\u{1000FF}]/gu, back);
+  return text.replaceAll(PROTECTED, back);
+}
+
+export function withoutQuotes(text: string): string {
+  return text.replaceAll(PROTECTED, "");
 }
 
 export function isQuoted(text: string): boolean {

@@ -108,10 +108,12 @@ function toTurns(messages: readonly PracticeMessage[]): Turn[] {
   return turns;
 }
 
+const FAILED_COMMAND = /(?:^|\n)\[(?:exit code [1-9]\d*|timed out after .+|killed by .+)\]\s*$/;
+
 function toResult(name: unknown, text: string): Result {
   if (text.startsWith("Denied:")) return { state: "denied", text: text.slice(7).trim() };
-  const hasFailed = text.startsWith("Error:") || (name === "bash" && /\[exit code [1-9]\d*\]\s*$/.test(text));
-  return hasFailed ? { state: "failed", text: text.replace(/^Error:\s*/, "") } : { state: "ok", text };
+  const hasFailed = text.startsWith("Error:") || (name === "bash" && FAILED_COMMAND.test(text));
+  return hasFailed ? { state: "failed", text: text.replace(/^(?:Error:\s*)+/, "") } : { state: "ok", text };
 }
 
 /** The text of a message's content, whatever shape it has. */

@@ -59,8 +59,22 @@ export function describe({ name, arguments: args }: Call): string {
   const where = args["path"] === undefined ? "" : ` in ${args["path"]}`;
   if (name === "bash") return `run \`${args["command"]}\``;
   if (name === "grep") return `search for \`${args["pattern"]}\`${where}`;
-  if (name === "glob") return `${args["sizes"] ? "measure" : "look for"} \`${args["pattern"]}\`${where}`;
+  const pattern = `${args["pattern"]}`.replace(/^\{(.+),\1\/\*\*\/\*\}$/, "$1");
+  if (name === "glob") return `${args["sizes"] ? "measure" : "look for"} \`${pattern}\`${where}`;
   return `${name} ${args["path"]}`;
+}
+
+/** A path, what was asked about it, and the answer. */
+export interface Seen {
+  readonly path: string;
+  readonly call: Call;
+  readonly text: string;
+}
+
+/** As `look`, for a step that needs all results. */
+export function* see(context: Context, paths: readonly string[], toCall: (path: string) => Call): Play<Seen[]> {
+  const looks = yield* look(context, paths, toCall);
+  return looks.map(({ path, result }) => ({ path, call: toCall(path), text: useText(toCall(path), result) }));
 }
 
 const NOTHING = "[no matches]";
@@ -72,7 +86,7 @@ interface Look {
 
 /**
  * Makes one call for each path, all in one turn. A path that leads to nothing is looked for by its last name, once, and used from
- * where it was found if that is one place only. A denial is not worked around.
+ * where it was found if that is one place only, or only one is in its folder. A denial is not worked around.
  */
 export function* look(context: Context, paths: readonly string[], toCall: (path: string) => Call): Play<Look[]> {
   const results = yield* ask(paths.map(toCall));
@@ -81,7 +95,10 @@ export function* look(context: Context, paths: readonly string[], toCall: (path:
     const isEmptyList = toCall(path).name === "glob" && text.trim() === NOTHING;
     return path !== "." && (state === "failed" || isEmptyList);
   });
-  const byName = lost.map(({ path }) => `**/${toLiteral(path.replace(/^.*\//s, ""))}`);
+  const byName = lost.map(({ path }) => {
+    const name = toLiteral(path.replace(/^.*\//s, ""));
+    return name.includes(".") ? `**/${name}` : `**/{${name},${name}.*}`;
+  });
   const searches = yield* ask(byName.map((pattern) => toGlob(pattern, ".", { kind: "any" })));
   const moved = lost.filter((item, index) => relocate(item, searches[index], context.notes));
   const again = yield* ask(moved.map(({ path }) => toCall(path)));
@@ -95,8 +112,11 @@ export function* look(context: Context, paths: readonly string[], toCall: (path:
 /** Says what became of a lost path: true if it is to be tried at its new place. */
 function relocate(item: Look, search: Result | undefined, notes: string[]): boolean {
   const { path, result } = item;
-  const hits = toLines(search);
-  const own = hits.find((hit) => toPath(hit) === path);
+  const toFolder = (place: string): string => toPath(place).replace(/[^/]*$/, "");
+  const all = toLines(search);
+  const own = all.find((hit) => toPath(hit) === path);
+  const near = all.filter((hit) => toFolder(hit) === toFolder(path));
+  const hits = near.length === 1 ? near : all;
   const only = own === undefined && hits.length === 1 ? (hits[0] ?? "") : "";
   const why = result.state === "failed" ? result.text.replace(/\.$/, "") : `There is nothing at ${path}`;
   const hint = hits.length > 1 ? `; did you mean ${hits.slice(0, 5).join(" or ")}?` : "";

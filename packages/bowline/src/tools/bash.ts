@@ -50,12 +50,13 @@ export function createBashTool(options: ToolOptions): AgentTool {
     executionMode: "sequential",
     // The tool keeps its own time, which the model may choose.
     timeoutMs: (MAX_SECONDS + 10) * 1000,
-    async execute({ command, timeout = DEFAULT_SECONDS }, { signal, update }) {
+    async execute({ command, timeout = DEFAULT_SECONDS }, run) {
+      const { signal } = run;
       stopIfAborted(signal);
       if (command.includes("\0")) throw toolError("The command contains a NUL byte");
       const env = withoutSecrets(options.env ?? process.env);
       const output = new CappedOutput();
-      const ticker = new Ticker(update);
+      const ticker = new Ticker((text) => run.update(text));
       const decoder = new TextDecoder();
       const add = (text: string): void => {
         output.add(text);
@@ -129,7 +130,9 @@ function findShell({ PATH = "" }: Record<string, string>): string {
 
 function startError(error: unknown, root: string): Error {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "E2BIG") return toolError("The command is too long for the operating system; write it to a file and run that");
-  if (code === "ENOENT") return toolError(`The command could not be started: is the working directory ${root} still there?`);
+  if (code === "E2BIG")
+    return toolError("The command is too long for the operating system; write it to a file and run that");
+  if (code === "ENOENT")
+    return toolError(`The command could not be started: is the working directory ${root} still there?`);
   return toolError(`The command could not be started (${code ?? "unknown error"})`, error);
 }

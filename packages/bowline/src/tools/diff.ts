@@ -24,7 +24,11 @@ export function unifiedDiff(path: string, text: string, spans: readonly Span[], 
     const body: string[] = [];
     let at = start;
     for (const { first: place, old, now } of hunk) {
-      body.push(...lines.slice(at, place).map((line) => ` ${line}`), ...old.map((line) => `-${line}`), ...now.map((line) => `+${line}`));
+      body.push(
+        ...lines.slice(at, place).map((line) => ` ${line}`),
+        ...old.map((line) => `-${line}`),
+        ...now.map((line) => `+${line}`),
+      );
       at = place + old.length;
     }
     body.push(...lines.slice(at, end).map((line) => ` ${line}`));
@@ -41,17 +45,25 @@ export function unifiedDiff(path: string, text: string, spans: readonly Span[], 
 function toChanges(text: string, spans: readonly Span[], replacement: string): Change[] {
   const changes: Change[] = [];
   let [line, at] = [0, 0];
-  for (let index = 0; index < spans.length; ) {
+  for (let index = 0; index < spans.length;) {
     const lineStart = text.lastIndexOf("\n", (spans[index] as Span).start - 1) + 1;
     for (; at < lineStart; at++) if (text.charCodeAt(at) === 10) line++;
     let [now, from, lineEnd] = ["", lineStart, lineStart];
-    for (let span = spans[index]; span !== undefined && (from === lineStart || span.start <= lineEnd); span = spans[++index]) {
+    for (
+      let span = spans[index];
+      span !== undefined && (from === lineStart || span.start <= lineEnd);
+      span = spans[++index]
+    ) {
       now += text.slice(from, span.start) + replacement;
       from = span.end;
       const newline = text.indexOf("\n", from);
       lineEnd = newline === -1 ? text.length : newline;
     }
-    const change = { first: line, old: text.slice(lineStart, lineEnd).split("\n"), now: (now + text.slice(from, lineEnd)).split("\n") };
+    const change = {
+      first: line,
+      old: text.slice(lineStart, lineEnd).split("\n"),
+      now: (now + text.slice(from, lineEnd)).split("\n"),
+    };
     changes.push(trimmed(change));
   }
   return changes;
@@ -71,7 +83,8 @@ function toHunks(changes: readonly Change[]): Change[][] {
   for (const change of changes) {
     const hunk = hunks.at(-1);
     const before = hunk?.at(-1);
-    if (hunk !== undefined && before !== undefined && change.first - (before.first + before.old.length) <= 2 * CONTEXT) hunk.push(change);
+    if (hunk !== undefined && before !== undefined && change.first - (before.first + before.old.length) <= 2 * CONTEXT)
+      hunk.push(change);
     else hunks.push([change]);
   }
   return hunks;

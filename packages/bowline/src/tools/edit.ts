@@ -47,7 +47,9 @@ export function createEditTool(options: ToolOptions): AgentTool {
         stopIfAborted(signal);
         if (oldText === "") throw toolError("oldText is empty; to make a file or replace all of it use write");
         if (toLineFeeds(oldText) === toLineFeeds(newText)) {
-          throw toolError("oldText and newText are the same (a file keeps its line endings): there is nothing to change");
+          throw toolError(
+            "oldText and newText are the same (a file keeps its line endings): there is nothing to change",
+          );
         }
         const place = await resolveInside(workspace, path);
         const file = await openFile(workspace, place);
@@ -73,7 +75,8 @@ export function createEditTool(options: ToolOptions): AgentTool {
 
 async function readAll(place: Place, { handle, stats }: OpenFile): Promise<string> {
   const shown = showPath(place.given);
-  if (stats.size > MAX_BYTES) throw toolError(`${shown} has ${stats.size} bytes; edit takes files of at most ${MAX_BYTES}`);
+  if (stats.size > MAX_BYTES)
+    throw toolError(`${shown} has ${stats.size} bytes; edit takes files of at most ${MAX_BYTES}`);
   const bytes = await handle.readFile();
   const head = bytes.subarray(0, HEAD_BYTES);
   const binary = (): Error => toolError(`${shown} is not a text file (${binaryKindOf(head)}, ${stats.size} bytes)`);

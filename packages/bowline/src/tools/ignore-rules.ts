@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import { isBelow } from "./relative-path.ts";
+import { isInside } from "./inside.ts";
 
 const ALWAYS = new Set([".git", "node_modules"]);
 const MAX_BYTES = 1024 * 1024;
@@ -29,10 +29,12 @@ export class IgnoreRules {
   /** `path` lies in a folder that is not ignored. */
   isIgnored(path: string, isFolder: boolean): boolean {
     if (ALWAYS.has(basename(path))) return true;
-    for (let folder = dirname(path); isBelow(this.#top, folder); folder = dirname(folder)) {
+    for (let folder = dirname(path); isInside(this.#top, folder); folder = dirname(folder)) {
       const rules = this.#rulesOf(folder);
       if (rules !== undefined) {
-        const { ignored, unignored } = rules.test(path.slice(folder === "/" ? 1 : folder.length + 1) + (isFolder ? "/" : ""));
+        const { ignored, unignored } = rules.test(
+          path.slice(folder === "/" ? 1 : folder.length + 1) + (isFolder ? "/" : ""),
+        );
         if (ignored || unignored) return ignored;
       }
       if (folder === this.#top) break;
@@ -42,7 +44,7 @@ export class IgnoreRules {
 
   /** Whether the folder or one above it, below the base, is ignored. */
   isFolderIgnored(folder: string): boolean {
-    if (folder === this.#base || !isBelow(this.#base, folder)) return false;
+    if (folder === this.#base || !isInside(this.#base, folder)) return false;
     let isIgnored = this.#folders.get(folder);
     isIgnored ??= this.isFolderIgnored(dirname(folder)) || this.isIgnored(folder, true);
     this.#folders.set(folder, isIgnored);

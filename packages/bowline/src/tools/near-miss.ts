@@ -32,7 +32,10 @@ export function describeNearMiss(text: string, wanted: string): string {
 
 /** The start, from 1, of the lines likest to the longest line wanted, if any is half like it. */
 function findLikest(lines: readonly string[], wantedLines: readonly string[]): number | undefined {
-  const longest = wantedLines.reduce((best, line, index) => (line.trim().length > (wantedLines[best] ?? "").trim().length ? index : best), 0);
+  const longest = wantedLines.reduce(
+    (best, line, index) => (line.trim().length > (wantedLines[best] ?? "").trim().length ? index : best),
+    0,
+  );
   const wanted = toPairs(wantedLines[longest] ?? "");
   let [bestLine, bestScore] = [-1, 0.5];
   for (const [index, line] of lines.slice(0, MAX_COMPARED_LINES).entries()) {

@@ -1,13 +1,11 @@
 /** Opening what may have been swapped since it was resolved: never a link, never a device, and checked again once it is open. */
-import { constants, existsSync, type BigIntStats, type Stats } from "node:fs";
+import { constants, type BigIntStats, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
+import { descriptorFolder } from "./descriptors.ts";
 import { showPath } from "./escape.ts";
+import { isInside } from "./inside.ts";
 import { toolError } from "./tool-error.ts";
-import { isInside, outsideError, type Place, type Workspace } from "./workspace.ts";
-
-/** Linux names every open file; a path below it reaches the very folder that was opened, whatever its name is by now. */
-export const descriptorFolder: string | undefined =
-  process.platform === "linux" && existsSync("/proc/self/fd") ? "/proc/self/fd" : undefined;
+import { outsideError, type Place, type Workspace } from "./workspace.ts";
 
 export interface OpenFile {
   readonly handle: FileHandle;
@@ -47,7 +45,10 @@ export async function checkInside(workspace: Workspace, place: Place, handle: Fi
 /** The error for something that is no regular file. */
 export function notRegular(place: Place, stats: Stats | BigIntStats): Error {
   const shown = showPath(place.given);
-  if (stats.isDirectory()) return toolError(`${shown} is a folder; list it with glob (path "${showPath(place.shown)}", pattern "*", kind "any")`);
+  if (stats.isDirectory())
+    return toolError(
+      `${shown} is a folder; list it with glob (path "${showPath(place.shown)}", pattern "*", kind "any")`,
+    );
   return toolError(`${shown} is ${kindOf(stats)}, not a regular file`);
 }
 

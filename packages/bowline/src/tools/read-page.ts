@@ -33,13 +33,13 @@ export async function readPage(handle: FileHandle, options: PageOptions): Promis
   const buffer = Buffer.allocUnsafe(CHUNK);
   let line = 1;
   let isLineOpen = false;
-  for (let position = 0; ; ) {
+  for (let position = 0; ;) {
     stopIfAborted(signal);
     const { bytesRead } = await handle.read(buffer, 0, CHUNK, position);
     if (bytesRead === 0) break;
     position += bytesRead;
     const chunk = buffer.subarray(0, bytesRead);
-    for (let start = 0; start < bytesRead; ) {
+    for (let start = 0; start < bytesRead;) {
       if (page.isFull(line) && !countAll) return page.build(undefined);
       const newline = chunk.indexOf(10, start);
       isLineOpen = newline === -1;

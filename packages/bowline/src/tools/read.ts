@@ -63,7 +63,11 @@ interface Wanted {
   readonly signal: AbortSignal;
 }
 
-async function readOpen(place: Place, { handle, stats }: OpenFile, wanted: Wanted): Promise<AgentToolResult<ReadDetails>> {
+async function readOpen(
+  place: Place,
+  { handle, stats }: OpenFile,
+  wanted: Wanted,
+): Promise<AgentToolResult<ReadDetails>> {
   const size = Number(stats.size);
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const head = buffer.subarray(0, bytesRead);
@@ -74,7 +78,8 @@ async function readOpen(place: Place, { handle, stats }: OpenFile, wanted: Wante
   if (head.includes(0)) throw binaryError(place, head, size);
   const page = await readPage(handle, { ...wanted, maxBytes: MAX_BYTES, countAll: size <= MAX_COUNTED_BYTES });
   const { offset } = wanted;
-  if (page.last < offset) throw toolError(`${showPath(place.given)} has ${count(page.total ?? 0)}; there is no line ${offset}`);
+  if (page.last < offset)
+    throw toolError(`${showPath(place.given)} has ${count(page.total ?? 0)}; there is no line ${offset}`);
   let text: string;
   try {
     text = decodeUtf8(page.bytes, page.isLineCut);

@@ -5,13 +5,14 @@ import { findLines } from "./find-lines.ts";
 import type { GlobJob, GrepJob, SearchAnswer } from "./search.ts";
 
 const answer = run(workerData as GlobJob | GrepJob);
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(answer);
 
 function run(job: GlobJob | GrepJob): SearchAnswer {
   try {
     return { type: "done", result: job.type === "glob" ? findPaths(job) : findLines(job) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : `${error as string}`;
+    const message = error instanceof Error ? error.message : String(error);
     return { type: "failed", message: message.replace(/^Error: /, "") };
   }
 }

@@ -6,6 +6,9 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
 
+/** Larger files are not searched for lines. */
+export const MAX_SEARCHED_BYTES: number = 5 * 1024 * 1024;
+
 /** Where to look. All paths are absolute and without links. */
 export interface SearchPlace {
   /** The working directory. */
@@ -43,7 +46,9 @@ export interface SearchResult {
 }
 
 /** What the thread sends back, once. */
-export type SearchAnswer = { readonly type: "done"; readonly result: SearchResult } | { readonly type: "failed"; readonly message: string };
+export type SearchAnswer =
+  | { readonly type: "done"; readonly result: SearchResult }
+  | { readonly type: "failed"; readonly message: string };
 
 export interface SearchOptions {
   readonly signal: AbortSignal;
@@ -55,7 +60,10 @@ const TIME_LIMIT_MS = 60_000;
 const MAX_HEAP_MB = 512;
 
 /** Runs a search to its end, to the abort or to its time limit, whichever comes first. */
-export function search(job: GlobJob | GrepJob, { signal, timeLimitMs = TIME_LIMIT_MS }: SearchOptions): Promise<SearchResult> {
+export function search(
+  job: GlobJob | GrepJob,
+  { signal, timeLimitMs = TIME_LIMIT_MS }: SearchOptions,
+): Promise<SearchResult> {
   return new Promise((resolve, reject) => {
     stopIfAborted(signal);
     // The built file beside this one ends in .js, the source in .ts. No environment: nothing in it is of use here.

@@ -13,10 +13,10 @@ export function toolError(message: string, cause?: unknown): Error {
 /** What the operating system said about `path`, in words; an error made by {@link toolError} stays itself. */
 export function toToolError(thrown: unknown, path: string, missing = "file"): Error {
   if (thrown instanceof ToolError) return thrown;
-  const { code, message } = thrown as { readonly code?: unknown; readonly message?: unknown };
+  const { code } = thrown as { readonly code?: unknown };
   const shown = showPath(path);
-  const known = typeof code === "string" ? describeCode(code, shown, missing) : undefined;
-  return toolError(known ?? `Could not use ${shown}: ${typeof code === "string" ? code : showPath(`${message}`)}`, thrown);
+  if (typeof code !== "string") return toolError(`Could not use ${shown}: ${showPath(String(thrown))}`, thrown);
+  return toolError(describeCode(code, shown, missing) ?? `Could not use ${shown}: ${code}`, thrown);
 }
 
 /** Throws when the run was aborted or the tool's time is over. */

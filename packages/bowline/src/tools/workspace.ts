@@ -8,6 +8,7 @@ import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { BowlineError } from "@bowline/core";
 import { showPath } from "./escape.ts";
+import { isInside } from "./inside.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 
 export interface ToolOptions {
@@ -48,11 +49,6 @@ export function createWorkspace({ root }: ToolOptions): Workspace {
   }
 }
 
-/** True for `root` itself and for what is below it. Both paths are absolute and normal. */
-export function isInside(root: string, path: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
-}
-
 export function outsideError(workspace: Workspace, given: string): Error {
   return toolError(`${showPath(given)} is outside the working directory ${showPath(workspace.name)}`);
 }
@@ -62,7 +58,8 @@ export async function resolveInside(workspace: Workspace, given: string): Promis
   if (given === "") throw toolError("The path is empty");
   if (given.includes("\0")) throw toolError(`The path contains a NUL byte: ${showPath(given)}`);
   if (/\p{Cs}/u.test(given)) throw toolError(`The path is not valid text: ${showPath(given)}`);
-  if (given.length > MAX_PATH_LENGTH) throw toolError(`The path is too long (${given.length} characters): ${showPath(given)}`);
+  if (given.length > MAX_PATH_LENGTH)
+    throw toolError(`The path is too long (${given.length} characters): ${showPath(given)}`);
   // A shell would expand it; creating a folder called "~" is never what was meant. "./~" is one.
   if (/^~(?:[/\\]|$)/.test(given)) throw outsideError(workspace, given);
   const inside = toRelative(workspace, given);

@@ -6,10 +6,12 @@ import { randomUUID } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
 import { access, lstat, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { descriptorFolder } from "./descriptors.ts";
 import { showPath } from "./escape.ts";
-import { checkInside, descriptorFolder, notRegular } from "./open-file.ts";
+import { isInside } from "./inside.ts";
+import { checkInside, notRegular } from "./open-file.ts";
 import { stopIfAborted, toolError } from "./tool-error.ts";
-import { isInside, outsideError, type Place, type Workspace } from "./workspace.ts";
+import { outsideError, type Place, type Workspace } from "./workspace.ts";
 
 export interface WriteOptions {
   readonly signal: AbortSignal;

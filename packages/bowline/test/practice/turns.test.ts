@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { plan, taskForms } from "../../src/practice/index.ts";
 import type { PracticeMessage } from "../../src/practice/index.ts";
 import { createFolder, createTalk, createTools, toolNames } from "./talk.ts";
@@ -14,6 +14,7 @@ const FILES = {
   "src/large.ts": "/** Ties every knot there is. */\nexport const knots = [1, 2, 3];\n",
   "src/small.ts": "/** Unties. */\n",
   "src/util/only.ts": "// The only one.\n",
+  "b/README.md": "# Other\n",
   "a/twice.txt": "1\n",
   "b/twice.txt": "2\n",
 };
@@ -155,6 +156,7 @@ describe("what goes wrong", () => {
       'glob {"pattern":"**/large.ts","kind":"any"}',
       'read {"path":"src/large.ts"}',
     ]);
+    assert.match(talk.say("show me the README"), /^No such file: README. I took README.md instead/);
     assert.match(talk.say("list the files in util"), /There is nothing at util. I took src\/util instead/);
     assert.match(talk.say("what is util for?"), /src\/util holds only.ts/);
   });

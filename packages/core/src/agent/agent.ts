@@ -44,13 +44,15 @@ const keepLlmMessages = (messages: AgentMessage[]): Message[] =>
   );
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the settings are assigned in the constructor, whole
-export interface Agent<TContext = unknown> extends AgentSettings {}
+export interface Agent<TContext = unknown> extends AgentSettings {
+  /** Handed to every tool unchanged. */
+  context: TContext | undefined;
+}
 
 export class Agent<TContext = unknown> {
   /** Used when no `streamFn` is given; a subclass may set it. */
   static defaultStreamFn: StreamFn | undefined;
 
-  context: TContext | undefined;
   readonly #state: MutableAgentState;
   readonly #steering: MessageQueue;
   readonly #followUps: MessageQueue;
@@ -234,7 +236,7 @@ export class Agent<TContext = unknown> {
 
   #config(): AgentLoopConfig {
     const { model, thinkingLevel } = this.#state;
-    const { streamFn: _, ...settings } = { ...this } as AgentSettings;
+    const settings: AgentSettings = Object.assign({}, this);
     return {
       convertToLlm: keepLlmMessages,
       ...settings,

@@ -38,7 +38,7 @@ const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
   definition: ToolDefinition<TParameters, TDetails, TContext>,
 ): AgentTool<TParameters, TDetails, TContext> {
-  const { jsonSchema, execute, ...rest } = definition;
+  const { jsonSchema, ...rest } = definition;
   const { name } = rest;
   if (!namePattern.test(name)) {
     throw new BowlineError(
@@ -53,7 +53,7 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
     ...rest,
     parameters: parameters as TParameters,
     async execute(toolCallId, params, signal, onUpdate, run) {
-      const result = await execute(params, {
+      const result = await definition.execute(params, {
         toolCallId,
         signal: signal ?? new AbortController().signal,
         context: run?.context as TContext,

@@ -37,7 +37,7 @@ export class Emitter {
       runId,
       seq: this.#seq++,
       ...(parentRunId !== undefined && { parentRunId }),
-    } as AgentEvent);
+    });
   }
 
   /** The same for the event that comes by the thousand. */

@@ -73,7 +73,9 @@ class Batch {
   async parallel(calls: readonly ToolCall[]): Promise<Finished[]> {
     const prepared: (Ready | { readonly settled: Settled })[] = [];
     for (const call of calls) prepared.push(await this.#prepare(call));
-    const all = await Promise.all(prepared.map((ready) => ("settled" in ready ? ready.settled : this.#execute(ready))));
+    const all = await Promise.all(
+      prepared.map(async (ready) => ("settled" in ready ? ready.settled : this.#execute(ready))),
+    );
     const finished: Finished[] = [];
     for (const [index, call] of calls.entries()) {
       const settled = all[index] as Settled;

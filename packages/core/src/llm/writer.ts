@@ -172,7 +172,7 @@ export class MessageWriter {
   }
 
   #closeAll(): void {
-    for (const { kind, index } of [...this.#open.values()]) {
+    for (const { kind, index } of this.#open.values()) {
       if (kind === "text") this.closeText(index);
       else if (kind === "thinking") this.closeThinking(index);
       else this.closeToolCall(index);

@@ -136,7 +136,7 @@ class Watch {
     const { signal } = this;
     let stopped: () => void = () => {};
     const stop = new Promise<never>((_, reject) => {
-      stopped = () => reject(this.reason as BowlineError);
+      stopped = () => reject(this.reason);
       if (signal.aborted) stopped();
       else signal.addEventListener("abort", stopped, { once: true });
     });

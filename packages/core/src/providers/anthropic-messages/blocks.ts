@@ -28,7 +28,7 @@ export class BlockAssembler {
   readonly #facts: ReaderFacts;
   /** By the index on the wire; undefined is a key too, of servers that send none. */
   readonly #open = new Map<unknown, Block>();
-  /** Blocks without a part, in order of appearance; all but the last few are gone at once. */
+  /** Blocks that have no part yet, in order of appearance. */
   readonly #waiting = new Set<Block>();
   readonly #ids = new Set<string>();
   #newest: Block | undefined;

@@ -84,11 +84,13 @@ function encodeAssistant(message: ReplayAssistant, model: Model): WireMessage {
   const calls = message.content.filter((part) => part.type === "toolCall");
   const wire: WireMessage = { role: "assistant", content: text === "" ? null : text };
   if (model.compat?.replayReasoning === true) {
+    const reasoning: Record<string, string> = {};
     for (const part of message.content) {
-      if (part.type === "thinking")
-        wire[part.field ?? "reasoning_content"] =
-          `${String(wire[part.field ?? "reasoning_content"] ?? "")}${part.thinking}`;
+      if (part.type !== "thinking") continue;
+      const { field = "reasoning_content" } = part;
+      reasoning[field] = (reasoning[field] ?? "") + part.thinking;
     }
+    Object.assign(wire, reasoning);
   }
   if (calls.length > 0) {
     wire.tool_calls = calls.map((call) => ({

@@ -141,7 +141,7 @@ export class ChatReader implements ProtocolReader {
   /** The first meaningful reason wins, except that a failure or a cut overrides (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
   #noteFinish(reason: unknown): void {
     if (reason === null || reason === undefined || reason === "") return;
-    const text = String(reason as string | number);
+    const text = typeof reason === "string" ? reason : JSON.stringify(reason);
     const folded = text.toLowerCase();
     if (this.#finishReason !== undefined && !errorReasons.has(folded) && !lengthReasons.has(folded)) return;
     this.#finishReason = text;

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type Handler = (response: ServerResponse, request: IncomingMessage, body: string) => void | Promise<void>;
+export type Handler = (response: ServerResponse, request: IncomingMessage, body: string) => unknown;
 
 export interface Loopback extends AsyncDisposable {
   readonly baseUrl: string;
@@ -21,7 +21,7 @@ export async function loopback(...handlers: readonly Handler[]): Promise<Loopbac
     request.on("end", () => {
       const handler = handlers[Math.min(requests.length, handlers.length - 1)] as Handler;
       requests.push({ url: request.url ?? "", headers: request.headers, body });
-      void handler(response, request, body);
+      handler(response, request, body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

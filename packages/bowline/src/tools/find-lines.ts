@@ -1,0 +1,63 @@
+/** Which lines of which files match a regular expression. */
+import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { cutText, escapeLineBreaks } from "./escape.ts";
+import { HEAD_BYTES } from "./file-kind.ts";
+import { listPaths } from "./find-paths.ts";
+import { isInside } from "./inside.ts";
+import { descriptorFolder } from "./descriptors.ts";
+import { MAX_SEARCHED_BYTES, type GrepJob, type SearchResult } from "./search.ts";
+
+const MAX_LINE = 300;
+
+/** Does a grep job: files in the order of their paths, and no further than the first hit above the limit. */
+export function findLines(job: GrepJob): SearchResult {
+  const pattern = new RegExp(job.source, job.flags);
+  const lines: string[] = [];
+  const paths = job.isFile ? [""] : listPaths(job, { patterns: toPatterns(job.glob), kind: "file", withLinks: false });
+  for (const path of paths) {
+    const text = readText(job.root, join(job.base, path));
+    if (text === undefined) continue;
+    const shown = escapeLineBreaks(job.prefix + path);
+    for (const [index, line] of text.split("\n").entries()) {
+      const body = line.endsWith("\r") ? line.slice(0, -1) : line;
+      if (!pattern.test(body)) continue;
+      if (lines.length === job.limit) return { lines, total: job.limit + 1 };
+      lines.push(`${shown}:${index + 1}:${cutText(body, MAX_LINE)}`);
+    }
+  }
+  return { lines, total: lines.length };
+}
+
+/** A glob without "/" is for names at any depth; one that starts with "!" excludes. */
+function toPatterns(glob: string | undefined): string[] {
+  if (glob === undefined) return ["**/*"];
+  const isNegated = /^!(?!\()/.test(glob);
+  const positive = isNegated ? glob.slice(1) : glob;
+  const pattern = positive.includes("/") ? positive : `**/${positive}`;
+  return isNegated ? ["**/*", `!${pattern}`] : [pattern];
+}
+
+/** Nothing for what is no text, too large, unreadable, or not where it was. */
+function readText(root: string, path: string): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() || stats.size > MAX_SEARCHED_BYTES) return undefined;
+    if (descriptorFolder !== undefined && !isInside(root, readlinkSync(`${descriptorFolder}/${descriptor}`)))
+      return undefined;
+    const head = Buffer.alloc(HEAD_BYTES);
+    const length = readSync(descriptor, head, 0, HEAD_BYTES, 0);
+    if (head.subarray(0, length).includes(0)) return undefined;
+    const text = length < HEAD_BYTES ? head.toString("utf8", 0, length) : readFileSync(descriptor, "utf8");
+    // The empty piece after the last line feed is no line.
+    return text.replace(/^\uFEFF/, "").replace(/\n$/, "");
+  } finally {
+    closeSync(descriptor);
+  }
+}

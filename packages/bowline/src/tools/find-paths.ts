@@ -1,0 +1,84 @@
+/** Which files and folders match a glob: tinyglobby walks and matches, this decides which folders it gets to see. */
+import { readdirSync, realpathSync, statSync, type Dirent } from "node:fs";
+import { join, resolve } from "node:path";
+import { globSync, type FileSystemAdapter } from "tinyglobby";
+import { escapeLineBreaks } from "./escape.ts";
+import { IgnoreRules } from "./ignore-rules.ts";
+import { isInside } from "./inside.ts";
+import type { GlobJob, SearchPlace, SearchResult } from "./search.ts";
+
+/** Does a glob job. */
+export function findPaths(job: GlobJob): SearchResult {
+  const found = listPaths(job, { patterns: [job.pattern], kind: job.kind, withLinks: true });
+  const lines = found.slice(0, job.limit).map((path) => {
+    const shown = escapeLineBreaks(job.prefix + path);
+    return job.sizes ? `${sizeOf(join(job.base, path))}\t${shown}` : shown;
+  });
+  return { lines, total: found.length };
+}
+
+export interface ListOptions {
+  readonly patterns: readonly string[];
+  readonly kind: GlobJob["kind"];
+  /** Whether links to files inside the working directory count as files. Links to folders are never followed. */
+  readonly withLinks: boolean;
+}
+
+/** Paths relative to `base`, sorted by code unit; folders end with "/". */
+export function listPaths(place: SearchPlace, { patterns, kind, withLinks }: ListOptions): string[] {
+  const found = globSync(patterns, {
+    cwd: place.base,
+    dot: true,
+    expandDirectories: false,
+    followSymbolicLinks: false,
+    onlyFiles: kind === "file",
+    onlyDirectories: kind === "directory",
+    fs: { readdirSync: createReaddir(place, withLinks) as unknown as Readdir },
+  });
+  return found.filter((path) => !/^(?:\.?\.\/?)*$/.test(path)).toSorted(byCodeUnit);
+}
+
+/** Node's has many forms; the walk uses the one that gives entries. */
+type Readdir = NonNullable<FileSystemAdapter["readdirSync"]>;
+type Entry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink">;
+
+/** Reads a folder without what is ignored. A glob can name folders to start from, so each is checked, and shows nothing if refused. */
+function createReaddir({ root, base }: SearchPlace, withLinks: boolean): (path: string) => Entry[] {
+  const rules = new IgnoreRules(root, base);
+  return (path) => {
+    const folder = resolve(path);
+    if (!isInside(base, folder) || rules.isFolderIgnored(folder)) return [];
+    if (!isInside(root, realpathSync.native(folder))) return [];
+    const entries: Entry[] = [];
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const here = join(folder, entry.name);
+      if (rules.isIgnored(here, entry.isDirectory())) continue;
+      if (!entry.isSymbolicLink()) entries.push(entry);
+      else if (withLinks && isFileInside(root, here)) entries.push(asFile(entry.name));
+    }
+    return entries;
+  };
+}
+
+function isFileInside(root: string, link: string): boolean {
+  try {
+    const target = realpathSync.native(link);
+    return isInside(root, target) && statSync(target).isFile();
+  } catch {
+    return false; // it dangles
+  }
+}
+
+function asFile(name: string): Entry {
+  return { name, isFile: () => true, isDirectory: () => false, isSymbolicLink: () => false };
+}
+
+/** A file that is gone by now has no size; neither has a folder. */
+function sizeOf(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true ? stats.size : 0;
+}
+
+function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

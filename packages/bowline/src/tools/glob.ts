@@ -1,0 +1,85 @@
+/** The `glob` tool: the files and folders whose paths match. */
+import { access, constants, stat } from "node:fs/promises";
+import { isAbsolute, posix } from "node:path";
+import { defineTool, type AgentTool } from "@bowline/core";
+import { showPath } from "./escape.ts";
+import { isInside } from "./inside.ts";
+import { search, type SearchPlace } from "./search.ts";
+import { toolError, toToolError } from "./tool-error.ts";
+import { createWorkspace, outsideError, resolveInside, type ToolOptions, type Workspace } from "./workspace.ts";
+
+interface GlobDetails {
+  /** All that matched, also when fewer are shown. */
+  readonly total: number;
+}
+
+const DEFAULT_LIMIT = 500;
+const MAX_LIMIT = 100_000;
+
+const parameters = {
+  type: "object",
+  properties: {
+    pattern: { type: "string", description: 'A glob such as "*.ts" (this folder), "src/**/*.ts" or "{a,b}/*.md"' },
+    path: { type: "string", description: "The folder to search (default: the working directory)" },
+    kind: { type: "string", enum: ["file", "directory", "any"], description: "What to list (default file)" },
+    sizes: { type: "boolean", description: "Put the size in bytes and a tab before each path" },
+    limit: { type: "integer", minimum: 1, description: `The most paths to list (default ${DEFAULT_LIMIT})` },
+  },
+  required: ["pattern"],
+  additionalProperties: false,
+} as const;
+
+export function createGlobTool(options: ToolOptions): AgentTool {
+  const workspace = createWorkspace(options);
+  return defineTool<typeof parameters, GlobDetails>({
+    name: "glob",
+    label: "Glob",
+    description:
+      "Lists files or folders inside the working directory whose paths match a glob, one a line, relative to the working directory. " +
+      "Skips .git, node_modules and what .gitignore ignores, unless path names such a folder. Does not follow links to folders.",
+    parameters,
+    replay: "safe",
+    async execute({ pattern, path, kind = "file", sizes = false, limit = DEFAULT_LIMIT }, { signal }) {
+      const inside = toInsidePattern(workspace, pattern);
+      const place = await resolveFolder(workspace, inside.isFromRoot ? "." : path || ".");
+      const job = {
+        ...place,
+        type: "glob",
+        pattern: inside.pattern,
+        kind,
+        sizes,
+        limit: Math.min(limit, MAX_LIMIT),
+      } as const;
+      const { lines, total } = await search(job, { signal });
+      const notice = total > lines.length ? [`[${lines.length} of ${total} shown; narrow the pattern]`] : [];
+      const text = total === 0 ? "[no matches]" : [...lines, ...notice].join("\n");
+      return { content: [{ type: "text", text }], details: { total } };
+    },
+  });
+}
+
+/** A pattern relative to where it starts. An absolute one has to be inside the working directory, and starts there. */
+function toInsidePattern(
+  workspace: Workspace,
+  given: string,
+): { readonly pattern: string; readonly isFromRoot: boolean } {
+  if (given === "") throw toolError("The pattern is empty");
+  if (given.includes("\0")) throw toolError(`The pattern contains a NUL byte: ${showPath(given)}`);
+  const normal = posix.normalize(given);
+  if (/^\.\.(?:\/|$)/.test(normal)) throw outsideError(workspace, given);
+  if (!isAbsolute(normal)) return { pattern: normal, isFromRoot: false };
+  const root = [workspace.name, workspace.root].find((folder) => isInside(folder, normal));
+  if (root === undefined) throw outsideError(workspace, given);
+  return { pattern: normal.slice(root.length).replace(/^\/+/, "") || "*", isFromRoot: true };
+}
+
+async function resolveFolder(workspace: Workspace, path: string): Promise<SearchPlace> {
+  try {
+    const { shown, real } = await resolveInside(workspace, path);
+    if (!(await stat(real)).isDirectory()) throw toolError(`${showPath(path)} is not a folder; glob searches folders`);
+    await access(real, constants.R_OK | constants.X_OK);
+    return { root: workspace.root, base: real, prefix: shown === "." ? "" : `${shown}/` };
+  } catch (error) {
+    throw toToolError(error, path, "folder");
+  }
+}

@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createFolder } from "./folder.ts";
+
+/** False for a process that has ended, also when nobody has collected it yet. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  const status = `/proc/${pid}/stat`;
+  return !existsSync(status) || !/\) Z /.test(readFileSync(status, "utf8"));
+}
+
+async function endsWithin(pid: number, ms: number): Promise<boolean> {
+  for (const end = Date.now() + ms; Date.now() < end; await sleep(20)) if (!isRunning(pid)) return true;
+  return !isRunning(pid);
+}
+
+const pidIn = (text: string): number => Number(/\d+/.exec(text)?.[0]);
+
+describe("bash", () => {
+  it("runs in the working directory and gives what was printed", async (t) => {
+    const folder = createFolder(t);
+    const { text, isError, details } = await folder.call("bash", {
+      command: "pwd; [[ -n $BASH_VERSION ]] && echo bash",
+    });
+    assert.equal(text, `${folder.root}\nbash\n`);
+    assert.equal(isError, false);
+    assert.deepEqual(
+      { ...details, durationMs: typeof details["durationMs"] },
+      {
+        exitCode: 0,
+        durationMs: "number",
+        truncated: false,
+      },
+    );
+  });
+
+  it("says that it is not confined to the working directory", async (t) => {
+    const folder = createFolder(t);
+    assert.equal((await folder.call("bash", { command: "cd ..; ls" })).text, "outside\nroot\n");
+  });
+
+  it("merges standard output and standard error in order", async (t) => {
+    const folder = createFolder(t);
+    const command = "for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done";
+    const { text } = await folder.call("bash", { command });
+    assert.equal(text, [1, 2, 3, 4, 5].map((i) => `out ${i}\nerr ${i}\n`).join(""));
+    assert.match((await folder.call("bash", { command: "if (" })).text, /syntax error[^]*\n\[exit code 2\]$/);
+  });
+
+  it("says when nothing was printed", async (t) => {
+    const folder = createFolder(t);
+    assert.equal((await folder.call("bash", { command: "true" })).text, "[no output]");
+  });
+
+  it("ends the text of a failure with the exit code or the signal", async (t) => {
+    const folder = createFolder(t);
+    const say = async (command: string): Promise<readonly unknown[]> => {
+      const { text, isError, thrown, details } = await folder.call("bash", { command });
+      return [text, isError, thrown, details["exitCode"]];
+    };
+    assert.deepEqual(await say("echo a; exit 2"), ["a\n[exit code 2]", true, false, 2]);
+    assert.deepEqual(await say("printf a; exit 2"), ["a\n[exit code 2]", true, false, 2]);
+    assert.deepEqual(await say("exit 1"), ["[no output]\n[exit code 1]", true, false, 1]);
+    assert.deepEqual(await say("kill -TERM $$"), ["[no output]\n[killed by SIGTERM]", true, false, null]);
+    assert.deepEqual((await say("no-such-command-xyz")).slice(1), [true, false, 127]);
+    assert.deepEqual((await say("-x"))[3], 127);
+  });
+
+  it("gives the command no standard input", async (t) => {
+    const folder = createFolder(t);
+    assert.equal((await folder.call("bash", { command: "cat; read line || echo none" })).text, "none\n");
+  });
+
+  it("streams what is new, a few times a second", async (t) => {
+    const folder = createFolder(t);
+    const updates: string[] = [];
+    const command = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.05; done";
+    const { text } = await folder.call("bash", { command }, { onUpdate: (update) => void updates.push(update) });
+    assert.equal(updates.join(""), text);
+    assert.ok(updates.length >= 2 && updates.length <= 6, `${updates.length} updates`);
+  });
+
+  it("keeps head and tail of long output, and all of it in a private file", async (t) => {
+    const folder = createFolder(t);
+    const { text, details } = await folder.call("bash", { command: "seq 1 100000" });
+    const path = details["fullOutputPath"] as string;
+    t.after(() => rmSync(path, { force: true }));
+    const full = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join("");
+    assert.ok(path.startsWith(tmpdir()));
+    assert.equal(readFileSync(path, "utf8"), full);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.equal(details["truncated"], true);
+    const gap = `[${full.length - 30_000} characters left out here; the full output is in ${path}]`;
+    const head = full.slice(0, 15_000);
+    assert.equal(text, `${head}${head.endsWith("\n") ? "" : "\n"}${gap}\n${full.slice(-15_000)}`);
+  });
+
+  it("gives output of just the limit whole, without a file", async (t) => {
+    const folder = createFolder(t);
+    const { text, details } = await folder.call("bash", { command: "head -c 30000 /dev/zero | tr '\\0' x" });
+    assert.equal(text, "x".repeat(30_000));
+    assert.equal(details["fullOutputPath"], undefined);
+  });
+
+  it("stays small under a flood", async (t) => {
+    const folder = createFolder(t);
+    const before = process.memoryUsage().rss;
+    const { details, text } = await folder.call("bash", { command: "yes | head -c 400000000" });
+    const path = details["fullOutputPath"] as string;
+    t.after(() => rmSync(path, { force: true }));
+    assert.ok(text.length < 31_000);
+    assert.match(text, /\[399970000 characters left out here; its first 100000000 are in /);
+    assert.ok(statSync(path).size < 101_000_000);
+    const grown = process.memoryUsage().rss - before;
+    assert.ok(grown < 150 * 2 ** 20, `grew by ${grown} bytes`);
+  });
+
+  it("decodes characters that are split between two writes", async (t) => {
+    const folder = createFolder(t);
+    const command = String.raw`printf '\xc3'; sleep 0.05; printf '\xa9\xff'`;
+    assert.equal((await folder.call("bash", { command })).text, "é\uFFFD");
+  });
+
+  it("ends a command that takes too long, with all it started", async (t) => {
+    const folder = createFolder(t);
+    const { text, isError } = await folder.call("bash", { command: "sleep 60 & echo $!; wait", timeout: 0.3 });
+    assert.match(text, /^\d+\n\[timed out after 0\.3 s\]$/);
+    assert.equal(isError, true);
+    assert.ok(await endsWithin(pidIn(text), 500));
+  });
+
+  it("kills what ignores SIGTERM 2 seconds after the time limit", async (t) => {
+    const folder = createFolder(t);
+    const started = Date.now();
+    const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
+    const { text, details } = await folder.call("bash", { command, timeout: 0.2 });
+    assert.match(text, /^\d+\n\[timed out after 0\.2 s\]$/);
+    assert.ok(Date.now() - started >= 2_000 && Date.now() - started < 3_500, `${details["durationMs"] as number} ms`);
+    assert.ok(!isRunning(pidIn(text)));
+  });
+
+  it("settles within a second of an abort, also when the command ignores SIGTERM", async (t) => {
+    const folder = createFolder(t);
+    for (const command of ["echo $$; sleep 60", "trap '' TERM; echo $$; while :; do sleep 0.1; done"]) {
+      const controller = new AbortController();
+      let aborted = 0;
+      const onUpdate = (): void => {
+        aborted ||= Date.now();
+        controller.abort(new Error("The run was aborted."));
+      };
+      const { text, thrown } = await folder.call("bash", { command }, { signal: controller.signal, onUpdate });
+      assert.ok(Date.now() - aborted < 1_000, `${Date.now() - aborted} ms`);
+      assert.ok(thrown);
+      assert.match(
+        text,
+        /^Error: The command was stopped after \d+ ms \(The run was aborted\.\); its output until then:\n\d+\n$/,
+      );
+      assert.ok(await endsWithin(pidIn(text.split(":\n")[1] ?? ""), 500));
+    }
+  });
+
+  it("does not start when the call is already aborted", async (t) => {
+    const folder = createFolder(t);
+    const { text } = await folder.call("bash", { command: "touch a" }, { signal: AbortSignal.abort() });
+    assert.match(text, /^Error: Stopped: /);
+    assert.equal(existsSync(folder.at("a")), false);
+  });
+
+  it("does not wait for what a command leaves in the background, and ends it", async (t) => {
+    const folder = createFolder(t);
+    for (const background of ["sleep 60 &", "sleep 60 > /dev/null 2>&1 &", "(trap '' TERM; sleep 60; :) &"]) {
+      const started = Date.now();
+      const { text, isError } = await folder.call("bash", { command: `${background} echo $!` });
+      assert.ok(Date.now() - started < 1_000);
+      assert.equal(isError, false);
+      assert.ok(await endsWithin(pidIn(text), 3_000), background);
+    }
+  });
+
+  it("takes what the background prints just after the command has ended", async (t) => {
+    const folder = createFolder(t);
+    assert.equal(
+      (await folder.call("bash", { command: "(sleep 0.05; echo late) & echo first" })).text,
+      "first\nlate\n",
+    );
+  });
+
+  it("keeps secrets out of the environment", async (t) => {
+    const kept = { HOME: "/home/x", LANG: "C.UTF-8", KEYBOARD: "us", TOKENIZER: "bpe", GIT_AUTHOR_NAME: "x" };
+    const secret = {
+      MY_API_KEY: "1",
+      mysecret: "1",
+      GITHUB_TOKEN: "1",
+      PGPASSWORD: "1",
+      DB_PASSWD: "1",
+      GOOGLE_APPLICATION_CREDENTIALS: "1",
+      X_CREDENTIAL: "1",
+      "npm_config_//registry.npmjs.org/:_authToken": "1",
+      AWS_ACCESS_KEY_ID: "1",
+      ANTHROPIC_BASE_URL: "1",
+      OPENAI_ORG: "1",
+    };
+    const folder = createFolder(t, { ...kept, ...secret, PATH: process.env["PATH"], GONE: undefined });
+    const { text } = await folder.call("bash", { command: "env -0 | tr '\\0' '\\n'" });
+    const names = text.split("\n").map((line) => line.split("=")[0] ?? "");
+    for (const name of Object.keys(kept)) assert.ok(names.includes(name), name);
+    for (const name of [...Object.keys(secret), "GONE"]) assert.ok(!names.includes(name), name);
+  });
+
+  it("refuses commands that cannot be started", async (t) => {
+    const folder = createFolder(t);
+    assert.match((await folder.call("bash", { command: "a\0b" })).text, /^Error: The command contains a NUL byte$/);
+    const long = await folder.call("bash", { command: `: ${"x".repeat(5e6)}` });
+    assert.match(long.text, /^Error: The command is too long for the operating system/);
+    rmSync(folder.root, { recursive: true });
+    assert.match(
+      (await folder.call("bash", { command: "ls" })).text,
+      /^Error: .*is the working directory .* still there\?$/,
+    );
+  });
+
+  it("leaves no command behind when its own process ends", async (t) => {
+    const folder = createFolder(t);
+    const tools = new URL("../../src/tools/index.ts", import.meta.url).href;
+    for (const end of ["process.exit(0)", 'process.kill(process.pid, "SIGTERM")', 'throw new Error("crash")']) {
+      const script = `
+        import { createBashTool } from ${JSON.stringify(tools)};
+        const tool = createBashTool({ root: ${JSON.stringify(folder.root)} });
+        void tool.execute("1", { command: "trap '' TERM; echo $$; while :; do sleep 0.1; done" }, undefined, ({ content }) => {
+          process.stdout.write(content[0].text, () => { ${end} });
+        });`;
+      const args = ["--conditions=@bowline/source", "--input-type=module", "--eval", script];
+      const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+      let text = "";
+      child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+      assert.deepEqual(
+        [code, signal],
+        end.includes("SIGTERM") ? [null, "SIGTERM"] : [end.includes("throw") ? 1 : 0, null],
+      );
+      assert.ok(pidIn(text) > 0 && (await endsWithin(pidIn(text), 1_000)), end);
+    }
+  });
+
+  it("leaves no listener on the process behind", async (t) => {
+    const folder = createFolder(t);
+    const count = (): number =>
+      ["exit", "SIGINT", "SIGTERM"].reduce((sum, name) => sum + process.listenerCount(name), 0);
+    const before = count();
+    await folder.call("bash", { command: "true" });
+    assert.equal(count(), before);
+  });
+});

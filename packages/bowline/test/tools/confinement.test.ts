@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { Worker } from "node:worker_threads";
+import { isBowlineError } from "@bowline/core";
+import fc from "fast-check";
+import { createTools } from "../../src/tools/index.ts";
+import { createWorkspace, resolveInside } from "../../src/tools/workspace.ts";
+import { asNobody } from "./as-nobody.ts";
+import { createFolder, type Folder } from "./folder.ts";
+
+/** One call of each file tool that takes a path, for the same path. */
+const calls = (path: string): readonly (readonly [string, object])[] => [
+  ["read", { path }],
+  ["write", { path, content: "stolen" }],
+  ["edit", { path, oldText: "secret", newText: "stolen" }],
+  ["grep", { path, pattern: "secret" }],
+  ["glob", { path, pattern: "**/*" }],
+];
+
+/** A way out for every kind of path, and a working directory in which each leads out. */
+function waysOut(folder: Folder): string[] {
+  const { root, outside } = folder;
+  writeFileSync(join(outside, "secret.txt"), "secret");
+  mkdirSync(folder.at("sub"));
+  mkdirSync(`${root}-twin`);
+  writeFileSync(`${root}-twin/secret.txt`, "secret");
+  symlinkSync(join(outside, "secret.txt"), folder.at("file-link"));
+  symlinkSync(outside, folder.at("folder-link"));
+  symlinkSync("../outside", folder.at("relative-link"));
+  symlinkSync("folder-link/secret.txt", folder.at("link-to-link"));
+  symlinkSync(join(outside, "missing.txt"), folder.at("dangling-link"));
+  symlinkSync("../outside/deep/missing.txt", folder.at("dangling-deep-link"));
+  symlinkSync("dangling-link", folder.at("link-to-dangling"));
+  symlinkSync("../../outside", folder.at("sub/up"));
+  symlinkSync("/", folder.at("slash"));
+  return [
+    "..",
+    "../outside/secret.txt",
+    "sub/../../outside/secret.txt",
+    "./sub/./../../outside/secret.txt",
+    "../root-twin/secret.txt",
+    `${root}-twin/secret.txt`,
+    join(outside, "secret.txt"),
+    `${root}/../outside/secret.txt`,
+    "/",
+    "/etc/passwd",
+    "/etc/missing",
+    "/dev/zero",
+    "/proc/self/environ",
+    "//etc/passwd",
+    "~",
+    "~/secret.txt",
+    "file-link",
+    "file-link/more",
+    "folder-link",
+    "folder-link/secret.txt",
+    "folder-link/missing/new.txt",
+    "relative-link/secret.txt",
+    "link-to-link",
+    "dangling-link",
+    "dangling-deep-link",
+    "link-to-dangling",
+    "sub/up/secret.txt",
+    "slash/etc/passwd",
+    "slash/etc/passwd/more",
+    `slash${outside}/secret.txt`,
+  ];
+}
+
+describe("confinement of the file tools", () => {
+  it("refuses every way out with one fixed line, and changes nothing", async (t) => {
+    const folder = createFolder(t);
+    for (const path of waysOut(folder)) {
+      for (const [tool, args] of calls(path)) {
+        const { text, isError } = await folder.call(tool, args);
+        assert.ok(isError, `${tool} ${path}`);
+        assert.equal(text, `Error: ${path} is outside the working directory ${folder.root}`, tool);
+      }
+    }
+    assert.deepEqual(readdirSync(folder.outside), ["secret.txt"]);
+  });
+
+  it("refuses patterns that lead out, or finds nothing by them", async (t) => {
+    const folder = createFolder(t);
+    waysOut(folder);
+    for (const pattern of ["../*", "sub/../../outside/*", "/etc/*", `${folder.outside}/*`, ".."]) {
+      const { text } = await folder.call("glob", { pattern });
+      assert.equal(text, `Error: ${pattern} is outside the working directory ${folder.root}`);
+    }
+    const quiet = ["\\../*", "\\.\\./outside/*", "{..,../..}/*", "{../outside/,}secret*", "@(..)/outside/*"];
+    for (const pattern of [...quiet, "folder-link/*", "sub/up/*", "slash/etc/p*", "**/secret.txt", "[.][.]/*"]) {
+      assert.equal((await folder.call("glob", { pattern, kind: "any" })).text, "[no matches]", pattern);
+      const grep = await folder.call("grep", { pattern: "secret", glob: pattern });
+      assert.equal(grep.text, "[no matches]", pattern);
+    }
+  });
+
+  it("shows no names through links that lead out", async (t) => {
+    const folder = createFolder(t);
+    waysOut(folder);
+    assert.equal((await folder.call("glob", { pattern: "**/*", kind: "any" })).text, "sub/");
+  });
+
+  it("accepts absolute paths inside, by both names of the working directory", async (t) => {
+    const folder = createFolder(t);
+    folder.put("src/a.ts", "text");
+    symlinkSync(folder.root, join(folder.outside, "alias"));
+    const alias = join(folder.outside, "alias");
+    const tools = createTools({ root: alias });
+    const read = tools.find(({ name }) => name === "read");
+    for (const path of ["src/a.ts", join(alias, "src/a.ts"), folder.at("src/a.ts")]) {
+      const result = await read?.execute("1", { path });
+      assert.deepEqual(result?.content, [{ type: "text", text: "text" }]);
+      assert.equal((result?.details as { path: string }).path, "src/a.ts");
+    }
+    await assert.rejects(async () => read?.execute("1", { path: "../x" }), {
+      message: `Error: ../x is outside the working directory ${alias}`,
+    });
+    const globbed = await folder.call("glob", { pattern: folder.at("src/*.ts") });
+    assert.equal(globbed.text, "src/a.ts");
+  });
+
+  it("refuses paths that are none", async (t) => {
+    const folder = createFolder(t);
+    const long = "x".repeat(300);
+    const cases: readonly (readonly [string, string])[] = [
+      ["", "Error: The path is empty"],
+      ["a\0b", String.raw`Error: The path contains a NUL byte: a\x00b`],
+      ["a\uD800", String.raw`Error: The path is not valid text: a\u{d800}`],
+      [long, `Error: The name is too long: ${"x".repeat(199)}…`],
+      ["y/".repeat(2100), `Error: The path is too long (4200 characters): ${"y/".repeat(99)}y…`],
+    ];
+    for (const [path, message] of cases) {
+      assert.equal((await folder.call("read", { path })).text, message);
+      assert.equal((await folder.call("write", { path, content: "" })).text, message);
+    }
+  });
+
+  it("shows control characters in names escaped", async (t) => {
+    const folder = createFolder(t);
+    const { text } = await folder.call("read", { path: "a\u001b[2Jb\nc\u202e" });
+    assert.equal(text, String.raw`Error: No such file: a\x1b[2Jb\nc\u{202e}`);
+  });
+
+  it("says in one line what stands in the way", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "");
+    symlinkSync("loop", folder.at("loop"));
+    const say = async (tool: string, path: string): Promise<string> =>
+      (await folder.call(tool, { path, pattern: "x" })).text;
+    assert.equal(await say("read", "a.txt/b"), "Error: a.txt/b leads through a file as if it were a folder");
+    assert.equal(await say("read", "loop"), "Error: loop leads through symbolic links in a circle");
+    assert.equal(await say("glob", "missing"), "Error: No such folder: missing");
+    assert.equal(await say("glob", "a.txt"), "Error: a.txt is not a folder; glob searches folders");
+    assert.equal(await say("grep", "missing"), "Error: No such file or folder: missing");
+  });
+
+  it("refuses what may not be read", async (t) => {
+    const folder = createFolder(t);
+    folder.put("closed/a.txt", "secret");
+    chmodSync(folder.put("private.txt", "secret"), 0o000);
+    chmodSync(folder.at("closed"), 0o000);
+    await asNobody(folder, async () => {
+      for (const path of ["private.txt", "closed/a.txt"]) {
+        for (const [tool, args] of calls(path).slice(0, 4)) {
+          const { text } = await folder.call(tool, args);
+          if (tool === "write" && path === "private.txt" && process.getuid?.() === 0) continue; // asks the real user
+          assert.equal(text, `Error: Permission denied: ${path}`, tool);
+        }
+      }
+      // What is in the way of a search of everything is passed by.
+      assert.equal((await folder.call("grep", { pattern: "secret" })).text, "[no matches]");
+    });
+    chmodSync(folder.at("closed"), 0o755);
+  });
+
+  it("refuses pipes, devices and sockets without opening them", { timeout: 10_000 }, async (t) => {
+    const folder = createFolder(t);
+    execFileSync("mkfifo", [folder.at("pipe")]);
+    const server = createServer();
+    await new Promise<void>((done) => void server.listen(folder.at("socket"), done));
+    t.after(() => server.close());
+    const kinds = new Map([
+      ["pipe", "a named pipe"],
+      ["socket", "a socket"],
+    ]);
+    if (process.getuid?.() === 0) {
+      execFileSync("mknod", [folder.at("device"), "c", "1", "5"]);
+      kinds.set("device", "a device");
+    }
+    for (const [path, kind] of kinds) {
+      for (const [tool, args] of calls(path).slice(0, 4)) {
+        const { text } = await folder.call(tool, args);
+        assert.equal(text, `Error: ${path} is ${kind}, not a regular file`, tool);
+      }
+    }
+    execFileSync("mkfifo", [folder.at(".gitignore")]);
+    assert.equal((await folder.call("glob", { pattern: "*" })).text, "[no matches]");
+    assert.equal((await folder.call("grep", { pattern: "." })).text, "[no matches]");
+  });
+
+  it("never writes or reads outside while a folder is swapped for a link under way", { timeout: 30_000 }, async (t) => {
+    const folder = createFolder(t);
+    folder.put("real/a.txt", "inside");
+    writeFileSync(join(folder.outside, "a.txt"), "secret");
+    symlinkSync(folder.outside, folder.at("link"));
+    const swapper = new Worker(
+      `const { renameSync } = require("node:fs");
+       process.chdir = undefined;
+       const at = (name) => require("node:worker_threads").workerData + "/" + name;
+       for (;;) {
+         renameSync(at("real"), at("folder")); renameSync(at("folder"), at("real"));
+         renameSync(at("link"), at("folder")); renameSync(at("folder"), at("link"));
+       }`,
+      { eval: true, workerData: folder.root },
+    );
+    const seen = new Set<string>();
+    try {
+      const end = Date.now() + 1_500;
+      for (let round = 0; Date.now() < end; round++) {
+        const { text } = await folder.call("read", { path: "folder/a.txt" });
+        seen.add(text.startsWith("Error: ") ? "refused" : text);
+        await folder.call("write", { path: `folder/new-${round}/b.txt`, content: "stolen" });
+        await folder.call("edit", { path: "folder/a.txt", oldText: "s", newText: "stolen" });
+        if (round % 50 === 0) await folder.call("grep", { pattern: "secret" }).then(({ text: hits }) => seen.add(hits));
+      }
+    } finally {
+      await swapper.terminate();
+    }
+    assert.ok(!seen.has("secret"));
+    assert.ok(![...seen].some((text) => /a\.txt:1:secret/.test(text)));
+    assert.deepEqual(readdirSync(folder.outside), ["a.txt"]);
+    rmSync(folder.at("folder"), { recursive: true, force: true });
+  });
+
+  it("resolves any path to one inside, or throws one line", async (t) => {
+    const folder = createFolder(t);
+    const ways = waysOut(folder);
+    const workspace = createWorkspace({ root: folder.root });
+    const piece = fc.oneof(
+      fc.constantFrom("..", ".", "", "/", "sub", "up", "folder-link", "relative-link", "slash", "~", "C:\\", "\\"),
+      fc.constantFrom(...ways),
+      fc.string({ unit: "binary", maxLength: 20 }),
+      fc.string({ unit: "grapheme", maxLength: 300 }),
+    );
+    const path = fc.tuple(fc.constantFrom("", "/", `${folder.root}/`), fc.array(piece, { maxLength: 6 }));
+    await fc.assert(
+      fc.asyncProperty(path, async ([start, pieces]) => {
+        try {
+          const { real } = await resolveInside(workspace, start + pieces.join("/"));
+          assert.ok(real === folder.root || real.startsWith(`${folder.root}/`), real);
+        } catch (error) {
+          assert.match((error as Error).message, /^Error: [^\p{Cc}\p{Zl}\p{Zp}]+$/u);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("needs a working directory that is one", (t) => {
+    const folder = createFolder(t);
+    folder.put("file", "");
+    for (const root of [folder.at("missing"), folder.at("file")]) {
+      assert.throws(
+        () => createTools({ root }),
+        (error) => isBowlineError(error) && error.code === "invalid_argument" && error.message.includes(root),
+      );
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { chmodSync, statSync, symlinkSync, truncateSync } from "node:fs";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { createFolder } from "./folder.ts";
+
+describe("edit", () => {
+  it("replaces a text that occurs once, with a diff in its details", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n");
+    const { text, details } = await folder.call("edit", { path: "a.txt", oldText: "three", newText: "3\n3b" });
+    assert.equal(text, "Edited a.txt: 1 replacement (first at line 3)");
+    assert.equal(folder.get("a.txt"), "one\ntwo\n3\n3b\nfour\nfive\nsix\n");
+    const diff = "--- a.txt\n+++ a.txt\n@@ -1,6 +1,7 @@\n one\n two\n-three\n+3\n+3b\n four\n five\n six\n";
+    assert.deepEqual(details, { path: "a.txt", diff });
+  });
+
+  it("replaces every occurrence when asked to", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "x\ny\nx\nx x\n");
+    const args = { path: "a.txt", oldText: "x", newText: "xx", replaceAll: true };
+    assert.equal((await folder.call("edit", args)).text, "Edited a.txt: 4 replacements (first at line 1)");
+    assert.equal(folder.get("a.txt"), "xx\ny\nxx\nxx xx\n");
+  });
+
+  it("makes one hunk of near changes and two of far ones", async (t) => {
+    const folder = createFolder(t);
+    const body = Array.from({ length: 30 }, (_, index) => (index % 14 === 1 ? "x" : `${index}`));
+    folder.put("a.txt", `${body.join("\n")}\n`);
+    const all = await folder.call("edit", { path: "a.txt", oldText: "x", newText: "y\nz", replaceAll: true });
+    assert.deepEqual(`${all.details["diff"] as string}`.match(/@@ .* @@/g), [
+      "@@ -1,5 +1,6 @@",
+      "@@ -13,7 +14,8 @@",
+      "@@ -27,4 +29,5 @@",
+    ]);
+    folder.put("b.txt", "x\na\nb\nx\n");
+    const near = await folder.call("edit", { path: "b.txt", oldText: "x", newText: "y", replaceAll: true });
+    assert.equal(near.details["diff"], "--- b.txt\n+++ b.txt\n@@ -1,4 +1,4 @@\n-x\n+y\n a\n b\n-x\n+y\n");
+  });
+
+  it("refuses a text that occurs several times and says where", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "x\ny\nx\n");
+    const { text, thrown } = await folder.call("edit", { path: "a.txt", oldText: "x", newText: "z" });
+    assert.ok(thrown);
+    assert.match(text, /^Error: oldText occurs 2 times in a\.txt \(lines 1, 3\); .*replaceAll$/);
+    assert.equal(folder.get("a.txt"), "x\ny\nx\n");
+  });
+
+  it("shows the nearest lines of a text that does not occur, and names the difference", async (t) => {
+    const folder = createFolder(t);
+    const cases: readonly (readonly [string, string, RegExp])[] = [
+      [
+        "a\n\tif (x) {\n\t\ty();\n",
+        "  if (x) {\n    y();",
+        /only in indentation .*:\n2: \tif \(x\) \{\n3: \t\ty\(\);$/,
+      ],
+      ["a \nb  \n", "a\nb\n", /only in white space at the ends of lines:\n1: a \n/],
+      ["f( a,b )\n", "f(a, b)", /only in white space:\n1: f\( a,b \)$/],
+      ["say \u201Chi\u201D \u2014 now\n", 'say "hi" - now', /look-alike characters:\n1: say/],
+      ["const Foo = 1;\n", "const foo = 1;", /upper and lower case:\n1: const Foo/],
+      ["a\rb\n", "ab", /only in carriage returns:\n1: a\rb$/],
+      ["x\nconst total = sum(a);\ny\n", "const total = sum(b);", /nearest lines are:\n2: const total = sum\(a\);$/],
+      ["abc\n", "qqqq", /Nothing in it is like it; read the file again\.$/],
+      ["", "qqqq", /Nothing in it is like it/],
+    ];
+    for (const [content, oldText, expected] of cases) {
+      folder.put("a.txt", content);
+      const { text } = await folder.call("edit", { path: "a.txt", oldText, newText: "new" });
+      assert.match(text, /^Error: oldText does not occur in a\.txt\. /);
+      assert.match(text, expected);
+      assert.equal(folder.get("a.txt"), content);
+    }
+  });
+
+  it("finds plain line feeds in a file with CRLF and keeps its endings", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "\uFEFFone\r\ntwo\r\nthree\r\n");
+    const args = { path: "a.txt", oldText: "one\ntwo\n", newText: "1\n2\n2b\n" };
+    assert.equal((await folder.call("edit", args)).text, "Edited a.txt: 1 replacement (first at line 1)");
+    assert.equal(folder.get("a.txt"), "\uFEFF1\r\n2\r\n2b\r\nthree\r\n");
+    await folder.call("edit", { path: "a.txt", oldText: "three", newText: "3\r\n4" });
+    assert.equal(folder.get("a.txt"), "\uFEFF1\r\n2\r\n2b\r\n3\r\n4\r\n");
+  });
+
+  it("leaves the lines it does not touch as they are in a file of mixed endings", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "a\r\nb\nc\r\nd\n");
+    await folder.call("edit", { path: "a.txt", oldText: "b\n", newText: "B\nB\n" });
+    await folder.call("edit", { path: "a.txt", oldText: "c\n", newText: "C\nC\n" });
+    assert.equal(folder.get("a.txt"), "a\r\nB\nB\nC\r\nC\r\nd\n");
+  });
+
+  it("refuses an edit that changes nothing", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "a\r\n");
+    for (const newText of ["a\n", "a\r\n"]) {
+      const { text } = await folder.call("edit", { path: "a.txt", oldText: "a\n", newText });
+      assert.match(text, /^Error: oldText and newText are the same/);
+    }
+    const empty = await folder.call("edit", { path: "a.txt", oldText: "", newText: "x" });
+    assert.match(empty.text, /^Error: oldText is empty/);
+  });
+
+  it("keeps the mode, and follows a link inside the working directory", async (t) => {
+    const folder = createFolder(t);
+    chmodSync(folder.put("real.sh", "old"), 0o750);
+    symlinkSync("real.sh", folder.at("link.sh"));
+    await folder.call("edit", { path: "link.sh", oldText: "old", newText: "new" });
+    assert.equal(folder.get("real.sh"), "new");
+    assert.equal(statSync(folder.at("real.sh")).mode & 0o777, 0o750);
+  });
+
+  it("refuses missing, binary and huge files and folders", async (t) => {
+    const folder = createFolder(t);
+    const edit = async (path: string): Promise<string> =>
+      (await folder.call("edit", { path, oldText: "a", newText: "b" })).text;
+    assert.equal(await edit("x.txt"), "Error: No such file: x.txt");
+    folder.put("data", "a\0");
+    assert.equal(await edit("data"), "Error: data is not a text file (binary data, 2 bytes)");
+    truncateSync(folder.put("big", "a"), 2 ** 30);
+    assert.match(await edit("big"), /^Error: big has 1073741824 bytes; edit takes files of at most 10485760$/);
+    assert.match(await edit("."), /^Error: \. is a folder/);
+  });
+
+  it("refuses when the file is changed while it is edited", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "a".repeat(5e6));
+    const call = folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b", replaceAll: true });
+    const timer = setInterval(() => folder.put("a.txt", `${Math.random()}`), 0);
+    const { text } = await call;
+    clearInterval(timer);
+    assert.match(
+      text,
+      /^Error: (?:a\.txt was changed by something else meanwhile; read it again|oldText does not occur)/,
+    );
+  });
+
+  it("gives the expected text for any file, with LF or CRLF, with a byte order mark or without", async (t) => {
+    const folder = createFolder(t);
+    const line = fc.string({ unit: fc.constantFrom("a", "b", " ", "\t", "é", "🎉", "{", "$&"), maxLength: 6 });
+    const text = fc.array(line, { maxLength: 6 }).map((parts) => parts.join("\n"));
+    const mark = "<here>";
+    await fc.assert(
+      fc.asyncProperty(
+        text,
+        text,
+        text,
+        text,
+        fc.constantFrom("\n", "\r\n"),
+        fc.constantFrom("", "\uFEFF"),
+        fc.boolean(),
+        async (before, after, middle, newText, ending, bom, isCrlfCall) => {
+          const toEnding = (value: string): string => value.replaceAll("\n", ending);
+          const oldText = `${mark}${middle}${mark}`;
+          const content = `\n${before}${oldText}${after}`;
+          folder.put("a.txt", bom + toEnding(content));
+          const asCalled = (value: string): string => (isCrlfCall ? value.replaceAll("\n", "\r\n") : value);
+          const call = { path: "a.txt", oldText: asCalled(oldText), newText: asCalled(newText) };
+          const { text: said } = await folder.call("edit", call);
+          const at = content.slice(0, content.indexOf(mark)).split("\n").length;
+          assert.equal(said, `Edited a.txt: 1 replacement (first at line ${at})`);
+          const { text: read } = await folder.call("read", { path: "a.txt" });
+          assert.equal(read, bom + toEnding(`\n${before}${newText}${after}`));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

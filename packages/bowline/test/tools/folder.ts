@@ -1,0 +1,66 @@
+/** A working directory in a temporary folder, beside a folder that must stay out of reach. */
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import type { AgentToolResult } from "@bowline/core";
+import { createTools } from "../../src/tools/index.ts";
+
+export interface Outcome {
+  readonly text: string;
+  readonly isError: boolean;
+  /** Whether the tool threw. */
+  readonly thrown: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly content: NonNullable<AgentToolResult["content"]>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onUpdate?: (text: string) => void;
+}
+
+export interface Folder {
+  readonly root: string;
+  readonly outside: string;
+  at(name: string): string;
+  put(name: string, content: string | Uint8Array): string;
+  get(name: string): string;
+  call(tool: string, args: object, options?: CallOptions): Promise<Outcome>;
+}
+
+export function createFolder(context: TestContext, env?: Record<string, string | undefined>): Folder {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "bowline-tools-")));
+  const [root, outside] = [join(base, "root"), join(base, "outside")];
+  mkdirSync(root);
+  mkdirSync(outside);
+  context.after(() => rmSync(base, { recursive: true, force: true }));
+  const tools = createTools({ root, ...(env && { env }) });
+  const at = (name: string): string => join(root, name);
+  return {
+    root,
+    outside,
+    at,
+    put(name, content) {
+      mkdirSync(dirname(at(name)), { recursive: true });
+      writeFileSync(at(name), content);
+      return at(name);
+    },
+    get: (name) => readFileSync(at(name), "utf8"),
+    async call(name, args, { signal, onUpdate } = {}) {
+      const tool = tools.find((candidate) => candidate.name === name);
+      if (tool === undefined) throw new Error(`no tool ${name}`);
+      try {
+        const result = await tool.execute("call-1", args, signal, ({ content }) => onUpdate?.(textOf(content)));
+        const { content = [], details, isError = false } = result;
+        return { text: textOf(content), isError, thrown: false, details: details as Outcome["details"], content };
+      } catch (error) {
+        return { text: (error as Error).message, isError: true, thrown: true, details: {}, content: [] };
+      }
+    },
+  };
+}
+
+function textOf(content: AgentToolResult["content"] = []): string {
+  return content.map((part) => (part.type === "text" ? part.text : `<${part.mimeType}>`)).join("");
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { describe, it } from "node:test";
+import { createFolder, type Folder } from "./folder.ts";
+
+const glob = async (folder: Folder, pattern: string, more: object = {}): Promise<string[]> =>
+  (await folder.call("glob", { pattern, ...more })).text.split("\n");
+
+describe("glob", () => {
+  it("lists files, sorted by code unit", async (t) => {
+    const folder = createFolder(t);
+    for (const path of ["b.ts", "a.ts", "B.ts", "é.ts", "src/a.ts", "a-b/c.ts", "a.md", ".hidden.ts"])
+      folder.put(path, "");
+    assert.deepEqual(await glob(folder, "*.ts"), [".hidden.ts", "B.ts", "a.ts", "b.ts", "é.ts"]);
+    const all = [".hidden.ts", "B.ts", "a-b/c.ts", "a.ts", "b.ts", "src/a.ts", "é.ts"];
+    assert.deepEqual(await glob(folder, "**/*.ts"), all);
+    assert.deepEqual((await folder.call("glob", { pattern: "**/*.ts" })).details, { total: 7 });
+    assert.deepEqual(await glob(folder, "./src/../{a,b}.{ts,md}"), ["a.md", "a.ts", "b.ts"]);
+  });
+
+  it("lists folders with a slash at the end", async (t) => {
+    const folder = createFolder(t);
+    folder.put("src/deep/a.ts", "");
+    folder.put("b.ts", "");
+    assert.deepEqual(await glob(folder, "*", { kind: "directory" }), ["src/"]);
+    assert.deepEqual(await glob(folder, "**", { kind: "directory" }), ["src/", "src/deep/"]);
+    assert.deepEqual(await glob(folder, "*", { kind: "any" }), ["b.ts", "src/"]);
+    assert.deepEqual(await glob(folder, "**/*", { kind: "any" }), ["b.ts", "src/", "src/deep/", "src/deep/a.ts"]);
+    assert.deepEqual(await glob(folder, "src", { kind: "any" }), ["src/"]);
+    assert.deepEqual(await glob(folder, "src"), ["[no matches]"]);
+  });
+
+  it("searches below a folder and gives paths from the working directory", async (t) => {
+    const folder = createFolder(t);
+    folder.put("src/a.ts", "");
+    folder.put("src/deep/b.ts", "");
+    assert.deepEqual(await glob(folder, "**/*", { path: "./src/" }), ["src/a.ts", "src/deep/b.ts"]);
+    assert.deepEqual(await glob(folder, "*.ts", { path: folder.at("src") }), ["src/a.ts"]);
+    assert.deepEqual(await glob(folder, "src/*", { path: "" }), ["src/a.ts"]);
+  });
+
+  it("puts sizes before a tab, 0 for folders", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "12345");
+    folder.put("src/b.txt", "é");
+    const lines = await glob(folder, "**/*", { kind: "any", sizes: true });
+    assert.deepEqual(lines, ["5\ta.txt", "0\tsrc/", "2\tsrc/b.txt"]);
+  });
+
+  it("says how many there are when it lists fewer", async (t) => {
+    const folder = createFolder(t);
+    for (let index = 0; index < 12; index++) folder.put(`${index + 10}.txt`, "");
+    const lines = await glob(folder, "*", { limit: 3 });
+    assert.deepEqual(lines, ["10.txt", "11.txt", "12.txt", "[3 of 12 shown; narrow the pattern]"]);
+    assert.equal((await glob(folder, "*", { limit: 12 })).length, 12);
+  });
+
+  it("skips .git, node_modules and what .gitignore files ignore, nested ones too", async (t) => {
+    const folder = createFolder(t);
+    const paths = [
+      "a.log",
+      "keep.log",
+      "dist/x",
+      "src/dist/y",
+      "src/a.tmp",
+      "src/b.ts",
+      "src/sub/a.tmp",
+      "src/sub/keep.tmp",
+    ];
+    for (const path of [...paths, ".git/HEAD", "node_modules/p/i.js", "src/node_modules/q/i.js", "A.LOG"])
+      folder.put(path, "");
+    folder.put(".gitignore", "*.log\n!keep.log\n/dist/\n");
+    folder.put("src/.gitignore", "*.tmp\n");
+    folder.put("src/sub/.gitignore", "!keep.tmp\n");
+    const expected = [".gitignore", "A.LOG", "keep.log", "src/.gitignore", "src/b.ts", "src/dist/y"];
+    assert.deepEqual(await glob(folder, "**/*"), [...expected, "src/sub/.gitignore", "src/sub/keep.tmp"]);
+    assert.deepEqual(await glob(folder, "dist/*"), ["[no matches]"]);
+    assert.deepEqual(await glob(folder, "node_modules/**"), ["[no matches]"]);
+    assert.deepEqual(await glob(folder, "*.tmp", { path: "src" }), ["[no matches]"]);
+  });
+
+  it("searches an ignored folder that path names", async (t) => {
+    const folder = createFolder(t);
+    folder.put("node_modules/p/i.js", "");
+    folder.put("node_modules/p/node_modules/q/i.js", "");
+    folder.put("dist/a.js", "");
+    folder.put(".gitignore", "dist\n");
+    assert.deepEqual(await glob(folder, "**/*", { path: "node_modules/p" }), ["node_modules/p/i.js"]);
+    assert.deepEqual(await glob(folder, "**/*", { path: "dist" }), ["dist/a.js"]);
+  });
+
+  it("lists links to files inside, and follows no link to a folder that it meets", async (t) => {
+    const folder = createFolder(t);
+    folder.put("src/a.ts", "12");
+    symlinkSync("src/a.ts", folder.at("link.ts"));
+    symlinkSync("src", folder.at("folder"));
+    symlinkSync("..", folder.at("src/up"));
+    assert.deepEqual(await glob(folder, "**/*", { sizes: true }), ["2\tlink.ts", "2\tsrc/a.ts"]);
+    assert.deepEqual(await glob(folder, "*", { path: "folder" }), ["folder/a.ts"]);
+  });
+
+  it("matches names with special characters when they are escaped, and shows line breaks escaped", async (t) => {
+    const folder = createFolder(t);
+    for (const name of ["[id].ts", "(x)!.ts", "a\nb.ts"]) folder.put(name, "");
+    assert.deepEqual(await glob(folder, String.raw`\[id\].ts`), ["[id].ts"]);
+    assert.deepEqual(await glob(folder, String.raw`**/\(x\)\!.ts`), ["(x)!.ts"]);
+    assert.deepEqual(await glob(folder, "a*"), [String.raw`a\nb.ts`]);
+  });
+
+  it("can be aborted while a catastrophic pattern is matched", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a".repeat(250), "");
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error("enough")), 400);
+    const started = Date.now();
+    const pattern = `${"*a".repeat(20)}b`;
+    assert.equal(
+      (await folder.call("glob", { pattern }, { signal: controller.signal })).text,
+      "Error: Stopped: enough",
+    );
+    assert.ok(Date.now() - started < 1_400);
+  });
+
+  it("refuses an empty pattern", async (t) => {
+    const folder = createFolder(t);
+    mkdirSync(folder.at("src"));
+    assert.deepEqual(await glob(folder, ""), ["Error: The pattern is empty"]);
+  });
+});

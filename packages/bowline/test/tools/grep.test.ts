@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { symlinkSync, truncateSync } from "node:fs";
+import { describe, it } from "node:test";
+import { search } from "../../src/tools/search.ts";
+import { createFolder } from "./folder.ts";
+
+describe("grep", () => {
+  it("gives one hit a line, sorted by path", async (t) => {
+    const folder = createFolder(t);
+    folder.put("b.ts", "const x = 1;\r\nlet y;\nconst z = 2;");
+    folder.put("a/deep/c.ts", "\uFEFFconst w = 0;\n");
+    folder.put("B.md", "const\n");
+    const { text, details } = await folder.call("grep", { pattern: "^const\\b" });
+    const hits = ["B.md:1:const", "a/deep/c.ts:1:const w = 0;", "b.ts:1:const x = 1;", "b.ts:3:const z = 2;"];
+    assert.equal(text, hits.join("\n"));
+    assert.deepEqual(details, { hits: 4, truncated: false });
+  });
+
+  it("says when there is no match", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "one\n");
+    assert.equal((await folder.call("grep", { pattern: "two" })).text, "[no matches]");
+    assert.equal(
+      (await folder.call("grep", { pattern: "^$" })).text,
+      "[no matches]",
+      "no line after the last line feed",
+    );
+  });
+
+  it("ignores case and takes the pattern literally when asked to", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "a.b(c)/[d]-{e}\nA.B(C)\naxb\n");
+    const grep = async (args: object): Promise<string> => (await folder.call("grep", { path: "a.txt", ...args })).text;
+    assert.equal(await grep({ pattern: "a.b(c)/[d]-{e}", literal: true }), "a.txt:1:a.b(c)/[d]-{e}");
+    assert.equal(
+      await grep({ pattern: "a.b(", literal: true, ignoreCase: true }),
+      "a.txt:1:a.b(c)/[d]-{e}\na.txt:2:A.B(C)",
+    );
+    assert.equal(await grep({ pattern: "a.b$", ignoreCase: true }), "a.txt:3:axb");
+  });
+
+  it("accepts Unicode classes, and needless escapes too", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "é-x\n");
+    assert.equal((await folder.call("grep", { pattern: "^\\p{L}-" })).text, "a.txt:1:é-x");
+    assert.equal((await folder.call("grep", { pattern: "\\-x" })).text, "a.txt:1:é-x");
+  });
+
+  it("searches one folder or one file, and the files that a glob names", async (t) => {
+    const folder = createFolder(t);
+    for (const path of ["a.ts", "src/b.ts", "src/c.md", "src/deep/d.ts"]) folder.put(path, "x\n");
+    const grep = async (args: object): Promise<string[]> =>
+      (await folder.call("grep", { pattern: "x", ...args })).text.split("\n").map((line) => line.replace(":1:x", ""));
+    assert.deepEqual(await grep({ path: "src" }), ["src/b.ts", "src/c.md", "src/deep/d.ts"]);
+    assert.deepEqual(await grep({ path: "./src/b.ts" }), ["src/b.ts"]);
+    assert.deepEqual(await grep({ path: "" }), ["a.ts", "src/b.ts", "src/c.md", "src/deep/d.ts"]);
+    assert.deepEqual(await grep({ glob: "*.ts" }), ["a.ts", "src/b.ts", "src/deep/d.ts"]);
+    assert.deepEqual(await grep({ glob: "src/*.ts" }), ["src/b.ts"]);
+    assert.deepEqual(await grep({ path: "src", glob: "*.{ts,md}" }), ["src/b.ts", "src/c.md", "src/deep/d.ts"]);
+    assert.deepEqual(await grep({ glob: "!*.ts" }), ["src/c.md"]);
+  });
+
+  it("cuts long lines at 300 characters", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", `${"x".repeat(400)}\n${"y".repeat(298)}🎉x\n`);
+    const [first = "", second = ""] = (await folder.call("grep", { pattern: "x" })).text.split("\n");
+    assert.equal(first, `a.txt:1:${"x".repeat(299)}…`);
+    assert.equal(second, `a.txt:2:${"y".repeat(298)}…`);
+  });
+
+  it("stops at the limit and says that there are more", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "x\n".repeat(201));
+    const { text, details } = await folder.call("grep", { pattern: "x" });
+    const lines = text.split("\n");
+    assert.equal(lines.length, 201);
+    assert.equal(lines.at(-1), "[200 of more hits shown; narrow the search]");
+    assert.deepEqual(details, { hits: 200, truncated: true });
+    folder.put("a.txt", "x\n".repeat(3));
+    assert.equal((await folder.call("grep", { pattern: "x", limit: 3 })).text, "a.txt:1:x\na.txt:2:x\na.txt:3:x");
+  });
+
+  it("skips binary files, files above 5 MB, links, .git, node_modules and what is ignored", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "x\n");
+    folder.put("data", "x\n\0");
+    folder.put("just-fits.txt", `x\n${"y".repeat(5 * 2 ** 20 - 2)}`);
+    truncateSync(folder.put("big.txt", `x\n${"y".repeat(9000)}`), 5 * 2 ** 20 + 1);
+    symlinkSync("a.txt", folder.at("link.txt"));
+    for (const path of [".git/config", "node_modules/p/i.js", "sub/node_modules/p/i.js", "dist/o.js"])
+      folder.put(path, "x\n");
+    folder.put("latin.txt", Buffer.from("caf\u00e9 x\n", "latin1"));
+    folder.put(".env", "x=1\n");
+    folder.put(".gitignore", "dist/\n");
+    const { text } = await folder.call("grep", { pattern: "x" });
+    assert.deepEqual(
+      text.split("\n").map((line) => line.split(":")[0]),
+      [".env", "a.txt", "just-fits.txt", "latin.txt"],
+    );
+  });
+
+  it("does not pass over in silence a file that was named", async (t) => {
+    const folder = createFolder(t);
+    folder.put("data", "x\n\0");
+    truncateSync(folder.put("big.txt", `x\n${"y".repeat(9000)}`), 5 * 2 ** 20 + 1);
+    folder.put("dist/o.js", "x\n");
+    folder.put(".gitignore", "dist/\n");
+    const grep = async (path: string): Promise<string> => (await folder.call("grep", { pattern: "x", path })).text;
+    assert.equal(await grep("data"), "Error: data is not a text file (binary data, 3 bytes)");
+    assert.match(await grep("big.txt"), /^Error: big\.txt has 5242881 bytes; grep takes files of at most 5242880/);
+    assert.equal(await grep("dist/o.js"), "dist/o.js:1:x");
+    assert.equal(await grep("dist"), "dist/o.js:1:x");
+  });
+
+  it("says what is wrong with a pattern", async (t) => {
+    const folder = createFolder(t);
+    const grep = async (pattern: string): Promise<string> => (await folder.call("grep", { pattern })).text;
+    assert.match(await grep("a("), /^Error: Invalid regular expression: .*Unterminated group.*literal for plain text$/);
+    assert.equal(await grep(""), "Error: The pattern is empty");
+    assert.match(await grep("a\nb"), /^Error: The pattern contains a line break/);
+  });
+
+  it("can be aborted while a catastrophic pattern is matched, and leaves the process free meanwhile", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", `${"a".repeat(40)}b\n`);
+    const controller = new AbortController();
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 10);
+    setTimeout(() => controller.abort(new Error("The run was aborted.")), 400);
+    const started = Date.now();
+    const { text } = await folder.call("grep", { pattern: "^(a+)+$" }, { signal: controller.signal });
+    clearInterval(timer);
+    assert.equal(text, "Error: Stopped: The run was aborted.");
+    assert.ok(Date.now() - started < 1_400);
+    assert.ok(ticks > 10, `${ticks} ticks`);
+  });
+
+  it("ends by itself at its time limit", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", `${"a".repeat(40)}b\n`);
+    const place = { root: folder.root, base: folder.root, prefix: "", isFile: false, glob: undefined, limit: 1 };
+    const job = { type: "grep", source: "^(a+)+$", flags: "u", ...place } as const;
+    const { signal } = new AbortController();
+    await assert.rejects(search(job, { signal, timeLimitMs: 300 }), {
+      message: "Error: The search took longer than 0.3 s; narrow the path, the glob or the pattern",
+    });
+  });
+});

@@ -1,0 +1,42 @@
+// What is compared: an answer with everything that two clients name differently brought to one form.
+
+/** An answer with nothing in it. `failed` holds why a client gave up. */
+export function emptyAnswer() {
+  return { text: "", thinking: "", calls: [], blocks: [], stop: undefined, usage: undefined, failed: undefined };
+}
+
+/** The fields in which two answers differ, each with both values. `fields` are those that the peer knows at all. */
+export function differences(peer, ours, fields) {
+  const found = [];
+  for (const field of fields) {
+    const [theirs, mine] = [canonical(peer[field]), canonical(ours[field])];
+    if (theirs !== mine) found.push(`${field}: peer ${clip(theirs)}, ours ${clip(mine)}`);
+  }
+  return found;
+}
+
+/** Arguments as a program reads them. Empty text is no arguments; text that is no JSON stays text. */
+export function parseArguments(text) {
+  if (typeof text !== "string") return text;
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { unparsed: text };
+  }
+}
+
+/** JSON with sorted keys and without absent fields. */
+function canonical(value) {
+  return JSON.stringify(value, (_key, item) =>
+    typeof item === "object" && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
+
+/** Where they part is what matters, and seldom at the start. */
+function clip(text) {
+  if (text === undefined) return "nothing";
+  return text.length > 160 ? `${text.slice(0, 60)} … ${text.slice(-90)}` : text;
+}

@@ -1,0 +1,82 @@
+// npm run peers: reads each recording with the official client of its protocol and with ours, over loopback, and compares.
+// Installs the official clients beside this file on first use. Exits 1 on any difference.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { checkChatRequest, checkMessagesRequest } from "@bowline/core/testing";
+import { anthropicPeers } from "./anthropic.mjs";
+import { differences } from "./answer.mjs";
+import { openaiPeers } from "./openai.mjs";
+import { readOurs } from "./ours.mjs";
+import { loadRecordings, serve } from "./serve.mjs";
+
+const here = import.meta.dirname;
+
+const recordings = loadRecordings();
+if (recordings !== undefined) process.exitCode = (await compareAll(recordings)) ? 0 : 1;
+
+async function compareAll(all) {
+  install();
+  const peers = {
+    "openai-chat": openaiPeers(await load("openai")),
+    "anthropic-messages": anthropicPeers(await load("@anthropic-ai/sdk")),
+  };
+  const server = await serve(all, { "openai-chat": checkChatRequest, "anthropic-messages": checkMessagesRequest });
+  const counts = { equal: 0, different: 0, refused: 0 };
+  const started = performance.now();
+  try {
+    for (const recording of all) {
+      const ours = await readOurs(recording.protocol, server.url(recording));
+      for (const peer of peers[recording.protocol]) {
+        const row = compare(peer, await peer.read(server.url(recording)), ours);
+        counts[row.outcome]++;
+        console.log(`${recording.file.padEnd(70)} ${peer.name.padEnd(17)} ${row.text}`);
+      }
+    }
+  } finally {
+    server.close();
+  }
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const { equal, different, refused } = counts;
+  console.log(
+    `${all.length} answers: ${equal} equal, ${refused} refused by the peer only, ${different} different, ${seconds} s`,
+  );
+  return different === 0;
+}
+
+/** A peer that gives up where ours does says the same; one that gives up where ours reads on has nothing to compare. */
+function compare(peer, theirs, ours) {
+  if (theirs.failed === undefined) {
+    const found = differences(theirs, peer.normalize?.(ours) ?? ours, peer.fields);
+    if (ours.failed !== undefined) found.push(`ours failed: ${ours.failed}`);
+    return found.length === 0 ? { outcome: "equal", text: "ok, equal" } : differing(found);
+  }
+  if (ours.failed === undefined) return { outcome: "refused", text: `refused: ${theirs.failed}` };
+  // A helper that fails gives nothing; a raw stream what came before, which is never the usage.
+  const found = differences(theirs, ours, peer.isRaw ? peer.fields.filter((field) => field !== "usage") : []);
+  if (!ours.failed.includes(theirs.failed)) found.push(`failed: peer "${theirs.failed}", ours "${ours.failed}"`);
+  return found.length === 0 ? { outcome: "equal", text: `ok, both failed: ${ours.failed}` } : differing(found);
+}
+
+function differing(found) {
+  return { outcome: "different", text: `DIFFERENT ${found.join("; ")}` };
+}
+
+function install() {
+  const { devDependencies } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+  const isInstalled = ([name, version]) => {
+    const file = join(here, "node_modules", name, "package.json");
+    return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).version === version;
+  };
+  if (Object.entries(devDependencies).every(isInstalled)) return;
+  console.log("installing the clients of peer-tests/package.json");
+  const args = ["install", "--no-package-lock", "--no-audit", "--no-fund"];
+  if (spawnSync("npm", args, { cwd: here, stdio: "inherit" }).status !== 0) process.exit(1);
+}
+
+/** Not a plain import: the client may have been installed a moment ago, by a package that the root does not know. */
+function load(name) {
+  return import(pathToFileURL(createRequire(join(here, "package.json")).resolve(name)).href);
+}
