@@ -9,7 +9,7 @@ import { Setback } from "./step.ts";
 import type { Answer, Step } from "./step.ts";
 
 /** One kind of task, for the help and the documentation. */
-export interface TaskForm {
+interface TaskForm {
   readonly name: string;
   /** The usual wording: what is in [ ] may be left out, < > stands for a name or a text. */
   readonly pattern: string;
@@ -18,7 +18,7 @@ export interface TaskForm {
 
 type Parts = Readonly<Record<string, string | undefined>>;
 
-export interface Form {
+interface Form {
   readonly name: string;
   readonly example: string;
   /**
@@ -31,7 +31,7 @@ export interface Form {
 }
 
 const COUNT = "(how many|count) [all] [the|its] [number of]";
-const ASK = "[show|list|find|name|give|read|print|what is|which is] [me|us] [the]";
+const ASK = "[show|list|find|name|give|read|print|what is|which is] [me|us] [the|a] [list of]";
 const FILES = "<files:.*\\b(files|folders|directories)\\b.*>";
 const SEEK = "(search|grep|look|find) [for] [the] [text|word]";
 
@@ -116,9 +116,10 @@ export const forms: readonly Form[] = [
     name: "compare sizes",
     example: "compare the sizes of src and test",
     wordings: [
-      "how (big|large|small) is <file>",
       "compare [the] [sizes of] <file>",
+      "how (big|large|small) is <file>",
       "which [one|file|folder] is (bigger|larger|smaller)[,:]? <file>",
+      "is <file:.+ (bigger|larger|smaller) than .+>",
       "[what is] [the|its] size [of] [<file>]",
     ],
     toStep: ({ file = "it" }) => onFiles(file, measure),
@@ -128,6 +129,7 @@ export const forms: readonly Form[] = [
     example: "what is package.json for?",
     wordings: [
       "what is <file> (for|about)",
+      "what <file> is (for|about)",
       "what is the (purpose|point) of <file>",
       "what (does|do) <file> do",
       "(explain|describe|summari[sz]e) <file>",
@@ -162,7 +164,9 @@ export const forms: readonly Form[] = [
     name: "search text",
     example: 'search for "TODO" in src',
     wordings: [
+      "search [for] [the] [text|word] <text+> in <files>",
       "find [all] [the] (uses|usages|mentions|occurrences) of <text> [in <files>]",
+      "(find|list|show) [all] [the] <files> (containing|that contain|with|that mention|that use) <text>",
       `${SEEK} <text+> in <files>`,
       "(search|grep) [in] <files> for <text>",
       "(search|grep|look) [for] [the] [text|word] <text>",
@@ -178,7 +182,7 @@ export const forms: readonly Form[] = [
     example: "show the first 5 lines of README.md",
     wordings: [
       "(read|show|print|open|cat|display|view|see) [me] <file> [back|again]",
-      `${ASK} <end:first|last> [<n>] lines? (of|from|in) <file>`,
+      `${ASK} <end:first|top|last> [<n>] lines? (of|from|in) <file>`,
       `${ASK} lines? <from:\\d+>(\\s*(to|through|-|and)\\s*<to:\\d+>)? (of|from|in) <file>`,
       "<end:head|tail> [of] <file>",
       "what is in <file>",

@@ -9,7 +9,7 @@ const PLANE = 0x100000;
 const PROTECTED = /[\u{100000}-\u{1000FF}]/gu;
 const QUOTED = /```[^\n`]*\n[\s\S]*?```|`[^`]*`|"[^"]*"|“[^“”]*”|(?<!\w)'(?:[^'\n]|'(?=\w)){0,500}'(?!\w)/g;
 const LEAD =
-  /^(?:(?:please|kindly|and|now|just|also|next|finally|first(?! (?:\d|lines?|few|two|three|five|ten)\b)|okay|ok|so|hey|hi|hello|bowline|(?:can|could|would|will) you|i want you to|i(?:'d| would) like (?:you )?to|i want to (?:know|see)|let(?:'s| us| me know)|go ahead and|try to|tell me|do you know)[,:]?\s+)+/i;
+  /^(?:(?:please|kindly|and|now|just|also|next|finally|first(?! (?:\d|lines?|few|two|three|five|ten)\b)|okay|ok|so|hey|hi|hello|bowline|(?:can|could|would|will) you|i want you to|i(?:'d| would) like (?:you )?to|i want to (?:know|see)|let(?:'s| us| me know)|go ahead and|try to|tell me|show me(?= (?:what|which|where|how))|do you know)[,:]?\s+)+/i;
 const TRAIL = /(?:[\s,]+(?:please|thanks|thank you|for me)|(?<=[^\s.])[.?!…]+|\s+)$/i;
 const JOINER = /\s*;\s*(?:and\s+|then\s+)*|[.,]?\s+(?:and then|then|and also|and)\s+|[.,]\s+|\n/gi;
 
@@ -69,9 +69,11 @@ const HERE =
 /** "the files a.txt and "my b.txt"" → a.txt, my b.txt. Undefined if a name without quotes has spaces. */
 export function toRefs(text: string | undefined): string[] | undefined {
   if (text === undefined || HERE.test(text)) return ["."];
-  const refs = text.split(/\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|with|to|vs\.?|versus)\s+/i).map((item) => {
-    return HERE.test(item) ? "." : item.replace(NOISE, "").replace(AFTERNOISE, "");
-  });
+  const refs = text
+    .split(/\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|with|to|vs\.?|versus|(?:bigger|larger|smaller) than)\s+/i)
+    .map((item) => {
+      return HERE.test(item) ? "." : item.replace(NOISE, "").replace(AFTERNOISE, "");
+    });
   return refs.some((ref) => ref === "" || /\s/.test(ref)) ? undefined : refs.map((ref) => toPath(unquote(ref)));
 }
 

@@ -8,7 +8,7 @@ import { MODEL, toChunks, toCompletion } from "./chunks.ts";
 import type { ChatRequest } from "./chunks.ts";
 import { plan } from "./plan.ts";
 
-export interface PracticeServerOptions {
+interface PracticeServerOptions {
   /** Milliseconds after each delta; 0 is none. Default 15: a long answer takes some three seconds. */
   readonly paceMs?: number;
   /** Default 0: any free port. */

@@ -56,6 +56,9 @@ export interface SearchOptions {
   readonly timeLimitMs?: number;
 }
 
+const isSource = extname(import.meta.url) === ".ts";
+const sourceFile = new URL("./search-worker.ts", import.meta.url);
+const builtFile = new URL("./search-worker.js", import.meta.url);
 const TIME_LIMIT_MS = 60_000;
 const MAX_HEAP_MB = 512;
 
@@ -66,8 +69,8 @@ export function search(
 ): Promise<SearchResult> {
   return new Promise((resolve, reject) => {
     stopIfAborted(signal);
-    // The built file beside this one ends in .js, the source in .ts. No environment: nothing in it is of use here.
-    const worker = new Worker(new URL(`./search-worker${extname(import.meta.url)}`, import.meta.url), {
+    // No environment: nothing in it is of use here.
+    const worker = new Worker(isSource ? sourceFile : builtFile, {
       workerData: job,
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },

@@ -97,6 +97,8 @@ describe("list files", () => {
         "what is in src?",
         "ls src",
         "Show me the files in the src folder",
+        "show me what is in the src folder",
+        "give me the list of files in src",
         "what files are in src",
       ],
       "2 files and 1 folder in src",
@@ -220,7 +222,11 @@ describe("search and count", () => {
       ...hits,
     );
     answers(["search for TODO in the .py files"], "`TODO` does not occur in this folder");
-    answers(["which files contain Splices?", "what files mention Splices"], "of 1 file", "- src/deep/tool.py:1:");
+    answers(
+      ["which files contain Splices?", "what files mention Splices", "find all files containing Splices"],
+      "of 1 file",
+      "- src/deep/tool.py:1:",
+    );
     answers(["where is tie used?"], "4 times", /^(?![^]*untie)/);
   });
 
@@ -317,7 +323,7 @@ describe("sizes", () => {
     );
     assert.equal(talk.turns.length, 1);
     answers(
-      ["which is bigger, docs or test?", "compare docs with test", "compare test to docs"],
+      ["which is bigger, docs or test?", "is docs bigger than test?", "compare docs with test", "compare test to docs"],
       "The largest is test.",
     );
   });
@@ -326,7 +332,7 @@ describe("sizes", () => {
 describe("explain", () => {
   it("answers from headline, description, header comment or docstring", () => {
     answers(
-      ["what is README.md for?", "explain README.md", "what is README.md about"],
+      ["what is README.md for?", "explain README.md", "what is README.md about", "tell me what README.md is about"],
       "README.md says of itself: Knots: A small guide to knots and hitches.",
     );
     answers(["what is package.json for?", "describe package.json"], "package.json says of itself: knots: Ties knots");

@@ -258,7 +258,7 @@ describe("whatever the tools return", () => {
         const talk = createTalk(tools);
         for (const text of tasks) assert.notEqual(talk.say(text), "");
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 
@@ -299,9 +299,9 @@ describe("whatever the tools return", () => {
       fc.property(text, (content) => {
         const start = performance.now();
         plan({ messages: [{ role: "user", content }], tools: toolNames.map((name) => ({ function: { name } })) });
-        assert.ok(performance.now() - start < 500, content);
+        assert.ok(performance.now() - start < 2000, content);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
     for (const part of [
       "write ",
@@ -320,7 +320,7 @@ describe("whatever the tools return", () => {
       const content = part.repeat(100_000 / part.length);
       plan({ messages: [{ role: "user", content }] });
       plan({ messages: [{ role: "user", content: content.slice(0, 3990) }] });
-      assert.ok(performance.now() - start < 1500, `${part}: ${performance.now() - start} ms`);
+      assert.ok(performance.now() - start < 5000, `${part}: ${performance.now() - start} ms`);
     }
   });
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -113,9 +112,10 @@ describe("confinement of the file tools", () => {
     const tools = createTools({ root: alias });
     const read = tools.find(({ name }) => name === "read");
     for (const path of ["src/a.ts", join(alias, "src/a.ts"), folder.at("src/a.ts")]) {
-      const result = await read?.execute("1", { path });
-      assert.deepEqual(result?.content, [{ type: "text", text: "text" }]);
-      assert.equal((result?.details as { path: string }).path, "src/a.ts");
+      assert.deepEqual(await read?.execute("1", { path }), {
+        content: [{ type: "text", text: "text" }],
+        details: { path: "src/a.ts", bytes: 4, lines: 1 },
+      });
     }
     await assert.rejects(async () => read?.execute("1", { path: "../x" }), {
       message: `Error: ../x is outside the working directory ${alias}`,
@@ -180,7 +180,7 @@ describe("confinement of the file tools", () => {
 
   it("refuses pipes, devices and sockets without opening them", { timeout: 10_000 }, async (t) => {
     const folder = createFolder(t);
-    execFileSync("mkfifo", [folder.at("pipe")]);
+    await folder.call("bash", { command: "mkfifo pipe" });
     const server = createServer();
     await new Promise<void>((done) => void server.listen(folder.at("socket"), done));
     t.after(() => server.close());
@@ -189,7 +189,7 @@ describe("confinement of the file tools", () => {
       ["socket", "a socket"],
     ]);
     if (process.getuid?.() === 0) {
-      execFileSync("mknod", [folder.at("device"), "c", "1", "5"]);
+      await folder.call("bash", { command: "mknod device c 1 5" });
       kinds.set("device", "a device");
     }
     for (const [path, kind] of kinds) {
@@ -198,7 +198,7 @@ describe("confinement of the file tools", () => {
         assert.equal(text, `Error: ${path} is ${kind}, not a regular file`, tool);
       }
     }
-    execFileSync("mkfifo", [folder.at(".gitignore")]);
+    await folder.call("bash", { command: "mkfifo .gitignore" });
     assert.equal((await folder.call("glob", { pattern: "*" })).text, "[no matches]");
     assert.equal((await folder.call("grep", { pattern: "." })).text, "[no matches]");
   });
@@ -208,33 +208,40 @@ describe("confinement of the file tools", () => {
     folder.put("real/a.txt", "inside");
     writeFileSync(join(folder.outside, "a.txt"), "secret");
     symlinkSync(folder.outside, folder.at("link"));
+    // "folder" is by turns missing, a folder and a link that leads out; a write may make it meanwhile.
     const swapper = new Worker(
-      `const { renameSync } = require("node:fs");
-       process.chdir = undefined;
+      `const { renameSync, rmSync } = require("node:fs");
        const at = (name) => require("node:worker_threads").workerData + "/" + name;
        for (;;) {
-         renameSync(at("real"), at("folder")); renameSync(at("folder"), at("real"));
-         renameSync(at("link"), at("folder")); renameSync(at("folder"), at("link"));
+         for (const name of ["real", "link"]) {
+           try { renameSync(at(name), at("folder")); renameSync(at("folder"), at(name)); }
+           catch { try { rmSync(at("folder"), { recursive: true, force: true }); } catch {} }
+         }
        }`,
       { eval: true, workerData: folder.root },
     );
-    const seen = new Set<string>();
+    const seen = new Map<string, number>();
+    const call = async (tool: string, args: object): Promise<void> => {
+      const { text } = await folder.call(tool, args);
+      assert.doesNotMatch(text, /secret/);
+      const kind = text.startsWith("Created folder/new-") ? "created" : text.startsWith("Error: ") ? "refused" : text;
+      seen.set(kind, (seen.get(kind) ?? 0) + 1);
+    };
     try {
       const end = Date.now() + 1_500;
       for (let round = 0; Date.now() < end; round++) {
-        const { text } = await folder.call("read", { path: "folder/a.txt" });
-        seen.add(text.startsWith("Error: ") ? "refused" : text);
-        await folder.call("write", { path: `folder/new-${round}/b.txt`, content: "stolen" });
-        await folder.call("edit", { path: "folder/a.txt", oldText: "s", newText: "stolen" });
-        if (round % 50 === 0) await folder.call("grep", { pattern: "secret" }).then(({ text: hits }) => seen.add(hits));
+        await call("read", { path: "folder/a.txt" });
+        await call("write", { path: `folder/new-${round}/b.txt`, content: "stolen" });
+        await call("edit", { path: "folder/a.txt", oldText: "secret", newText: "stolen" });
+        if (round % 50 === 0) await call("grep", { pattern: "secr[e]t" });
       }
     } finally {
       await swapper.terminate();
     }
-    assert.ok(!seen.has("secret"));
-    assert.ok(![...seen].some((text) => /a\.txt:1:secret/.test(text)));
+    t.diagnostic(JSON.stringify(Object.fromEntries(seen)));
+    assert.ok((seen.get("created") ?? 0) > 0 && (seen.get("refused") ?? 0) > 0);
     assert.deepEqual(readdirSync(folder.outside), ["a.txt"]);
-    rmSync(folder.at("folder"), { recursive: true, force: true });
+    assert.equal(readFileSync(join(folder.outside, "a.txt"), "utf8"), "secret");
   });
 
   it("resolves any path to one inside, or throws one line", async (t) => {

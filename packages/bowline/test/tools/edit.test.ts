@@ -28,7 +28,7 @@ describe("edit", () => {
     const body = Array.from({ length: 30 }, (_, index) => (index % 14 === 1 ? "x" : `${index}`));
     folder.put("a.txt", `${body.join("\n")}\n`);
     const all = await folder.call("edit", { path: "a.txt", oldText: "x", newText: "y\nz", replaceAll: true });
-    assert.deepEqual(`${all.details["diff"] as string}`.match(/@@ .* @@/g), [
+    assert.deepEqual((all.details["diff"] as string).match(/@@ .* @@/g), [
       "@@ -1,5 +1,6 @@",
       "@@ -13,7 +14,8 @@",
       "@@ -27,4 +29,5 @@",
