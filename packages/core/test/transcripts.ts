@@ -1,7 +1,7 @@
 /** Random transcripts, as crashes, aborts, compactions, other models and hostile servers leave them. For property tests. */
 import * as fc from "fast-check";
 import type { AssistantContent, Context, ImageContent, Message, ToolCall, UserContent } from "../src/llm/message.ts";
-import type { Model, StreamOptions } from "../src/llm/model.ts";
+import type { Model, StreamOptions, ToolChoice } from "../src/llm/model.ts";
 import { getModel } from "../src/providers/vendors.ts";
 
 const hostileIds: readonly string[] = [
@@ -57,11 +57,10 @@ export const texts: fc.Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom("", " ", "\n", "\u0000", "\u0000 \u0000") },
 );
 
-const images: fc.Arbitrary<ImageContent> = fc.constantFrom("image/png", "image/jpeg").map((mimeType) => ({
-  type: "image",
-  data: "iVBORw0KGgo=",
-  mimeType,
-}));
+const images: fc.Arbitrary<ImageContent> = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom("image/png", "image/jpeg").map((mimeType) => image(mimeType)) },
+  { weight: 1, arbitrary: fc.constantFrom(image("image/tiff"), image("image/jpg"), image("image/png", "")) },
+);
 
 const texted: fc.Arbitrary<UserContent> = texts.map((text) => ({ type: "text", text }));
 const userParts: fc.Arbitrary<UserContent[]> = fc.array(fc.oneof({ weight: 3, arbitrary: texted }, images), {
@@ -176,6 +175,10 @@ function result(toolCallId: string, toolName: string, content: UserContent[]): M
   return { role: "toolResult", toolCallId, toolName, content, isError: toolCallId.length % 2 === 0, timestamp: 0 };
 }
 
+function image(mimeType: string, data = "iVBORw0KGgo="): ImageContent {
+  return { type: "image", data, mimeType };
+}
+
 const schema = { type: "object", properties: { path: { type: "string" } } };
 
 export const contexts = (model: Model): fc.Arbitrary<Context> =>
@@ -183,7 +186,8 @@ export const contexts = (model: Model): fc.Arbitrary<Context> =>
     .record({
       systemPrompt: fc.option(texts, { nil: undefined }),
       messages: transcripts(model),
-      tools: fc.subarray(["read", "write"]),
+      // Names as other protocols make them, too.
+      tools: fc.subarray(["read", "write", "fs.read/all", "x".repeat(70)]),
       description: texts,
     })
     .map(({ systemPrompt, messages, tools, description }) => ({
@@ -221,7 +225,7 @@ export const options: fc.Arbitrary<StreamOptions> = fc.record(
     temperature: fc.constantFrom(0, 0.5, 1),
     maxTokens: fc.constantFrom(1, 1000, 4096, 100_000),
     reasoning: fc.constantFrom("minimal", "low", "medium", "high", "xhigh"),
-    toolChoice: fc.constantFrom("auto", "none", "required"),
+    toolChoice: fc.constantFrom<ToolChoice[]>("auto", "none", "required", { name: "read" }),
     cacheRetention: fc.constantFrom("none", "short", "long"),
     sessionId: fc.constantFrom("session-1"),
   },

@@ -18,6 +18,7 @@ interface EditDetails {
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_LINE_NUMBERS = 10;
+const MAX_REPLACEMENTS = 100_000;
 
 const parameters = {
   type: "object",
@@ -89,11 +90,14 @@ async function readAll(place: Place, { handle, stats }: OpenFile): Promise<strin
 }
 
 function find(place: Place, source: SourceText, oldText: string, replaceAll: boolean): Span[] {
-  const spans = findSpans(source, oldText);
+  const spans = findSpans(source, oldText, MAX_REPLACEMENTS + 1);
   const shown = showPath(place.given);
   if (spans.length === 0) {
     const near = describeNearMiss(source.text, toLineFeeds(oldText));
     throw toolError(`oldText does not occur in ${shown}. ${near || "Nothing in it is like it; read the file again."}`);
+  }
+  if (spans.length > MAX_REPLACEMENTS) {
+    throw toolError(`oldText occurs more than ${MAX_REPLACEMENTS} times in ${shown}; use bash for so many`);
   }
   if (spans.length > 1 && !replaceAll) {
     const lines = spans.slice(0, MAX_LINE_NUMBERS).map(({ start }) => lineAt(source.text, start));

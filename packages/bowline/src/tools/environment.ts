@@ -3,29 +3,9 @@
 const SECRET_NAME = /(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS?)$/i;
 
 /** Vendors whose other variables identify an account or hold keys under other names (AWS_ACCESS_KEY_ID, AZURE_CLIENT_ID). */
-const VENDORS = [
-  "ANTHROPIC",
-  "AWS",
-  "AZURE",
-  "CEREBRAS",
-  "COHERE",
-  "DEEPSEEK",
-  "FIREWORKS",
-  "GEMINI",
-  "GROQ",
-  "HF",
-].concat([
-  "HUGGINGFACE",
-  "HUGGING_FACE",
-  "MISTRAL",
-  "OPENAI",
-  "OPENROUTER",
-  "PERPLEXITY",
-  "REPLICATE",
-  "TOGETHER",
-  "XAI",
-]);
-const VENDOR_NAME = new RegExp(`^(?:${VENDORS.join("|")})_`, "i");
+const VENDORS =
+  "ANTHROPIC AWS AZURE CEREBRAS COHERE DEEPSEEK FIREWORKS GEMINI GROQ MISTRAL OPENAI OPENROUTER PERPLEXITY REPLICATE TOGETHER XAI";
+const VENDOR_NAME = new RegExp(`^(?:${VENDORS.replaceAll(" ", "|")})_`, "i");
 
 export function withoutSecrets(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: Record<string, string> = {};

@@ -29,12 +29,16 @@ export function toLineFeeds(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
-/** Every place where `wanted` occurs, none overlapping another. */
-export function findSpans({ bom, text }: SourceText, wanted: string): Span[] {
+/** The places where `wanted` occurs, none overlapping another, and no more of them than `limit`. */
+export function findSpans({ bom, text }: SourceText, wanted: string, limit: number): Span[] {
   const needle = toLineFeeds(bom === "" ? wanted : wanted.replace(/^\uFEFF/, ""));
   const spans: Span[] = [];
   if (needle === "") return spans;
-  for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) {
+  for (
+    let at = text.indexOf(needle);
+    at !== -1 && spans.length < limit;
+    at = text.indexOf(needle, at + needle.length)
+  ) {
     spans.push({ start: at, end: at + needle.length });
   }
   return spans;

@@ -40,8 +40,9 @@ export function createGlobTool(options: ToolOptions): AgentTool {
     parameters,
     replay: "safe",
     async execute({ pattern, path, kind = "file", sizes = false, limit = DEFAULT_LIMIT }, { signal }) {
-      const inside = toInsidePattern(workspace, pattern);
-      const place = await resolveFolder(workspace, inside.isFromRoot ? "." : path || ".");
+      const start = await resolveFolder(workspace, path || ".");
+      const inside = toInsidePattern(workspace, start, pattern);
+      const place = inside.isFromRoot ? await resolveFolder(workspace, ".") : start;
       const job = {
         ...place,
         type: "glob",
@@ -58,19 +59,28 @@ export function createGlobTool(options: ToolOptions): AgentTool {
   });
 }
 
-/** A pattern relative to where it starts. An absolute one has to be inside the working directory, and starts there. */
+/** A pattern relative to its start, or to the working directory if it leads up or is absolute. Refuses what leads outside. */
 function toInsidePattern(
   workspace: Workspace,
+  { prefix }: SearchPlace,
   given: string,
 ): { readonly pattern: string; readonly isFromRoot: boolean } {
   if (given === "") throw toolError("The pattern is empty");
   if (given.includes("\0")) throw toolError(`The pattern contains a NUL byte: ${showPath(given)}`);
   const normal = posix.normalize(given);
-  if (/^\.\.(?:\/|$)/.test(normal)) throw outsideError(workspace, given);
-  if (!isAbsolute(normal)) return { pattern: normal, isFromRoot: false };
-  const root = [workspace.name, workspace.root].find((folder) => isInside(folder, normal));
-  if (root === undefined) throw outsideError(workspace, given);
-  return { pattern: normal.slice(root.length).replace(/^\/+/, "") || "*", isFromRoot: true };
+  if (isAbsolute(normal)) {
+    const root = [workspace.name, workspace.root].find((folder) => isInside(folder, normal));
+    if (root === undefined) throw outsideError(workspace, given);
+    return { pattern: normal.slice(root.length).replace(/^\/+/, "") || "*", isFromRoot: true };
+  }
+  if (!leadsUp(normal)) return { pattern: normal, isFromRoot: false };
+  const fromRoot = posix.join(prefix, normal);
+  if (leadsUp(fromRoot)) throw outsideError(workspace, given);
+  return { pattern: fromRoot, isFromRoot: true };
+}
+
+function leadsUp(path: string): boolean {
+  return path === ".." || path.startsWith("../");
 }
 
 async function resolveFolder(workspace: Workspace, path: string): Promise<SearchPlace> {

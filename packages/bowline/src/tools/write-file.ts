@@ -33,11 +33,11 @@ export async function writeFileInside(
   try {
     const before = await lookAt(target);
     if (before !== undefined) await checkReplaceable(place, before, target);
-    if (expected !== undefined && !isSame(before, expected)) {
-      throw toolError(`${showPath(place.given)} was changed by something else meanwhile; read it again`);
-    }
     await writeTemporary(temporary, data, before);
     stopIfAborted(signal);
+    if (expected !== undefined && !isSame(await lookAt(target), expected)) {
+      throw toolError(`${showPath(place.given)} was changed by something else meanwhile; read it again`);
+    }
     await rename(temporary, target);
     await folder.handle.sync().catch(() => {}); // not every file system can flush a folder
     return before === undefined ? "created" : "replaced";

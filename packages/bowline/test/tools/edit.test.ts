@@ -125,15 +125,24 @@ describe("edit", () => {
 
   it("refuses when the file is changed while it is edited", async (t) => {
     const folder = createFolder(t);
-    folder.put("a.txt", "a".repeat(5e6));
-    const call = folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b", replaceAll: true });
-    const timer = setInterval(() => folder.put("a.txt", `${Math.random()}`), 0);
+    folder.put("a.txt", `aa${"-".repeat(9e6)}`);
+    const call = folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b" });
+    const timer = setInterval(() => folder.put("a.txt", "aa"), 0);
     const { text } = await call;
     clearInterval(timer);
-    assert.match(
-      text,
-      /^Error: (?:a\.txt was changed by something else meanwhile; read it again|oldText does not occur)/,
-    );
+    assert.equal(text, "Error: a.txt was changed by something else meanwhile; read it again");
+    assert.equal(folder.get("a.txt"), "aa");
+  });
+
+  it("refuses more replacements than it can hold", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "a".repeat(100_001));
+    const edit = async (): Promise<string> =>
+      (await folder.call("edit", { path: "a.txt", oldText: "a", newText: "bb", replaceAll: true })).text;
+    assert.match(await edit(), /^Error: oldText occurs more than 100000 times in a\.txt/);
+    folder.put("a.txt", "a\n".repeat(100_000));
+    assert.equal(await edit(), "Edited a.txt: 100000 replacements (first at line 1)");
+    assert.equal(folder.get("a.txt"), "bb\n".repeat(100_000));
   });
 
   it("gives the expected text for any file, with LF or CRLF, with a byte order mark or without", async (t) => {

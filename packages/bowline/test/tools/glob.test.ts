@@ -37,6 +37,9 @@ describe("glob", () => {
     assert.deepEqual(await glob(folder, "**/*", { path: "./src/" }), ["src/a.ts", "src/deep/b.ts"]);
     assert.deepEqual(await glob(folder, "*.ts", { path: folder.at("src") }), ["src/a.ts"]);
     assert.deepEqual(await glob(folder, "src/*", { path: "" }), ["src/a.ts"]);
+    assert.deepEqual(await glob(folder, "../*.ts", { path: "src/deep" }), ["src/a.ts"]);
+    const outside = `Error: ../../*.ts is outside the working directory ${folder.root}`;
+    assert.deepEqual(await glob(folder, "../../*.ts", { path: "src" }), [outside]);
   });
 
   it("puts sizes before a tab, 0 for folders", async (t) => {

@@ -3,15 +3,19 @@
  * wire: each call has exactly one result right behind it, failed answers are left out, and opaque data goes back only to the
  * model it came from.
  */
-import type {
-  AssistantContent,
-  AssistantMessage,
-  Message,
-  ToolResultMessage,
-  UserContent,
-  UserMessage,
+import {
+  toolCallsOf,
+  type AssistantContent,
+  type AssistantMessage,
+  type ImageContent,
+  type Message,
+  type ToolCall,
+  type ToolResultMessage,
+  type UserContent,
+  type UserMessage,
 } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
+import { toWireName, WireIds, type NameLimits } from "./tool-names.ts";
 
 /** A user message whose content is always parts. */
 export interface ReplayUser {
@@ -31,91 +35,111 @@ export interface ReplayResult {
 }
 export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
 
-/** The transcript as `model` may see it. Pure; the transcript stays as it is. */
-export function toReplay(messages: readonly Message[], model: Model): ReplayMessage[] {
-  const results = new Map<string, ToolResultMessage[]>();
+/** The transcript as `model` may see it, with ids and names as its wire takes them. Pure; the transcript stays as it is. */
+export function toReplay(messages: readonly Message[], model: Model, limits: NameLimits): ReplayMessage[] {
+  const replay = new Replay(messages, model, limits);
   for (const message of messages) {
-    if (message.role !== "toolResult") continue;
-    const list = results.get(message.toolCallId);
-    if (list === undefined) results.set(message.toolCallId, [message]);
-    else list.push(message);
-  }
-  const replay: ReplayMessage[] = [];
-  for (const message of messages) {
-    if (message.role === "user") addUser(replay, message, model);
-    else if (message.role === "assistant") addAssistant(replay, message, model, results);
+    if (message.role === "user") replay.addUser(message);
+    else if (message.role === "assistant") replay.addAssistant(message);
     // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
   }
-  return replay;
+  return replay.messages;
 }
 
-function addUser(replay: ReplayMessage[], message: UserMessage, model: Model): void {
-  const content =
-    typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
-  const parts = cleanParts(content, model);
-  if (parts.length > 0) replay.push({ role: "user", content: parts });
+class Replay {
+  readonly messages: ReplayMessage[] = [];
+  readonly #model: Model;
+  readonly #limits: NameLimits;
+  readonly #ids: WireIds;
+  readonly #results: ReadonlyMap<ToolCall, ToolResultMessage>;
+
+  constructor(messages: readonly Message[], model: Model, limits: NameLimits) {
+    this.#model = model;
+    this.#limits = limits;
+    this.#ids = new WireIds(limits.idLength);
+    this.#results = pairResults(messages);
+  }
+
+  addUser({ content }: UserMessage): void {
+    const parts = cleanParts(typeof content === "string" ? [{ type: "text", text: content }] : content, this.#model);
+    if (parts.length > 0) this.messages.push({ role: "user", content: parts });
+  }
+
+  addAssistant(message: AssistantMessage): void {
+    // A failed answer is no part of the conversation (Q163); an aborted one keeps what the user saw of it, its text.
+    if (message.stopReason === "error") return;
+    const aborted = message.stopReason === "aborted";
+    const { api, provider, id } = this.#model;
+    const own = !aborted && message.api === api && message.provider === provider && message.model === id;
+    const content: AssistantContent[] = [];
+    const results: ReplayResult[] = [];
+    for (const part of message.content) {
+      if (part.type === "text") {
+        const text = wellFormed(part.text);
+        if (text.trim() !== "") content.push(own ? { ...part, text } : { type: "text", text });
+      } else if (part.type === "toolCall") {
+        if (aborted) continue;
+        const call = this.#call(part, own);
+        content.push(call);
+        results.push(this.#result(call, this.#results.get(part)));
+      } else if (own) content.push(part);
+    }
+    const spoken = content.some(({ type }) => type !== "thinking");
+    if (spoken) this.messages.push({ role: "assistant", content }, ...results);
+  }
+
+  #call({ thoughtSignature, ...call }: ToolCall, own: boolean): ToolCall {
+    const id = this.#ids.next(call.id);
+    const name = toWireName(call.name, this.#limits.nameLength);
+    return { ...call, id, name, ...(own && thoughtSignature !== undefined && { thoughtSignature }) };
+  }
+
+  #result({ id: toolCallId, name: toolName }: ToolCall, result: ToolResultMessage | undefined): ReplayResult {
+    const content = cleanParts(
+      result?.content ?? [{ type: "text", text: "No result was recorded for this call." }],
+      this.#model,
+    );
+    return { role: "toolResult", toolCallId, toolName, content, isError: result?.isError ?? true };
+  }
 }
 
-function addAssistant(
-  replay: ReplayMessage[],
-  message: AssistantMessage,
-  model: Model,
-  results: Map<string, ToolResultMessage[]>,
-): void {
-  // A failed answer is no part of the conversation (Q163); an aborted one keeps what the user saw of it, its text.
-  if (message.stopReason === "error") return;
-  const aborted = message.stopReason === "aborted";
-  const own = message.api === model.api && message.provider === model.provider && message.model === model.id;
-  const content: AssistantContent[] = [];
-  for (const part of message.content) {
-    if (part.type === "text") {
-      const text = wellFormed(part.text);
-      if (text.trim() === "") continue;
-      content.push({
-        type: "text",
-        text,
-        ...(own && part.textSignature !== undefined && { textSignature: part.textSignature }),
-      });
-    } else if (part.type === "toolCall") {
-      if (aborted) continue;
-      const { thoughtSignature, ...call } = part;
-      content.push(own && thoughtSignature !== undefined ? part : call);
-    } else if (own && !aborted) content.push(part);
+/** Each result with its call: the latest before it under that id that has none yet, since servers repeat ids (Q041). */
+function pairResults(messages: readonly Message[]): Map<ToolCall, ToolResultMessage> {
+  const results = new Map<ToolCall, ToolResultMessage>();
+  const open = new Map<string, ToolCall[]>();
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      const call = open.get(message.toolCallId)?.shift();
+      if (call !== undefined) results.set(call, message);
+    } else if (message.role === "assistant") {
+      const calls = toolCallsOf(message);
+      for (const { id } of calls) open.set(id, []);
+      for (const call of calls) open.get(call.id)?.push(call);
+    }
   }
-  if (content.some((part) => part.type === "text" || part.type === "toolCall" || part.type === "opaque")) {
-    replay.push({ role: "assistant", content });
-  }
-  if (aborted) return;
-  for (const part of content) {
-    if (part.type === "toolCall") replay.push(toResult(part.id, part.name, results.get(part.id)?.shift(), model));
-  }
+  return results;
 }
 
-function toResult(id: string, name: string, result: ToolResultMessage | undefined, model: Model): ReplayResult {
-  if (result === undefined) {
-    const content = [{ type: "text" as const, text: "No result was recorded for this call." }];
-    return { role: "toolResult", toolCallId: id, toolName: name, content, isError: true };
-  }
-  return {
-    role: "toolResult",
-    toolCallId: id,
-    toolName: name,
-    content: cleanParts(result.content, model),
-    isError: result.isError,
-  };
-}
+const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 /** Empty text is refused by several servers (Q171), lone surrogates by more (Q130), images by text-only models. */
 function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
-  const clean: UserContent[] = [];
-  for (const part of parts) {
-    if (part.type === "text") {
-      const text = wellFormed(part.text);
-      if (text.trim() !== "") clean.push({ type: "text", text });
-    } else if (model.input.includes("image")) clean.push(part);
-    else clean.push({ type: "text", text: "[an image was left out: this model reads text only]" });
-  }
-  return clean;
+  return parts.flatMap((part): UserContent[] => {
+    if (part.type === "image") return [cleanImage(part, model)];
+    const text = wellFormed(part.text);
+    return text.trim() === "" ? [] : [{ type: "text", text }];
+  });
+}
+
+function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent {
+  if (!model.input.includes("image"))
+    return { type: "text", text: "[an image was left out: this model reads text only]" };
+  const type = mimeType.toLowerCase().replace("image/jpg", "image/jpeg");
+  if (imageTypes.has(type) && data !== "") return { type: "image", data, mimeType: type };
+  return {
+    type: "text",
+    text: `[an image (${wellFormed(mimeType)}) was left out: servers read JPEG, PNG, GIF and WebP]`,
+  };
 }
 
 /** Text without lone surrogates (they become U+FFFD) and without NUL (Q130, Q131). */
@@ -126,9 +150,18 @@ export function wellFormed(text: string): string {
     .replaceAll("\u0000", "");
 }
 
+/** The same for every string of a value: once it is JSON, a lone surrogate is escaped and can no longer be seen. */
+export function wellFormedValue(value: unknown): unknown {
+  if (typeof value === "string") return wellFormed(value);
+  if (Array.isArray(value)) return value.map(wellFormedValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), wellFormedValue(inner)]));
+}
+
 /** The arguments as history must carry them: always the JSON of an object, so that one bad call does not spoil every later request (Q129). */
 export function argumentsJson(call: { readonly arguments: Record<string, unknown> }): string {
-  return wellFormed(JSON.stringify(call.arguments));
+  const json = JSON.stringify(call.arguments);
+  return /\\u(?:d[89a-f]|0000)/.test(json) ? JSON.stringify(wellFormedValue(call.arguments)) : json;
 }
 
 /** The base URL and a path, with one slash between (Q135). */

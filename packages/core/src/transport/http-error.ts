@@ -78,7 +78,7 @@ function statusIn(value: unknown): number | undefined {
     const number = Number(candidate);
     if (Number.isInteger(number) && number >= 400 && number < 600) return number;
   }
-  if (typeof type === "string" && type in statusOfType) return statusOfType[type];
+  if (typeof type === "string" && Object.hasOwn(statusOfType, type)) return statusOfType[type];
   return typeof error === "object" && error !== null ? statusIn(error) : undefined;
 }
 
@@ -86,12 +86,14 @@ function statusIn(value: unknown): number | undefined {
 const statusOfType: Record<string, number> = {
   invalid_request_error: 400,
   authentication_error: 401,
+  billing_error: 402,
   permission_error: 403,
   not_found_error: 404,
   request_too_large: 413,
   rate_limit_error: 429,
   api_error: 500,
   server_error: 500,
+  timeout_error: 504,
   overloaded_error: 529,
 };
 

@@ -51,9 +51,12 @@ export async function postForStream(request: PostRequest, options: PostOptions):
 
 // `fetch` is called without a receiver: browsers refuse it as a method of another object.
 function send(request: PostRequest, fetch: typeof globalThis.fetch, signal: AbortSignal): Promise<Response> {
+  // Set one by one: a caller's own header replaces ours, whatever its case, where a list would send both.
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
   return fetch(request.url, {
     method: "POST",
-    headers: request.headers,
+    headers,
     body: JSON.stringify(request.body),
     redirect: "manual", // a followed 302 turns the POST into a GET whose page would pass for an answer (Q229)
     signal,

@@ -5,7 +5,8 @@
 import type { MessageWriter } from "../../llm/writer.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { ReaderFacts } from "../protocol.ts";
-import { fromWireName } from "./tool-names.ts";
+import { fromWireName } from "../tool-names.ts";
+import { nameLimits } from "./messages.ts";
 
 type Json = Record<string, unknown>;
 
@@ -128,7 +129,7 @@ export class BlockAssembler {
       case "toolCall":
         block.part = this.#writer.openToolCall(
           this.#idOf(raw),
-          fromWireName(asText(raw.name) || "unnamed", this.#facts.toolNames),
+          fromWireName(asText(raw.name) || "unnamed", this.#facts.toolNames, nameLimits.nameLength),
         );
         break;
       case "opaque":

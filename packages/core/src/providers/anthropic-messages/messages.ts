@@ -1,15 +1,15 @@
 /** The transcript as Messages turns: alternating roles, results first, opaque data as it came. */
-import type {
-  ImageContent,
-  Message,
-  OpaqueContent,
-  ThinkingContent,
-  ToolCall,
-  UserContent,
-} from "../../llm/message.ts";
+import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { toReplay, wellFormed, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
-import { ToolIds, toWireName } from "./tool-names.ts";
+import {
+  toReplay,
+  wellFormed,
+  wellFormedValue,
+  type ReplayAssistant,
+  type ReplayMessage,
+  type ReplayResult,
+} from "../replay.ts";
+import type { NameLimits } from "../tool-names.ts";
 
 export interface WireBlock {
   readonly type: string;
@@ -27,12 +27,11 @@ interface Turn {
   readonly content: WireBlock[];
 }
 
-const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+export const nameLimits: NameLimits = { idLength: 64, nameLength: 128 };
 
 export function encodeMessages(messages: readonly Message[], model: Model): WireMessage[] {
-  const replay = toReplay(messages, model);
+  const replay = toReplay(messages, model, nameLimits);
   const whole = sendable(replay);
-  const ids = new ToolIds();
   const turns: Turn[] = [];
   const turn = (role: Turn["role"]): Turn => {
     let last = turns.at(-1);
@@ -41,9 +40,9 @@ export function encodeMessages(messages: readonly Message[], model: Model): Wire
   };
   for (const message of replay) {
     if (message.role === "user") turn("user").content.push(...message.content.map(encodePart));
-    else if (message.role === "toolResult") addResult(turn("user"), message, ids);
+    else if (message.role === "toolResult") addResult(turn("user"), message);
     else {
-      const blocks = encodeAssistant(message, ids, whole);
+      const blocks = encodeAssistant(message, whole);
       if (blocks.length > 0) turn("assistant").content.push(...blocks);
     }
   }
@@ -55,20 +54,20 @@ export function encodeMessages(messages: readonly Message[], model: Model): Wire
 /** The first turn must be the user's; a transcript that was cut or begins with a greeting has none. */
 const opening: Turn = { role: "user", results: [], content: [{ type: "text", text: "(The conversation goes on.)" }] };
 
-function addResult(turn: Turn, result: ReplayResult, ids: ToolIds): void {
+function addResult(turn: Turn, result: ReplayResult): void {
   const parts = result.content.map(encodePart);
   // A result that is an error may hold text only: its images follow the results.
   const inside = result.isError ? parts.filter((part) => part.type === "text") : parts;
   turn.results.push({
     type: "tool_result",
-    tool_use_id: ids.result(result.toolCallId),
+    tool_use_id: result.toolCallId,
     content: inside.length > 0 ? inside : [{ type: "text", text: "(no output)" }],
     ...(result.isError && { is_error: true }),
   });
   if (inside !== parts) turn.content.push(...parts.filter((part) => part.type !== "text"));
 }
 
-function encodeAssistant(message: ReplayAssistant, ids: ToolIds, whole: ReadonlySet<unknown>): WireBlock[] {
+function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>): WireBlock[] {
   const blocks: WireBlock[] = [];
   for (const part of message.content) {
     switch (part.type) {
@@ -79,7 +78,7 @@ function encodeAssistant(message: ReplayAssistant, ids: ToolIds, whole: Readonly
         blocks.push(...encodeThinkingPart(part));
         break;
       case "toolCall":
-        blocks.push(encodeCall(part, ids));
+        blocks.push(encodeCall(part));
         break;
       case "opaque":
         if (whole.has(part.raw)) blocks.push(part.raw as WireBlock);
@@ -97,11 +96,11 @@ function encodeThinkingPart({ thinking, thinkingSignature, redacted }: ThinkingC
   return wellFormed(thinking) === thinking ? [{ type: "thinking", thinking, signature: thinkingSignature }] : [];
 }
 
-function encodeCall(call: ToolCall, ids: ToolIds): WireBlock {
+function encodeCall(call: ToolCall): WireBlock {
   return {
     type: "tool_use",
-    id: ids.call(call.id),
-    name: toWireName(call.name),
+    id: call.id,
+    name: call.name,
     input: wellFormedValue(call.arguments),
     ...signed(call.thoughtSignature, "caller"),
   };
@@ -119,13 +118,8 @@ function signed(signature: string | undefined, field: string): Record<string, un
 }
 
 function encodePart(part: UserContent): WireBlock {
-  return part.type === "text" ? { type: "text", text: part.text } : encodeImage(part);
-}
-
-function encodeImage({ mimeType, data }: ImageContent): WireBlock {
-  const type = mimeType.toLowerCase() === "image/jpg" ? "image/jpeg" : mimeType.toLowerCase();
-  if (imageTypes.has(type) && data !== "") return { type: "image", source: { type: "base64", media_type: type, data } };
-  return { type: "text", text: `[an image (${mimeType}) was left out: this server reads JPEG, PNG, GIF and WebP]` };
+  if (part.type === "text") return { type: "text", text: part.text };
+  return { type: "image", source: { type: "base64", media_type: part.mimeType, data: part.data } };
 }
 
 /**
@@ -168,12 +162,4 @@ function trimLast(turn: Turn | undefined): void {
   const block = turn?.content.at(-1);
   if (turn?.role !== "assistant" || block?.type !== "text") return;
   turn.content[turn.content.length - 1] = { ...block, text: (block.text as string).trimEnd() };
-}
-
-/** Lone surrogates are refused inside arguments too, and can no longer be seen once they are JSON (Q130). */
-function wellFormedValue(value: unknown): unknown {
-  if (typeof value === "string") return wellFormed(value);
-  if (Array.isArray(value)) return value.map(wellFormedValue);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), wellFormedValue(inner)]));
 }

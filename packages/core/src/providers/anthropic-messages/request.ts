@@ -5,8 +5,8 @@ import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/
 import { toJsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
 import { joinUrl, wellFormed } from "../replay.ts";
-import { encodeMessages, isThinking, type WireBlock, type WireMessage } from "./messages.ts";
-import { toWireName } from "./tool-names.ts";
+import { toWireName } from "../tool-names.ts";
+import { encodeMessages, isThinking, nameLimits, type WireBlock, type WireMessage } from "./messages.ts";
 
 type Json = Record<string, unknown>;
 type Level = Exclude<ThinkingLevel, "off">;
@@ -107,7 +107,7 @@ function encodeTools(
 
 /** `names` are those of the tools before, by their name on the wire. */
 function encodeTool({ name, description, parameters }: Tool, names: Map<string, string>): Json {
-  const wireName = toWireName(name);
+  const wireName = toWireName(name, nameLimits.nameLength);
   const other = names.get(wireName);
   if (other !== undefined) {
     const both = `${JSON.stringify(other)} and ${JSON.stringify(name)}`;
@@ -125,7 +125,9 @@ function encodeTool({ name, description, parameters }: Tool, names: Map<string, 
 function encodeToolChoice(choice: ToolChoice, thinks: boolean): Json {
   if (choice === "auto" || choice === "none") return { type: choice };
   if (thinks) return { type: "auto" };
-  return choice === "required" ? { type: "any" } : { type: "tool", name: toWireName(choice.name) };
+  return choice === "required"
+    ? { type: "any" }
+    : { type: "tool", name: toWireName(choice.name, nameLimits.nameLength) };
 }
 
 /** Three marks of the four that are allowed (Q174): behind the tools, the system prompt, and what the user said last. */

@@ -3,9 +3,12 @@ import type { Context, Tool, UserContent } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
+import { toWireName, type NameLimits } from "../tool-names.ts";
 import { argumentsJson, joinUrl, toReplay, wellFormed, type ReplayAssistant, type ReplayMessage } from "../replay.ts";
 
 type WireMessage = Record<string, unknown>;
+
+export const nameLimits: NameLimits = { idLength: 40, nameLength: 64 };
 
 export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
   const { compat = {} } = model;
@@ -51,7 +54,7 @@ function encodeMessages(model: Model, context: Context): WireMessage[] {
       });
     images = [];
   };
-  for (const message of toReplay(context.messages, model)) {
+  for (const message of toReplay(context.messages, model, nameLimits)) {
     // The tool role takes text only, and nothing may come between the results of one turn (Q123).
     if (message.role !== "toolResult") flushImages();
     else images.push(...message.content.filter((part) => part.type === "image"));
@@ -88,7 +91,7 @@ function encodeAssistant(message: ReplayAssistant, model: Model): WireMessage {
     for (const part of message.content) {
       if (part.type !== "thinking") continue;
       const { field = "reasoning_content" } = part;
-      reasoning[field] = (reasoning[field] ?? "") + part.thinking;
+      reasoning[field] = (reasoning[field] ?? "") + wellFormed(part.thinking);
     }
     Object.assign(wire, reasoning);
   }
@@ -116,16 +119,20 @@ function encodeParts(parts: readonly UserContent[]): unknown {
   );
 }
 
-function encodeTool(tool: Tool): WireMessage {
-  const { name, description } = tool;
+function encodeTool({ name, description, parameters }: Tool): WireMessage {
+  const schema = toJsonSchema(parameters, `tool "${name}"`);
   return {
     type: "function",
-    function: { name, description, parameters: toJsonSchema(tool.parameters, `tool "${name}"`) },
+    function: { name: wireName(name), description: wellFormed(description), parameters: schema },
   };
 }
 
 function encodeToolChoice(choice: ToolChoice): unknown {
-  return typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
+  return typeof choice === "string" ? choice : { type: "function", function: { name: wireName(choice.name) } };
+}
+
+function wireName(name: string): string {
+  return toWireName(name, nameLimits.nameLength);
 }
 
 /** One option, a field per target (Q134). */

@@ -5,6 +5,8 @@
 import type { MessageWriter } from "../../llm/writer.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { ReaderFacts } from "../protocol.ts";
+import { fromWireName, toWireName } from "../tool-names.ts";
+import { nameLimits } from "./request.ts";
 
 interface OpenCall {
   readonly index: number | undefined;
@@ -24,10 +26,13 @@ export class ToolCallAssembler {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
   readonly #calls: OpenCall[] = [];
+  /** Declared names, as the request gave them. */
+  readonly #declared: ReadonlySet<string>;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
     this.#facts = facts;
+    this.#declared = new Set(facts.toolNames.map((name) => toWireName(name, nameLimits.nameLength)));
   }
 
   get count(): number {
@@ -44,7 +49,7 @@ export class ToolCallAssembler {
     if (name !== undefined) this.#name(call, name);
     call.thoughtSignature ??= asText(asRecord(asRecord(delta.extra_content).google).thought_signature);
     // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
-    const whole = this.#facts.toolNames.length === 0 || this.#isDeclared(call.name) || fragment !== "";
+    const whole = this.#declared.size === 0 || this.#isDeclared(call.name) || fragment !== "";
     if (call.name !== "" && whole) this.#open(call);
     if (fragment !== "") this.#append(call, fragment);
   }
@@ -101,7 +106,10 @@ export class ToolCallAssembler {
   /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
   #open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
-      call.contentIndex = this.#writer.openToolCall(call.id, call.name);
+      call.contentIndex = this.#writer.openToolCall(
+        call.id,
+        fromWireName(call.name, this.#facts.toolNames, nameLimits.nameLength),
+      );
       this.#writer.append(call.contentIndex, call.text);
     }
     return call.contentIndex;
@@ -141,7 +149,7 @@ export class ToolCallAssembler {
   }
 
   #isDeclared(name: string): boolean {
-    return this.#facts.toolNames.includes(name);
+    return this.#declared.has(name);
   }
 }
 

@@ -1,0 +1,50 @@
+/** Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many (Q118, Q119, Q177). */
+
+/** How long a wire lets them be. */
+export interface NameLimits {
+  readonly idLength: number;
+  readonly nameLength: number;
+}
+
+/**
+ * Ids of one request's calls. Two calls never share one, though a transcript may repeat ids in several turns (Q041). Given in the
+ * order of the transcript, so that a longer transcript keeps the ids, and the cached prefix, of a shorter one.
+ */
+export class WireIds {
+  readonly #length: number;
+  readonly #taken = new Set<string>();
+  /** The last number tried behind a base, so that a repeated id costs the same each time. */
+  readonly #numbers = new Map<string, number>();
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  next(id: string): string {
+    const base = clean(id, this.#length) || "call";
+    let candidate = base;
+    let number = this.#numbers.get(base) ?? 1;
+    while (this.#taken.has(candidate)) {
+      const suffix = `_${++number}`;
+      candidate = base.slice(0, this.#length - suffix.length) + suffix;
+    }
+    this.#numbers.set(base, number);
+    this.#taken.add(candidate);
+    return candidate;
+  }
+}
+
+/** A tool's name for the wire. A transcript holds names that a model made up; one bad name would spoil every later request. */
+export function toWireName(name: string, length: number): string {
+  return clean(name, length) || "unnamed";
+}
+
+/** The declared tool whose wire name this is, or the name as it stands. */
+export function fromWireName(name: string, declared: readonly string[], length: number): string {
+  if (declared.includes(name)) return name;
+  return declared.find((candidate) => toWireName(candidate, length) === name) ?? name;
+}
+
+function clean(text: string, length: number): string {
+  return text.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, length);
+}
