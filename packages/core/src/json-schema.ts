@@ -1,10 +1,9 @@
 /**
- * Checks values against JSON Schema, draft 2020-12 with the habits of draft 7, and mends what models often get wrong in
- * arguments. Small on purpose: what cannot be checked is refused when a schema is first seen, never ignored.
+ * Checks values against JSON Schema, draft 2020-12 with the habits of draft 7, and mends what models often get wrong. Small on
+ * purpose, hence closures, whose names shrink: what it does not check is refused when a schema is first seen, never ignored.
  */
-import { toBowlineError } from "./errors.ts";
-
-export type JsonSchema = Record<string, unknown>;
+import { errorText } from "./errors.ts";
+import { isRecord, type JsonSchema, linksOf, map, type SchemaLinks, toRegExp } from "./schema-links.ts";
 
 /** One thing wrong with a value: where (`a.b[0]`, `` for the whole), and what. */
 export interface SchemaIssue {
@@ -16,308 +15,242 @@ export type ValidationResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
+/** Where a walk is, and what it is for. */
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+  readonly mend: boolean;
+  readonly issues: SchemaIssue[];
+}
+
 const maxDepth = 1000;
+const maxSteps = 1_000_000;
 const maxIssues = 50;
 
 /**
  * Checks a value that came from JSON. Throws for a schema that {@link assertCheckable} refuses, and for nothing else.
  *
- * - A value that fits is given back as it is: the same object, without defaults. `format` is not looked at.
+ * - A value that fits comes back as it is: the same object, without defaults. `format` is not looked at.
  * - One that does not fit is mended in a copy, and the whole copy must fit: the JSON text of a number, boolean, null, object
  *   or array becomes what it says where that is expected; a number or boolean becomes text; a single item becomes an array of
  *   it, if it fits there; an optional property that is null goes. Of a union's members the first that then fits is taken.
- * - Otherwise all that is still wrong is said at once. Deeper than 1000 levels, of value and schema together, nothing fits.
+ * - Otherwise `issues` says what is wrong with the copy: everything at once, up to 50. A value that leads 1000 schemas deep or
+ *   through a million does not fit.
  */
 export function checkJson(schema: JsonSchema | boolean, value: unknown): ValidationResult {
-  const check: Check = { links: linksOf(schema, "a schema"), known: [new Map(), new Map()] };
+  const walk = createWalk(linksOf(schema, "The schema"));
+  const from = (issues: SchemaIssue[], mend = false): Place => ({ path: "", depth: 0, mend, issues });
+  const strict: SchemaIssue[] = [];
+  const issues: SchemaIssue[] = [];
   try {
-    assertDepth(value);
-    if (visit(check, schema, value, false, 0).faults.length === 0) return { value };
-    const mended = visit(check, schema, value, true, 0).value;
-    const { faults } = visit(check, schema, mended, false, 0);
-    return faults.length === 0 ? { value: mended } : { issues: toIssues(faults) };
+    walk(schema, value, from(strict));
+    if (strict.length === 0) return { value };
+    const mended = walk(schema, value, from([], true));
+    walk(schema, mended, from(issues));
+    return issues.length === 0 ? { value: mended } : { issues: issues.slice(0, maxIssues) };
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return { issues: [{ path: "", message: `is nested deeper than ${maxDepth} levels` }] };
+    return { issues: [{ path: "", message: errorText(error) }] };
   }
-}
-
-/**
- * Throws `invalid_argument` if a part of the schema cannot be checked here: a keyword, a `$ref` that leads out of the schema
- * or nowhere, an unknown type, a pattern that is none. `what` names the schema's owner.
- */
-export function assertCheckable(schema: JsonSchema, what: string): void {
-  linksOf(schema, what);
 }
 
 /** What a value is, in words: `the string "x"`, `number 5`, `an array`. */
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "string") return `the string ${JSON.stringify(shorten(value, 40))}`;
+  if (typeof value === "string")
+    return `the string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
   if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${value}`;
   return value === undefined ? "nothing" : `a${typeof value === "object" ? "n" : ""} ${typeof value}`;
 }
 
-/** `["a", "b", 0]` as `a.b[0]`. */
-export function formatPath(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === "number") return `${text}[${key}]`;
-    return text === "" ? String(key) : `${text}.${String(key)}`;
-  }, "");
+/** `a.b` and 0 as `a.b[0]`. */
+export function joinPath(path: string, key: PropertyKey): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  return path === "" ? String(key) : `${path}.${String(key)}`;
 }
 
-interface Fault {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
+/** The walk of one check: notes what is wrong, gives back the value, mended if that is asked for. */
+function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place: Place) => unknown {
+  let steps = 0;
+  return walk;
 
-interface Outcome {
-  readonly faults: readonly Fault[];
-  readonly value: unknown;
-}
+  function walk(schema: unknown, given: unknown, place: Place): unknown {
+    const { path, depth, mend, issues } = place;
+    let value = given;
+    steps += 1;
+    if (depth > maxDepth || steps > maxSteps) throw new RangeError("is nested too deep or too large to be checked");
+    if (schema === false) fail("is not expected");
+    if (!isRecord(schema)) return value;
 
-interface Check {
-  /** Each schema that has a `$ref`, with the schema it leads to. */
-  readonly links: ReadonlyMap<unknown, unknown>;
-  /** What the target of a `$ref` made of a value, strictly and mending: recursive unions would take exponential time. */
-  readonly known: readonly [Map<unknown, Map<unknown, Outcome>>, Map<unknown, Map<unknown, Outcome>>];
-}
-
-function visit(check: Check, schema: unknown, value: unknown, mend: boolean, depth: number): Outcome {
-  if (depth > maxDepth) throw new RangeError();
-  if (schema === false) return { faults: [{ path: [], message: "is not expected" }], value };
-  return isRecord(schema) ? new Visit(check, schema, value, mend, depth).run() : { faults: [], value };
-}
-
-/** One value before one schema. */
-class Visit implements Outcome {
-  readonly faults: Fault[] = [];
-  value: unknown;
-  readonly #check: Check;
-  readonly #schema: JsonSchema;
-  readonly #mend: boolean;
-  readonly #depth: number;
-
-  constructor(check: Check, schema: JsonSchema, value: unknown, mend: boolean, depth: number) {
-    this.#check = check;
-    this.#schema = schema;
-    this.value = value;
-    this.#mend = mend;
-    this.#depth = depth;
-  }
-
-  run(): Outcome {
-    const schema = this.#schema;
     const types = typesOf(schema);
-    if (!isOfType(types, this.value)) {
-      const made = this.#mend ? this.#convert(types) : undefined;
-      if (made === undefined) return this.#expect(types.join(" or "));
-      this.value = made;
+    if (!isOfType(types, value)) {
+      const made = mend ? convert(schema, types) : undefined;
+      if (made === undefined) return expect(types.join(" or "));
+      value = made;
     }
-    if (!isAllowed(schema, this.value)) {
-      const options = this.#mend ? [schema.const, ...list(schema.enum)] : [];
-      const made = options.find((option) => isScalar(option) && isScalar(this.value) && `${option}` === `${this.value}`);
-      if (made === undefined) return this.#expect(this.#summarize(schema));
-      this.value = made;
-    }
-    if (typeof this.value === "number") this.#number(this.value);
-    else if (typeof this.value === "string") this.#string(this.value);
-    else if (Array.isArray(this.value)) this.#array(this.value);
-    else if (isRecord(this.value)) this.#object(this.value);
-    if (this.#check.links.has(schema)) this.#follow(this.#check.links.get(schema));
-    for (const part of list(schema.allOf)) this.#apply(part);
-    if (schema.anyOf !== undefined) this.#union(list(schema.anyOf), false);
-    if (schema.oneOf !== undefined) this.#union(list(schema.oneOf), true);
-    if (schema.if !== undefined) this.#apply(this.#fits(schema.if, this.value) ? schema.then : schema.else);
-    if (schema.not !== undefined && this.#fits(schema.not, this.value)) {
-      this.#expect(`anything but ${this.#summarize(schema.not)}`);
-    }
-    return this;
-  }
+    if (!isAllowed(schema, value)) return expect(summarize(schema));
+    if (typeof value === "number") checkNumber(schema, value);
+    else if (typeof value === "string") checkString(schema, value);
+    else if (Array.isArray(value)) value = checkArray(schema, value);
+    else if (isRecord(value)) value = checkObject(schema, value);
+    for (const part of [links.get(schema), ...list(schema.allOf)]) value = run(part, value);
+    if (schema.anyOf !== undefined) value = checkUnion(list(schema.anyOf), false);
+    if (schema.oneOf !== undefined) value = checkUnion(list(schema.oneOf), true);
+    if (schema.if !== undefined) value = run(fits(schema.if, value) ? schema.then : schema.else, value);
+    if (schema.not !== undefined && fits(schema.not, value)) expect(`anything but ${summarize(schema.not)}`);
+    return value;
 
-  #number(value: number): void {
-    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = this.#schema;
-    this.#bound(value, minimum, maximum, "");
-    if (value <= (exclusiveMinimum as number)) this.#fail(`expected more than ${exclusiveMinimum}, received ${value}`);
-    if (value >= (exclusiveMaximum as number)) this.#fail(`expected less than ${exclusiveMaximum}, received ${value}`);
-    if (typeof multipleOf === "number" && !isMultiple(value, multipleOf)) {
-      this.#fail(`expected a multiple of ${multipleOf}, received ${value}`);
+    function fail(message: string, at = path): unknown {
+      issues.push({ path: at, message });
+      return value;
     }
-  }
 
-  #string(value: string): void {
-    const { minLength, maxLength, pattern } = this.#schema;
-    if (minLength !== undefined || maxLength !== undefined) {
-      const length = value.replaceAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g, ".").length;
-      this.#bound(length, minLength, maxLength, " character");
+    function expect(expected: string): unknown {
+      return fail(`expected ${expected}, received ${describe(value)}`);
     }
-    if (typeof pattern === "string" && !toRegExp(pattern).test(value)) this.#expect(`text that matches ${pattern}`);
-  }
 
-  #array(value: readonly unknown[]): void {
-    const { items, additionalItems, prefixItems, contains, minItems, maxItems, uniqueItems } = this.#schema;
-    const [first, rest] = Array.isArray(items) ? [items, additionalItems] : [list(prefixItems), items];
-    const made = value.map((item, index) => {
-      return this.#take(this.#run(index < first.length ? first[index] : rest, item), index);
-    });
-    if (this.#mend) this.value = made;
-    this.#bound(made.length, minItems, maxItems, " item");
-    if (contains !== undefined) {
-      const { minContains = 1, maxContains } = this.#schema;
-      const fitting = made.filter((item) => this.#fits(contains, item));
-      this.#bound(fitting.length, minContains, maxContains, " fitting item");
+    function run(part: unknown, item: unknown, change?: Partial<Place>): unknown {
+      return walk(part, item, { ...place, depth: depth + 1, ...change });
     }
-    if (uniqueItems !== true) return;
-    const seen = new Map<string, number>();
-    for (const [index, item] of made.entries()) {
-      const twin = seen.get(toText(item));
-      if (twin === undefined) seen.set(toText(item), index);
-      else this.#fail(`expected items that differ, received item ${twin} again`, index);
-    }
-  }
 
-  #object(value: JsonSchema): void {
-    const schema = this.#schema;
-    const properties = map(schema.properties);
-    const required = list(schema.required) as string[];
-    const patterns = Object.entries(map(schema.patternProperties)).map(([p, part]) => [toRegExp(p), part] as const);
-    const made: [string, unknown][] = [];
-    for (const [name, given] of Object.entries(value)) {
-      if (given === undefined) continue;
-      const parts = patterns.filter(([pattern]) => pattern.test(name)).map(([, part]) => part);
-      if (Object.hasOwn(properties, name)) {
-        parts.unshift(properties[name]);
-        if (this.#mend && given === null && !required.includes(name) && !this.#fits(parts[0], null)) continue;
+    function attempt(part: unknown, item: unknown, mending = false): { made: unknown; found: SchemaIssue[] } {
+      const found: SchemaIssue[] = [];
+      return { made: run(part, item, { issues: found, mend: mending }), found };
+    }
+
+    function fits(part: unknown, item: unknown): boolean {
+      return attempt(part, item).found.length === 0;
+    }
+
+    function bound(size: number, low: unknown, high: unknown, unit = ""): void {
+      const count = (limit: unknown): string => `${String(limit)}${unit}${unit === "" || limit === 1 ? "" : "s"}`;
+      if (size < (low as number)) fail(`expected at least ${count(low)}, received ${size}`);
+      if (size > (high as number)) fail(`expected at most ${count(high)}, received ${size}`);
+    }
+
+    function checkNumber(
+      { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonSchema,
+      number: number,
+    ): void {
+      bound(number, minimum, maximum);
+      if (number <= (exclusiveMinimum as number)) expect(`more than ${String(exclusiveMinimum)}`);
+      if (number >= (exclusiveMaximum as number)) expect(`less than ${String(exclusiveMaximum)}`);
+      if (typeof multipleOf === "number" && !isMultiple(number, multipleOf)) expect(`a multiple of ${multipleOf}`);
+    }
+
+    function checkString({ minLength, maxLength, pattern }: JsonSchema, text: string): void {
+      if (minLength !== undefined || maxLength !== undefined) {
+        const length = text.replaceAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g, ".").length;
+        bound(length, minLength, maxLength, " character");
       }
-      if (parts.length === 0) parts.push(schema.additionalProperties);
-      made.push([name, parts.reduce((item, part) => this.#take(this.#run(part, item), name), given)]);
-      for (const { message } of this.#run(schema.propertyNames, name, false).faults) {
-        this.#fail(`has a name that does not fit: ${message}`, name);
+      if (typeof pattern === "string" && !toRegExp(pattern).test(text)) expect(`text that matches ${pattern}`);
+    }
+
+    function checkArray(keywords: JsonSchema, array: readonly unknown[]): unknown {
+      const { items, additionalItems, prefixItems, contains, minItems, maxItems, uniqueItems } = keywords;
+      const [first, rest] = Array.isArray(items) ? [items, additionalItems] : [list(prefixItems), items];
+      const made = array.map((item, index) =>
+        run(index < first.length ? first[index] : rest, item, { path: joinPath(path, index) }),
+      );
+      bound(made.length, minItems, maxItems, " item");
+      if (contains !== undefined) {
+        const fitting = made.filter((item) => fits(contains, item));
+        bound(fitting.length, keywords.minContains ?? 1, keywords.maxContains, " fitting item");
       }
+      if (uniqueItems === true && new Set(made.map(toText)).size < made.length) expect("items that differ");
+      return mend ? made : array;
     }
-    const names = new Set(made.map(([name]) => name));
-    // Not by assignment: a property may be called "__proto__".
-    if (this.#mend) this.value = Object.fromEntries(made);
-    this.#bound(names.size, schema.minProperties, schema.maxProperties, " field");
-    for (const name of required) if (!names.has(name)) this.#fail("is required", name);
-    for (const rules of [schema.dependencies, schema.dependentRequired, schema.dependentSchemas]) {
-      for (const [name, rule] of Object.entries(map(rules))) {
-        if (!names.has(name)) continue;
-        if (!Array.isArray(rule)) this.#apply(rule);
-        else for (const other of rule) if (!names.has(other)) this.#fail(`is required with ${name}`, other);
+
+    function checkObject(keywords: JsonSchema, object: JsonSchema): unknown {
+      const properties = map(keywords.properties);
+      const required = list(keywords.required);
+      const made: [name: string, item: unknown][] = [];
+      for (const [name, item] of Object.entries(object)) {
+        if (item === undefined) continue;
+        const own = Object.hasOwn(properties, name) ? [properties[name]] : [];
+        if (mend && item === null && !required.includes(name) && !own.every((part) => fits(part, item))) continue;
+        const parts = Object.entries(map(keywords.patternProperties)).flatMap(([pattern, part]) =>
+          toRegExp(pattern).test(name) ? [part] : [],
+        );
+        parts.push(...own);
+        if (parts.length === 0) parts.push(keywords.additionalProperties);
+        const at = { path: joinPath(path, name) };
+        made.push([name, parts.reduce((last, part) => run(part, last, at), item)]);
+        if (!fits(keywords.propertyNames, name)) fail(`expected a name: ${summarize(keywords.propertyNames)}`, at.path);
       }
+      const names = made.map(([name]) => name);
+      const need = (name: unknown, message: string): unknown =>
+        names.includes(name as string) || fail(message, joinPath(path, name as string));
+      // Not by assignment: a property may be called "__proto__".
+      value = mend ? Object.fromEntries(made) : object;
+      bound(names.length, keywords.minProperties, keywords.maxProperties, " field");
+      for (const name of required) need(name, "is required");
+      for (const rules of [keywords.dependencies, keywords.dependentRequired, keywords.dependentSchemas]) {
+        for (const [name, rule] of Object.entries(map(rules))) {
+          if (!names.includes(name)) continue;
+          for (const other of list(rule)) need(other, `is required with ${name}`);
+          value = run(rule, value);
+        }
+      }
+      return value;
+    }
+
+    function checkUnion(branches: readonly unknown[], one: boolean): unknown {
+      // Only what may fit is tried: faster, and what is wrong with the member that was meant can be told from the rest.
+      const likely = branches.filter((branch) => mayFit(branch, true));
+      const tried = new Map(likely.map((branch) => [branch, attempt(branch, value)]));
+      const fitting = likely.filter((branch) => tried.get(branch)?.found.length === 0);
+      if (fitting.length === 1 || (fitting.length > 0 && !one)) return value;
+      if (fitting.length > 0) return expect(`only one of: ${summarize({ anyOf: fitting })}`);
+      for (const branch of mend ? branches : []) {
+        const outcome = attempt(branch, value, true);
+        if (outcome.found.length === 0) return outcome.made;
+        tried.set(branch, outcome);
+      }
+      const [meant, ...others] = likely.length > 0 ? likely : branches.filter((branch) => mayFit(branch, false));
+      if (meant === undefined || others.length > 0) return expect(`one of: ${summarize({ anyOf: branches })}`);
+      const { made, found } = tried.get(meant) ?? attempt(meant, value);
+      for (const issue of found) issues.push(issue);
+      return made;
+    }
+
+    function mayFit(branch: unknown, deep: boolean): boolean {
+      const keywords = target(branch);
+      if (branch === false || !isOfType(typesOf(keywords), value) || !isAllowed(keywords, value)) return false;
+      return Object.entries(map(keywords.properties)).every(
+        ([name, part]) => !deep || !Object.hasOwn(map(value), name) || isAllowed(map(part), map(value)[name]),
+      );
+    }
+
+    /** The value as one of the types, if it says plainly what it is. */
+    function convert(keywords: JsonSchema, wanted: readonly string[]): unknown {
+      for (const type of wanted) {
+        const made = type === "string" && /^[nb]/.test(typeof value) ? String(value) : parseJson(value);
+        if (made !== undefined && isOfType([type], made)) return made;
+      }
+      // A text that begins like an array is a broken one, not its only item.
+      const single = wanted.includes("array") && value !== null && !(typeof value === "string" && /^\s*\[/.test(value));
+      return single && fits(keywords, [value]) ? [value] : undefined;
     }
   }
 
-  #union(branches: readonly unknown[], one: boolean): void {
-    const { value } = this;
-    // Only what may fit is tried: faster, and what is wrong with the member that was meant can be told from the rest.
-    const near = branches.filter((branch) => mayFit(this.#target(branch), value));
-    const likely = near.filter((branch) => mayHold(this.#target(branch), value));
-    const tried = new Map(likely.map((branch) => [branch, this.#run(branch, value, false)]));
-    const fitting = likely.filter((branch) => tried.get(branch)?.faults.length === 0);
-    if (fitting.length === 1 || (fitting.length > 0 && !one)) return;
-    if (fitting.length > 0) {
-      this.#fail(`fits more than one of: ${this.#summarize({ anyOf: fitting })}`);
-      return;
-    }
-    for (const branch of this.#mend ? branches : []) {
-      const outcome = this.#run(branch, value);
-      tried.set(branch, outcome);
-      if (outcome.faults.length > 0) continue;
-      this.value = outcome.value;
-      return;
-    }
-    const meant = likely.length === 1 ? likely : near;
-    if (meant.length === 1) this.value = this.#take(tried.get(meant[0]) ?? this.#run(meant[0], value));
-    else this.#expect(`one of: ${this.#summarize({ anyOf: branches })}`);
-  }
-
-  #follow(target: unknown): void {
-    const known = this.#check.known[this.#mend ? 1 : 0];
-    const byValue = known.get(target) ?? new Map<unknown, Outcome>();
-    known.set(target, byValue);
-    const outcome = byValue.get(this.value) ?? this.#run(target, this.value);
-    byValue.set(this.value, outcome);
-    this.value = this.#take(outcome);
-  }
-
-  /** The value as one of the types, if it says plainly what it is. */
-  #convert(types: readonly string[]): unknown {
-    const { value } = this;
-    const parsed = typeof value === "string" ? parseJson(value) : undefined;
-    for (const type of types) {
-      const made = type === "string" && isScalar(value) ? String(value) : parsed;
-      if (made !== undefined && isOfType([type], made)) return made;
-    }
-    // A text that begins like an array is a broken one, not its only item.
-    if (!types.includes("array") || (typeof value === "string" && /^\s*\[/.test(value))) return undefined;
-    const item = [value, parsed].find((one) => one !== undefined && one !== null && this.#fits(this.#schema, [one]));
-    return item === undefined ? undefined : [item];
-  }
-
-  #apply(schema: unknown): void {
-    this.value = this.#take(this.#run(schema, this.value));
-  }
-
-  #run(schema: unknown, value: unknown, mend = this.#mend): Outcome {
-    return visit(this.#check, schema, value, mend, this.#depth + 1);
-  }
-
-  #fits(schema: unknown, value: unknown): boolean {
-    return this.#run(schema, value, false).faults.length === 0;
-  }
-
-  #take(outcome: Outcome, ...path: PropertyKey[]): unknown {
-    for (const fault of outcome.faults) this.#fail(fault.message, ...path, ...fault.path);
-    return outcome.value;
-  }
-
-  #bound(size: number, low: unknown, high: unknown, unit: string): void {
-    const count = (limit: unknown): string => `${String(limit)}${unit}${unit === "" || limit === 1 ? "" : "s"}`;
-    if (size < (low as number)) this.#fail(`expected at least ${count(low)}, received ${size}`);
-    if (size > (high as number)) this.#fail(`expected at most ${count(high)}, received ${size}`);
-  }
-
-  #expect(expected: string): this {
-    return this.#fail(`expected ${expected}, received ${describe(this.value)}`);
-  }
-
-  #fail(message: string, ...path: PropertyKey[]): this {
-    this.faults.push({ path, message });
-    return this;
-  }
-
-  #target(schema: unknown): unknown {
-    const target = this.#check.links.get(schema);
-    return target === undefined ? schema : target;
+  function target(schema: unknown): JsonSchema {
+    return map(links.get(schema) ?? schema);
   }
 
   /** What a schema wants, in a few words. */
-  #summarize(given: unknown): string {
-    const schema = map(this.#target(given));
-    if (Array.isArray(schema.anyOf)) return schema.anyOf.map((branch) => this.#summarize(branch)).join(", ");
-    if (schema.const !== undefined) return toText(schema.const);
-    if (Array.isArray(schema.enum)) return shorten(schema.enum.map(toText).join(", "), 300);
-    const constants = Object.entries(map(schema.properties)).filter(([, part]) => map(part).const !== undefined);
-    const names = constants.map(([name, part]) => `${name} ${toText(map(part).const)}`);
-    const fields = names.length > 0 ? names : list(schema.required);
-    const type = typesOf(schema).join(" or ") || shorten(toText(schema), 60);
-    return fields.length === 0 ? type : `${type} with ${fields.join(", ")}`;
+  function summarize(given: unknown): string {
+    const schema = target(given);
+    if (Array.isArray(schema.anyOf)) return schema.anyOf.map(summarize).join(", ");
+    const options = schema.const === undefined ? schema.enum : [schema.const];
+    if (Array.isArray(options)) return options.slice(0, 20).map(toText).join(", ");
+    const fields = list(schema.required).map((name) => {
+      const only = map(map(schema.properties)[name as string]).const;
+      return only === undefined ? name : `${String(name)} ${toText(only)}`;
+    });
+    const kind = typesOf(schema).join(" or ") || toText(schema);
+    return fields.length === 0 ? kind : `${kind} with ${fields.join(", ")}`;
   }
-}
-
-/** Whether type, `const` and `enum` leave a value a chance. */
-function mayFit(schema: unknown, value: unknown): boolean {
-  return schema !== false && isOfType(typesOf(map(schema)), value) && isAllowed(map(schema), value);
-}
-
-/** Whether what the properties must be constant to leaves a value a chance. */
-function mayHold(schema: unknown, value: unknown): boolean {
-  return Object.entries(map(map(schema).properties)).every(
-    ([name, part]) => !Object.hasOwn(map(value), name) || isAllowed(map(part), map(value)[name]),
-  );
 }
 
 function typesOf(schema: JsonSchema): string[] {
@@ -329,144 +262,42 @@ function isOfType(types: readonly string[], value: unknown): boolean {
   return types.length === 0 || types.includes(own) || (types.includes("integer") && Number.isInteger(value));
 }
 
-/** What `const` and `enum` say. */
+/** Whether `const` and `enum` allow a value. */
 function isAllowed(schema: JsonSchema, value: unknown): boolean {
-  if (schema.const !== undefined && !isSame(schema.const, value)) return false;
-  return !Array.isArray(schema.enum) || schema.enum.some((option) => isSame(option, value));
+  const has = (options: unknown): boolean => !Array.isArray(options) || options.map(toText).includes(toText(value));
+  return has(schema.enum) && (schema.const === undefined || has([schema.const]));
 }
 
-function isSame(a: unknown, b: unknown): boolean {
-  return a === b || (typeof a === "object" && typeof b === "object" && toText(a) === toText(b));
-}
-
-/** JSON with sorted names: the same text for equal values. */
+/** JSON with its names in order: the same text for equal values. */
 function toText(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    isRecord(part) ? Object.fromEntries(Object.keys(part).toSorted().map((name) => [name, part[name]])) : part,
-  );
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (!isRecord(part)) return part;
+    return Object.fromEntries(
+      Object.keys(part)
+        .toSorted()
+        .map((name) => [name, part[name]]),
+    );
+  });
 }
 
-/** Decimals as they are written: 0.3 is a multiple of 0.1. */
+/** In decimals, as they are written: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, step: number): boolean {
-  if (!Number.isFinite(value) || step <= 0) return false;
-  const [a, b] = [decimal(value), decimal(step)] as const;
-  const low = Math.min(a.exponent, b.exponent);
-  return (a.digits * 10n ** BigInt(a.exponent - low)) % (b.digits * 10n ** BigInt(b.exponent - low)) === 0n;
+  if (value % step === 0) return true;
+  const whole = Number.isInteger(value) && Number.isInteger(step);
+  return !whole && Number.isInteger(Number((value / step).toPrecision(15)));
 }
 
-function decimal(value: number): { readonly digits: bigint; readonly exponent: number } {
-  const [mantissa = "", exponent] = value.toExponential().split("e");
-  const [whole = "", fraction = ""] = mantissa.split(".");
-  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
-}
-
-/** JSON as JavaScript can hold it, or nothing. */
-function parseJson(text: string): unknown {
+/** What a text says as JSON, if JavaScript can hold it. */
+function parseJson(text: unknown): unknown {
+  if (typeof text !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    assertDepth(value);
-    return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
+    return Math.abs(value as number) > Number.MAX_SAFE_INTEGER ? undefined : value;
   } catch {
     return undefined;
   }
 }
 
-function assertDepth(value: unknown, left = maxDepth): void {
-  if (left < 0) throw new RangeError();
-  if (typeof value !== "object" || value === null) return;
-  for (const part of Object.values(value)) assertDepth(part, left - 1);
-}
-
-function toRegExp(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, "u");
-  } catch {
-    return new RegExp(pattern);
-  }
-}
-
-function toIssues(faults: readonly Fault[]): SchemaIssue[] {
-  const issues = faults.map(({ path, message }) => ({ path: formatPath(path), message }));
-  // Two members of an allOf may say the same.
-  const unique = [...new Map(issues.map((issue) => [`${issue.path}: ${issue.message}`, issue])).values()];
-  const rest = unique.splice(maxIssues).length;
-  return rest === 0 ? unique : [...unique, { path: "", message: `and ${rest} more` }];
-}
-
-function shorten(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
-}
-
-function isScalar(value: unknown): value is string | number | boolean {
-  return ["string", "number", "boolean"].includes(typeof value);
-}
-
-function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function map(value: unknown): JsonSchema {
-  return isRecord(value) ? value : {};
-}
-
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-const linksBySchema = new WeakMap<object, Check["links"]>();
-const typeNames = ["array", "boolean", "integer", "null", "number", "object", "string"];
-const uncheckable = ["$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"];
-const maps = ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
-const places =
-  "additionalItems additionalProperties allOf anyOf contains else if items not oneOf prefixItems propertyNames then".split(
-    " ",
-  );
-const remedy = "use a Standard Schema library for it, such as zod";
-
-/** Looks once through a schema: refuses what cannot be checked, and resolves each `$ref`. */
-function linksOf(root: unknown, what: string): Check["links"] {
-  const known = linksBySchema.get(map(root));
-  if (known !== undefined || !isRecord(root)) return known ?? new Map();
-  const links = new Map<unknown, unknown>();
-  // Each part with the resource it belongs to, whose root its pointers start from. It grows while it is walked.
-  const bases = new Map<JsonSchema, JsonSchema>();
-  const add = (part: unknown, base: JsonSchema): void => {
-    if (isRecord(part) && !bases.has(part)) bases.set(part, /^[^#]/.test(String(part.$id ?? "")) ? part : base);
-  };
-  add(root, root);
-  try {
-    for (const [schema, base] of bases) {
-      for (const [key, value] of Object.entries(schema)) {
-        if (uncheckable.includes(key)) throw new Error(`"${key}" cannot be checked; ${remedy}`);
-        if (places.includes(key)) for (const part of [value].flat()) add(part, base);
-        if (maps.includes(key)) for (const part of Object.values(map(value))) add(part, base);
-      }
-      for (const type of typesOf(schema)) if (!typeNames.includes(type)) throw new Error(`${toText(type)} is no type`);
-      for (const pattern of [schema.pattern ?? "", ...Object.keys(map(schema.patternProperties))]) toRegExp(String(pattern));
-      if (typeof schema.$ref === "string" && /^#(?:\/|$)/.test(schema.$ref)) {
-        const target = schema.$ref.split("/").slice(1).reduce<unknown>((at, part) => {
-          const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-          return Object.hasOwn(Object(at) as object, key) ? (at as JsonSchema)[key] : undefined;
-        }, base);
-        links.set(schema, target);
-        add(target, base);
-      }
-    }
-    for (const [schema, base] of bases) {
-      const { $ref } = schema;
-      if ($ref === undefined) continue;
-      if (!links.has(schema)) {
-        const [target] =
-          [...bases].find(([part, own]) => part.$id === $ref || (own === base && `#${String(part.$anchor)}` === $ref)) ?? [];
-        links.set(schema, target);
-      }
-      if (links.get(schema) === undefined) {
-        throw new Error(`"$ref" to ${toText($ref)} leads to nothing in the schema; to follow it elsewhere ${remedy}`);
-      }
-    }
-  } catch (error) {
-    throw toBowlineError(error, "invalid_argument", `The parameters of ${what}`);
-  }
-  linksBySchema.set(root, links);
-  return links;
 }

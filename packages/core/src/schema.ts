@@ -2,8 +2,12 @@
  * Schemas in three forms, one use: JSON Schema out for the wire, validation in before a tool runs. A TypeBox schema is JSON
  * Schema; zod and arktype are Standard Schemas that give their JSON Schema; valibot needs it beside ({@link withJsonSchema}).
  */
-import { Validator } from "@cfworker/json-schema";
 import { BowlineError } from "./errors.ts";
+import { checkJson, describe, joinPath, type ValidationResult } from "./json-schema.ts";
+import { assertCheckable, type JsonSchema } from "./schema-links.ts";
+
+export type { JsonSchema } from "./schema-links.ts";
+export type { SchemaIssue, ValidationResult } from "./json-schema.ts";
 
 /** The part of standardschema.dev that is used here. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -25,20 +29,7 @@ export type StandardResult<Output> =
       }[];
     };
 
-export type JsonSchema = Record<string, unknown>;
-
-/** One thing wrong with a value: where (`a.b[0]`, `` for the whole), and what. */
-export interface SchemaIssue {
-  readonly path: string;
-  readonly message: string;
-}
-
-export type ValidationResult =
-  | { readonly value: unknown; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] };
-
 const jsonSchemas = new WeakMap<object, JsonSchema>();
-const validators = new WeakMap<object, Validator>();
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false;
@@ -78,15 +69,36 @@ export function toJsonSchema(schema: unknown, what: string): JsonSchema {
     );
   }
   const complete = { ...json, type: "object", properties: json.properties ?? {} };
+  if (!isStandardSchema(schema)) assertCheckable(complete, what);
   jsonSchemas.set(schema, complete);
   return complete;
 }
 
-/** Checks a value. Gives all problems at once; the value of a Standard Schema is what that schema made of it. */
+/**
+ * Checks a value, and mends it if it does not fit and can be mended (see `checkJson`). Gives all problems at once. The value of
+ * a Standard Schema is what that schema makes of it.
+ */
 export function validate(schema: unknown, value: unknown, what: string): ValidationResult | Promise<ValidationResult> {
-  if (!isStandardSchema(schema)) return validateJson(toJsonSchema(schema, what), value);
-  const result = schema["~standard"].validate(value);
-  return result instanceof Promise ? result.then(fromStandard) : fromStandard(result);
+  return isStandardSchema(schema)
+    ? validateStandard(schema, value, what)
+    : checkJson(toJsonSchema(schema, what), value);
+}
+
+async function validateStandard(schema: StandardSchema, value: unknown, what: string): Promise<ValidationResult> {
+  const result = fromStandard(await schema["~standard"].validate(value));
+  if (result.issues === undefined) return result;
+  const mended = mend(schema, value, what);
+  return mended === value ? result : fromStandard(await schema["~standard"].validate(mended));
+}
+
+/** The value as its JSON Schema accepts it; unchanged if there is none, or none that helps. */
+function mend(schema: StandardSchema, value: unknown, what: string): unknown {
+  try {
+    const result = checkJson(toJsonSchema(schema, what), value);
+    return result.issues === undefined ? result.value : value;
+  } catch {
+    return value; // The library can check what we cannot.
+  }
 }
 
 function standardJson(schema: StandardSchema, what: string): JsonSchema {
@@ -112,77 +124,8 @@ function fromStandard(result: StandardResult<unknown>): ValidationResult {
   if (result.issues === undefined) return { value: result.value };
   return {
     issues: result.issues.map(({ message, path }) => ({
-      path: formatPath((path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment))),
+      path: (path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment)).reduce(joinPath, ""),
       message,
     })),
   };
-}
-
-function validateJson(schema: JsonSchema, value: unknown): ValidationResult {
-  let validator = validators.get(schema);
-  if (validator === undefined) validators.set(schema, (validator = new Validator(schema, "2020-12", false)));
-  const { valid, errors } = validator.validate(value);
-  if (valid) return { value };
-  // The validator also reports each ancestor of a fault; only the fault itself helps.
-  const leaves = errors.filter(({ keyword }) => !ancestorKeywords.has(keyword));
-  return { issues: (leaves.length > 0 ? leaves : errors).map((error) => toIssue(error, value)) };
-}
-
-const ancestorKeywords = new Set([
-  "properties",
-  "items",
-  "additionalProperties",
-  "prefixItems",
-  "$ref",
-  "allOf",
-  "patternProperties",
-]);
-
-function toIssue(
-  { keyword, instanceLocation, error }: { keyword: string; instanceLocation: string; error: string },
-  root: unknown,
-): SchemaIssue {
-  const segments = instanceLocation
-    .replace(/^#\/?/, "")
-    .split("/")
-    .filter((part) => part !== "")
-    .map(unescapePointer);
-  if (keyword === "required") {
-    const name = /required property "(.*)"/.exec(error)?.[1] ?? "";
-    return { path: formatPath([...segments, name]), message: "is required" };
-  }
-  const path = formatPath(segments);
-  if (keyword === "false") return { path, message: "is not expected" };
-  if (keyword === "type") {
-    const expected = /Expected "(.*)"/.exec(error)?.[1]?.replaceAll('", "', " or ") ?? "another type";
-    return { path, message: `expected ${expected}, received ${describe(valueAt(root, segments))}` };
-  }
-  return { path, message: error };
-}
-
-function unescapePointer(part: string): string {
-  return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-}
-
-function valueAt(root: unknown, segments: readonly string[]): unknown {
-  return segments.reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], root);
-}
-
-function formatPath(segments: readonly PropertyKey[]): string {
-  let path = "";
-  for (const segment of segments) {
-    const key = String(segment);
-    if (/^\d+$/.test(key)) path += `[${key}]`;
-    else path += path === "" ? key : `.${key}`;
-  }
-  return path;
-}
-
-function describe(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "string")
-    return `the string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
-  if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${value}`;
-  return value === undefined ? "nothing" : `a${typeof value === "object" ? "n" : ""} ${typeof value}`;
 }

@@ -1,8 +1,10 @@
 /** A unified diff of replacements whose places are known, for people to look at. */
+import { cutText } from "./escape.ts";
 import type { Span } from "./find-text.ts";
 
 const CONTEXT = 3;
 const MAX_LINES = 400;
+const MAX_LINE = 500;
 
 /** Lines `first` to `first + old.length - 1` (from 0) become `now`. */
 interface Change {
@@ -11,32 +13,31 @@ interface Change {
   now: string[];
 }
 
-/** `text` has LF line endings; the spans are ascending and do not overlap. */
+/** `text` has LF line endings; the spans are ascending and do not overlap. Bounded, however large the change is. */
 export function unifiedDiff(path: string, text: string, spans: readonly Span[], replacement: string): string {
   const lines = text.split("\n");
-  const changes = toChanges(text, spans, replacement);
+  const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   const out = [`--- ${path}`, `+++ ${path}`];
+  const add = (mark: string, added: readonly string[]): void => {
+    for (const line of added.slice(0, Math.max(0, MAX_LINES - out.length))) out.push(mark + cutText(line, MAX_LINE));
+  };
   let shift = 0;
-  for (const hunk of toHunks(changes)) {
+  for (const hunk of toHunks(toChanges(text, spans, replacement))) {
     const [first, last] = [hunk[0] as Change, hunk.at(-1) as Change];
     const start = Math.max(0, first.first - CONTEXT);
-    const end = Math.min(lines.at(-1) === "" ? lines.length - 1 : lines.length, last.first + last.old.length + CONTEXT);
-    const body: string[] = [];
+    const end = Math.max(last.first + last.old.length, Math.min(count, last.first + last.old.length + CONTEXT));
+    const grown = hunk.reduce((sum, { old, now }) => sum + now.length - old.length, 0);
+    out.push(`@@ -${start + 1},${end - start} +${start + 1 + shift},${end - start + grown} @@`);
     let at = start;
     for (const { first: place, old, now } of hunk) {
-      body.push(
-        ...lines.slice(at, place).map((line) => ` ${line}`),
-        ...old.map((line) => `-${line}`),
-        ...now.map((line) => `+${line}`),
-      );
+      add(" ", lines.slice(at, place));
+      add("-", old);
+      add("+", now);
       at = place + old.length;
     }
-    body.push(...lines.slice(at, end).map((line) => ` ${line}`));
-    const grown = hunk.reduce((sum, { old, now }) => sum + now.length - old.length, 0);
-    const size = Math.max(at, end) - start;
-    out.push(`@@ -${start + 1},${size} +${start + 1 + shift},${size + grown} @@`, ...body);
+    add(" ", lines.slice(at, end));
     shift += grown;
-    if (out.length > MAX_LINES) return `${out.slice(0, MAX_LINES).join("\n")}\n[the rest of the diff is left out]\n`;
+    if (out.length >= MAX_LINES) return `${out.join("\n")}\n[the rest of the diff is left out]\n`;
   }
   return `${out.join("\n")}\n`;
 }
@@ -46,7 +47,8 @@ function toChanges(text: string, spans: readonly Span[], replacement: string): C
   const changes: Change[] = [];
   let [line, at] = [0, 0];
   for (let index = 0; index < spans.length;) {
-    const lineStart = text.lastIndexOf("\n", (spans[index] as Span).start - 1) + 1;
+    const { start } = spans[index] as Span;
+    const lineStart = start === 0 ? 0 : text.lastIndexOf("\n", start - 1) + 1;
     for (; at < lineStart; at++) if (text.charCodeAt(at) === 10) line++;
     let [now, from, lineEnd] = ["", lineStart, lineStart];
     for (

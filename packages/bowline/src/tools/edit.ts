@@ -62,10 +62,10 @@ export function createEditTool(options: ToolOptions): AgentTool {
         }
         const spans = find(place, source, oldText, replaceAll);
         const data = Buffer.from(replaceSpans(source, spans, newText));
+        const diff = unifiedDiff(place.shown, source.text, spans, toLineFeeds(newText));
         await writeFileInside(workspace, place, data, { signal, expected: file.stats });
         const what = `${spans.length} replacement${spans.length === 1 ? "" : "s"}`;
         const text = `Edited ${escapeText(place.shown)}: ${what} (first at line ${firstLine(source, spans)})`;
-        const diff = unifiedDiff(place.shown, source.text, spans, toLineFeeds(newText));
         return { content: [{ type: "text", text }], details: { path: place.shown, diff } };
       } catch (error) {
         throw toToolError(error, path);

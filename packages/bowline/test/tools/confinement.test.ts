@@ -93,11 +93,11 @@ describe("confinement of the file tools", () => {
     const quiet = ["\\../*", "\\.\\./outside/*", "{..,../..}/*", "{../outside/,}secret*", "@(..)/outside/*"];
     const links = ["folder-link/*", "sub/up/*", "slash/etc/p*", "**/secret.txt", "[.][.]/*"];
     for (const pattern of [...quiet, ...links]) {
-      const calls = [
+      const searches = [
         folder.call("glob", { pattern, kind: "any" }),
         folder.call("grep", { pattern: "s", glob: pattern }),
       ];
-      for (const { text } of await Promise.all(calls)) assert.equal(text, "[no matches]", pattern);
+      for (const { text } of await Promise.all(searches)) assert.equal(text, "[no matches]", pattern);
     }
   });
 

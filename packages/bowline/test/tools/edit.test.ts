@@ -145,6 +145,15 @@ describe("edit", () => {
     assert.equal(folder.get("a.txt"), "bb\n".repeat(100_000));
   });
 
+  it("keeps the diff small, however large the change", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", `${"x".repeat(1e6)}\n`.repeat(5) + "x\n".repeat(1000));
+    const call = { path: "a.txt", oldText: "x\n", newText: "y\n", replaceAll: true };
+    const diff = (await folder.call("edit", call)).details["diff"] as string;
+    assert.ok(diff.length < 10_000, `${diff.length}`);
+    assert.match(diff, /\n-x{499}…\n[^]*\n\[the rest of the diff is left out\]\n$/);
+  });
+
   it("gives the expected text for any file, with LF or CRLF, with a byte order mark or without", async (t) => {
     const folder = createFolder(t);
     const line = fc.string({ unit: fc.constantFrom("a", "b", " ", "\t", "é", "🎉", "{", "$&"), maxLength: 6 });

@@ -1,0 +1,90 @@
+/** Looks through a schema before it is used: refuses what cannot be checked here, finds where each `$ref` leads. */
+import { toBowlineError } from "./errors.ts";
+
+export type JsonSchema = Record<string, unknown>;
+
+/** The schema that each schema with a `$ref` leads to. */
+export type SchemaLinks = ReadonlyMap<unknown, unknown>;
+
+const knownLinks = new WeakMap<object, SchemaLinks>();
+
+/**
+ * Throws `invalid_argument` if part of a schema cannot be checked here: a keyword, a `$ref` that leads out of the schema or
+ * nowhere, a pattern that is none. `what` names the schema's owner.
+ */
+export function assertCheckable(schema: JsonSchema, what: string): void {
+  linksOf(schema, `The parameters of ${what}`);
+}
+
+/** Looks once through a schema: refuses what cannot be checked, and finds where each `$ref` leads. */
+export function linksOf(root: unknown, what: string): SchemaLinks {
+  const known = knownLinks.get(map(root));
+  if (known !== undefined) return known;
+  const links = new Map<unknown, unknown>();
+  // Each part, and the one that its pointers start from: a part with an `$id` is a schema of its own. Grows while it is walked.
+  const bases = new Map<unknown, JsonSchema>();
+  const add = (part: unknown, base: JsonSchema): void => {
+    if (!isRecord(part) || bases.has(part)) return;
+    bases.set(part, typeof part.$id === "string" && !part.$id.startsWith("#") ? part : base);
+  };
+  const remedy = "use a Standard Schema library for it";
+  try {
+    add(root, map(root));
+    for (const [part, base] of bases) {
+      for (const [key, value] of Object.entries(part as JsonSchema)) {
+        if (/^(?:unevaluated(?:Items|Properties)|\$(?:dynamic|recursive)Ref)$/.test(key))
+          throw new Error(`"${key}" cannot be checked: ${remedy}`);
+        if (key === "pattern") toRegExp(String(value));
+        if (key === "patternProperties") for (const pattern of Object.keys(map(value))) toRegExp(pattern);
+        const isMap = /^(?:\$defs|definitions|dependencies|dependentSchemas|properties|patternProperties)$/.test(key);
+        if (isMap) for (const child of Object.values(map(value))) add(child, base);
+        else if (!/^(?:const|enum|default|examples)$/.test(key)) for (const child of [value].flat()) add(child, base);
+      }
+    }
+    for (const [part, base] of bases) {
+      const { $ref } = part as { readonly $ref?: string };
+      if ($ref === undefined) continue;
+      const target = /^#(?:\/|$)/.test($ref) ? resolvePointer(base, $ref) : findNamed($ref, base);
+      if (typeof target !== "boolean" && !bases.has(target))
+        throw new Error(`"$ref" to ${$ref} leads nowhere: ${remedy}`);
+      links.set(part, target);
+    }
+  } catch (error) {
+    throw toBowlineError(error, "invalid_argument", what);
+  }
+  if (isRecord(root)) knownLinks.set(root, links);
+  return links;
+
+  function findNamed(ref: string, base: JsonSchema): unknown {
+    return [...bases].find(([part, own]) => {
+      const { $id, $anchor } = part as JsonSchema;
+      return $id === ref || (own === base && `#${String($anchor)}` === ref);
+    })?.[0];
+  }
+}
+
+function resolvePointer(root: unknown, pointer: string): unknown {
+  return pointer
+    .split("/")
+    .slice(1)
+    .reduce((at, part) => {
+      const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+      return Object.hasOwn(Object(at) as object, key) ? (at as JsonSchema)[key] : undefined;
+    }, root);
+}
+
+export function toRegExp(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    return new RegExp(pattern);
+  }
+}
+
+export function isRecord(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function map(value: unknown): JsonSchema {
+  return isRecord(value) ? value : {};
+}
