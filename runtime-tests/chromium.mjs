@@ -73,19 +73,11 @@ import("/${scenario}").then(() => { globalThis.outcome = "ok"; }, (error) => { g
   };
 }
 
-/** Core's entries and its dependencies, from the manifests a bundler would read. */
+/** Core's entries, from the manifest a bundler would read. */
 function importMap() {
-  const core = readManifest("packages/core");
-  const entries = Object.entries(core.exports)
-    .filter(([, target]) => typeof target === "object")
-    .map(([key, target]) => [`@bowline/core${key.slice(1)}`, `/${join("packages/core", target.default)}`]);
-  const dependencies = Object.keys(core.dependencies).map((name) => {
-    const main = readManifest(`node_modules/${name}`).exports["."].import.default;
-    return [name, `/${join("node_modules", name, main)}`];
-  });
-  return Object.fromEntries([...entries, ...dependencies]);
-}
-
-function readManifest(folder) {
-  return JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  const { exports } = JSON.parse(readFileSync(join(root, "packages/core/package.json"), "utf8"));
+  const entries = Object.entries(exports).filter(([, target]) => typeof target === "object");
+  return Object.fromEntries(
+    entries.map(([key, target]) => [`@bowline/core${key.slice(1)}`, `/${join("packages/core", target.default)}`]),
+  );
 }

@@ -2,12 +2,13 @@
  * The direction of imports inside packages/core/src, written once: lint (oxlint.config.ts) reads it for source files,
  * test/layers.test.ts for the built ones. A layer is a folder, or a file beside index.ts.
  */
-const bottom = ["errors", "infer-schema", "schema-links", "json-schema", "schema", "clock"] as const;
+const bottom = ["errors", "infer-schema", "json-value", "schema-links", "json-schema", "schema", "clock"] as const;
 
 /** What each layer may import besides itself. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   errors: bottom,
   "infer-schema": bottom,
+  "json-value": bottom,
   "schema-links": bottom,
   "json-schema": bottom,
   schema: bottom,

@@ -3,7 +3,18 @@
  * purpose, hence closures, whose names shrink: what it does not check is refused when a schema is first seen, never ignored.
  */
 import { errorText } from "./errors.ts";
-import { isRecord, type JsonSchema, linksOf, map, type SchemaLinks, toRegExp } from "./schema-links.ts";
+import {
+  describe,
+  isMultiple,
+  isRecord,
+  joinPath,
+  type JsonSchema,
+  list,
+  map,
+  parseJson,
+  toText,
+} from "./json-value.ts";
+import { linksOf, type SchemaLinks, toRegExp } from "./schema-links.ts";
 
 /** One thing wrong with a value: where (`a.b[0]`, `` for the whole), and what. */
 export interface SchemaIssue {
@@ -38,35 +49,22 @@ const maxIssues = 50;
  *   through a million does not fit.
  */
 export function checkJson(schema: JsonSchema | boolean, value: unknown): ValidationResult {
-  const walk = createWalk(linksOf(schema, "The schema"));
-  const from = (issues: SchemaIssue[], mend = false): Place => ({ path: "", depth: 0, mend, issues });
+  const links = linksOf(schema, "The schema");
+  const walk = (from: unknown, issues: SchemaIssue[], mend = false): unknown =>
+    createWalk(links)(schema, from, { path: "", depth: 0, mend, issues });
   const strict: SchemaIssue[] = [];
   const issues: SchemaIssue[] = [];
   try {
-    walk(schema, value, from(strict));
+    walk(value, strict);
     if (strict.length === 0) return { value };
-    const mended = walk(schema, value, from([], true));
-    walk(schema, mended, from(issues));
+    const mended = walk(value, [], true);
+    walk(mended, issues);
     return issues.length === 0 ? { value: mended } : { issues: issues.slice(0, maxIssues) };
   } catch (error) {
-    return { issues: [{ path: "", message: errorText(error) }] };
+    // Ours, or that of an engine whose stack is full.
+    const message = error instanceof RangeError ? "is nested too deep or too large to be checked" : errorText(error);
+    return { issues: [...strict.slice(0, maxIssues), { path: "", message }] };
   }
-}
-
-/** What a value is, in words: `the string "x"`, `number 5`, `an array`. */
-export function describe(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "string")
-    return `the string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
-  if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${value}`;
-  return value === undefined ? "nothing" : `a${typeof value === "object" ? "n" : ""} ${typeof value}`;
-}
-
-/** `a.b` and 0 as `a.b[0]`. */
-export function joinPath(path: string, key: PropertyKey): string {
-  if (typeof key === "number") return `${path}[${key}]`;
-  return path === "" ? String(key) : `${path}.${String(key)}`;
 }
 
 /** The walk of one check: notes what is wrong, gives back the value, mended if that is asked for. */
@@ -78,7 +76,7 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
     const { path, depth, mend, issues } = place;
     let value = given;
     steps += 1;
-    if (depth > maxDepth || steps > maxSteps) throw new RangeError("is nested too deep or too large to be checked");
+    if (depth > maxDepth || steps > maxSteps) throw new RangeError();
     if (schema === false) fail("is not expected");
     if (!isRecord(schema)) return value;
 
@@ -88,7 +86,7 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
       if (made === undefined) return expect(types.join(" or "));
       value = made;
     }
-    if (!isAllowed(schema, value)) return expect(summarize(schema));
+    if (!isAllowed(schema, value)) return expectOneOf([schema]);
     if (typeof value === "number") checkNumber(schema, value);
     else if (typeof value === "string") checkString(schema, value);
     else if (Array.isArray(value)) value = checkArray(schema, value);
@@ -107,6 +105,10 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
 
     function expect(expected: string): unknown {
       return fail(`expected ${expected}, received ${describe(value)}`);
+    }
+
+    function expectOneOf(schemas: readonly unknown[]): unknown {
+      return fail(`expected one of: ${schemas.map(summarize).join(", ")}; received ${describe(value)}`);
     }
 
     function run(part: unknown, item: unknown, change?: Partial<Place>): unknown {
@@ -128,14 +130,12 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
       if (size > (high as number)) fail(`expected at most ${count(high)}, received ${size}`);
     }
 
-    function checkNumber(
-      { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonSchema,
-      number: number,
-    ): void {
-      bound(number, minimum, maximum);
-      if (number <= (exclusiveMinimum as number)) expect(`more than ${String(exclusiveMinimum)}`);
-      if (number >= (exclusiveMaximum as number)) expect(`less than ${String(exclusiveMaximum)}`);
-      if (typeof multipleOf === "number" && !isMultiple(number, multipleOf)) expect(`a multiple of ${multipleOf}`);
+    function checkNumber(keywords: JsonSchema, number: number): void {
+      const { exclusiveMinimum: low, exclusiveMaximum: high, multipleOf: step } = keywords as Record<string, number>;
+      bound(number, keywords.minimum, keywords.maximum);
+      if (number <= low!) fail(`expected more than ${low}, received ${number}`);
+      if (number >= high!) fail(`expected less than ${high}, received ${number}`);
+      if (step !== undefined && !isMultiple(number, step)) fail(`expected a multiple of ${step}, received ${number}`);
     }
 
     function checkString({ minLength, maxLength, pattern }: JsonSchema, text: string): void {
@@ -164,19 +164,18 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
     function checkObject(keywords: JsonSchema, object: JsonSchema): unknown {
       const properties = map(keywords.properties);
       const required = list(keywords.required);
+      const patterns = Object.entries(map(keywords.patternProperties)).map(([p, part]) => [toRegExp(p), part] as const);
       const made: [name: string, item: unknown][] = [];
       for (const [name, item] of Object.entries(object)) {
         if (item === undefined) continue;
         const own = Object.hasOwn(properties, name) ? [properties[name]] : [];
         if (mend && item === null && !required.includes(name) && !own.every((part) => fits(part, item))) continue;
-        const parts = Object.entries(map(keywords.patternProperties)).flatMap(([pattern, part]) =>
-          toRegExp(pattern).test(name) ? [part] : [],
-        );
-        parts.push(...own);
+        const parts = own.concat(patterns.filter(([pattern]) => pattern.test(name)).map(([, part]) => part));
         if (parts.length === 0) parts.push(keywords.additionalProperties);
         const at = { path: joinPath(path, name) };
         made.push([name, parts.reduce((last, part) => run(part, last, at), item)]);
-        if (!fits(keywords.propertyNames, name)) fail(`expected a name: ${summarize(keywords.propertyNames)}`, at.path);
+        const { found } = attempt(keywords.propertyNames, name);
+        for (const { message } of found) fail(`has a name that does not fit: ${message}`, at.path);
       }
       const names = made.map(([name]) => name);
       const need = (name: unknown, message: string): unknown =>
@@ -201,14 +200,14 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
       const tried = new Map(likely.map((branch) => [branch, attempt(branch, value)]));
       const fitting = likely.filter((branch) => tried.get(branch)?.found.length === 0);
       if (fitting.length === 1 || (fitting.length > 0 && !one)) return value;
-      if (fitting.length > 0) return expect(`only one of: ${summarize({ anyOf: fitting })}`);
+      if (fitting.length > 0) return fail(`fits more than one of: ${fitting.map(summarize).join(", ")}`);
       for (const branch of mend ? branches : []) {
         const outcome = attempt(branch, value, true);
         if (outcome.found.length === 0) return outcome.made;
         tried.set(branch, outcome);
       }
       const [meant, ...others] = likely.length > 0 ? likely : branches.filter((branch) => mayFit(branch, false));
-      if (meant === undefined || others.length > 0) return expect(`one of: ${summarize({ anyOf: branches })}`);
+      if (meant === undefined || others.length > 0) return expectOneOf(branches);
       const { made, found } = tried.get(meant) ?? attempt(meant, value);
       for (const issue of found) issues.push(issue);
       return made;
@@ -241,14 +240,13 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
   /** What a schema wants, in a few words. */
   function summarize(given: unknown): string {
     const schema = target(given);
-    if (Array.isArray(schema.anyOf)) return schema.anyOf.map(summarize).join(", ");
     const options = schema.const === undefined ? schema.enum : [schema.const];
     if (Array.isArray(options)) return options.slice(0, 20).map(toText).join(", ");
     const fields = list(schema.required).map((name) => {
       const only = map(map(schema.properties)[name as string]).const;
       return only === undefined ? name : `${String(name)} ${toText(only)}`;
     });
-    const kind = typesOf(schema).join(" or ") || toText(schema);
+    const kind = typesOf(schema).join(" or ") || toText(schema).slice(0, 100);
     return fields.length === 0 ? kind : `${kind} with ${fields.join(", ")}`;
   }
 }
@@ -266,38 +264,4 @@ function isOfType(types: readonly string[], value: unknown): boolean {
 function isAllowed(schema: JsonSchema, value: unknown): boolean {
   const has = (options: unknown): boolean => !Array.isArray(options) || options.map(toText).includes(toText(value));
   return has(schema.enum) && (schema.const === undefined || has([schema.const]));
-}
-
-/** JSON with its names in order: the same text for equal values. */
-function toText(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => {
-    if (!isRecord(part)) return part;
-    return Object.fromEntries(
-      Object.keys(part)
-        .toSorted()
-        .map((name) => [name, part[name]]),
-    );
-  });
-}
-
-/** In decimals, as they are written: 0.3 is a multiple of 0.1. */
-function isMultiple(value: number, step: number): boolean {
-  if (value % step === 0) return true;
-  const whole = Number.isInteger(value) && Number.isInteger(step);
-  return !whole && Number.isInteger(Number((value / step).toPrecision(15)));
-}
-
-/** What a text says as JSON, if JavaScript can hold it. */
-function parseJson(text: unknown): unknown {
-  if (typeof text !== "string") return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return Math.abs(value as number) > Number.MAX_SAFE_INTEGER ? undefined : value;
-  } catch {
-    return undefined;
-  }
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

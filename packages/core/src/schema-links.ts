@@ -1,7 +1,6 @@
 /** Looks through a schema before it is used: refuses what cannot be checked here, finds where each `$ref` leads. */
 import { toBowlineError } from "./errors.ts";
-
-export type JsonSchema = Record<string, unknown>;
+import { isRecord, type JsonSchema, map } from "./json-value.ts";
 
 /** The schema that each schema with a `$ref` leads to. */
 export type SchemaLinks = ReadonlyMap<unknown, unknown>;
@@ -79,12 +78,4 @@ export function toRegExp(pattern: string): RegExp {
   } catch {
     return new RegExp(pattern);
   }
-}
-
-export function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function map(value: unknown): JsonSchema {
-  return isRecord(value) ? value : {};
 }

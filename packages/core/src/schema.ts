@@ -3,10 +3,11 @@
  * Schema; zod and arktype are Standard Schemas that give their JSON Schema; valibot needs it beside ({@link withJsonSchema}).
  */
 import { BowlineError } from "./errors.ts";
-import { checkJson, describe, joinPath, type ValidationResult } from "./json-schema.ts";
-import { assertCheckable, type JsonSchema } from "./schema-links.ts";
+import { checkJson, type ValidationResult } from "./json-schema.ts";
+import { describe, isRecord, joinPath, type JsonSchema } from "./json-value.ts";
+import { assertCheckable } from "./schema-links.ts";
 
-export type { JsonSchema } from "./schema-links.ts";
+export type { JsonSchema } from "./json-value.ts";
 export type { SchemaIssue, ValidationResult } from "./json-schema.ts";
 
 /** The part of standardschema.dev that is used here. */
@@ -50,12 +51,12 @@ export function withJsonSchema<Input, Output>(
  * `invalid_argument` when `schema` is no schema, cannot give its JSON Schema, or describes something other than an object.
  */
 export function toJsonSchema(schema: unknown, what: string): JsonSchema {
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) {
+  if (!isRecord(schema) && !isStandardSchema(schema)) {
     throw new BowlineError("invalid_argument", `The parameters of ${what} must be a schema, not ${describe(schema)}.`);
   }
   const known = jsonSchemas.get(schema);
   if (known !== undefined) return known;
-  const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : (schema as JsonSchema);
+  const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : schema;
   if (json.type !== undefined && json.type !== "object") {
     throw new BowlineError(
       "invalid_argument",

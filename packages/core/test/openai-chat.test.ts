@@ -258,6 +258,51 @@ describe("tool calls of servers that differ", () => {
       sse(call(f('{"x":"a\nb\\d"}', { index: 0, id: "a" }), "stop")),
       [["a", "f", { x: "a\nb\\d" }]],
     ],
+    "two calls without id, the first without arguments": [
+      sse(call(f("{}")), call({ type: "function", function: { name: "g", arguments: '{"x":1}' } }, "stop")),
+      [
+        ["call_1", "f", {}],
+        ["call_2", "g", { x: 1 }],
+      ],
+    ],
+    "one id for two calls, with the name on every delta": [
+      sse(
+        call(f('{"a":1}', { index: 0, id: "x" })),
+        call(f("", { index: 1, id: "x" })),
+        call(f('{"a":2}', { index: 1, id: "x" }), "stop"),
+      ),
+      [
+        ["x", "f", { a: 1 }],
+        ["call_1", "f", { a: 2 }],
+      ],
+    ],
+    "white space behind a whole call": [
+      sse(call(f('{"a":1}', { index: 0 })), call(f(" ", { index: 0 }), "stop")),
+      [["call_1", "f", { a: 1 }]],
+    ],
+    "one id for two calls without an index": [
+      sse(call(f('{"a":1}', { id: "x" })), call({ id: "x", function: { name: "g", arguments: "{}" } }, "stop")),
+      [
+        ["x", "f", { a: 1 }],
+        ["call_1", "g", {}],
+      ],
+    ],
+    "an id that comes late, with the name again": [
+      sse(call(f('{"a"', { index: 0, id: null })), call(f(":1}", { index: 0, id: "z" }), "stop")),
+      [["call_1", "f", { a: 1 }]],
+    ],
+    "interleaved calls under one index, told apart by id": [
+      sse(
+        call(f('{"a"', { index: 0, id: "a" })),
+        call(f('{"b"', { index: 0, id: "b" })),
+        call({ index: 0, id: "a", function: { arguments: ":1}" } }),
+        call({ index: 0, id: "b", function: { arguments: ":2}" } }, "stop"),
+      ),
+      [
+        ["a", "f", { a: 1 }],
+        ["b", "f", { b: 2 }],
+      ],
+    ],
     "Q059 no finish reason, but [DONE]": [sse(call(f("{}", { index: 0, id: "a" })), "[DONE]"), [["a", "f", {}]]],
     "Q061 a foreign finish reason": [sse(call(f("{}", { index: 0, id: "a" }), "tool_use")), [["a", "f", {}]]],
     "Q068 the old single call": [

@@ -220,7 +220,9 @@ describe("a model call", () => {
       streamed({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }], usage }, "[DONE]"),
     );
     const model = getModel("custom", "m", { baseUrl: server.baseUrl, cost: { input: 2, output: 4 } });
-    const message = await streamOpenaiChat(model, { messages: [] }).result();
+    const message = await streamOpenaiChat(model, {
+      messages: [{ role: "user", content: "Hi", timestamp: 1 }],
+    }).result();
     assert.equal(message.usage.cost?.total, 4);
   });
 });

@@ -120,6 +120,8 @@ export class StreamDecoder {
     const value = body.startsWith("{") ? parseObject(body) : undefined;
     if (value?.error !== undefined) throw errorOfEnvelope(value);
     if (value !== undefined) return this.#reader.event(value, "");
+    // A field's name that was cut: "dat" is the beginning of a stream, not a page.
+    if (body !== "" && "data: ".startsWith(body)) return;
     if (body !== "") {
       throw new BowlineError(
         "unexpected_response",

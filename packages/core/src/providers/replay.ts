@@ -14,6 +14,7 @@ import {
   type UserContent,
   type UserMessage,
 } from "../llm/message.ts";
+import { BowlineError } from "../errors.ts";
 import type { Model } from "../llm/model.ts";
 import { toWireName, WireIds, type NameLimits } from "./tool-names.ts";
 
@@ -35,7 +36,10 @@ export interface ReplayResult {
 }
 export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
 
-/** The transcript as `model` may see it, with ids and names as its wire takes them. Pure; the transcript stays as it is. */
+/**
+ * The transcript as `model` may see it, with ids and names as its wire takes them. Pure; the transcript stays as it is. Throws
+ * `invalid_argument` when nothing of it can be sent.
+ */
 export function toReplay(messages: readonly Message[], model: Model, limits: NameLimits): ReplayMessage[] {
   const replay = new Replay(messages, model, limits);
   for (const message of messages) {
@@ -43,7 +47,17 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
     else if (message.role === "assistant") replay.addAssistant(message);
     // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
   }
+  assertSendable(replay.messages);
   return replay.messages;
+}
+
+/** Throws `invalid_argument` when nothing is left to send. */
+export function assertSendable(messages: readonly unknown[]): void {
+  if (messages.length > 0) return;
+  throw new BowlineError(
+    "invalid_argument",
+    "There is no message to send: the model needs at least one that is not empty.",
+  );
 }
 
 class Replay {
@@ -82,7 +96,7 @@ class Replay {
         const call = this.#call(part, own);
         content.push(call);
         results.push(this.#result(call, this.#results.get(part)));
-      } else if (own) content.push(part);
+      } else if (own && (part.type === "thinking" || part.protocol === api)) content.push(part);
     }
     const spoken = content.some(({ type }) => type !== "thinking");
     if (spoken) this.messages.push({ role: "assistant", content }, ...results);

@@ -1,5 +1,8 @@
 /** Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many (Q118, Q119, Q177). */
 
+import { BowlineError } from "../errors.ts";
+import type { Tool } from "../llm/message.ts";
+
 /** How long a wire lets them be. */
 export interface NameLimits {
   readonly idLength: number;
@@ -37,6 +40,21 @@ export class WireIds {
 /** A tool's name for the wire. A transcript holds names that a model made up; one bad name would spoil every later request. */
 export function toWireName(name: string, length: number): string {
   return clean(name, length) || "unnamed";
+}
+
+/** The names of declared tools for the wire, in order. Throws `invalid_argument` when two would be one. */
+export function toWireNames(tools: readonly Tool[], length: number): string[] {
+  const taken = new Map<string, string>();
+  return tools.map(({ name }) => {
+    const wireName = toWireName(name, length);
+    const other = taken.get(wireName);
+    if (other !== undefined) {
+      const both = `${JSON.stringify(other)} and ${JSON.stringify(name)}`;
+      throw new BowlineError("invalid_argument", `The tools ${both} have one name on this wire: ${wireName}.`);
+    }
+    taken.set(wireName, name);
+    return wireName;
+  });
 }
 
 /** The declared tool whose wire name this is, or the name as it stands. */

@@ -1,11 +1,10 @@
 /** (model, context, options) as a Messages request. Knows what the server refuses, so that one odd message does not spoil a session. */
-import { BowlineError } from "../../errors.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
-import { joinUrl, wellFormed } from "../replay.ts";
-import { toWireName } from "../tool-names.ts";
+import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
+import { toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, isThinking, nameLimits, type WireBlock, type WireMessage } from "./messages.ts";
 
 type Json = Record<string, unknown>;
@@ -19,9 +18,7 @@ const efforts: Record<Level, string> = { minimal: "low", low: "low", medium: "me
 
 export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
   const messages = encodeMessages(context.messages, model);
-  if (messages.length === 0) {
-    throw new BowlineError("invalid_argument", "There is no message to send: the model needs at least one.");
-  }
+  assertSendable(messages); // what another server's blocks leave may be nothing
   const system = wellFormed(context.systemPrompt ?? "");
   const limits = encodeLimits(model, options, messages);
   const thinks = limits.thinking !== undefined;
@@ -88,9 +85,13 @@ function encodeTools(
   thinks: boolean,
 ): Json {
   if (tools.length > 0) {
-    const names = new Map<string, string>();
+    const names = toWireNames(tools, nameLimits.nameLength);
     return {
-      tools: tools.map((tool) => encodeTool(tool, names)),
+      tools: tools.map(({ name, description, parameters }, index) => ({
+        name: names[index],
+        ...(description !== "" && { description: wellFormed(description) }),
+        input_schema: toJsonSchema(parameters, `tool "${name}"`),
+      })),
       ...(choice !== undefined && { tool_choice: encodeToolChoice(choice, thinks) }),
     };
   }
@@ -102,22 +103,6 @@ function encodeTools(
   return {
     tools: [...called].map((name) => ({ name, description: "No longer available.", input_schema })),
     tool_choice: { type: "none" },
-  };
-}
-
-/** `names` are those of the tools before, by their name on the wire. */
-function encodeTool({ name, description, parameters }: Tool, names: Map<string, string>): Json {
-  const wireName = toWireName(name, nameLimits.nameLength);
-  const other = names.get(wireName);
-  if (other !== undefined) {
-    const both = `${JSON.stringify(other)} and ${JSON.stringify(name)}`;
-    throw new BowlineError("invalid_argument", `The tools ${both} have one name on this wire: ${wireName}.`);
-  }
-  names.set(wireName, name);
-  return {
-    name: wireName,
-    ...(description !== "" && { description: wellFormed(description) }),
-    input_schema: toJsonSchema(parameters, `tool "${name}"`),
   };
 }
 

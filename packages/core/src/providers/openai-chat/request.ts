@@ -3,12 +3,15 @@ import type { Context, Tool, UserContent } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
-import { toWireName, type NameLimits } from "../tool-names.ts";
+import { toWireName, toWireNames, type NameLimits } from "../tool-names.ts";
 import { argumentsJson, joinUrl, toReplay, wellFormed, type ReplayAssistant, type ReplayMessage } from "../replay.ts";
 
 type WireMessage = Record<string, unknown>;
 
 export const nameLimits: NameLimits = { idLength: 40, nameLength: 64 };
+
+/** Where servers put reasoning; the first that holds text wins, and it goes back under the same name (Q082, Q083). */
+export const reasoningFields: readonly string[] = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
 export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
   const { compat = {} } = model;
@@ -22,7 +25,7 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
     ...(compat.streamUsage !== false && { stream_options: { include_usage: true } }),
     ...(maxTokens !== undefined && { [compat.maxTokensField ?? "max_tokens"]: maxTokens }),
     ...(options.temperature !== undefined && compat.noTemperature !== true && { temperature: options.temperature }),
-    ...(tools.length > 0 && { tools: tools.map(encodeTool) }),
+    ...(tools.length > 0 && { tools: encodeTools(tools) }),
     ...(tools.length > 0 && options.toolChoice !== undefined && { tool_choice: encodeToolChoice(options.toolChoice) }),
     ...encodeThinking(model, options),
     ...(options.metadata !== undefined && { metadata: options.metadata }),
@@ -90,7 +93,7 @@ function encodeAssistant(message: ReplayAssistant, model: Model): WireMessage {
     const reasoning: Record<string, string> = {};
     for (const part of message.content) {
       if (part.type !== "thinking") continue;
-      const { field = "reasoning_content" } = part;
+      const field = reasoningFields.find((known) => known === part.field) ?? "reasoning_content";
       reasoning[field] = (reasoning[field] ?? "") + wellFormed(part.thinking);
     }
     Object.assign(wire, reasoning);
@@ -119,20 +122,21 @@ function encodeParts(parts: readonly UserContent[]): unknown {
   );
 }
 
-function encodeTool({ name, description, parameters }: Tool): WireMessage {
-  const schema = toJsonSchema(parameters, `tool "${name}"`);
-  return {
+function encodeTools(tools: readonly Tool[]): WireMessage[] {
+  const names = toWireNames(tools, nameLimits.nameLength);
+  return tools.map(({ name, description, parameters }, index) => ({
     type: "function",
-    function: { name: wireName(name), description: wellFormed(description), parameters: schema },
-  };
+    function: {
+      name: names[index],
+      description: wellFormed(description),
+      parameters: toJsonSchema(parameters, `tool "${name}"`),
+    },
+  }));
 }
 
 function encodeToolChoice(choice: ToolChoice): unknown {
-  return typeof choice === "string" ? choice : { type: "function", function: { name: wireName(choice.name) } };
-}
-
-function wireName(name: string): string {
-  return toWireName(name, nameLimits.nameLength);
+  if (typeof choice === "string") return choice;
+  return { type: "function", function: { name: toWireName(choice.name, nameLimits.nameLength) } };
 }
 
 /** One option, a field per target (Q134). */

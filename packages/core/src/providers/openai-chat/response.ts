@@ -1,15 +1,14 @@
 /** Chat Completions chunks to a message. Validates only what it uses, so an odd field never costs its siblings (Q076). */
 import { BowlineError } from "../../errors.ts";
+import type { Usage } from "../../llm/usage.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
+import { reasoningFields } from "./request.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
-
-/** Where servers put reasoning; the first that holds text wins, and it goes back under the same name (Q082, Q083). */
-const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text", "thinking"] as const;
 
 /** Finish reasons by meaning, case-folded (Q061). An unknown one with complete content is a stop. */
 const lengthReasons = new Set(["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"]);
@@ -27,6 +26,7 @@ export class ChatReader implements ProtocolReader {
   readonly #writer: MessageWriter;
   readonly #calls: ToolCallAssembler;
   #choiceIndex: unknown;
+  #usage: Usage = {};
   #open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   #finishReason: string | undefined;
   #refused = false;
@@ -44,24 +44,14 @@ export class ChatReader implements ProtocolReader {
   }
 
   event(chunk: Json, name: string): void {
-    if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
-    const { message } = this.#writer;
-    if (message.responseId === undefined && typeof chunk.id === "string")
-      this.#writer.describe({ responseId: chunk.id });
-    if (
-      message.responseModel === undefined &&
-      typeof chunk.model === "string" &&
-      chunk.model !== "" &&
-      chunk.model !== message.model
-    ) {
-      this.#writer.describe({ responseModel: chunk.model });
-    }
     const choice = this.#choose(chunk.choices);
     const usage = findUsage(chunk, choice);
-    if (usage !== undefined) this.#writer.describe({ usage }); // cumulative: the last one counts (Q095)
+    // Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098).
+    if (usage !== undefined) this.#writer.describe({ usage: (this.#usage = { ...this.#usage, ...usage }) });
+    if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
+    this.#describe(chunk);
     if (choice === undefined) return;
-    const delta = asRecord(choice.delta) ?? asRecord(choice.message); // Q081
-    if (delta !== undefined) this.#delta(delta); // before the finish reason of the same chunk (Q056)
+    this.#delta(this.#deltaOf(choice)); // before the finish reason of the same chunk (Q056)
     this.#noteFinish(choice.finish_reason);
   }
 
@@ -74,17 +64,27 @@ export class ChatReader implements ProtocolReader {
     this.#finish();
   }
 
-  /** One answer was asked for; servers that send several get one read (Q074, Q075). */
+  /** The first id and model count; an id that changes on the way is no error (Q077). */
+  #describe({ id, model }: Json): void {
+    const { message } = this.#writer;
+    if (message.responseId === undefined && typeof id === "string" && id !== "")
+      this.#writer.describe({ responseId: id });
+    if (message.responseModel !== undefined || typeof model !== "string" || model === "" || model === message.model)
+      return;
+    this.#writer.describe({ responseModel: model });
+  }
+
+  /** One answer was asked for; of a server that sends several, choice 0 is read, or the first there is (Q074, Q075). */
   #choose(choices: unknown): Json | undefined {
     if (!Array.isArray(choices)) return undefined;
-    for (const candidate of choices) {
-      const choice = asRecord(candidate);
-      if (choice === undefined) continue;
-      const index = choice.index ?? 0;
-      this.#choiceIndex ??= index;
-      if (index === this.#choiceIndex) return choice;
-    }
-    return undefined;
+    const known = choices.map(asRecord).filter((choice) => choice !== undefined);
+    if (known.length > 0) this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
+    return known.find(({ index = 0 }) => index === this.#choiceIndex);
+  }
+
+  /** A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081). */
+  #deltaOf({ delta, message }: Json): Json {
+    return asRecord(delta) ?? (this.#writer.started || this.#calls.count > 0 ? undefined : asRecord(message)) ?? {};
   }
 
   #delta(delta: Json): void {
@@ -175,9 +175,9 @@ export class ChatReader implements ProtocolReader {
 }
 
 /** An `error` field wins over choices (Q100); `event: error` is one whatever its shape (Q101, Q102). */
-function isErrorEnvelope(chunk: Json, name: string): boolean {
-  if (name === "error" || (chunk.error !== undefined && chunk.error !== null)) return true;
-  return chunk.choices === undefined && (chunk.object === "error" || chunk.detail !== undefined);
+function isErrorEnvelope({ error, choices, object, detail }: Json, name: string): boolean {
+  const said = typeof error === "string" ? error !== "" : Object.keys(asRecord(error) ?? {}).length > 0;
+  return said || name === "error" || (choices === undefined && (object === "error" || detail !== undefined));
 }
 
 /** A string, a list of text parts, or an object that holds one (Q085). */

@@ -3,23 +3,17 @@
  * new id together with a name, or a name that comes after complete arguments (Q031 to Q050).
  */
 import type { MessageWriter } from "../../llm/writer.ts";
-import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName, toWireName } from "../tool-names.ts";
+import { OpenCall } from "./open-call.ts";
 import { nameLimits } from "./request.ts";
 
-interface OpenCall {
+/** One entry of `delta.tool_calls`, with what is of no use left out. */
+interface CallDelta {
   readonly index: number | undefined;
-  id: string;
-  name: string;
-  /** The arguments, joined from `fragments` of them. */
-  text: string;
-  fragments: number;
-  /** The last fragment while each one so far began with the one before: a server may send snapshots (Q050). */
-  snapshot: string | undefined;
-  thoughtSignature: string | undefined;
-  /** The part's place in the message, once its name is known. */
-  contentIndex: number | undefined;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly fragment: string;
 }
 
 export class ToolCallAssembler {
@@ -40,18 +34,24 @@ export class ToolCallAssembler {
   }
 
   /** One entry of `delta.tool_calls`. */
-  add(delta: Record<string, unknown>): void {
-    const fn = asRecord(delta.function);
-    const id = asText(delta.id);
-    const name = asText(fn.name);
-    const fragment = argumentsFragment(fn.arguments);
-    const call = this.#resolve(asIndex(delta.index), id, name, fragment) ?? this.#start(asIndex(delta.index), id);
-    if (name !== undefined) this.#name(call, name);
-    call.thoughtSignature ??= asText(asRecord(asRecord(delta.extra_content).google).thought_signature);
+  add(wire: Record<string, unknown>): void {
+    const fn = asRecord(wire.function);
+    const delta = {
+      index: asIndex(wire.index),
+      id: asText(wire.id),
+      name: asText(fn.name),
+      fragment: argumentsFragment(fn.arguments),
+    };
+    const call = this.#continued(delta) ?? this.#start(delta);
+    call.wireId ??= delta.id;
+    if (delta.name !== undefined) this.#name(call, delta.name);
+    call.thoughtSignature ??= asText(asRecord(asRecord(wire.extra_content).google).thought_signature);
     // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
-    const whole = this.#declared.size === 0 || this.#isDeclared(call.name) || fragment !== "";
+    const whole = this.#declared.size === 0 || this.#declared.has(call.name) || delta.fragment !== "";
     if (call.name !== "" && whole) this.#open(call);
-    if (fragment !== "") this.#append(call, fragment);
+    if (delta.fragment === "") return;
+    call.append(delta.fragment);
+    if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
   }
 
   /** The old single-call form (Q068). */
@@ -66,98 +66,67 @@ export class ToolCallAssembler {
       const contentIndex = this.#open(call);
       const { thoughtSignature } = call;
       this.#writer.closeToolCall(contentIndex, {
-        text: finalText(call),
+        text: call.finalText(),
         ...(thoughtSignature !== undefined && { thoughtSignature }),
       });
     }
   }
 
-  #resolve(
-    index: number | undefined,
-    id: string | undefined,
-    name: string | undefined,
-    fragment: string,
-  ): OpenCall | undefined {
-    const last = this.#calls.at(-1);
-    if (index !== undefined) {
-      const call = this.#calls.findLast((candidate) => candidate.index === index);
-      if (call === undefined) return undefined;
-      if (name === undefined) return call; // an id that changes on every delta is no new call (Q037)
-      if (id !== undefined && id !== call.id) return undefined; // one index for all calls (Q033)
-      return id === undefined && this.#isNext(call, name, fragment) ? undefined : call;
-    }
-    if (id !== undefined) {
-      const call = this.#calls.findLast((candidate) => candidate.id === id);
-      if (call !== undefined) return call;
-      return name === undefined ? last : undefined;
-    }
-    if (name === undefined || last === undefined) return last; // Q032
-    return this.#isNext(last, name, fragment) ? undefined : last;
+  /** The call that a delta goes on with, or undefined when it begins one. */
+  #continued(delta: CallDelta): OpenCall | undefined {
+    const { index, id, name, fragment } = delta;
+    // With an index, only calls of that index come into question; the last one unless an id says otherwise.
+    const candidates = index === undefined ? this.#calls : this.#calls.filter((call) => call.index === index);
+    const last = candidates.at(-1);
+    const sameId = id === undefined ? undefined : candidates.findLast((call) => call.wireId === id);
+    if (sameId !== undefined) return this.#isAnother(sameId, delta) ? undefined : sameId;
+    if (last === undefined || name === undefined) return last; // an id that changes on every delta is no new call (Q037)
+    if (id === undefined) return this.#isNext(last, delta) ? undefined : last;
+    // A new id with a name is a new call (Q033), unless the last one is under way and this repeats its name and goes on.
+    const goesOn = last.name === name && last.isPartial && /^[^{]/.test(fragment);
+    return goesOn ? last : undefined;
   }
 
-  /** Whether a name without an id begins another call rather than repeating this one's (Q042). */
-  #isNext(call: OpenCall, name: string, fragment: string): boolean {
+  /** Whether a server uses one id for several calls without an index: a whole call, then another name. */
+  #isAnother(call: OpenCall, { index, name }: CallDelta): boolean {
+    return (
+      index === undefined && name !== undefined && call.name !== name && this.#declared.has(name) && call.isComplete
+    );
+  }
+
+  /** Whether a name without an id begins another call rather than repeating or completing this one's (Q042, Q043). */
+  #isNext(call: OpenCall, { name = "", fragment }: CallDelta): boolean {
     if (call.name === "") return false;
-    if (call.text === "")
-      return call.name !== name && this.#isDeclared(call.name) && !this.#isDeclared(call.name + name);
-    return fragment !== "" && parseToolArguments(call.text).error === undefined && call.text !== "{}";
+    if (call.name === name) return call.isComplete && call.text !== "{}" && fragment.trim() !== "";
+    if (this.#declared.has(call.name)) return this.#declared.has(name) || call.isComplete;
+    return call.text !== "" && call.isComplete;
   }
 
   /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
   #open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
-      call.contentIndex = this.#writer.openToolCall(
-        call.id,
-        fromWireName(call.name, this.#facts.toolNames, nameLimits.nameLength),
-      );
+      const name = fromWireName(call.name, this.#facts.toolNames, nameLimits.nameLength);
+      call.contentIndex = this.#writer.openToolCall(call.id, name);
       this.#writer.append(call.contentIndex, call.text);
     }
     return call.contentIndex;
   }
 
-  #start(index: number | undefined, id: string | undefined): OpenCall {
+  #start({ index, id }: CallDelta): OpenCall {
     // Calls stand in the message in the order in which they began.
     for (const earlier of this.#calls) if (earlier.name !== "") this.#open(earlier);
-    const taken = id !== undefined && this.#calls.some((call) => call.id === id); // Q040
-    const call: OpenCall = {
-      index,
-      id: id === undefined || taken ? this.#facts.createId() : id,
-      name: "",
-      text: "",
-      fragments: 0,
-      snapshot: "",
-      thoughtSignature: undefined,
-      contentIndex: undefined,
-    };
+    const taken = this.#calls.some((call) => call.id === id);
+    const call = new OpenCall(index, id, id === undefined || taken ? this.#facts.createId() : id);
     this.#calls.push(call);
     return call;
   }
 
+  /** Names come whole, repeated or, rarely, in pieces. */
   #name(call: OpenCall, name: string): void {
     if (call.contentIndex !== undefined || call.name === name) return;
-    // Names come whole, repeated or, rarely, in pieces (Q042, Q043).
-    if (call.name === "" || this.#isDeclared(name)) call.name = name;
-    else if (this.#isDeclared(call.name + name) || !this.#isDeclared(call.name)) call.name += name;
+    if (call.name === "" || this.#declared.has(name)) call.name = name;
+    else if (this.#declared.has(call.name + name) || !this.#declared.has(call.name)) call.name += name;
   }
-
-  #append(call: OpenCall, fragment: string): void {
-    // A placeholder object before the real arguments (Q049).
-    call.text = call.text === "{}" && fragment.startsWith("{") ? fragment : call.text + fragment;
-    call.fragments++;
-    if (call.snapshot !== undefined) call.snapshot = fragment.startsWith(call.snapshot) ? fragment : undefined;
-    if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, fragment);
-  }
-
-  #isDeclared(name: string): boolean {
-    return this.#declared.has(name);
-  }
-}
-
-/** The joined text, or the last snapshot when only that is valid. */
-function finalText(call: OpenCall): string {
-  const { text, snapshot, fragments } = call;
-  if (fragments < 2 || snapshot === undefined || parseToolArguments(text).error === undefined) return text;
-  return parseToolArguments(snapshot).error === undefined ? snapshot : text;
 }
 
 function argumentsFragment(value: unknown): string {

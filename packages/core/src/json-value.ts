@@ -1,0 +1,64 @@
+/** JSON values: in words, as text, compared, read. */
+
+/** A schema is a JSON value itself, of keywords. */
+export type JsonSchema = Record<string, unknown>;
+
+/** What a value is, in words: `the string "x"`, `number 5`, `an array`. */
+export function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "string")
+    return `the string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
+  if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${value}`;
+  return value === undefined ? "nothing" : `a${typeof value === "object" ? "n" : ""} ${typeof value}`;
+}
+
+/** `a.b` and 0 as `a.b[0]`. */
+export function joinPath(path: string, key: PropertyKey): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  return path === "" ? String(key) : `${path}.${String(key)}`;
+}
+
+/** JSON with its names in order: the same text for equal values. */
+export function toText(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (!isRecord(part)) return part;
+    return Object.fromEntries(
+      Object.keys(part)
+        .toSorted()
+        .map((name) => [name, part[name]]),
+    );
+  });
+}
+
+/** In decimals, as they are written: 0.3 is a multiple of 0.1. */
+export function isMultiple(value: number, step: number): boolean {
+  if (value % step === 0) return true;
+  const whole = Number.isInteger(value) && Number.isInteger(step);
+  return !whole && Number.isInteger(Number((value / step).toPrecision(15)));
+}
+
+/** What a text says as JSON, if JavaScript can hold it. */
+export function parseJson(text: unknown): unknown {
+  if (typeof text !== "string") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is an object; otherwise an empty one. */
+export function map(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
+
+/** The value if it is an array; otherwise an empty one. */
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
