@@ -16,8 +16,8 @@ export interface CommandOptions {
   readonly env?: Record<string, string>;
   /** Standard input, whole; without it there is none. */
   readonly input?: string;
-  /** Called with the child once it runs, and with all of its standard error so far whenever more came. */
-  readonly watch?: (child: ChildProcess, stderr: string) => void;
+  /** Called with the child once it runs. */
+  readonly watch?: (child: ChildProcess) => void;
 }
 
 const main = join(import.meta.dirname, "../src/cli/main.ts");
@@ -37,10 +37,8 @@ export function bowline(args: readonly string[], { cwd, env = {}, input, watch }
     let stdout = "";
     let stderr = "";
     child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text;
-      watch?.(child, stderr);
-    });
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    watch?.(child);
     child.stdin?.end(input);
     child.on("error", reject);
     child.on("close", (code) => {
