@@ -111,7 +111,7 @@ export class Agent<TContext = unknown> {
     input: string | AgentMessage | AgentMessage[],
     images: readonly ImageContent[] = [],
   ): Promise<RunResult> {
-    this.#assertIdle("prompt()", "use steer() or followUp() to queue a message, or wait for the run to end");
+    this.#assertIdle("prompt()", "use steer() or followUp(), or wait for the run to end");
     return this.#run(typeof input === "string" ? [this.#userMessage(input, images)] : [input].flat());
   }
 
@@ -141,10 +141,7 @@ export class Agent<TContext = unknown> {
   /** Resolves when no run is going on. Throws `invalid_state` in a listener, which the run itself waits for. */
   waitForIdle(): Promise<void> {
     if (this.#inListener > 0) {
-      throw new BowlineError(
-        "invalid_state",
-        "waitForIdle() in a listener would wait for itself: the run ends after its listeners.",
-      );
+      throw new BowlineError("invalid_state", "waitForIdle() in a listener would wait for itself.");
     }
     return Promise.resolve(this.#running).then(() => {});
   }
@@ -189,7 +186,7 @@ export class Agent<TContext = unknown> {
     if (streamFn === undefined) {
       throw new BowlineError(
         "invalid_argument",
-        "This agent needs a streamFn: pass one, or import Agent from the package's main entry, which has a default.",
+        "No streamFn: pass one, or import Agent from the main entry, which has a default.",
       );
     }
     const state = this.#state;

@@ -53,7 +53,7 @@ export function assertContinuable(messages: readonly AgentMessage[]): void {
   if (last.role === "assistant") {
     throw new BowlineError(
       "invalid_state",
-      "Cannot continue from an assistant message: the last message must be a user's or a tool result.",
+      "Cannot continue from an assistant message: the last one must be a user's or a tool result.",
     );
   }
 }
@@ -164,7 +164,7 @@ async function runTools(
   if (calls.length === 0) return { toolResults: [], terminate: false };
   if (message.stopReason === "error" || message.stopReason === "aborted") {
     return {
-      toolResults: await skipToolCalls(run, calls, "Not run: the answer that asked for it was not completed."),
+      toolResults: await skipToolCalls(run, calls, "Not run: the answer was not completed."),
       terminate: false,
     };
   }

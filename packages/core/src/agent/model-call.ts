@@ -146,41 +146,17 @@ class ModelCall {
   }
 }
 
-/** What of the loop's configuration a model call is told: the stream options, and none of the loop's own. */
+/** What a model call is told: the whole configuration, of which a stream function reads the stream options. */
 async function streamOptions(config: AgentLoopConfig, signal: AbortSignal): Promise<StreamOptions> {
-  const options: Record<string, unknown> = { signal };
-  for (const key of streamOptionKeys) if (config[key] !== undefined) options[key] = config[key];
+  const options: StreamOptions = { ...config, signal };
   try {
-    const apiKey = (await config.getApiKey?.(config.model.provider)) || config.apiKey;
-    if (apiKey !== undefined) options.apiKey = apiKey;
+    const apiKey = await config.getApiKey?.(config.model.provider);
+    if (apiKey) options.apiKey = apiKey;
   } catch (error) {
     throw toBowlineError(error, "hook_failed", "getApiKey failed");
   }
   return options;
 }
-
-const streamOptionKeys = Object.keys({
-  temperature: true,
-  maxTokens: true,
-  reasoning: true,
-  thinkingBudgets: true,
-  toolChoice: true,
-  sessionId: true,
-  cacheRetention: true,
-  metadata: true,
-  headers: true,
-  extraBody: true,
-  timeouts: true,
-  maxRetries: true,
-  maxRetryDelayMs: true,
-  onPayload: true,
-  onResponse: true,
-  fetch: true,
-  clock: true,
-} satisfies Record<keyof Omit<StreamOptions, "signal" | "apiKey">, true>) as (keyof Omit<
-  StreamOptions,
-  "signal" | "apiKey"
->)[];
 
 /** Streams of others may only give one event at a time. */
 async function* singly(stream: AssistantMessageStream): AsyncGenerator<readonly AssistantMessageEvent[]> {

@@ -23,11 +23,11 @@ export async function preflight(
   if (tool === undefined) return { refusal: unknownTool(call.name, [...tools.keys()]) };
   if (message.stopReason === "length") {
     return {
-      refusal: `Not run: the answer was cut by the token limit inside or after this call. Call ${call.name} again, with less at once.`,
+      refusal: `Not run: the token limit cut the answer. Call ${call.name} again with less at once.`,
     };
   }
   if (call.argumentsError !== undefined)
-    return { refusal: `${call.argumentsError} Nothing was run; call ${call.name} again with valid JSON.` };
+    return { refusal: `Not run: ${call.argumentsError} Call ${call.name} again with valid JSON.` };
   try {
     const raw: unknown = tool.prepareArguments === undefined ? call.arguments : tool.prepareArguments(call.arguments);
     const checked = await validate(tool.parameters, raw, `tool "${tool.name}"`);

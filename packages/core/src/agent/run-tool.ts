@@ -77,7 +77,7 @@ class Execution {
         if (this.#controller.signal.aborted || this.#settled) return;
         this.#controller.abort(new Error(why));
         const giveUp = (): void => {
-          const text = `${why} The tool did not stop and was left running; whether it takes effect is unknown.`;
+          const text = `${why} The tool was left running; whether it takes effect is unknown.`;
           resolve({ result: textResult(text), isError: true, outcome: "left_running" });
         };
         this.#cancels.push(clock.setTimer(this.#run.abortGraceMs, giveUp));

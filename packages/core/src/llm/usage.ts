@@ -30,17 +30,18 @@ export interface Prices {
   cacheWrite?: number;
 }
 
-const counts = ["input", "output", "cacheRead", "cacheWrite", "reasoning", "totalTokens"] as const;
-
 /** The sum of several calls' usage (what is billed, not what the context holds). A field nobody reported stays absent. */
 export function addUsage(sum: Usage, next: Usage): Usage {
-  const result: Usage = {};
-  for (const key of counts) {
-    const value = add(sum[key], next[key]);
-    if (value !== undefined) result[key] = value;
-  }
-  if (sum.cost !== undefined || next.cost !== undefined) result.cost = addCost(sum.cost, next.cost);
-  return result;
+  const { cost: a, ...counts } = sum;
+  const { cost: b, ...more } = next;
+  const cost = a && b ? (addFields(a, b) as unknown as Cost) : (a ?? b);
+  return { ...addFields(counts, more), ...(cost && { cost }) };
+}
+
+function addFields<T extends object>(a: T, b: T): T {
+  const result = { ...a } as Record<string, number>;
+  for (const [key, value] of Object.entries(b)) result[key] = (result[key] ?? 0) + (value as number);
+  return result as T;
 }
 
 /** What `usage` cost at `prices`, or undefined when no token count is known. */
@@ -61,18 +62,4 @@ export function withTotal(usage: Usage): Usage {
   if (usage.totalTokens !== undefined) return usage;
   if (usage.input === undefined || usage.output === undefined) return usage;
   return { ...usage, totalTokens: usage.input + usage.output + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) };
-}
-
-function add(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined) return b;
-  return b === undefined ? a : a + b;
-}
-
-function addCost(a: Cost | undefined, b: Cost | undefined): Cost {
-  const result: Cost = { total: (a?.total ?? 0) + (b?.total ?? 0) };
-  for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) {
-    const value = add(a?.[key], b?.[key]);
-    if (value !== undefined) result[key] = value;
-  }
-  return result;
 }

@@ -5,7 +5,7 @@
 import { toErrorInfo, type BowlineError } from "../errors.ts";
 import { applyEvent, type AssistantMessageEvent } from "./event.ts";
 import { LiveDelta, withPartial } from "./live.ts";
-import type { AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
+import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 import { parseToolArguments } from "./tool-arguments.ts";
 import { withTotal, type Usage } from "./usage.ts";
 
@@ -18,23 +18,28 @@ export interface MessageOrigin {
 
 type PartKind = "text" | "thinking" | "toolCall";
 
+/** What the kinds' events are called. */
+const stems = { text: "text", thinking: "thinking", toolCall: "toolcall" } as const;
+
 /** One part that is still being written. `held` is half a surrogate pair, kept until its other half comes (Q091). */
 interface OpenPart {
   readonly kind: PartKind;
-  readonly index: number;
   held: string;
 }
 
+/** An event without what every event of this writer has. */
+type Body<T> = T extends unknown ? Omit<T, "attempt" | "partial"> : never;
+
 export class MessageWriter {
   readonly message: AssistantMessage;
-  readonly attempt: number;
+  readonly #attempt: number;
   readonly #open = new Map<number, OpenPart>();
   #batch: AssistantMessageEvent[] = [];
   #started = false;
   #ended = false;
 
   constructor(origin: MessageOrigin, attempt = 1) {
-    this.attempt = attempt;
+    this.#attempt = attempt;
     this.message = applyEvent(undefined, { type: "start", attempt, ...origin }) as AssistantMessage;
   }
 
@@ -56,159 +61,137 @@ export class MessageWriter {
   }
 
   openText(): number {
-    const index = this.#openPart("text");
-    this.#write({ type: "text_start", attempt: this.attempt, contentIndex: index });
-    return index;
+    return this.#openPart("text", (contentIndex) => ({ type: "text_start", contentIndex }));
   }
 
   openThinking(field?: string): number {
-    const index = this.#openPart("thinking");
-    this.#write({
-      type: "thinking_start",
-      attempt: this.attempt,
-      contentIndex: index,
-      ...(field !== undefined && { field }),
-    });
-    return index;
+    const extra = field === undefined ? {} : { field };
+    return this.#openPart("thinking", (contentIndex) => ({ type: "thinking_start", contentIndex, ...extra }));
   }
 
   openToolCall(id: string, name: string): number {
-    const index = this.#openPart("toolCall");
-    this.#write({ type: "toolcall_start", attempt: this.attempt, contentIndex: index, id, name });
-    return index;
+    return this.#openPart("toolCall", (contentIndex) => ({ type: "toolcall_start", contentIndex, id, name }));
   }
 
   /** Appends to an open part. Empty text is no event. */
   append(index: number, text: string): void {
     const part = this.#open.get(index);
     if (part === undefined || text === "" || this.#ended) return;
-    if (part.kind === "toolCall") return this.#delta("toolcall_delta", index, text);
-    let delta = part.held === "" ? text : part.held + text;
-    part.held = "";
-    const last = delta.charCodeAt(delta.length - 1);
-    if (last >= 0xd800 && last <= 0xdbff) {
-      part.held = delta.slice(-1);
-      delta = delta.slice(0, -1);
+    let delta = text;
+    if (part.kind !== "toolCall") {
+      if (part.held !== "") delta = part.held + text;
+      const last = delta.charCodeAt(delta.length - 1);
+      const isHalf = last >= 0xd800 && last <= 0xdbff;
+      part.held = isHalf ? delta.slice(-1) : "";
+      if (isHalf) delta = delta.slice(0, -1);
       if (delta === "") return;
     }
-    this.#delta(part.kind === "text" ? "text_delta" : "thinking_delta", index, delta);
+    this.#delta(part.kind, index, delta);
   }
 
-  /** Closes a text part. */
-  closeText(index: number, textSignature?: string): void {
-    const part = this.#close(index);
-    if (part === undefined) return;
-    const content = this.message.content[index];
-    this.#write({
-      type: "text_end",
-      attempt: this.attempt,
-      contentIndex: index,
-      content: content?.type === "text" ? content.text : "",
-      ...(textSignature !== undefined && { textSignature }),
-    });
+  closeText(contentIndex: number, textSignature?: string): void {
+    const part = this.#close(contentIndex);
+    if (part?.type !== "text") return;
+    const extra = textSignature === undefined ? {} : { textSignature };
+    this.#write({ type: "text_end", contentIndex, content: part.text, ...extra });
   }
 
-  closeThinking(index: number, thinkingSignature?: string, redacted = false): void {
-    const part = this.#close(index);
-    if (part === undefined) return;
-    const content = this.message.content[index];
-    this.#write({
-      type: "thinking_end",
-      attempt: this.attempt,
-      contentIndex: index,
-      content: content?.type === "thinking" ? content.thinking : "",
-      ...(thinkingSignature !== undefined && { thinkingSignature }),
-      ...(redacted && { redacted }),
-    });
+  closeThinking(contentIndex: number, thinkingSignature?: string, redacted = false): void {
+    const part = this.#close(contentIndex);
+    if (part?.type !== "thinking") return;
+    const extra = { ...(thinkingSignature !== undefined && { thinkingSignature }), ...(redacted && { redacted }) };
+    this.#write({ type: "thinking_end", contentIndex, content: part.thinking, ...extra });
   }
 
   /** Closes a tool call: its text is parsed strictly, and a defect becomes `argumentsError`. `text` replaces what streamed. */
-  closeToolCall(index: number, extra: { readonly thoughtSignature?: string; readonly text?: string } = {}): void {
-    const part = this.#close(index);
-    const content = this.message.content[index];
-    if (part === undefined || content?.type !== "toolCall") return;
-    const text = extra.text ?? content.argumentsText ?? "";
-    const parsed = parseToolArguments(text);
-    const toolCall: ToolCall = {
-      type: "toolCall",
-      id: content.id,
-      name: content.name,
-      arguments: parsed.arguments,
-      argumentsText: text,
-      ...(parsed.error !== undefined && { argumentsError: parsed.error }),
-      ...(extra.thoughtSignature !== undefined && { thoughtSignature: extra.thoughtSignature }),
-    };
-    this.#write({ type: "toolcall_end", attempt: this.attempt, contentIndex: index, toolCall });
+  closeToolCall(contentIndex: number, { text, ...signature }: { thoughtSignature?: string; text?: string } = {}): void {
+    const part = this.#close(contentIndex);
+    if (part?.type !== "toolCall") return;
+    const { type, id, name } = part;
+    const argumentsText = text ?? part.argumentsText ?? "";
+    const { arguments: args, error } = parseToolArguments(argumentsText);
+    const defect = error === undefined ? {} : { argumentsError: error };
+    const toolCall: ToolCall = { type, id, name, arguments: args, argumentsText, ...defect, ...signature };
+    this.#write({ type: "toolcall_end", contentIndex, toolCall });
   }
 
   opaque(part: OpaqueContent): void {
-    this.#write({ type: "opaque_end", attempt: this.attempt, contentIndex: this.message.content.length, part });
+    this.#write({ type: "opaque_end", contentIndex: this.message.content.length, part });
   }
 
   /** Sets what only the message as a whole has. */
-  describe(fields: { responseModel?: string; responseId?: string; rawStopReason?: string; usage?: Usage }): void {
-    const { usage, ...rest } = fields;
+  describe({
+    usage,
+    ...rest
+  }: {
+    responseModel?: string;
+    responseId?: string;
+    rawStopReason?: string;
+    usage?: Usage;
+  }): void {
     Object.assign(this.message, rest);
     if (usage !== undefined) this.message.usage = withTotal(usage);
   }
 
   /** Ends well. Parts still open are closed first. */
   done(reason: "stop" | "length" | "toolUse"): void {
-    if (this.#ended) return;
-    this.#closeAll();
-    this.message.stopReason = reason;
-    this.#write({ type: "done", attempt: this.attempt, reason, message: this.message });
-    this.#ended = true;
+    this.#end({ stopReason: reason }, { type: "done", reason, message: this.message });
   }
 
   /** Ends badly, keeping what came; a message that ends so never has its calls run. */
   fail(error: BowlineError): void {
-    if (this.#ended) return;
     const reason = error.code === "aborted" ? "aborted" : "error";
-    this.#closeAll();
-    Object.assign(this.message, { stopReason: reason, errorMessage: error.message, error: toErrorInfo(error) });
-    this.#write({ type: "error", attempt: this.attempt, reason, error: this.message });
-    this.#ended = true;
+    const why = { stopReason: reason, errorMessage: error.message, error: toErrorInfo(error) } as const;
+    this.#end(why, { type: "error", reason, error: this.message });
   }
 
-  #closeAll(): void {
-    for (const { kind, index } of this.#open.values()) {
+  #end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {
+    if (this.#ended) return;
+    for (const [index, { kind }] of this.#open) {
       if (kind === "text") this.closeText(index);
       else if (kind === "thinking") this.closeThinking(index);
       else this.closeToolCall(index);
     }
+    Object.assign(this.message, fields);
+    this.#write(event);
+    this.#ended = true;
   }
 
-  #openPart(kind: PartKind): number {
+  #openPart(kind: PartKind, start: (contentIndex: number) => Body<AssistantMessageEvent>): number {
     const index = this.message.content.length;
-    this.#open.set(index, { kind, index, held: "" });
+    this.#open.set(index, { kind, held: "" });
+    this.#write(start(index));
     return index;
   }
 
-  #close(index: number): OpenPart | undefined {
+  /** The part as it stands, if it was open. */
+  #close(index: number): AssistantContent | undefined {
     const part = this.#open.get(index);
     if (part === undefined) return undefined;
-    if (part.held !== "") this.#delta(part.kind === "text" ? "text_delta" : "thinking_delta", index, part.held);
+    if (part.held !== "") this.#delta(part.kind, index, part.held);
     this.#open.delete(index);
-    return part;
+    return this.message.content[index];
   }
 
-  #delta(type: LiveDelta["type"], index: number, delta: string): void {
-    const event = new LiveDelta(type, this.attempt, index, delta, this.message);
+  #delta(kind: PartKind, index: number, delta: string): void {
+    const event = new LiveDelta(`${stems[kind]}_delta`, this.#attempt, index, delta, this.message);
     applyEvent(this.message, event);
     this.#batch.push(event);
   }
 
-  #write(event: AssistantMessageEvent): void {
+  #write(body: Body<AssistantMessageEvent>): void {
     if (this.#ended) return;
     if (!this.#started) {
       this.#started = true;
       const { api, provider, model, timestamp } = this.message;
-      this.#batch.push(
-        withPartial({ type: "start", attempt: this.attempt, api, provider, model, timestamp }, this.message),
-      );
+      this.#push({ type: "start", api, provider, model, timestamp });
     }
-    applyEvent(this.message, event);
-    this.#batch.push(withPartial(event, this.message));
+    applyEvent(this.message, this.#push(body));
+  }
+
+  #push(body: Body<AssistantMessageEvent>): AssistantMessageEvent {
+    const event = withPartial<AssistantMessageEvent>({ ...body, attempt: this.#attempt }, this.message);
+    this.#batch.push(event);
+    return event;
   }
 }

@@ -4,7 +4,7 @@ import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
 import { MessageWriter } from "../llm/writer.ts";
-import { errorOfEnvelope, htmlTitle } from "../transport/http-error.ts";
+import { htmlTitle } from "../transport/http-error.ts";
 import { SseReader } from "../transport/sse.ts";
 import type { Protocol, ProtocolReader } from "./protocol.ts";
 
@@ -107,34 +107,32 @@ export class StreamDecoder {
     if (typeof value === "object" && value !== null) this.#reader.event(value as Record<string, unknown>, name);
   }
 
-  /** A 2xx body without a single event: a page, one JSON object, or nothing (Q018, Q019, Q022, Q023). */
+  /** A 2xx body without a single event: a page, JSON instead of a stream, or nothing (Q018, Q019, Q022, Q023, Q212). */
   #explainStray(): void {
     const body = this.#sse.stray.trim();
-    const title = htmlTitle(body);
-    if (title !== undefined) {
+    if ("data: ".startsWith(body) && body !== "") return; // a field's name that was cut is the beginning of a stream
+    const value = parseJson(body);
+    if (Array.isArray(value)) for (const item of value) this.#reader.event(asRecord(item), "");
+    else if (value !== undefined) this.#reader.event(asRecord(value), "");
+    else if (body === "") {
+      throw new BowlineError("empty_response", "The server answered with an empty stream.", { retryable: true });
+    } else {
+      const what = htmlTitle(body) ?? `text (${body.slice(0, 200)})`;
       throw new BowlineError(
         "unexpected_response",
-        `The server answered with ${title} instead of a stream: check the base URL.`,
+        `The server answered with ${what} instead of a stream: check the base URL.`,
       );
     }
-    const value = body.startsWith("{") ? parseObject(body) : undefined;
-    if (value?.error !== undefined) throw errorOfEnvelope(value);
-    if (value !== undefined) return this.#reader.event(value, "");
-    // A field's name that was cut: "dat" is the beginning of a stream, not a page.
-    if (body !== "" && "data: ".startsWith(body)) return;
-    if (body !== "") {
-      throw new BowlineError(
-        "unexpected_response",
-        `The server answered with text instead of a stream: ${body.slice(0, 200)}`,
-      );
-    }
-    throw new BowlineError("empty_response", "The server answered with an empty stream.", { retryable: true });
   }
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : { error: value };
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    return JSON.parse(text);
   } catch {
     return undefined; // reported as text by the caller
   }

@@ -54,10 +54,7 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
 /** Throws `invalid_argument` when nothing is left to send. */
 export function assertSendable(messages: readonly unknown[]): void {
   if (messages.length > 0) return;
-  throw new BowlineError(
-    "invalid_argument",
-    "There is no message to send: the model needs at least one that is not empty.",
-  );
+  throw new BowlineError("invalid_argument", "There is no message to send.");
 }
 
 class Replay {
@@ -147,12 +144,12 @@ function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] 
 
 function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent {
   if (!model.input.includes("image"))
-    return { type: "text", text: "[an image was left out: this model reads text only]" };
+    return { type: "text", text: "[an image was left out: the model reads text only]" };
   const type = mimeType.toLowerCase().replace("image/jpg", "image/jpeg");
   if (imageTypes.has(type) && data !== "") return { type: "image", data, mimeType: type };
   return {
     type: "text",
-    text: `[an image (${wellFormed(mimeType)}) was left out: servers read JPEG, PNG, GIF and WebP]`,
+    text: `[an image was left out: ${wellFormed(mimeType)} is not JPEG, PNG, GIF or WebP]`,
   };
 }
 

@@ -25,24 +25,24 @@ export interface ResponseFacts {
 export function errorOfResponse({ status, headers, body, url, now }: ResponseFacts): BowlineError {
   const said = messageOfBody(body) ?? htmlTitle(body);
   const code = codeOf(status, said ?? "");
-  const delay = retryAfterMs(headers, body, now);
-  const requestId = headers.get("x-request-id") ?? headers.get("request-id") ?? undefined;
+  const retryAfter = retryAfterMs(headers, body, now);
+  const requestId = headers.get("x-request-id") ?? headers.get("request-id");
   return new BowlineError(code, `${describe(code, status, url)}${said === undefined ? "" : `: ${said}`}`, {
     status,
-    retryable: isRetryable(status, code, headers),
-    ...(delay !== undefined && { retryAfterMs: delay }),
-    ...(requestId !== undefined && { requestId }),
+    retryable: isRetryable(status, code, headers.get("x-should-retry")),
+    ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
+    ...(requestId !== null && { requestId }),
   });
 }
 
-/** The error of an envelope inside a stream; `status` is the envelope's own, when it has one (Q100, Q139). */
-export function errorOfEnvelope(envelope: unknown, status?: number): BowlineError {
+/** The error of an envelope inside a stream, with the envelope's own status when it has one (Q100, Q139). */
+export function errorOfEnvelope(envelope: unknown): BowlineError {
+  const { status, words } = factsIn(envelope);
   const message = messageIn(envelope) ?? quote(JSON.stringify(envelope) ?? "an empty error");
-  const known = status ?? statusIn(envelope);
-  const code = codeOf(known, `${message} ${typeIn(envelope)}`);
+  const code = codeOf(status, `${message} ${words}`);
   return new BowlineError(code, `The server reported an error in the stream: ${message}`, {
-    ...(known !== undefined && { status: known }),
-    retryable: isRetryable(known, code),
+    ...(status !== undefined && { status }),
+    retryable: isRetryable(status, code, null),
   });
 }
 
@@ -60,8 +60,8 @@ export function messageOfBody(body: string): string | undefined {
 /** The title of an HTML page, which is what a proxy, a captive portal or a wrong URL answers with (Q022). */
 export function htmlTitle(body: string): string | undefined {
   if (!body.trimStart().startsWith("<")) return undefined;
-  const title = /<title[^>]*>([^<]*)</i.exec(body)?.[1]?.trim();
-  return title === undefined || title === "" ? "an HTML page" : `an HTML page titled "${quote(title)}"`;
+  const title = /<title[^>]*>\s*([^<]+)/i.exec(body)?.[1];
+  return title === undefined ? "an HTML page" : `an HTML page titled "${quote(title)}"`;
 }
 
 function messageIn(value: unknown): string | undefined {
@@ -69,17 +69,22 @@ function messageIn(value: unknown): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0]);
   if (typeof value !== "object" || value === null) return undefined;
   const { error, message, detail, errors, msg } = value as Record<string, unknown>;
-  return messageIn(error) ?? messageIn(message) ?? messageIn(detail) ?? messageIn(errors) ?? messageIn(msg);
+  for (const candidate of [error, message, detail, errors, msg]) {
+    const found = messageIn(candidate);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
-function statusIn(value: unknown): number | undefined {
-  const { error, code, status, type } = (value ?? {}) as Record<string, unknown>;
-  for (const candidate of [code, status]) {
-    const number = Number(candidate);
-    if (Number.isInteger(number) && number >= 400 && number < 600) return number;
-  }
-  if (typeof type === "string" && Object.hasOwn(statusOfType, type)) return statusOfType[type];
-  return typeof error === "object" && error !== null ? statusIn(error) : undefined;
+/** The status an envelope names, by number or by type, at any depth of `error`; and its type and code as words. */
+function factsIn(value: unknown): { status: number | undefined; words: string } {
+  if (Array.isArray(value)) return factsIn(value[0]);
+  if (typeof value !== "object" || value === null) return { status: undefined, words: "" };
+  const { error, type, code, status, statusCode } = value as Record<string, unknown>;
+  const inner = factsIn(error);
+  const number = [code, status, statusCode].map(Number).find((candidate) => candidate >= 400 && candidate < 600);
+  const named = typeof type === "string" && Object.hasOwn(statusOfType, type) ? statusOfType[type] : undefined;
+  return { status: number ?? named ?? inner.status, words: `${String(type)} ${String(code)} ${inner.words}` };
 }
 
 /** Anthropic names the status by type. */
@@ -97,44 +102,27 @@ const statusOfType: Record<string, number> = {
   overloaded_error: 529,
 };
 
-function typeIn(value: unknown): string {
-  const { error, type, code } = (value ?? {}) as Record<string, unknown>;
-  const own = [type, code].filter((field) => typeof field === "string").join(" ");
-  return typeof error === "object" && error !== null ? `${own} ${typeIn(error)}` : own;
-}
+const codeOfStatus: Record<number, ErrorCode> = {
+  401: "authentication_failed",
+  402: "quota_exceeded",
+  403: "permission_denied",
+  404: "not_found",
+  408: "timeout",
+  413: "request_too_large",
+};
 
 function codeOf(status: number | undefined, said: string): ErrorCode {
   if (overflowWords.test(said) && !throttleWords.test(said)) return "context_overflow";
-  switch (status) {
-    case 401:
-      return "authentication_failed";
-    case 402:
-      return "quota_exceeded";
-    case 403:
-      return "permission_denied";
-    case 404:
-      return "not_found";
-    case 413:
-      return "request_too_large";
-    case 429:
-      return quotaWords.test(said) ? "quota_exceeded" : "rate_limited";
-    case 529:
-      return "overloaded";
-    case undefined:
-      return "server_error";
-    default:
-      if (status >= 500) return /overloaded/i.test(said) ? "overloaded" : "server_error";
-      return status === 408 ? "timeout" : "invalid_request";
-  }
+  if (status === 429) return quotaWords.test(said) ? "quota_exceeded" : "rate_limited";
+  if (status !== undefined && status < 500) return codeOfStatus[status] ?? "invalid_request";
+  return status === 529 || /overloaded/i.test(said) ? "overloaded" : "server_error";
 }
 
-function isRetryable(status: number | undefined, code: ErrorCode, headers?: Headers): boolean {
-  const told = headers?.get("x-should-retry");
-  if (told === "true") return true;
-  if (told === "false") return false;
+function isRetryable(status: number | undefined, code: ErrorCode, told: string | null): boolean {
+  if (told === "true" || told === "false") return told === "true"; // Q224
   if (code === "quota_exceeded" || code === "context_overflow") return false;
   // An in-stream error without a status comes from behind a gateway that had accepted the request.
-  if (status === undefined) return code === "server_error";
+  if (status === undefined) return true;
   return [408, 409, 425, 429, 500, 502, 503, 504, 529].includes(status) || (status >= 520 && status <= 524);
 }
 
