@@ -19,90 +19,63 @@ export async function runTool(run: Run, ready: Ready): Promise<Settled> {
   // Servers reuse call ids from turn to turn (Q041), so the turn is part of the name.
   const name = `${run.turns}:${call.id}`;
   const idempotencyKey = `${run.id}:${name}`;
-  return run.effects.step(`tool:${name}`, () => new Execution(run, ready, idempotencyKey).settle(), {
-    kind: "tool",
-    toolCallId: call.id,
-    toolName: call.name,
-    args,
-    replay: tool.replay ?? "never",
-    idempotencyKey,
-  });
+  const { id: toolCallId, name: toolName } = call;
+  const replay = tool.replay ?? "never";
+  const about = { kind: "tool", toolCallId, toolName, args, replay, idempotencyKey } as const;
+  return run.effects.step(`tool:${name}`, () => settle(run, ready, idempotencyKey), about);
 }
 
-class Execution {
-  readonly #run: Run;
-  readonly #ready: Ready;
-  readonly #idempotencyKey: string;
-  readonly #controller = new AbortController();
-  readonly #cancels: (() => void)[] = [];
-  #updates: Promise<void> | undefined;
-  #settled = false;
+async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: string): Promise<Settled> {
+  const { clock, config, emitter } = run;
+  const started = clock.now();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const releases: (() => void)[] = [];
+  let updates: Promise<void> | undefined;
+  let settled = false;
+  const end = await Promise.race([execute(), stopped()]);
+  settled = true;
+  for (const release of releases) release();
+  await updates;
+  return { ...end, durationMs: clock.now() - started };
 
-  constructor(run: Run, ready: Ready, idempotencyKey: string) {
-    this.#run = run;
-    this.#ready = ready;
-    this.#idempotencyKey = idempotencyKey;
-  }
-
-  async settle(): Promise<Settled> {
-    const { clock } = this.#run;
-    const started = clock.now();
-    const end = await Promise.race([this.#execute(), this.#stopped()]);
-    this.#settled = true;
-    for (const cancel of this.#cancels) cancel();
-    await this.#updates;
-    return { ...end, durationMs: clock.now() - started };
-  }
-
-  async #execute(): Promise<Omit<Settled, "durationMs">> {
-    const { call, tool, args } = this.#ready;
-    const { signal } = this.#controller;
+  async function execute(): Promise<Omit<Settled, "durationMs">> {
     try {
-      const run = { context: this.#run.config.toolContext, idempotencyKey: this.#idempotencyKey };
-      const result = normalize(await tool.execute(call.id, args, signal, (partial) => this.#update(partial), run));
+      const context = { context: config.toolContext, idempotencyKey };
+      const result = normalize(await tool.execute(call.id, args, signal, update, context));
       const isError = result.isError === true;
       return { result, isError, outcome: isError ? "failed" : "finished" };
     } catch (error) {
-      const outcome: ToolOutcome = signal.aborted ? "stopped" : "failed";
-      return { result: textResult(errorText(error)), isError: true, outcome };
+      return { result: textResult(errorText(error)), isError: true, outcome: signal.aborted ? "stopped" : "failed" };
     }
   }
 
   /** Resolves only when the tool was told to stop and did not within the grace. */
-  #stopped(): Promise<Omit<Settled, "durationMs">> {
-    const { clock, config, signal } = this.#run;
-    const limit = this.#ready.tool.timeoutMs ?? config.toolTimeoutMs;
+  function stopped(): Promise<Omit<Settled, "durationMs">> {
     return new Promise((resolve) => {
       const stop = (why: string): void => {
-        if (this.#controller.signal.aborted || this.#settled) return;
-        this.#controller.abort(new Error(why));
+        if (signal.aborted || settled) return;
+        controller.abort(new Error(why));
         const giveUp = (): void => {
           const text = `${why} The tool was left running; whether it takes effect is unknown.`;
           resolve({ result: textResult(text), isError: true, outcome: "left_running" });
         };
-        this.#cancels.push(clock.setTimer(this.#run.abortGraceMs, giveUp));
+        releases.push(clock.setTimer(run.abortGraceMs, giveUp));
       };
       const onAbort = (): void => stop("The run was aborted.");
-      if (signal.aborted) onAbort();
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.#cancels.push(() => signal.removeEventListener("abort", onAbort));
-      if (limit !== undefined && limit > 0) {
-        this.#cancels.push(clock.setTimer(limit, () => stop(`The tool took longer than ${limit} ms.`)));
-      }
+      if (run.signal.aborted) onAbort();
+      run.signal.addEventListener("abort", onAbort, { once: true });
+      releases.push(() => run.signal.removeEventListener("abort", onAbort));
+      const limit = tool.timeoutMs ?? config.toolTimeoutMs ?? 0;
+      if (limit > 0) releases.push(clock.setTimer(limit, () => stop(`The tool took longer than ${limit} ms.`)));
     });
   }
 
-  #update(partial: AgentToolResult): void {
-    if (this.#settled) return;
-    const { call } = this.#ready;
-    const wait = this.#run.emitter.emit({
-      type: "tool_execution_update",
-      toolCallId: call.id,
-      toolName: call.name,
-      args: call.arguments,
-      partialResult: partial,
-    });
-    this.#updates = wait ?? this.#updates;
+  function update(partialResult: AgentToolResult): void {
+    if (settled) return;
+    const { id: toolCallId, name: toolName, arguments: raw } = call;
+    const event = { type: "tool_execution_update", toolCallId, toolName, args: raw, partialResult } as const;
+    updates = emitter.emit(event) ?? updates;
   }
 }
 

@@ -6,10 +6,10 @@ const MAX_QUOTE = 500;
 
 /** Words that make a 429 final: waiting will not help (Q225). */
 const quotaWords =
-  /insufficient_quota|billing|credit balance|exceeded your current quota|quota exceeded for (?:the )?(?:day|month)|daily limit|monthly limit|payment/i;
+  /insufficient_quota|billing|payment|credit balance|current quota|(?:dai|month)ly limit|for (?:the )?(?:day|month)/i;
 /** How servers say that a conversation is too long (Q243); throttling of tokens is not that. */
 const overflowWords =
-  /context_length_exceeded|context window|maximum context length|prompt is too long|input is too long|input token count .* exceeds|maximum prompt length|reduce the length of the messages|available context size|exceeded model token limit|longer than the model's context|too large for model with/i;
+  /context[ _](?:length|window|size)|model's context|(?:prompt|input) is too long|input token count .* exceeds|maximum prompt length|length of the messages|model token limit/i;
 const throttleWords = /rate limit|too many requests|please wait|throttl/i;
 
 export interface ResponseFacts {

@@ -31,7 +31,7 @@ const MAX_ERROR_BODY = 64 * 1024;
 
 /** Posts, then hands over the body chunk by chunk. Resolves when the body ended or `onChunk` said that the answer is complete. */
 export async function postForStream(request: PostRequest, options: PostOptions): Promise<void> {
-  const watch = new Watch(options.clock, options.signal);
+  const watch = createWatch(options.clock, options.signal);
   try {
     const headers = watch.limit(
       options.firstByteMs,
@@ -107,88 +107,69 @@ function connectionError(error: unknown, url: string): BowlineError {
 }
 
 /** The caller's signal and the time limits of one request, as one signal with one typed reason. */
-class Watch {
-  readonly #clock: Clock;
-  readonly #caller: AbortSignal;
-  readonly #controller = new AbortController();
-  readonly #limits: Limit[] = [];
+interface Watch {
+  readonly signal: AbortSignal;
+  /** Why it fired. */
   reason: BowlineError | undefined;
+  /** Called when it fires, and when the request is over. */
   onStop: (() => void) | undefined;
-
-  constructor(clock: Clock, caller: AbortSignal) {
-    this.#clock = clock;
-    this.#caller = caller;
-    caller.addEventListener("abort", this.#aborted);
-    if (caller.aborted) this.#aborted();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  limit(ms: number, message: string): Limit {
-    const limit = new Limit(this.#clock, ms, () =>
-      this.#stop(new BowlineError("timeout", message, { retryable: true })),
-    );
-    this.#limits.push(limit);
-    return limit;
-  }
-
+  /** Limits silence: fires `ms` after the last `touch`; 0 never. The timer re-arms itself lazily, so `touch` is cheap. */
+  limit(ms: number, message: string): { touch(): void; end(): void };
   /** Settles with the promise, or with the reason when that comes first: a custom fetch may ignore its signal. */
-  async race<T>(promise: Promise<T>): Promise<T> {
-    const { signal } = this;
-    let stopped: () => void = () => {};
-    const stop = new Promise<never>((_, reject) => {
-      stopped = () => reject(this.reason);
-      if (signal.aborted) stopped();
-      else signal.addEventListener("abort", stopped, { once: true });
-    });
-    try {
-      return await Promise.race([promise, stop]);
-    } finally {
-      signal.removeEventListener("abort", stopped);
-    }
-  }
-
-  end(): void {
-    for (const limit of this.#limits) limit.end();
-    this.#caller.removeEventListener("abort", this.#aborted);
-    this.onStop?.();
-  }
-
-  readonly #aborted = (): void => this.#stop(new BowlineError("aborted", "The request was aborted."));
-
-  #stop(reason: BowlineError): void {
-    if (this.reason !== undefined) return;
-    this.reason = reason;
-    this.#controller.abort(reason);
-    this.onStop?.();
-  }
+  race<T>(promise: Promise<T>): Promise<T>;
+  end(): void;
 }
 
-/** A limit on silence. The timer re-arms itself lazily, so that `touch` costs one reading of the clock. */
-class Limit {
-  readonly #clock: Clock;
-  readonly #cancel: { timer: (() => void) | undefined } = { timer: undefined };
-  #last: number;
+function createWatch(clock: Clock, caller: AbortSignal): Watch {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const releases: (() => void)[] = [() => caller.removeEventListener("abort", aborted)];
+  const watch: Watch = {
+    signal,
+    reason: undefined,
+    onStop: undefined,
+    limit(ms, message) {
+      let last = clock.now();
+      const check = (): void => {
+        const rest = last + ms - clock.now();
+        if (rest > 0) cancel = clock.setTimer(rest, check);
+        else stop(new BowlineError("timeout", message, { retryable: true }));
+      };
+      let cancel = ms > 0 ? clock.setTimer(ms, check) : () => {};
+      const end = (): void => cancel();
+      releases.push(end);
+      return { touch: () => (last = clock.now()), end };
+    },
+    async race(promise) {
+      let stopped = (): void => {};
+      const stopping = new Promise<never>((_, reject) => {
+        stopped = () => reject(watch.reason);
+        signal.addEventListener("abort", stopped);
+        if (signal.aborted) stopped();
+      });
+      try {
+        return await Promise.race([promise, stopping]);
+      } finally {
+        signal.removeEventListener("abort", stopped);
+      }
+    },
+    end() {
+      for (const release of releases) release();
+      watch.onStop?.();
+    },
+  };
+  caller.addEventListener("abort", aborted);
+  if (caller.aborted) aborted();
+  return watch;
 
-  constructor(clock: Clock, ms: number, fire: () => void) {
-    this.#clock = clock;
-    this.#last = clock.now();
-    if (ms <= 0) return;
-    const check = (): void => {
-      const rest = this.#last + ms - clock.now();
-      if (rest <= 0) fire();
-      else this.#cancel.timer = clock.setTimer(rest, check);
-    };
-    this.#cancel.timer = clock.setTimer(ms, check);
+  function aborted(): void {
+    stop(new BowlineError("aborted", "The request was aborted."));
   }
 
-  touch(): void {
-    this.#last = this.#clock.now();
-  }
-
-  end(): void {
-    this.#cancel.timer?.();
+  function stop(reason: BowlineError): void {
+    if (watch.reason !== undefined) return;
+    watch.reason = reason;
+    controller.abort(reason);
+    watch.onStop?.();
   }
 }

@@ -1,85 +1,72 @@
 /** One tool call while its deltas come: what it is called, and its arguments so far. */
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 
-export class OpenCall {
+export interface OpenCall {
   readonly index: number | undefined;
   /** The id the server uses for it, which may be another call's too (Q040); ours is `id`. */
   wireId: string | undefined;
   readonly id: string;
-  name = "";
+  name: string;
   thoughtSignature: string | undefined;
   /** The part's place in the message, once its name is known. */
   contentIndex: number | undefined;
-  #text = "";
-  #fragments = 0;
+  /** The arguments, joined. */
+  text: string;
+  fragments: number;
   /** The last fragment while each one so far began with the one before: a server may send snapshots (Q050). */
-  #snapshot: string | undefined = "";
-  readonly #end = new ObjectEnd();
+  snapshot: string | undefined;
+  /** How far the text was searched for the end of its object, and in what state. */
+  readonly scan: { at: number; depth: number; inString: boolean; isComplete: boolean };
+}
 
-  constructor(index: number | undefined, wireId: string | undefined, id: string) {
-    this.index = index;
-    this.wireId = wireId;
-    this.id = id;
-  }
+export function createOpenCall(index: number | undefined, wireId: string | undefined, id: string): OpenCall {
+  return {
+    index,
+    wireId,
+    id,
+    name: "",
+    thoughtSignature: undefined,
+    contentIndex: undefined,
+    text: "",
+    fragments: 0,
+    snapshot: "",
+    scan: { at: 0, depth: 0, inString: false, isComplete: false },
+  };
+}
 
-  get text(): string {
-    return this.#text;
+export function appendArguments(call: OpenCall, fragment: string): void {
+  if (call.text === "{}" && fragment.startsWith("{")) {
+    call.text = ""; // a placeholder object before the real arguments (Q049)
+    Object.assign(call.scan, { at: 0, isComplete: false });
   }
+  call.text += fragment;
+  call.fragments++;
+  if (call.snapshot !== undefined) call.snapshot = fragment.startsWith(call.snapshot) ? fragment : undefined;
+}
 
-  /** Whether the arguments so far are a whole object: the next fragment with content belongs to another call. */
-  get isComplete(): boolean {
-    return this.#end.isReached(this.#text);
+/**
+ * Whether the arguments so far are a whole object, so that the next fragment with content belongs to another call. Reads each
+ * character once, however often it is asked.
+ */
+export function isComplete({ text, scan }: OpenCall): boolean {
+  for (; scan.at < text.length && !scan.isComplete; scan.at++) {
+    const char = text[scan.at] as string;
+    if (scan.inString) {
+      if (char === "\\") scan.at++;
+      else scan.inString = char !== '"';
+    } else if (char === '"') scan.inString = true;
+    else if ("{[".includes(char)) scan.depth++;
+    else if ("}]".includes(char)) scan.isComplete = --scan.depth === 0;
   }
+  return scan.isComplete;
+}
 
-  /** Whether they are under way: begun, and not whole. */
-  get isPartial(): boolean {
-    return this.#text !== "" && !this.isComplete;
-  }
-
-  append(fragment: string): void {
-    if (this.#text === "{}" && fragment.startsWith("{")) {
-      this.#text = fragment; // a placeholder object before the real arguments (Q049)
-      this.#end.reset();
-    } else this.#text += fragment;
-    this.#fragments++;
-    if (this.#snapshot !== undefined) this.#snapshot = fragment.startsWith(this.#snapshot) ? fragment : undefined;
-  }
-
-  /** The joined text, or the last snapshot when only that is valid. */
-  finalText(): string {
-    if (this.#fragments < 2 || this.#snapshot === undefined || isValid(this.#text)) return this.#text;
-    return isValid(this.#snapshot) ? this.#snapshot : this.#text;
-  }
+/** The joined text, or the last snapshot when only that is valid. */
+export function finalArguments({ text, snapshot, fragments }: OpenCall): string {
+  if (fragments < 2 || snapshot === undefined || isValid(text)) return text;
+  return isValid(snapshot) ? snapshot : text;
 }
 
 function isValid(text: string): boolean {
   return parseToolArguments(text).error === undefined;
-}
-
-/** Finds where the first object or array of a growing text ends. Reads each character once, however often it is asked. */
-class ObjectEnd {
-  #at = 0;
-  #depth = 0;
-  #inString = false;
-  #reached = false;
-
-  reset(): void {
-    this.#at = 0;
-    this.#depth = 0;
-    this.#inString = false;
-    this.#reached = false;
-  }
-
-  isReached(text: string): boolean {
-    for (; this.#at < text.length && !this.#reached; this.#at++) {
-      const char = text[this.#at];
-      if (this.#inString) {
-        if (char === "\\") this.#at++;
-        else if (char === '"') this.#inString = false;
-      } else if (char === '"') this.#inString = true;
-      else if (char === "{" || char === "[") this.#depth++;
-      else if (char === "}" || char === "]") this.#reached = --this.#depth === 0;
-    }
-    return this.#reached;
-  }
 }

@@ -5,7 +5,7 @@
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName, toWireName } from "../tool-names.ts";
-import { OpenCall } from "./open-call.ts";
+import { appendArguments, createOpenCall, finalArguments, isComplete, type OpenCall } from "./open-call.ts";
 import { nameLimits } from "./request.ts";
 
 /** One entry of `delta.tool_calls`, with what is of no use left out. */
@@ -50,7 +50,7 @@ export class ToolCallAssembler {
     const whole = this.#declared.size === 0 || this.#declared.has(call.name) || delta.fragment !== "";
     if (call.name !== "" && whole) this.#open(call);
     if (delta.fragment === "") return;
-    call.append(delta.fragment);
+    appendArguments(call, delta.fragment);
     if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
   }
 
@@ -66,7 +66,7 @@ export class ToolCallAssembler {
       const contentIndex = this.#open(call);
       const { thoughtSignature } = call;
       this.#writer.closeToolCall(contentIndex, {
-        text: call.finalText(),
+        text: finalArguments(call),
         ...(thoughtSignature !== undefined && { thoughtSignature }),
       });
     }
@@ -83,23 +83,23 @@ export class ToolCallAssembler {
     if (last === undefined || name === undefined) return last; // an id that changes on every delta is no new call (Q037)
     if (id === undefined) return this.#isNext(last, delta) ? undefined : last;
     // A new id with a name is a new call (Q033), unless the last one is under way and this repeats its name and goes on.
-    const goesOn = last.name === name && last.isPartial && /^[^{]/.test(fragment);
+    const goesOn = last.name === name && last.text !== "" && !isComplete(last) && /^[^{]/.test(fragment);
     return goesOn ? last : undefined;
   }
 
   /** Whether a server uses one id for several calls without an index: a whole call, then another name. */
   #isAnother(call: OpenCall, { index, name }: CallDelta): boolean {
     return (
-      index === undefined && name !== undefined && call.name !== name && this.#declared.has(name) && call.isComplete
+      index === undefined && name !== undefined && call.name !== name && this.#declared.has(name) && isComplete(call)
     );
   }
 
   /** Whether a name without an id begins another call rather than repeating or completing this one's (Q042, Q043). */
   #isNext(call: OpenCall, { name = "", fragment }: CallDelta): boolean {
     if (call.name === "") return false;
-    if (call.name === name) return call.isComplete && call.text !== "{}" && fragment.trim() !== "";
-    if (this.#declared.has(call.name)) return this.#declared.has(name) || call.isComplete;
-    return call.text !== "" && call.isComplete;
+    if (call.name === name) return isComplete(call) && call.text !== "{}" && fragment.trim() !== "";
+    if (this.#declared.has(call.name)) return this.#declared.has(name) || isComplete(call);
+    return call.text !== "" && isComplete(call);
   }
 
   /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
@@ -116,7 +116,7 @@ export class ToolCallAssembler {
     // Calls stand in the message in the order in which they began.
     for (const earlier of this.#calls) if (earlier.name !== "") this.#open(earlier);
     const taken = this.#calls.some((call) => call.id === id);
-    const call = new OpenCall(index, id, id === undefined || taken ? this.#facts.createId() : id);
+    const call = createOpenCall(index, id, id === undefined || taken ? this.#facts.createId() : id);
     this.#calls.push(call);
     return call;
   }
