@@ -61,21 +61,22 @@ export interface BowlineErrorOptions extends Partial<Omit<ErrorInfo, "code" | "m
 const brand = Symbol.for("bowline.error");
 
 /** The one error class. Recognise it with {@link isBowlineError}, which works across realms and copies of this package. */
-export class BowlineError extends Error {
+export class BowlineError extends Error implements ErrorInfo {
   override readonly name: string = "BowlineError";
   readonly code: ErrorCode;
-  readonly status: number | undefined;
   readonly retryable: boolean;
-  readonly retryAfterMs: number | undefined;
-  readonly requestId: string | undefined;
+  declare readonly status?: number;
+  declare readonly retryAfterMs?: number;
+  declare readonly requestId?: string;
 
   constructor(code: ErrorCode, message: string, options: BowlineErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const { cause, status, retryable = false, retryAfterMs, requestId } = options;
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.status = options.status;
-    this.retryable = options.retryable ?? false;
-    this.retryAfterMs = options.retryAfterMs;
-    this.requestId = options.requestId;
+    this.retryable = retryable;
+    if (status !== undefined) this.status = status;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    if (requestId !== undefined) this.requestId = requestId;
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -97,14 +98,14 @@ export function toBowlineError(thrown: unknown, code: ErrorCode, prefix?: string
 }
 
 /** The JSON-safe form, with absent fields left out. */
-export function toErrorInfo(error: BowlineError): ErrorInfo {
+export function toErrorInfo({ code, message, retryable, status, retryAfterMs, requestId }: ErrorInfo): ErrorInfo {
   return {
-    code: error.code,
-    message: error.message,
-    ...(error.status !== undefined && { status: error.status }),
-    retryable: error.retryable,
-    ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
-    ...(error.requestId !== undefined && { requestId: error.requestId }),
+    code,
+    message,
+    retryable,
+    ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(requestId !== undefined && { requestId }),
   };
 }
 
