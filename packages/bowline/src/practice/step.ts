@@ -1,8 +1,8 @@
 /**
- * A step is a generator: it yields tool calls (one array is one turn, made in parallel) and is resumed with a result for each, so a
+ * A step is a generator: it yields tool calls (one array is one turn, made in parallel) and is resumed with their results, so a
  * task of several turns reads from top to bottom. `plan()` replays it against the conversation, hence steps are deterministic.
  */
-import { enumerate } from "./wording.ts";
+import { toPath, unquote } from "./phrase.ts";
 
 export interface Call {
   readonly name: "read" | "write" | "edit" | "bash" | "grep" | "glob";
@@ -14,41 +14,30 @@ export interface Result {
   readonly text: string;
 }
 
-/** What "it" means: the files that the last step was about, and the text or number that it found. */
-export interface Subject {
-  readonly paths: readonly string[];
+/** The text for the person, and what "it" means from then on: files (left out, those of before), and a text or number. */
+export interface Answer {
+  readonly text: string;
+  readonly paths?: readonly string[] | undefined;
   readonly value?: string | undefined;
 }
 
-export interface Context extends Subject {
-  /** What the step has to say before its answer. */
-  readonly notes: string[];
-}
+export type Subject = Omit<Answer, "text">;
 
-/** The text for the person, and the new subject; without paths they stay what they were. */
-export interface Answer extends Partial<Subject> {
-  readonly text: string;
-}
-
-export type Play<T> = Generator<readonly Call[], T, readonly Result[]>;
+/** A result is missing if none came back, as after a crash. */
+export type Play<T> = Generator<readonly Call[], T, readonly (Result | undefined)[]>;
 /** A step that needs no tool answers at once. */
-export type Step = (context: Context) => Play<Answer> | Answer;
+export type Step = (subject: Subject) => Play<Answer> | Answer;
 
 /** Ends the task: the steps after a failed one may rest on it. The message is for the person. */
 export class Setback extends Error {
   override readonly name = "Setback";
 }
 
-/** Makes calls in one turn. */
-export function* ask(calls: readonly Call[]): Play<readonly Result[]> {
-  return calls.length === 0 ? [] : yield calls;
-}
-
 /** The text of a result, or the end of the task with the reason. */
 export function useText(call: Call, result: Result | undefined): string {
   if (result?.state === "ok") return result.text;
   const lead = result?.state === "denied" ? "I was not allowed to" : "I could not";
-  const reason = result?.text.trim() || "no reason was given";
+  const reason = result?.text.trim() || "no result came back";
   throw new Setback(`${lead} ${describe(call)}: ${reason}${/[.!?\]`]$/.test(reason) ? "" : "."}`);
 }
 
@@ -56,7 +45,7 @@ export function useText(call: Call, result: Result | undefined): string {
 export function describe({ name, arguments: { path, pattern, command } }: Call): string {
   if (name === "bash") return `run \`${command}\``;
   if (pattern === undefined) return `${name} ${path}`;
-  return `${name === "grep" ? "search" : "look"} for \`${pattern}\`${path === undefined ? "" : ` in ${path}`}`;
+  return `${name === "grep" ? "search" : "look"} for \`${pattern}\`${path === "." ? "" : ` in ${path}`}`;
 }
 
 /** A path, the call that was made with it, and what the tool said. */
@@ -66,21 +55,63 @@ export interface Seen {
   readonly text: string;
 }
 
+type ToCall = (path: string) => Call;
+
+export function inspect(refs: readonly string[], toCall: ToCall, summarize: (seen: Seen[]) => Answer): Step {
+  return function* (subject) {
+    return summarize(yield* look(subject, refs, toCall));
+  };
+}
+
 /**
  * Makes a call for each path, all in one turn, and needs all of them to succeed. Once, a path that leads to nothing is looked for
- * by its last name, and used from where it is if that is one place only; a folder that was read stands for what describes it.
+ * by its last name, and used from where it is if that is one place only. For a folder that cannot be read its readme is.
  */
-export function* look(context: Context, refs: readonly string[], toCall: (path: string) => Call): Play<Seen[]> {
-  const paths = resolve(context, refs);
-  let results = yield* ask(paths.map(toCall));
-  const lost = new Map(paths.map((path, index) => [path, toSearch(path, results[index])] as const));
-  const searches = [...lost].flatMap(([path, search]) => (search === undefined ? [] : [{ path, search }]));
-  const found = yield* ask(searches.map(({ search }) => search));
-  const moved = new Map<string, string>();
-  for (const [index, { path, search }] of searches.entries()) {
-    const [hit, ...others] = toLines(found[index]);
-    if (hit === undefined) continue;
-    // TODO
+export function* look(subject: Subject, refs: readonly string[], toCall: ToCall, isAgain = false): Play<Seen[]> {
+  const paths = resolve(subject, refs);
+  const results = yield paths.map(toCall);
+  const lost = results.findIndex((result) => result?.state === "failed" && /^No such| is a folder/.test(result.text));
+  const missing = paths[lost];
+  if (missing !== undefined && !isAgain) {
+    const isFolder = results[lost]?.text.includes(" is a folder");
+    const name = toLiteral(missing.replace(/^.*\//s, ""));
+    const search = isFolder ? toGlob("{README.md,package.json}", missing, "file") : toGlob(`**/${name}`, ".", "any");
+    const [hit, ...others] = toEntries((yield [search])[0]?.text ?? "");
+    if (hit && (isFolder || others.length === 0)) return yield* look(subject, paths.with(lost, hit.path), toCall, true);
   }
-  return [];
+  return paths.map((path, index) => ({ path, call: toCall(path), text: useText(toCall(path), results[index]) }));
+}
+
+/** The paths that refs stand for; a pronoun stands for the subject. */
+export function resolve({ paths = [] }: Subject, refs: readonly string[]): string[] {
+  const isPronoun = (ref: string): boolean => /^(?:it|its|this|that|them|they|these|those|files?)$/i.test(ref);
+  const all = [...new Set(refs.flatMap((ref) => (isPronoun(ref) ? paths : [ref])).map(toPath))];
+  if (all.length === 0) throw new Setback("I do not know which file you mean. Please name it.");
+  if (all.length > 20) throw new Setback("I look into 20 files at most. Please name fewer.");
+  return all;
+}
+
+/** A text as it stands, or for "it" and "the result" what the step before found. */
+export function resolveText({ value }: Subject, text: string): string {
+  if (!/^(?:it|this|that|them|the (?:result|answer|output|list))$/i.test(text)) return unquote(text);
+  if (value === undefined) throw new Setback(`I do not know what “${text}” is; no step before this one left a text.`);
+  return value;
+}
+
+/** With sizes, and in full: the largest file may be the last. */
+export function toGlob(pattern: string, path: string, kind: "file" | "any"): Call {
+  return { name: "glob", arguments: { pattern, path, kind, sizes: true, limit: 100_000 } };
+}
+
+/** A name as a glob that means only this name. */
+export function toLiteral(name: string): string {
+  return name.replaceAll(/[\\[\]{}()*?!,]/g, String.raw`\$&`);
+}
+
+export type Entry = Readonly<{ path: string; size: number }>;
+
+/** What a glob listed; folders end with a slash. */
+export function toEntries(text: string): Entry[] {
+  const lines = [...text.matchAll(/^(\d+)\t(.+)$/gm)];
+  return lines.map(([, size, path = ""]) => ({ path, size: Number(size) }));
 }

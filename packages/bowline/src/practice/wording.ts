@@ -10,10 +10,9 @@ export function enumerate(items: readonly string[], most = 12): string {
   return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
 }
 
-export function bullets(items: readonly string[], total: number = items.length): string {
-  const shown = items.slice(0, 50);
-  const rest = total > shown.length ? [`and ${total - shown.length} more`] : [];
-  return [...shown, ...rest].map((item) => `- ${item}`).join("\n");
+export function bullets(items: readonly string[]): string {
+  const rest = items.length > 50 ? [`and ${items.length - 50} more`] : [];
+  return [...items.slice(0, 50), ...rest].map((item) => `- ${item}`).join("\n");
 }
 
 /** A code block; its fence is longer than any inside it. */

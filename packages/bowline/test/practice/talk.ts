@@ -24,7 +24,7 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
   const at = (path: unknown): string => join(folder, typeof path === "string" ? path : ".");
   const text = (path: unknown): string => {
     if (!existsSync(at(path))) throw new Error(`No such file: ${String(path)}`);
-    if (statSync(at(path)).isDirectory()) throw new Error(`Is a directory: ${String(path)}`);
+    if (statSync(at(path)).isDirectory()) throw new Error(`${String(path)} is a folder; list it`);
     return readFileSync(at(path), "utf8");
   };
   const walk = (path: string): string[] =>
@@ -33,7 +33,8 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
       return entry.isDirectory() ? [`${name}/`, ...walk(name)] : [name];
     });
   const glob: Tool = ({ pattern, path, kind = "file", sizes, limit }) => {
-    const base = path === undefined ? "" : `${String(path)}/`;
+    const base = path === "." ? "" : `${String(path)}/`;
+    if (!existsSync(at(path))) throw new Error(`No such folder: ${String(path)}`);
     const expression = toExpression(String(pattern));
     const all = walk("").filter((name) => {
       const isKind = kind === "any" || (kind === "directory") === name.endsWith("/");
@@ -79,17 +80,17 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
         return execSync(String(command), { cwd: folder, encoding: "utf8", stdio: "pipe" }) || "[no output]";
       } catch (error) {
         const { stdout, stderr, status } = error as { stdout: string; stderr: string; status: number };
-        throw new Error(`${stdout}${stderr}[exit code ${status}]`, { cause: error });
+        return `${stdout}${stderr}[exit code ${status}]`;
       }
     },
     grep: ({ pattern, path, glob: names = "*", ignoreCase, literal }) => {
-      if (path !== undefined && !existsSync(at(path))) throw new Error(`No such file or folder: ${String(path)}`);
+      if (!existsSync(at(path))) throw new Error(`No such file or folder: ${String(path)}`);
       const source = literal ? String(pattern).replaceAll(/[^\w\s]/g, String.raw`\$&`) : String(pattern);
       const expression = new RegExp(source, ignoreCase ? "i" : "");
-      const isFile = path !== undefined && statSync(at(path)).isFile();
+      const isFile = statSync(at(path)).isFile();
       const paths = isFile
         ? [String(path)]
-        : walk(path === undefined ? "" : String(path)).filter((name) => !name.endsWith("/"));
+        : walk(path === "." ? "" : String(path)).filter((name) => !name.endsWith("/"));
       const hits = paths
         .filter((name) => toExpression(String(names)).test(name.replace(/.*\//, "")))
         .flatMap((name) =>

@@ -1,0 +1,66 @@
+/** Steps about names and sizes: a glob in each place, and a summary of what it lists. */
+import { inspect, Setback, toEntries, toGlob, toLiteral } from "./step.ts";
+import type { Answer, Call, Entry, Step } from "./step.ts";
+import { bullets, enumerate, plural } from "./wording.ts";
+
+interface Survey {
+  readonly entries: readonly Entry[];
+  /** 12 `*.ts` files in src */
+  readonly label: string;
+}
+
+/** `pattern` is relative to each place; without ** it lists folders too. */
+export function survey(refs: readonly string[], pattern: string, summarize: (survey: Survey) => Partial<Answer>): Step {
+  const kind = pattern.startsWith("**/") ? "file" : "any";
+  const toCall = (path: string): Call => toGlob(pattern, path, kind);
+  return inspect(refs, toCall, (seen) => {
+    const entries = seen.flatMap(({ text }) => toEntries(text));
+    const names = pattern.replace(/^\*\*\//, "");
+    const noun = `${names === "*" ? "" : `\`${names}\` `}${kind === "any" ? "item" : "file"}`;
+    const counted = plural(entries.length, noun).replace(/^0/, "no");
+    const label = `${counted} in ${enumerate(seen.map(({ path }) => path))}`;
+    const paths = entries.map(({ path }) => path);
+    return { text: `There are ${label}.`, paths, value: paths.join("\n"), ...summarize({ entries, label }) };
+  });
+}
+
+export function list({ entries, label }: Survey): Partial<Answer> {
+  return entries.length === 0 ? {} : { text: `${label}:\n\n${bullets(entries.map(({ path }) => path))}` };
+}
+
+export function count({ entries, label }: Survey): Partial<Answer> {
+  const text = `There ${entries.length === 1 ? "is" : "are"} ${label}, subfolders included.`;
+  return { text, value: `${entries.length}` };
+}
+
+/** `word` is largest, biggest or smallest. */
+export function rank(word = "largest"): (survey: Survey) => Partial<Answer> {
+  const sign = /^small/i.test(word) ? 1 : -1;
+  return ({ entries, label }) => {
+    const sorted = entries.toSorted((a, b) => sign * (a.size - b.size));
+    const size = sorted[0]?.size ?? 0;
+    const paths = sorted.filter((entry) => entry.size === size).map(({ path }) => path);
+    if (paths.length === 0) return {};
+    const are = paths.length > 1 ? "are equally the" : "is the";
+    const text = `Of the ${label}, ${enumerate(paths)} ${are} ${word}, with ${plural(size, "byte")}.`;
+    return { text, paths, value: paths.join("\n") };
+  };
+}
+
+/** The sizes of files, and of folders with all that is in them. */
+export function compareSizes(refs: readonly string[]): Step {
+  const toCall = (path: string): Call => toGlob(path === "." ? "**/*" : `${toLiteral(path)}{,/**/*}`, ".", "file");
+  return inspect(refs, toCall, (seen) => {
+    const sums = seen.map(({ path, text }) => {
+      const entries = toEntries(text);
+      if (entries.length === 0) throw new Setback(`There is nothing at ${path}.`);
+      const size = entries.reduce((sum, entry) => sum + entry.size, 0);
+      const inside = entries[0]?.path === path ? "" : ` in ${plural(entries.length, "file")}`;
+      return { path, size, text: `${enumerate([path])} has ${plural(size, "byte")}${inside}` };
+    });
+    const largest = Math.max(...sums.map(({ size }) => size));
+    const paths = sums.filter(({ size }) => size === largest).map(({ path }) => path);
+    const verdict = sums.length > 1 ? ` The largest ${paths.length > 1 ? "are" : "is"} ${enumerate(paths)}.` : "";
+    return { text: `${enumerate(sums.map(({ text }) => text))}.${verdict}`, paths, value: `${largest}` };
+  });
+}
