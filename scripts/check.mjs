@@ -46,6 +46,8 @@ const steps = [
     command: ["attw", packed("bowline-core"), "--profile", "esm-only"],
     after: ["pack"],
   },
+  { name: "command's documentation", command: ["node", "scripts/cli-docs.mjs"], after: ["build and types"] },
+  { name: "official clients", command: ["node", "--conditions=@bowline/source", "peer-tests/run.mjs"], after: ["build and types"] },
   { name: "smoke", command: ["node", "runtime-tests/run.mjs"], after: ["build and types"] },
 ];
 

@@ -24,9 +24,15 @@ export type InferSchema<S> = S extends { readonly "~standard": { readonly types?
         ? InferSchema<Member>
         : S extends { readonly oneOf: readonly (infer Member)[] }
           ? InferSchema<Member>
-          : S extends { readonly type: infer Type }
-            ? InferType<S, Type>
-            : UncheckedArguments;
+          : S extends { readonly allOf: readonly [...infer Members] }
+            ? InferAll<Members>
+            : S extends { readonly type: infer Type }
+              ? InferType<S, Type>
+              : UncheckedArguments;
+
+type InferAll<Members> = Members extends readonly [infer First, ...infer Rest]
+  ? InferSchema<First> & InferAll<Rest>
+  : unknown;
 
 type InferType<S, Type> = Type extends readonly (infer Member)[]
   ? InferType<S, Member>
@@ -39,12 +45,21 @@ type InferType<S, Type> = Type extends readonly (infer Member)[]
         : Type extends "null"
           ? null
           : Type extends "array"
-            ? S extends { readonly items: infer Items }
-              ? InferSchema<Items>[]
-              : unknown[]
+            ? InferArray<S>
             : Type extends "object"
               ? InferObject<S>
               : UncheckedArguments;
+
+/** TypeBox writes a tuple as draft 7 does: a list of `items`, all of them needed, and no others. */
+type InferArray<S> = S extends { readonly items: infer Items }
+  ? Items extends readonly unknown[]
+    ? S extends { readonly minItems: Items["length"]; readonly additionalItems: false }
+      ? { -readonly [I in keyof Items]: InferSchema<Items[I]> }
+      : unknown[]
+    : S extends { readonly prefixItems: unknown }
+      ? unknown[]
+      : InferSchema<Items>[]
+  : unknown[];
 
 type InferObject<S> = S extends { readonly properties: infer P }
   ? string extends keyof P
@@ -54,7 +69,11 @@ type InferObject<S> = S extends { readonly properties: infer P }
           -readonly [K in Exclude<keyof P, RequiredKeys<S, P>>]?: InferSchema<P[K]>;
         }
       >
-  : Record<string, unknown>;
+  : S extends { readonly "~kind": "Record"; readonly patternProperties: infer P }
+    ? Record<string, InferSchema<P[keyof P]>>
+    : S extends { readonly additionalProperties: infer Rest extends object }
+      ? Record<string, InferSchema<Rest>>
+      : Record<string, unknown>;
 
 /** TypeBox marks what is optional; JSON Schema lists what is required. */
 type RequiredKeys<S, P> = S extends { readonly "~kind": string }

@@ -39,12 +39,13 @@ const maxSteps = 1_000_000;
 const maxIssues = 50;
 
 /**
- * Checks a value that came from JSON. Throws for a schema that {@link assertCheckable} refuses, and for nothing else.
+ * Checks a value that came from JSON. Throws for a schema that `assertCheckable` refuses, and for nothing else.
  *
  * - A value that fits comes back as it is: the same object, without defaults. `format` is not looked at.
  * - One that does not fit is mended in a copy, and the whole copy must fit: the JSON text of a number, boolean, null, object
  *   or array becomes what it says where that is expected; a number or boolean becomes text; a single item becomes an array of
- *   it, if it fits there; an optional property that is null goes. Of a union's members the first that then fits is taken.
+ *   it, if it fits there; an optional property that is null goes. Of a union, the member that type and constants name is
+ *   mended; if they name none or several and none of those fits, the first member that then fits is taken.
  * - Otherwise `issues` says what is wrong with the copy: everything at once, up to 50. A value that leads 1000 schemas deep or
  *   through a million does not fit.
  */
@@ -86,7 +87,9 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
       if (made === undefined) return expect(types.join(" or "));
       value = made;
     }
-    if (!isAllowed(schema, value)) return expectOneOf([schema]);
+    if (!isAllowed(schema, value)) {
+      return schema.const === undefined ? expectOneOf([schema]) : expect(toText(schema.const));
+    }
     if (typeof value === "number") checkNumber(schema, value);
     else if (typeof value === "string") checkString(schema, value);
     else if (Array.isArray(value)) value = checkArray(schema, value);
@@ -103,39 +106,39 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
       return value;
     }
 
-    function expect(expected: string): unknown {
-      return fail(`expected ${expected}, received ${describe(value)}`);
+    function expect(expected: string, received = describe(value)): unknown {
+      return fail(`expected ${expected}, received ${received}`);
     }
 
     function expectOneOf(schemas: readonly unknown[]): unknown {
       return fail(`expected one of: ${schemas.map(summarize).join(", ")}; received ${describe(value)}`);
     }
 
-    function run(part: unknown, item: unknown, change?: Partial<Place>): unknown {
-      return walk(part, item, { ...place, depth: depth + 1, ...change });
+    function run(part: unknown, item: unknown, at = path): unknown {
+      return walk(part, item, { path: at, depth: depth + 1, mend, issues });
     }
 
-    function attempt(part: unknown, item: unknown, mending = false): { made: unknown; found: SchemaIssue[] } {
+    function attempt(part: unknown, item: unknown, mending = false): [made: unknown, found: readonly SchemaIssue[]] {
       const found: SchemaIssue[] = [];
-      return { made: run(part, item, { issues: found, mend: mending }), found };
+      return [walk(part, item, { path, depth: depth + 1, mend: mending, issues: found }), found];
     }
 
     function fits(part: unknown, item: unknown): boolean {
-      return attempt(part, item).found.length === 0;
+      return attempt(part, item)[1].length === 0;
     }
 
     function bound(size: number, low: unknown, high: unknown, unit = ""): void {
       const count = (limit: unknown): string => `${String(limit)}${unit}${unit === "" || limit === 1 ? "" : "s"}`;
-      if (size < (low as number)) fail(`expected at least ${count(low)}, received ${size}`);
-      if (size > (high as number)) fail(`expected at most ${count(high)}, received ${size}`);
+      if (size < (low as number)) expect(`at least ${count(low)}`, String(size));
+      if (size > (high as number)) expect(`at most ${count(high)}`, String(size));
     }
 
     function checkNumber(keywords: JsonSchema, number: number): void {
       const { exclusiveMinimum: low, exclusiveMaximum: high, multipleOf: step } = keywords as Record<string, number>;
       bound(number, keywords.minimum, keywords.maximum);
-      if (number <= low!) fail(`expected more than ${low}, received ${number}`);
-      if (number >= high!) fail(`expected less than ${high}, received ${number}`);
-      if (step !== undefined && !isMultiple(number, step)) fail(`expected a multiple of ${step}, received ${number}`);
+      if (number <= low!) expect(`more than ${low}`, String(number));
+      if (number >= high!) expect(`less than ${high}`, String(number));
+      if (step !== undefined && !isMultiple(number, step)) expect(`a multiple of ${step}`, String(number));
     }
 
     function checkString({ minLength, maxLength, pattern }: JsonSchema, text: string): void {
@@ -150,7 +153,7 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
       const { items, additionalItems, prefixItems, contains, minItems, maxItems, uniqueItems } = keywords;
       const [first, rest] = Array.isArray(items) ? [items, additionalItems] : [list(prefixItems), items];
       const made = array.map((item, index) =>
-        run(index < first.length ? first[index] : rest, item, { path: joinPath(path, index) }),
+        run(index < first.length ? first[index] : rest, item, joinPath(path, index)),
       );
       bound(made.length, minItems, maxItems, " item");
       if (contains !== undefined) {
@@ -172,10 +175,10 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
         if (mend && item === null && !required.includes(name) && !own.every((part) => fits(part, item))) continue;
         const parts = own.concat(patterns.filter(([pattern]) => pattern.test(name)).map(([, part]) => part));
         if (parts.length === 0) parts.push(keywords.additionalProperties);
-        const at = { path: joinPath(path, name) };
+        const at = joinPath(path, name);
         made.push([name, parts.reduce((last, part) => run(part, last, at), item)]);
-        const { found } = attempt(keywords.propertyNames, name);
-        for (const { message } of found) fail(`has a name that does not fit: ${message}`, at.path);
+        const [, found] = attempt(keywords.propertyNames, name);
+        for (const { message } of found) fail(`has a name that does not fit: ${message}`, at);
       }
       const names = made.map(([name]) => name);
       const need = (name: unknown, message: string): unknown =>
@@ -195,27 +198,23 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
     }
 
     function checkUnion(branches: readonly unknown[], one: boolean): unknown {
-      // Only what may fit is tried: faster, and what is wrong with the member that was meant can be told from the rest.
+      // The member that type and constants name is the one that was meant: it is faster, and its issues are the useful ones.
       const likely = branches.filter((branch) => mayFit(branch, true));
-      const tried = new Map(likely.map((branch) => [branch, attempt(branch, value)]));
-      const fitting = likely.filter((branch) => tried.get(branch)?.found.length === 0);
+      if (likely.length === 1) return run(likely[0], value);
+      const fitting = likely.filter((branch) => fits(branch, value));
       if (fitting.length === 1 || (fitting.length > 0 && !one)) return value;
       if (fitting.length > 0) return fail(`fits more than one of: ${fitting.map(summarize).join(", ")}`);
       for (const branch of mend ? branches : []) {
-        const outcome = attempt(branch, value, true);
-        if (outcome.found.length === 0) return outcome.made;
-        tried.set(branch, outcome);
+        const [made, found] = attempt(branch, value, true);
+        if (found.length === 0) return made;
       }
-      const [meant, ...others] = likely.length > 0 ? likely : branches.filter((branch) => mayFit(branch, false));
-      if (meant === undefined || others.length > 0) return expectOneOf(branches);
-      const { made, found } = tried.get(meant) ?? attempt(meant, value);
-      for (const issue of found) issues.push(issue);
-      return made;
+      const near = branches.filter((branch) => mayFit(branch, false));
+      return near.length === 1 ? run(near[0], value) : expectOneOf(branches);
     }
 
     function mayFit(branch: unknown, deep: boolean): boolean {
       const keywords = target(branch);
-      if (branch === false || !isOfType(typesOf(keywords), value) || !isAllowed(keywords, value)) return false;
+      if (!isOfType(typesOf(keywords), value) || !isAllowed(keywords, value)) return false;
       return Object.entries(map(keywords.properties)).every(
         ([name, part]) => !deep || !Object.hasOwn(map(value), name) || isAllowed(map(part), map(value)[name]),
       );

@@ -23,8 +23,7 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
   // Each part, and the one that its pointers start from: a part with an `$id` is a schema of its own. Grows while it is walked.
   const bases = new Map<unknown, JsonSchema>();
   const add = (part: unknown, base: JsonSchema): void => {
-    if (!isRecord(part) || bases.has(part)) return;
-    bases.set(part, typeof part.$id === "string" && !part.$id.startsWith("#") ? part : base);
+    if (isRecord(part)) bases.set(part, typeof part.$id === "string" && !part.$id.startsWith("#") ? part : base);
   };
   const remedy = "use a Standard Schema library for it";
   try {

@@ -56,7 +56,7 @@ export const forms: Readonly<Record<string, Form>> = {
   },
   "count occurrences": {
     example: 'how often does "agent" occur in README.md?',
-    wordings: ["how (often|many times) (does|is) <text> (occur|appear|used) [in <place>]"],
+    wordings: ["how (often|many times) (does|is) [the] [word|text] <text> (occur|appear|used) [in <place>]"],
     toStep: ({ text = "" }, refs) => searchText(unquote(text), refs),
   },
   "count lines": {

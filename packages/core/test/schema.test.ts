@@ -1,0 +1,208 @@
+/** Schemas of every library, as a tool carries them: JSON Schema for the wire, arguments checked and mended on the way in. */
+import { type } from "arktype";
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Type } from "typebox";
+import * as v from "valibot";
+import { z } from "zod";
+import { defineTool } from "../src/agent/index.ts";
+import { isBowlineError } from "../src/errors.ts";
+import { type JsonSchema, type StandardSchema, toJsonSchema, validate } from "../src/schema.ts";
+
+const numberAndTags: JsonSchema = {
+  type: "object",
+  properties: { n: { type: "number", minimum: 1 }, tags: { type: "array", items: { type: "string" } } },
+  required: ["n"],
+};
+
+/** The same tool five times. */
+const forms: Record<string, { parameters: unknown; jsonSchema?: JsonSchema }> = {
+  "a TypeBox schema": {
+    parameters: Type.Object({ n: Type.Number({ minimum: 1 }), tags: Type.Optional(Type.Array(Type.String())) }),
+  },
+  "a plain JSON Schema": { parameters: numberAndTags },
+  "a zod schema": { parameters: z.object({ n: z.number().min(1), tags: z.array(z.string()).optional() }) },
+  "an arktype schema": { parameters: type({ n: "number >= 1", "tags?": "string[]" }) },
+  "a valibot schema with its JSON Schema": {
+    parameters: v.object({ n: v.pipe(v.number(), v.minValue(1)), tags: v.optional(v.array(v.string())) }),
+    jsonSchema: numberAndTags,
+  },
+};
+
+const define = (parameters: unknown, jsonSchema?: JsonSchema): unknown =>
+  defineTool({
+    name: "a",
+    description: "",
+    parameters,
+    ...(jsonSchema !== undefined && { jsonSchema }),
+    execute: () => "",
+  }).parameters;
+
+const check = async (schema: unknown, value: unknown): ReturnType<typeof settle> =>
+  settle(validate(schema, value, "a"));
+const settle = async (result: ReturnType<typeof validate>): Promise<Awaited<ReturnType<typeof validate>>> => result;
+
+for (const [what, { parameters, jsonSchema }] of Object.entries(forms)) {
+  describe(`a tool with ${what}`, () => {
+    const schema = define(parameters, jsonSchema);
+
+    it("has it as JSON Schema, without an address of the dialect", () => {
+      assert.deepEqual(JSON.parse(JSON.stringify(toJsonSchema(schema, "a"))), numberAndTags);
+    });
+
+    it("takes arguments that fit", async () => {
+      const value = { n: 1, tags: ["x"] };
+      assert.deepEqual(await check(schema, value), { value });
+    });
+
+    it("mends arguments that nearly fit", async () => {
+      assert.deepEqual(await check(schema, { n: "5", tags: '["x"]' }), { value: { n: 5, tags: ["x"] } });
+      assert.deepEqual(await check(schema, '{"n":1,"tags":null}'), { value: { n: 1 } });
+    });
+
+    it("says what is wrong with the others, all at once", async () => {
+      const { issues = [] } = await check(schema, { n: 0, tags: ["x", null] });
+      assert.deepEqual(issues.map(({ path }) => path).toSorted(), ["n", "tags[1]"]);
+      for (const { message } of issues) assert.notEqual(message, "");
+    });
+  });
+}
+
+describe("a JSON Schema", () => {
+  it("has the words of its issues pinned", async () => {
+    const schema = { ...numberAndTags, additionalProperties: false };
+    assert.deepEqual(await check(schema, { tags: "x", more: 1 }), {
+      issues: [
+        { path: "more", message: "is not expected" },
+        { path: "n", message: "is required" },
+      ],
+    });
+    assert.deepEqual(await check(schema, { n: "x" }), {
+      issues: [{ path: "n", message: 'expected number, received the string "x"' }],
+    });
+  });
+
+  it("may say nothing: it is then one of an object", async () => {
+    assert.deepEqual(toJsonSchema({}, "a"), { type: "object", properties: {} });
+    assert.deepEqual(await check({}, { any: 1 }), { value: { any: 1 } });
+    assert.notEqual((await check({}, 5)).issues, undefined);
+  });
+
+  it("is completed once", () => assert.equal(toJsonSchema(numberAndTags, "a"), toJsonSchema(numberAndTags, "b")));
+});
+
+describe("a TypeBox schema that refers to itself", () => {
+  const node = Type.Cyclic(
+    { Node: Type.Object({ value: Type.Number(), next: Type.Optional(Type.Ref("Node")) }) },
+    "Node",
+  );
+
+  it("is checked and mended all the way", async () => {
+    const schema = define(Type.Object({ list: node }));
+    assert.deepEqual(await check(schema, { list: { value: 1, next: { value: "2" } } }), {
+      value: { list: { value: 1, next: { value: 2 } } },
+    });
+    assert.deepEqual(await check(schema, { list: { value: 1, next: {} } }), {
+      issues: [{ path: "list.next.value", message: "is required" }],
+    });
+  });
+});
+
+describe("a Standard Schema", () => {
+  it("has the last word: what it makes of the arguments is taken", async () => {
+    const schema = z.object({ at: z.string().transform((text) => text.length), on: z.boolean().default(true) });
+    assert.deepEqual(await check(schema, { at: "abc" }), { value: { at: 3, on: true } });
+    assert.deepEqual(await check(schema, { at: 12 }), { value: { at: 2, on: true } });
+  });
+
+  it("keeps its own words when mending does not help", async () => {
+    const even = z.object({ n: z.number().refine((n) => n % 2 === 0, "must be even") });
+    assert.deepEqual(await check(even, { n: 1 }), { issues: [{ path: "n", message: "must be even" }] });
+    assert.deepEqual(await check(even, { n: "1" }), { issues: [{ path: "n", message: "must be even" }] });
+    assert.deepEqual(await check(even, { n: "2" }), { value: { n: 2 } });
+  });
+
+  it("may take its time", async () => {
+    const slow = z.object({ n: z.number().refine(async (n) => n > 1, "is too small") });
+    assert.deepEqual(await check(slow, { n: "2" }), { value: { n: 2 } });
+    assert.deepEqual(await check(slow, { n: 1 }), { issues: [{ path: "n", message: "is too small" }] });
+  });
+
+  it("may be recursive", async () => {
+    const node = z.object({
+      value: z.number(),
+      get next() {
+        return node.optional();
+      },
+    });
+    assert.deepEqual(await check(define(node), { value: 1, next: { value: "2" } }), {
+      value: { value: 1, next: { value: 2 } },
+    });
+  });
+
+  it("checks what its JSON Schema says in words that are not checked here", async () => {
+    const jsonSchema = { type: "object", properties: { n: { type: "number" } }, unevaluatedProperties: false };
+    const schema = define(v.strictObject({ n: v.number() }), jsonSchema);
+    assert.deepEqual(await check(schema, { n: 1 }), { value: { n: 1 } });
+    assert.equal((await check(schema, { n: "1" })).issues?.length, 1);
+  });
+
+  it("is not mended without a JSON Schema", async () => {
+    const schema = v.object({ n: v.number() });
+    assert.deepEqual(
+      (await check(schema, { n: "1" })).issues?.map(({ path }) => path),
+      ["n"],
+    );
+  });
+
+  it("may give its path in either form", async () => {
+    const schema: StandardSchema = {
+      "~standard": {
+        version: 1,
+        vendor: "own",
+        validate: () => ({ issues: [{ message: "no", path: ["a", { key: 0 }, { key: "b" }] }, { message: "none" }] }),
+      },
+    };
+    assert.deepEqual(await check(schema, {}), {
+      issues: [
+        { path: "a[0].b", message: "no" },
+        { path: "", message: "none" },
+      ],
+    });
+  });
+});
+
+describe("a tool is not made of", () => {
+  const cases: [what: string, parameters: unknown, message: RegExp][] = [
+    ["a text", "object", /tool "a" must be a schema, not the string "object"/],
+    ["nothing", undefined, /tool "a" must be a schema, not nothing/],
+    ["null", null, /must be a schema, not null/],
+    ["a list", [], /must be a schema, not an array/],
+    ["a function that is no schema", () => ({}), /must be a schema, not a function/],
+    ["a schema of a text", Type.String(), /must describe an object, not "string"/],
+    ["a schema of a text, by zod", z.string(), /must describe an object, not "string"/],
+    ["anyOf at the top", { anyOf: [numberAndTags] }, /must be one object at the top.*anyOf/],
+    [
+      "a union at the top, by zod",
+      z.union([z.object({}), z.object({ a: z.string() })]),
+      /must be one object at the top/,
+    ],
+    ["a reference at the top", { $defs: { a: numberAndTags }, $ref: "#/$defs/a" }, /must be one object at the top/],
+    ["valibot alone", v.object({}), /a schema of valibot cannot give its JSON Schema; pass one as jsonSchema/],
+    ["what has no JSON Schema", z.object({ at: z.date() }), /cannot be written as JSON Schema: /],
+    [
+      "a keyword that is not checked here",
+      { ...numberAndTags, unevaluatedProperties: false },
+      /^The parameters of tool "a": "unevaluatedProperties" cannot be checked: use a Standard Schema library for it$/,
+    ],
+    ["a pattern that is none", Type.Object({ a: Type.String({ pattern: "(" }) }), /Invalid regular expression/],
+  ];
+  for (const [what, parameters, message] of cases) {
+    it(what, () => {
+      assert.throws(
+        () => define(parameters),
+        (error) => isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message),
+      );
+    });
+  }
+});

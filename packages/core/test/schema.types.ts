@@ -1,0 +1,136 @@
+/** That the arguments of a tool are typed by its schema. Only the compiler reads this file. */
+import { type } from "arktype";
+import { Type } from "typebox";
+import * as v from "valibot";
+import { z } from "zod";
+import { type AgentTool, defineTool } from "../src/agent/index.ts";
+import type { InferSchema } from "../src/infer-schema.ts";
+import { toJsonSchema, type withJsonSchema } from "../src/schema.ts";
+
+/** `true` satisfies it only if both types are the same, once intersections are written out. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the parameter makes the comparison exact
+type Same<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
+type Plain<T> = T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
+
+const base = { name: "a", description: "" };
+
+// TypeBox
+const typebox = Type.Object({
+  path: Type.String(),
+  limit: Type.Optional(Type.Integer()),
+  mode: Type.Union([Type.Literal("a"), Type.Literal(1), Type.Null()]),
+  tags: Type.Array(Type.Object({ on: Type.Boolean() })),
+  kind: Type.Enum(["x", "y"]),
+  point: Type.Tuple([Type.Number(), Type.String()]),
+  byName: Type.Record(Type.String(), Type.Number()),
+  both: Type.Intersect([Type.Object({ a: Type.String() }), Type.Object({ b: Type.Optional(Type.Number()) })]),
+});
+interface FromTypebox {
+  path: string;
+  limit?: number;
+  mode: "a" | 1 | null;
+  tags: { on: boolean }[];
+  kind: "x" | "y";
+  point: [number, string];
+  byName: Record<string, number>;
+  both: { a: string; b?: number };
+}
+void (true satisfies Same<InferSchema<typeof typebox>, FromTypebox>);
+export const fromTypebox = defineTool({
+  ...base,
+  parameters: typebox,
+  execute: ({ path, limit, tags }) => {
+    // @ts-expect-error a text is no number
+    path.toFixed();
+    // @ts-expect-error it may be absent
+    limit.toFixed();
+    return path + String(limit ?? 0) + String(tags[0]?.on);
+  },
+});
+
+// JSON Schema, as a literal in its place and as a constant
+export const fromLiteral = defineTool({
+  ...base,
+  parameters: {
+    type: "object",
+    properties: {
+      city: { type: "string" },
+      days: { type: ["integer", "null"] },
+      unit: { enum: ["C", "F"] },
+      where: { type: "array", items: { type: "object", properties: { at: { const: 1 } }, required: ["at"] } },
+    },
+    required: ["city", "unit", "where"],
+  },
+  execute: (args) => {
+    void (true satisfies Same<
+      typeof args,
+      { city: string; days?: number | null; unit: "C" | "F"; where: { at: 1 }[] }
+    >);
+    // @ts-expect-error no such property
+    return String(args.town);
+  },
+});
+const constant = {
+  type: "object",
+  properties: {
+    any: true,
+    either: { anyOf: [{ type: "string" }, { type: "number" }] },
+    all: { allOf: [{ type: "object", properties: { a: { type: "string" } }, required: ["a"] }] },
+    byName: { type: "object", additionalProperties: { type: "boolean" } },
+    free: { type: "object" },
+    pair: { type: "array", prefixItems: [{ type: "string" }] },
+  },
+  required: ["either", "all", "byName", "free", "pair"],
+} as const;
+void (true satisfies Same<
+  Omit<InferSchema<typeof constant>, "any">,
+  {
+    either: string | number;
+    all: { a: string };
+    byName: Record<string, boolean>;
+    free: Record<string, unknown>;
+    pair: unknown[];
+  }
+>);
+
+// Standard Schemas: what they make of the arguments
+export const fromZod = defineTool({
+  ...base,
+  parameters: z.object({ n: z.number(), on: z.boolean().default(true), at: z.string().transform(Number) }),
+  execute: (args) => {
+    void (true satisfies Same<typeof args, { n: number; on: boolean; at: number }>);
+    return String(args.at);
+  },
+});
+export const fromArktype = defineTool({
+  ...base,
+  parameters: type({ n: "number.integer", "kind?": "'x' | 'y'" }),
+  execute: (args) => {
+    void (true satisfies Same<typeof args, { n: number; kind?: "x" | "y" }>);
+    return String(args.n);
+  },
+});
+export const fromValibot = defineTool({
+  ...base,
+  parameters: v.object({ n: v.number(), tags: v.optional(v.array(v.string())) }),
+  jsonSchema: { type: "object", properties: { n: { type: "number" } } },
+  execute: (args) => {
+    void (true satisfies Same<typeof args, { n: number; tags?: string[] | undefined }>);
+    return String(args.n);
+  },
+});
+void (true satisfies Same<InferSchema<ReturnType<typeof withJsonSchema<unknown, { n: number }>>>, { n: number }>);
+
+// Tools with different arguments stand in one list, and keep their own types outside it.
+export const tools: AgentTool[] = [fromTypebox, fromLiteral, fromZod, fromArktype, fromValibot];
+void (true satisfies Same<Parameters<typeof fromZod.execute>[1], { n: number; on: boolean; at: number }>);
+
+// What is no definition
+// @ts-expect-error a tool says what it does
+defineTool({ ...base, parameters: typebox });
+// @ts-expect-error the result is text or content
+defineTool({ ...base, parameters: typebox, execute: () => 5 });
+// @ts-expect-error a JSON Schema is an object
+defineTool({ ...base, parameters: v.object({}), jsonSchema: "object", execute: () => "" });
+// @ts-expect-error the owner is named
+toJsonSchema(typebox);
