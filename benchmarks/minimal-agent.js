@@ -1,13 +1,13 @@
 // What a page pays for: one agent, one tool, one wire. size-limit bundles this file; nothing runs it.
-import { Agent, defineTool } from "@bowline/core/agent";
+import { Agent } from "@bowline/core/agent";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
 
-const clock = defineTool({
+const clock = {
   name: "clock",
   description: "The time",
   parameters: { type: "object", properties: {} },
-  execute: () => new Date().toISOString(),
-});
+  execute: async () => ({ content: [{ type: "text", text: new Date().toISOString() }] }),
+};
 
 export function ask(model, text) {
   return new Agent({ initialState: { model, tools: [clock] }, streamFn: streamOpenaiChat }).prompt(text);

@@ -2,7 +2,7 @@
  * Schemas in three forms, one use: JSON Schema out for the wire, validation in before a tool runs. A TypeBox schema is JSON
  * Schema; zod and arktype are Standard Schemas that give their JSON Schema; valibot needs it beside ({@link withJsonSchema}).
  */
-import { BowlineError } from "./errors.ts";
+import { BowlineError, errorText } from "./errors.ts";
 import { checkJson, type ValidationResult } from "./json-schema.ts";
 import { describe, isRecord, joinPath, type JsonSchema } from "./json-value.ts";
 import { assertCheckable } from "./schema-links.ts";
@@ -51,28 +51,23 @@ export function withJsonSchema<Input, Output>(
  * `invalid_argument` when `schema` is no schema, cannot give its JSON Schema, or describes something other than an object.
  */
 export function toJsonSchema(schema: unknown, what: string): JsonSchema {
-  if (!isRecord(schema) && !isStandardSchema(schema)) {
-    throw new BowlineError("invalid_argument", `The parameters of ${what} must be a schema, not ${describe(schema)}.`);
-  }
+  if (!isRecord(schema) && !isStandardSchema(schema)) throw refusal(what, `must be a schema, not ${describe(schema)}`);
   const known = jsonSchemas.get(schema);
   if (known !== undefined) return known;
   const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : schema;
-  if (json.type !== undefined && json.type !== "object") {
-    throw new BowlineError(
-      "invalid_argument",
-      `The parameters of ${what} must describe an object, not ${JSON.stringify(json.type)}.`,
-    );
+  const { type, anyOf, oneOf, allOf, $ref, properties = {} } = json;
+  if ((type ?? "object") !== "object") throw refusal(what, `must describe an object, not ${JSON.stringify(type)}`);
+  if (type === undefined && (anyOf ?? oneOf ?? allOf ?? $ref) !== undefined) {
+    throw refusal(what, "must be an object at the top: servers refuse anyOf, oneOf, allOf and $ref there");
   }
-  if (json.type === undefined && (json.anyOf ?? json.oneOf ?? json.allOf ?? json.$ref) !== undefined) {
-    throw new BowlineError(
-      "invalid_argument",
-      `The parameters of ${what} must be one object at the top: model servers refuse anyOf, oneOf, allOf and $ref there.`,
-    );
-  }
-  const complete = { ...json, type: "object", properties: json.properties ?? {} };
+  const complete = { ...json, type: "object", properties };
   if (!isStandardSchema(schema)) assertCheckable(complete, what);
   jsonSchemas.set(schema, complete);
   return complete;
+}
+
+function refusal(what: string, why: string, cause?: unknown): BowlineError {
+  return new BowlineError("invalid_argument", `The parameters of ${what} ${why}.`, { cause });
 }
 
 /**
@@ -105,19 +100,12 @@ function mend(schema: StandardSchema, value: unknown, what: string): unknown {
 function standardJson(schema: StandardSchema, what: string): JsonSchema {
   const { jsonSchema, vendor } = schema["~standard"];
   if (jsonSchema === undefined) {
-    throw new BowlineError(
-      "invalid_argument",
-      `The parameters of ${what}: a schema of ${vendor} cannot give its JSON Schema; pass one as jsonSchema.`,
-    );
+    throw refusal(what, `need a JSON Schema beside them: ${vendor} cannot give one; pass it as jsonSchema`);
   }
   try {
     return jsonSchema.input({ target: "draft-2020-12" });
-  } catch (cause) {
-    throw new BowlineError(
-      "invalid_argument",
-      `The parameters of ${what} cannot be written as JSON Schema: ${(cause as Error).message}`,
-      { cause },
-    );
+  } catch (error) {
+    throw refusal(what, `cannot be written as JSON Schema: ${errorText(error)}`, error);
   }
 }
 

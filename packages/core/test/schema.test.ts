@@ -181,14 +181,14 @@ describe("a tool is not made of", () => {
     ["a function that is no schema", () => ({}), /must be a schema, not a function/],
     ["a schema of a text", Type.String(), /must describe an object, not "string"/],
     ["a schema of a text, by zod", z.string(), /must describe an object, not "string"/],
-    ["anyOf at the top", { anyOf: [numberAndTags] }, /must be one object at the top.*anyOf/],
+    ["anyOf at the top", { anyOf: [numberAndTags] }, /must be an object at the top.*anyOf/],
     [
       "a union at the top, by zod",
       z.union([z.object({}), z.object({ a: z.string() })]),
-      /must be one object at the top/,
+      /must be an object at the top/,
     ],
-    ["a reference at the top", { $defs: { a: numberAndTags }, $ref: "#/$defs/a" }, /must be one object at the top/],
-    ["valibot alone", v.object({}), /a schema of valibot cannot give its JSON Schema; pass one as jsonSchema/],
+    ["a reference at the top", { $defs: { a: numberAndTags }, $ref: "#/$defs/a" }, /must be an object at the top/],
+    ["valibot alone", v.object({}), /valibot cannot give one; pass it as jsonSchema/],
     ["what has no JSON Schema", z.object({ at: z.date() }), /cannot be written as JSON Schema: /],
     [
       "a keyword that is not checked here",

@@ -184,10 +184,7 @@ export class Agent<TContext = unknown> {
   #run(prompts: AgentMessage[], steeringTaken = false): Promise<RunResult> {
     const streamFn = this.streamFn ?? (this.constructor as typeof Agent).defaultStreamFn;
     if (streamFn === undefined) {
-      throw new BowlineError(
-        "invalid_argument",
-        "No streamFn: pass one, or import Agent from the main entry, which has a default.",
-      );
+      throw new BowlineError("invalid_argument", "No streamFn: pass one, or import Agent from the main entry.");
     }
     const state = this.#state;
     const controller = new AbortController();
@@ -201,21 +198,10 @@ export class Agent<TContext = unknown> {
         return skip ? [] : this.#steering.take();
       },
     });
-    const context = {
-      get systemPrompt() {
-        return state.systemPrompt;
-      },
-      get messages() {
-        return state.messages;
-      },
-      get tools() {
-        return state.tools;
-      },
-    };
     this.#controller = controller;
     state.isStreaming = true;
     const running = runLoop(prompts, {
-      context,
+      context: state, // live: the loop appends to the agent's own messages
       config: () => this.#config(),
       effects,
       streamFn,
@@ -243,51 +229,33 @@ export class Agent<TContext = unknown> {
     };
   }
 
+  /** Calls every listener, each after the one before; the first failure is thrown when all have been called. */
   #publish(event: AgentEvent, signal: AbortSignal): void | Promise<void> {
     this.#state.apply(event);
-    return this.#notify(event, signal, this.#listeners, 0);
-  }
-
-  /** Calls every listener, each after the one before; the first failure is thrown when all have been called. */
-  #notify(
-    event: AgentEvent,
-    signal: AbortSignal,
-    listeners: readonly AgentListener[],
-    from: number,
-  ): void | Promise<void> {
     let failure: { readonly error: unknown } | undefined;
-    for (let index = from; index < listeners.length; index++) {
+    const note = (error: unknown): void => {
+      failure ??= { error };
+    };
+    const call = (listener: AgentListener): Promise<void> | undefined => {
       this.#inListener++;
       try {
-        const result = listeners[index]?.(event, signal);
-        if (isThenable(result))
-          return this.#afterListener(result, failure, () => this.#notify(event, signal, listeners, index + 1));
+        const result = listener(event, signal);
+        return isThenable(result) ? Promise.resolve(result).catch(note) : undefined;
       } catch (error) {
-        failure ??= { error };
+        note(error);
+        return undefined;
       } finally {
         this.#inListener--;
       }
+    };
+    const finish = (): void => {
+      if (failure !== undefined) throw failure.error;
+    };
+    let waiting: Promise<void> | undefined;
+    for (const listener of this.#listeners) {
+      waiting = waiting === undefined ? call(listener) : waiting.then(() => call(listener));
     }
-    if (failure !== undefined) throw failure.error;
-  }
-
-  async #afterListener(
-    result: PromiseLike<void>,
-    earlier: { readonly error: unknown } | undefined,
-    rest: () => void | Promise<void>,
-  ): Promise<void> {
-    let failure = earlier;
-    try {
-      await result;
-    } catch (error) {
-      failure ??= { error };
-    }
-    try {
-      await rest();
-    } catch (error) {
-      failure ??= { error };
-    }
-    if (failure !== undefined) throw failure.error;
+    return waiting === undefined ? finish() : waiting.then(finish);
   }
 
   #assertIdle(what: string, instead: string): void {

@@ -19,88 +19,69 @@ export interface EmitterOptions {
   readonly onFailure: (error: BowlineError) => void;
 }
 
-export class Emitter {
-  readonly #options: EmitterOptions;
-  #seq = 0;
-  #tail: Promise<void> | undefined;
-  failure: BowlineError | undefined;
-
-  constructor(options: EmitterOptions) {
-    this.#options = options;
-  }
-
+export interface Emitter {
   /** Resolves when the event's listeners are done; undefined when nothing had to be waited for. Never rejects. */
-  emit(body: AgentEventBody): Promise<void> | undefined {
-    const { runId, parentRunId } = this.#options;
-    return this.#send({
-      ...body,
-      runId,
-      seq: this.#seq++,
-      ...(parentRunId !== undefined && { parentRunId }),
-    });
-  }
-
+  emit(body: AgentEventBody): Promise<void> | undefined;
   /** The same for the event that comes by the thousand. */
-  update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined {
-    const { runId, parentRunId } = this.#options;
-    const update = new MessageUpdate(runId, this.#seq++, event, message);
-    return this.#send(parentRunId === undefined ? update : Object.assign(update, { parentRunId }));
-  }
+  update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined;
+  /** The first failure of a listener. */
+  failure: BowlineError | undefined;
+}
 
-  #send(event: AgentEvent): Promise<void> | undefined {
-    if (this.#tail === undefined) {
-      const waiting = this.#publish(event);
-      return waiting === undefined ? undefined : this.#follow(waiting);
-    }
-    return this.#follow(this.#tail.then(() => this.#publish(event)));
-  }
+export function createEmitter({ runId, parentRunId, publish, clock, timeoutMs, onFailure }: EmitterOptions): Emitter {
+  const parent = parentRunId === undefined ? {} : { parentRunId };
+  let seq = 0;
+  /** The event that is being handled, and all that wait behind it. */
+  let tail: Promise<void> | undefined;
+  const emitter: Emitter = {
+    emit: (body) => send({ ...body, runId, seq: seq++, ...parent }),
+    update: (event, message) => send(Object.assign(new MessageUpdate(runId, seq++, event, message), parent)),
+    failure: undefined,
+  };
+  return emitter;
 
-  #follow(waiting: Promise<void>): Promise<void> {
-    const tail = waiting.then(() => {
-      if (this.#tail === tail) this.#tail = undefined;
+  function send(event: AgentEvent): Promise<void> | undefined {
+    const waiting = tail === undefined ? hand(event) : tail.then(() => hand(event));
+    if (waiting === undefined) return undefined;
+    const own = waiting.then(() => {
+      if (tail === own) tail = undefined;
     });
-    this.#tail = tail;
-    return tail;
+    tail = own;
+    return own;
   }
 
-  #publish(event: AgentEvent): Promise<void> | undefined {
+  function hand(event: AgentEvent): Promise<void> | undefined {
     try {
-      const result = this.#options.publish(event);
-      return isThenable(result) ? this.#settle(result, event.type) : undefined;
+      const result = publish(event);
+      return isThenable(result) ? settle(result, event.type) : undefined;
     } catch (error) {
-      this.#fail(error, event.type);
+      fail(error, event.type);
       return undefined;
     }
   }
 
-  #settle(result: PromiseLike<void>, type: string): Promise<void> {
-    const { clock, timeoutMs } = this.#options;
+  function settle(result: PromiseLike<void>, type: string): Promise<void> {
     return new Promise((resolve) => {
-      const cancel =
-        timeoutMs <= 0
-          ? () => {}
-          : clock.setTimer(timeoutMs, () => {
-              this.#fail(
-                new BowlineError("listener_failed", `A listener of ${type} took longer than ${timeoutMs} ms.`),
-                type,
-              );
-              resolve();
-            });
+      const late = (): void => {
+        fail(new BowlineError("listener_failed", `A listener of ${type} took longer than ${timeoutMs} ms.`), type);
+        resolve();
+      };
+      const cancel = timeoutMs > 0 ? clock.setTimer(timeoutMs, late) : () => {};
       const done = (): void => {
         cancel();
         resolve();
       };
       result.then(done, (error: unknown) => {
-        this.#fail(error, type);
+        fail(error, type);
         done();
       });
     });
   }
 
-  #fail(thrown: unknown, type: string): void {
-    if (this.failure !== undefined) return;
-    this.failure = toBowlineError(thrown, "listener_failed", `A listener failed on ${type}`);
-    this.#options.onFailure(this.failure);
+  function fail(thrown: unknown, type: string): void {
+    if (emitter.failure !== undefined) return;
+    emitter.failure = toBowlineError(thrown, "listener_failed", `A listener failed on ${type}`);
+    onFailure(emitter.failure);
   }
 }
 

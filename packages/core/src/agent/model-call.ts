@@ -10,96 +10,52 @@ import type { Run } from "./run.ts";
 export async function callModel(run: Run): Promise<AssistantMessage> {
   const turn = run.turns++;
   let emitted = false;
-  const message = await run.effects.step(
-    `model:${turn}`,
-    async () => {
-      const call = new ModelCall(run);
-      const result = await call.run();
-      emitted = call.emitted;
-      return result;
-    },
-    { kind: "model", turn },
-  );
+  const onStart = (): void => {
+    emitted = true;
+  };
+  const message = await run.effects.step(`model:${turn}`, () => stream(run, onStart), { kind: "model", turn });
   if (!emitted) await run.emitter.emit({ type: "message_start", message });
   run.append(message);
   await run.emitter.emit({ type: "message_end", message });
   return message;
 }
 
-class ModelCall {
-  readonly #run: Run;
-  #partial: AssistantMessage | undefined;
-  #abandoned = false;
-  /** Whether `message_start` went out. */
-  emitted = false;
-
-  constructor(run: Run) {
-    this.#run = run;
+/** The call itself. `onStart` is told when `message_start` went out. */
+async function stream(run: Run, onStart: () => void): Promise<AssistantMessage> {
+  const { emitter, context, signal, clock } = run;
+  let partial: AssistantMessage | undefined;
+  let started = false;
+  let isOver = false;
+  let message: AssistantMessage;
+  try {
+    if (run.stop !== undefined) throw run.stop;
+    message = await untilGivenUp(consume());
+  } catch (error) {
+    message = failed(toBowlineError(error, "internal_error"));
   }
-
-  async run(): Promise<AssistantMessage> {
-    const run = this.#run;
-    let message: AssistantMessage;
-    try {
-      if (run.stop !== undefined) throw run.stop;
-      message = await this.#untilAbandoned(this.#stream());
-    } catch (error) {
-      message = this.#failed(toBowlineError(error, "internal_error"));
-    }
-    this.#abandoned = true;
-    if (message.stopReason === "toolUse" && toolCallsOf(message).length === 0) {
-      message = this.#failed(
-        new BowlineError("stream_corrupt", "The model stopped to use a tool and called none.", { retryable: true }),
-      );
-    }
-    // An abort that a failed listener or the time budget caused is named after its cause.
-    const { stop } = run;
-    if (message.stopReason === "aborted" && stop !== undefined && stop.code !== "aborted") {
-      Object.assign(message, {
-        stopReason: stop.code === "budget_exceeded" ? "aborted" : "error",
-        errorMessage: stop.message,
-        error: toErrorInfo(stop),
-      });
-    }
-    return message;
+  isOver = true;
+  if (message.stopReason === "toolUse" && toolCallsOf(message).length === 0) {
+    message = failed(new BowlineError("stream_corrupt", "The model stopped to use a tool and called none."));
   }
-
-  /** A stream function may ignore its signal: after the grace the call is given up, with what came. */
-  async #untilAbandoned(streaming: Promise<AssistantMessage>): Promise<AssistantMessage> {
-    const { clock, signal, abortGraceMs } = this.#run;
-    let release = (): void => {};
-    const abandoned = new Promise<AssistantMessage>((resolve) => {
-      const giveUp = (): void => resolve(this.#failed(new BowlineError("aborted", "The run was aborted.")));
-      const onAbort = (): void => {
-        release = clock.setTimer(abortGraceMs, giveUp);
-      };
-      release = () => signal.removeEventListener("abort", onAbort);
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort, { once: true });
-    });
-    try {
-      return await Promise.race([streaming, abandoned]);
-    } finally {
-      release();
-    }
+  // An abort that a failed listener or the time budget caused is named after its cause.
+  const { stop } = run;
+  if (message.stopReason === "aborted" && stop !== undefined && stop.code !== "aborted") {
+    const stopReason = stop.code === "budget_exceeded" ? "aborted" : "error";
+    Object.assign(message, { stopReason, errorMessage: stop.message, error: toErrorInfo(stop) });
   }
+  return message;
 
-  async #stream(): Promise<AssistantMessage> {
-    const run = this.#run;
-    const { config } = run;
-    const messages = await this.#llmMessages();
-    const options = await streamOptions(config, run.signal);
-    let stream: AssistantMessageStream;
+  async function consume(): Promise<AssistantMessage> {
+    const { model } = run.config;
+    const messages = await llmMessages(run);
+    const options = await streamOptions(run.config, signal);
+    const { systemPrompt, tools = [] } = context;
     try {
-      stream = await run.streamFn(
-        config.model,
-        { systemPrompt: run.context.systemPrompt, messages, tools: run.context.tools ?? [] },
-        options,
-      );
-      for await (const batch of stream.batches?.() ?? singly(stream)) {
+      const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
+      for await (const batch of events.batches?.() ?? singly(events)) {
         for (const event of batch) {
-          if (this.#abandoned) throw new BowlineError("aborted", "The run was aborted.");
-          const wait = this.#event(event);
+          if (isOver) return failed(new BowlineError("aborted", "The run was aborted."));
+          const wait = hear(event);
           if (wait !== undefined) await wait;
           if (isTerminal(event)) return event.type === "done" ? event.message : event.error;
         }
@@ -110,39 +66,53 @@ class ModelCall {
     throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
   }
 
-  #event(event: AssistantMessageEvent): Promise<void> | undefined {
-    const { emitter } = this.#run;
+  function hear(event: AssistantMessageEvent): Promise<void> | undefined {
     if (event.type === "request_retry") {
       const { attempt, delayMs, error } = event;
       return emitter.emit({ type: "request_retry", attempt, delayMs, error });
     }
     // Our own streams fold as they write; others are folded here.
-    this.#partial = event.partial ?? applyEvent(this.#partial, event);
-    if (this.#partial === undefined || isTerminal(event)) return undefined;
-    if (event.type !== "start") return this.emitted ? emitter.update(event, this.#partial) : undefined;
-    this.emitted = true;
-    return emitter.emit({ type: "message_start", message: this.#partial });
+    partial = event.partial ?? applyEvent(partial, event);
+    if (partial === undefined || isTerminal(event)) return undefined;
+    if (event.type !== "start") return started ? emitter.update(event, partial) : undefined;
+    started = true;
+    onStart();
+    return emitter.emit({ type: "message_start", message: partial });
   }
 
-  async #llmMessages(): Promise<Message[]> {
-    const { config, context, signal } = this.#run;
+  /** A stream function may ignore its signal: after the grace the call is given up, with what came. */
+  async function untilGivenUp(streaming: Promise<AssistantMessage>): Promise<AssistantMessage> {
+    let release = (): void => {};
+    const givenUp = new Promise<AssistantMessage>((resolve) => {
+      const giveUp = (): void => resolve(failed(new BowlineError("aborted", "The run was aborted.")));
+      const onAbort = (): void => {
+        release = clock.setTimer(run.abortGraceMs, giveUp);
+      };
+      release = () => signal.removeEventListener("abort", onAbort);
+      if (signal.aborted) onAbort();
+      else signal.addEventListener("abort", onAbort, { once: true });
+    });
     try {
-      const transformed =
-        config.transformContext === undefined
-          ? context.messages
-          : await config.transformContext(context.messages, signal);
-      return await config.convertToLlm(transformed);
-    } catch (error) {
-      throw toBowlineError(error, "hook_failed", "transformContext or convertToLlm failed");
+      return await Promise.race([streaming, givenUp]);
+    } finally {
+      release();
     }
   }
 
   /** The message of a call that failed outside its stream: what came so far is kept. */
-  #failed(error: BowlineError): AssistantMessage {
-    const failure = this.#run.failureMessage(error);
-    if (this.#partial === undefined) return failure;
+  function failed(error: BowlineError): AssistantMessage {
+    const failure = run.failureMessage(error);
     const { stopReason, errorMessage, error: info } = failure;
-    return Object.assign(this.#partial, { stopReason, errorMessage, error: info });
+    return partial === undefined ? failure : Object.assign(partial, { stopReason, errorMessage, error: info });
+  }
+}
+
+async function llmMessages({ config, context, signal }: Run): Promise<Message[]> {
+  try {
+    const messages = (await config.transformContext?.(context.messages, signal)) ?? context.messages;
+    return await config.convertToLlm(messages);
+  } catch (error) {
+    throw toBowlineError(error, "hook_failed", "transformContext or convertToLlm failed");
   }
 }
 

@@ -48,13 +48,10 @@ function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): strin
 }
 
 function unknownTool(name: string, known: readonly string[]): string {
-  if (known.length === 0) return `Tool "${name}" not found: there are no tools.`;
-  const folded = fold(name);
-  const near = known.filter((candidate) => fold(candidate).includes(folded) || folded.includes(fold(candidate)));
+  const [folded, ...others] = [name, ...known].map((text) => text.toLowerCase().replace(/[^a-z0-9]/g, ""));
+  const near = known.filter(
+    (_, index) => others[index]?.includes(folded ?? "") || folded?.includes(others[index] ?? ""),
+  );
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-  return `Tool "${name}" not found.${hint} Available: ${known.join(", ")}.`;
-}
-
-function fold(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  return `Tool "${name}" not found.${hint} Available: ${known.join(", ") || "none"}.`;
 }

@@ -5,7 +5,7 @@ import type { AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import type { Usage } from "../llm/usage.ts";
 import type { Effects } from "./effects.ts";
-import { Emitter } from "./emitter.ts";
+import { createEmitter, type Emitter } from "./emitter.ts";
 import type { AgentMessage, RunEndReason, ToolOutcome } from "./event.ts";
 import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
 
@@ -75,7 +75,7 @@ export class Run {
     const outOfTime = (): void =>
       this.fail(new BowlineError("budget_exceeded", `The run took longer than ${maxTimeMs} ms.`));
     this.#stopTimer = maxTimeMs === undefined ? () => {} : this.clock.setTimer(maxTimeMs, outOfTime);
-    this.emitter = new Emitter({
+    this.emitter = createEmitter({
       runId: this.id,
       parentRunId: config.parentRunId,
       publish: (event) => effects.publish(event),

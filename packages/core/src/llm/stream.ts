@@ -30,8 +30,7 @@ export class EventStream<T, R> implements AsyncIterable<T> {
 
   /** Batches as they were produced: one await for each, however many events it holds. */
   async *batches(): AsyncGenerator<readonly T[], void, undefined> {
-    if (this.#taken)
-      throw new BowlineError("invalid_state", "This stream is being read already; a stream has one reader.");
+    if (this.#taken) throw new BowlineError("invalid_state", "A stream has one reader.");
     this.#taken = true;
     try {
       for (;;) {

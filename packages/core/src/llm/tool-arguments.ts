@@ -38,25 +38,11 @@ function unwrap(text: string): unknown {
 
 /** Escapes raw control characters inside strings and doubles backslashes that start no valid escape. */
 function repairStrings(text: string): string {
-  let result = "";
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i] as string;
-    if (!inString) {
-      inString = char === '"';
-      result += char;
-    } else if (char === "\\") {
-      const valid = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/.exec(text.slice(i, i + 6))?.[0];
-      result += valid ?? "\\\\";
-      if (valid !== undefined) i += valid.length - 1;
-    } else if (char < " ") {
-      result += `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-    } else {
-      inString = char !== '"';
-      result += char;
-    }
-  }
-  return result;
+  return text.replace(/"(?:[^"\\]|\\[^])*"/g, (string) =>
+    string
+      .replace(/\\(["\\/bfnrt]|u[\da-f]{4})?/gi, (escape, valid?: string) => (valid === undefined ? "\\\\" : escape))
+      .replace(/[\u0000-\u001f]/g, (char) => JSON.stringify(char).slice(1, -1)),
+  );
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -47,14 +47,12 @@ function addFields<T extends object>(a: T, b: T): T {
 /** What `usage` cost at `prices`, or undefined when no token count is known. */
 export function costOf(usage: Usage, prices: Prices): Cost | undefined {
   if (usage.input === undefined && usage.output === undefined) return undefined;
-  const price = (tokens: number | undefined, perMillion: number): number => ((tokens ?? 0) * perMillion) / 1_000_000;
-  const cost = {
-    input: price(usage.input, prices.input),
-    output: price(usage.output, prices.output),
-    cacheRead: price(usage.cacheRead, prices.cacheRead ?? prices.input),
-    cacheWrite: price(usage.cacheWrite, prices.cacheWrite ?? prices.input),
-  };
-  return { ...cost, total: cost.input + cost.output + cost.cacheRead + cost.cacheWrite };
+  const cost: Cost = { total: 0 };
+  for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) {
+    cost[key] = ((usage[key] ?? 0) * (prices[key] ?? prices.input)) / 1_000_000;
+    cost.total += cost[key];
+  }
+  return cost;
 }
 
 /** Fills in `totalTokens` when the server gave the parts only. */

@@ -89,6 +89,14 @@ export class MessageWriter {
     this.#delta(part.kind, index, delta);
   }
 
+  /** Closes a part of whatever kind, with nothing to add. */
+  close(index: number): void {
+    const kind = this.#open.get(index)?.kind;
+    if (kind === "text") this.closeText(index);
+    else if (kind === "thinking") this.closeThinking(index);
+    else this.closeToolCall(index);
+  }
+
   closeText(contentIndex: number, textSignature?: string): void {
     const part = this.#close(contentIndex);
     if (part?.type !== "text") return;
@@ -147,11 +155,7 @@ export class MessageWriter {
 
   #end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {
     if (this.#ended) return;
-    for (const [index, { kind }] of this.#open) {
-      if (kind === "text") this.closeText(index);
-      else if (kind === "thinking") this.closeThinking(index);
-      else this.closeToolCall(index);
-    }
+    for (const index of this.#open.keys()) this.close(index);
     Object.assign(this.message, fields);
     this.#write(event);
     this.#ended = true;

@@ -99,7 +99,7 @@ export class StreamDecoder {
     try {
       value = JSON.parse(data);
     } catch (error) {
-      throw new BowlineError("stream_corrupt", `The stream holds a line that is no JSON: ${data.slice(0, 200)}`, {
+      throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${data.slice(0, 200)}`, {
         retryable: true,
         cause: error,
       });

@@ -124,7 +124,7 @@ function addCost(message: AssistantMessage, model: Model): void {
 }
 
 function refuseWait(error: BowlineError, delay: number): BowlineError {
-  const message = `${error.message} (the server asks to wait ${Math.ceil(delay / 1000)} s, longer than allowed)`;
+  const message = `${error.message} (the server asks to wait ${Math.ceil(delay / 1000)} s)`;
   return new BowlineError(error.code, message, { ...toErrorInfo(error), cause: error });
 }
 

@@ -50,7 +50,7 @@ export function toWireNames(tools: readonly Tool[], length: number): string[] {
     const other = taken.get(wireName);
     if (other !== undefined) {
       const both = `${JSON.stringify(other)} and ${JSON.stringify(name)}`;
-      throw new BowlineError("invalid_argument", `The tools ${both} have one name on this wire: ${wireName}.`);
+      throw new BowlineError("invalid_argument", `The tools ${both} would both be ${wireName}.`);
     }
     taken.set(wireName, name);
     return wireName;

@@ -87,13 +87,9 @@ async function readBody(response: Response, url: string, options: PostOptions, w
 async function refusal(response: Response, url: string, now: number): Promise<BowlineError> {
   if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
     const target = response.headers.get("location") ?? "another address";
-    return new BowlineError(
-      "unexpected_response",
-      `The server at ${url} redirects to ${target}: use that as the base URL.`,
-      {
-        status: response.status,
-      },
-    );
+    return new BowlineError("unexpected_response", `The server at ${url} redirects to ${target}: use that base URL.`, {
+      status: response.status,
+    });
   }
   const body = (await response.text()).slice(0, MAX_ERROR_BODY);
   return errorOfResponse({ status: response.status, headers: response.headers, body, url, now });

@@ -5,13 +5,13 @@ import type { Context } from "../../llm/message.ts";
 import type { Protocol } from "../protocol.ts";
 import { createStreamFn } from "../stream.ts";
 import { encode } from "./request.ts";
-import { ChatReader } from "./response.ts";
+import { createChatReader } from "./response.ts";
 
 /** The wire as pure functions: a request from a context, events from bytes. */
 export const openaiChat: Protocol = {
   api: "openai-chat",
   encode,
-  createReader: (writer, facts) => new ChatReader(writer, facts),
+  createReader: createChatReader,
 };
 
 /** One model call on this wire. Never throws or rejects: every failure is the stream's last event. */

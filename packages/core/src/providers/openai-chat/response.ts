@@ -5,7 +5,7 @@ import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { reasoningFields } from "./request.ts";
-import { ToolCallAssembler } from "./tool-calls.ts";
+import { createToolCallAssembler } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
@@ -22,155 +22,149 @@ const filterReasons = new Set([
 ]);
 const errorReasons = new Set(["error", "network_error"]);
 
-export class ChatReader implements ProtocolReader {
-  readonly #writer: MessageWriter;
-  readonly #calls: ToolCallAssembler;
-  #choiceIndex: unknown;
-  #usage: Usage = {};
-  #open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
-  #finishReason: string | undefined;
-  #refused = false;
-
-  constructor(writer: MessageWriter, facts: ReaderFacts) {
-    this.#writer = writer;
-    this.#calls = new ToolCallAssembler(writer, facts);
-  }
+export function createChatReader(writer: MessageWriter, facts: ReaderFacts): ProtocolReader {
+  const calls = createToolCallAssembler(writer, facts);
+  let choiceIndex: unknown;
+  let usage: Usage = {};
+  let open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
+  let finishReason: string | undefined;
+  let refused = false;
+  return { sentinel, event, end };
 
   /** `[DONE]` ends the answer, whatever its spacing and case (Q015); what follows is not ours (Q016). */
-  sentinel(data: string): boolean {
+  function sentinel(data: string): boolean {
     if (data.length > 16 || data.trim().toLowerCase() !== "[done]") return false;
-    this.#finish();
+    finish();
     return true;
   }
 
-  event(chunk: Json, name: string): void {
-    const choice = this.#choose(chunk.choices);
-    const usage = findUsage(chunk, choice);
+  function event(chunk: Json, name: string): void {
+    const choice = choose(chunk.choices);
+    const found = findUsage(chunk, choice);
     // Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098).
-    if (usage !== undefined) this.#writer.describe({ usage: (this.#usage = { ...this.#usage, ...usage }) });
+    if (found !== undefined) writer.describe({ usage: (usage = { ...usage, ...found }) });
     if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
-    this.#describe(chunk);
+    noteOrigin(chunk);
     if (choice === undefined) return;
-    this.#delta(this.#deltaOf(choice)); // before the finish reason of the same chunk (Q056)
-    this.#noteFinish(choice.finish_reason);
+    read(deltaOf(choice)); // before the finish reason of the same chunk (Q056)
+    noteFinish(choice.finish_reason);
   }
 
-  end(): void {
-    if (this.#finishReason === undefined) {
+  function end(): void {
+    if (finishReason === undefined) {
       throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
         retryable: true,
       });
     }
-    this.#finish();
+    finish();
   }
 
   /** The first id and model count; an id that changes on the way is no error (Q077). */
-  #describe({ id, model }: Json): void {
-    const { message } = this.#writer;
-    if (message.responseId === undefined && typeof id === "string" && id !== "")
-      this.#writer.describe({ responseId: id });
+  function noteOrigin({ id, model }: Json): void {
+    const { message } = writer;
+    if (message.responseId === undefined && typeof id === "string" && id !== "") writer.describe({ responseId: id });
     if (message.responseModel !== undefined || typeof model !== "string" || model === "" || model === message.model)
       return;
-    this.#writer.describe({ responseModel: model });
+    writer.describe({ responseModel: model });
   }
 
   /** One answer was asked for; of a server that sends several, choice 0 is read, or the first there is (Q074, Q075). */
-  #choose(choices: unknown): Json | undefined {
+  function choose(choices: unknown): Json | undefined {
     if (!Array.isArray(choices)) return undefined;
+    if (choiceIndex === 0 && choices.length === 1 && choices[0]?.index === 0) return choices[0] as Json; // nearly always
     const known = choices.map(asRecord).filter((choice) => choice !== undefined);
-    if (known.length > 0) this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
-    return known.find(({ index = 0 }) => index === this.#choiceIndex);
+    if (known.length > 0) choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
+    return known.find(({ index = 0 }) => index === choiceIndex);
   }
 
   /** A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081). */
-  #deltaOf({ delta, message }: Json): Json {
-    return asRecord(delta) ?? (this.#writer.started || this.#calls.count > 0 ? undefined : asRecord(message)) ?? {};
+  function deltaOf({ delta, message }: Json): Json {
+    return asRecord(delta) ?? (writer.started || calls.count > 0 ? undefined : asRecord(message)) ?? {};
   }
 
-  #delta(delta: Json): void {
+  function read(delta: Json): void {
     for (const field of reasoningFields) {
       const text = reasoningText(delta[field]);
       if (text === "") continue;
-      this.#write("thinking", text, field);
+      write("thinking", text, field);
       break;
     }
-    if (typeof delta.content === "string") this.#write("text", delta.content);
-    else if (Array.isArray(delta.content)) this.#parts(delta.content);
+    if (typeof delta.content === "string") write("text", delta.content);
+    else if (Array.isArray(delta.content)) parts(delta.content);
     if (typeof delta.refusal === "string" && delta.refusal !== "") {
-      this.#refused = true;
-      this.#write("text", delta.refusal);
+      refused = true;
+      write("text", delta.refusal);
     }
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
-      this.#closeOpen();
-      for (const call of delta.tool_calls) this.#calls.add(asRecord(call) ?? {});
+      closeOpen();
+      for (const call of delta.tool_calls) calls.add(asRecord(call) ?? {});
     }
     const legacy = asRecord(delta.function_call);
     if (legacy !== undefined) {
-      this.#closeOpen();
-      this.#calls.addLegacy(legacy);
+      closeOpen();
+      calls.addLegacy(legacy);
     }
   }
 
   /** Content as parts: text, thinking, refusal; unknown ones are not ours to show (Q073). */
-  #parts(parts: readonly unknown[]): void {
+  function parts(parts: readonly unknown[]): void {
     for (const part of parts) {
       const { type, text, thinking, refusal } = asRecord(part) ?? {};
-      if (type === "thinking" || type === "reasoning") this.#write("thinking", reasoningText(thinking ?? text));
+      if (type === "thinking" || type === "reasoning") write("thinking", reasoningText(thinking ?? text));
       else if (type === "refusal" && typeof refusal === "string") {
-        this.#refused = true;
-        this.#write("text", refusal);
-      } else if (typeof text === "string") this.#write("text", text);
+        refused = true;
+        write("text", refusal);
+      } else if (typeof text === "string") write("text", text);
     }
   }
 
-  #write(kind: "text" | "thinking", text: string, field?: string): void {
+  function write(kind: "text" | "thinking", text: string, field?: string): void {
     if (text === "") return; // no-op, and no reason to open a part (Q072)
-    if (this.#open?.kind !== kind) {
-      this.#closeOpen();
-      this.#open = { kind, index: kind === "text" ? this.#writer.openText() : this.#writer.openThinking(field) };
+    if (open?.kind !== kind) {
+      closeOpen();
+      open = { kind, index: kind === "text" ? writer.openText() : writer.openThinking(field) };
     }
-    this.#writer.append(this.#open.index, text);
+    writer.append(open.index, text);
   }
 
-  #closeOpen(): void {
-    if (this.#open?.kind === "text") this.#writer.closeText(this.#open.index);
-    else if (this.#open?.kind === "thinking") this.#writer.closeThinking(this.#open.index);
-    this.#open = undefined;
+  function closeOpen(): void {
+    if (open !== undefined) writer.close(open.index);
+    open = undefined;
   }
 
   /** The first meaningful reason wins, except that a failure or a cut overrides (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
-  #noteFinish(reason: unknown): void {
+  function noteFinish(reason: unknown): void {
     if (reason === null || reason === undefined || reason === "") return;
     const text = typeof reason === "string" ? reason : JSON.stringify(reason);
     const folded = text.toLowerCase();
-    if (this.#finishReason !== undefined && !errorReasons.has(folded) && !lengthReasons.has(folded)) return;
-    this.#finishReason = text;
-    this.#writer.describe({ rawStopReason: text });
+    if (finishReason !== undefined && !errorReasons.has(folded) && !lengthReasons.has(folded)) return;
+    finishReason = text;
+    writer.describe({ rawStopReason: text });
   }
 
-  #finish(): void {
-    const reason = this.#finishReason?.toLowerCase() ?? "";
+  function finish(): void {
+    const reason = finishReason?.toLowerCase() ?? "";
     if (errorReasons.has(reason)) {
-      throw new BowlineError("server_error", `The model's server gave up (finish reason "${this.#finishReason}").`, {
+      throw new BowlineError("server_error", `The model's server gave up (finish reason "${finishReason}").`, {
         retryable: true,
       });
     }
     if (filterReasons.has(reason)) {
       throw new BowlineError(
         "content_filtered",
-        `A content filter stopped the answer (finish reason "${this.#finishReason}").`,
+        `A content filter stopped the answer (finish reason "${finishReason}").`,
       );
     }
-    if (this.#refused) throw new BowlineError("refusal", "The model refused to answer.");
-    this.#closeOpen();
-    this.#calls.close();
-    if (lengthReasons.has(reason)) return this.#writer.done("length");
+    if (refused) throw new BowlineError("refusal", "The model refused to answer.");
+    closeOpen();
+    calls.close();
+    if (lengthReasons.has(reason)) return writer.done("length");
     // Complete calls run whatever the benign reason says (Q058, Q059).
-    if (this.#calls.count > 0) return this.#writer.done("toolUse");
-    if (!this.#writer.started) {
+    if (calls.count > 0) return writer.done("toolUse");
+    if (!writer.started) {
       throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
     }
-    this.#writer.done("stop");
+    writer.done("stop");
   }
 }
 

@@ -16,25 +16,28 @@ interface CallDelta {
   readonly fragment: string;
 }
 
-export class ToolCallAssembler {
-  readonly #writer: MessageWriter;
-  readonly #facts: ReaderFacts;
-  readonly #calls: OpenCall[] = [];
+export interface ToolCallAssembler {
+  readonly count: number;
+  add(wire: Record<string, unknown>): void;
+  addLegacy(delta: Record<string, unknown>): void;
+  close(): void;
+}
+
+export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFacts): ToolCallAssembler {
+  const calls: OpenCall[] = [];
   /** Declared names, as the request gave them. */
-  readonly #declared: ReadonlySet<string>;
-
-  constructor(writer: MessageWriter, facts: ReaderFacts) {
-    this.#writer = writer;
-    this.#facts = facts;
-    this.#declared = new Set(facts.toolNames.map((name) => toWireName(name, nameLimits.nameLength)));
-  }
-
-  get count(): number {
-    return this.#calls.length;
-  }
+  const declared = new Set(facts.toolNames.map((name) => toWireName(name, nameLimits.nameLength)));
+  return {
+    get count() {
+      return calls.length;
+    },
+    add,
+    addLegacy,
+    close,
+  };
 
   /** One entry of `delta.tool_calls`. */
-  add(wire: Record<string, unknown>): void {
+  function add(wire: Record<string, unknown>): void {
     const fn = asRecord(wire.function);
     const delta = {
       index: asIndex(wire.index),
@@ -42,30 +45,30 @@ export class ToolCallAssembler {
       name: asText(fn.name),
       fragment: argumentsFragment(fn.arguments),
     };
-    const call = this.#continued(delta) ?? this.#start(delta);
+    const call = continued(delta) ?? start(delta);
     call.wireId ??= delta.id;
-    if (delta.name !== undefined) this.#name(call, delta.name);
+    if (delta.name !== undefined) noteName(call, delta.name);
     call.thoughtSignature ??= asText(asRecord(asRecord(wire.extra_content).google).thought_signature);
     // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
-    const whole = this.#declared.size === 0 || this.#declared.has(call.name) || delta.fragment !== "";
-    if (call.name !== "" && whole) this.#open(call);
+    const whole = declared.size === 0 || declared.has(call.name) || delta.fragment !== "";
+    if (call.name !== "" && whole) open(call);
     if (delta.fragment === "") return;
     appendArguments(call, delta.fragment);
-    if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
+    if (call.contentIndex !== undefined) writer.append(call.contentIndex, delta.fragment);
   }
 
   /** The old single-call form (Q068). */
-  addLegacy(delta: Record<string, unknown>): void {
-    this.add({ index: 0, function: delta });
+  function addLegacy(delta: Record<string, unknown>): void {
+    add({ index: 0, function: delta });
   }
 
   /** The answer is complete: every call is closed, in the order in which they began. */
-  close(): void {
-    for (const call of this.#calls) {
+  function close(): void {
+    for (const call of calls) {
       if (call.name === "") call.name = "unnamed"; // still reported, so that the model hears of it (Q045)
-      const contentIndex = this.#open(call);
+      const contentIndex = open(call);
       const { thoughtSignature } = call;
-      this.#writer.closeToolCall(contentIndex, {
+      writer.closeToolCall(contentIndex, {
         text: finalArguments(call),
         ...(thoughtSignature !== undefined && { thoughtSignature }),
       });
@@ -73,59 +76,57 @@ export class ToolCallAssembler {
   }
 
   /** The call that a delta goes on with, or undefined when it begins one. */
-  #continued(delta: CallDelta): OpenCall | undefined {
+  function continued(delta: CallDelta): OpenCall | undefined {
     const { index, id, name, fragment } = delta;
     // With an index, only calls of that index come into question; the last one unless an id says otherwise.
-    const candidates = index === undefined ? this.#calls : this.#calls.filter((call) => call.index === index);
+    const candidates = index === undefined ? calls : calls.filter((call) => call.index === index);
     const last = candidates.at(-1);
     const sameId = id === undefined ? undefined : candidates.findLast((call) => call.wireId === id);
-    if (sameId !== undefined) return this.#isAnother(sameId, delta) ? undefined : sameId;
+    if (sameId !== undefined) return isAnother(sameId, delta) ? undefined : sameId;
     if (last === undefined || name === undefined) return last; // an id that changes on every delta is no new call (Q037)
-    if (id === undefined) return this.#isNext(last, delta) ? undefined : last;
+    if (id === undefined) return isNext(last, delta) ? undefined : last;
     // A new id with a name is a new call (Q033), unless the last one is under way and this repeats its name and goes on.
     const goesOn = last.name === name && last.text !== "" && !isComplete(last) && /^[^{]/.test(fragment);
     return goesOn ? last : undefined;
   }
 
   /** Whether a server uses one id for several calls without an index: a whole call, then another name. */
-  #isAnother(call: OpenCall, { index, name }: CallDelta): boolean {
-    return (
-      index === undefined && name !== undefined && call.name !== name && this.#declared.has(name) && isComplete(call)
-    );
+  function isAnother(call: OpenCall, { index, name }: CallDelta): boolean {
+    return index === undefined && name !== undefined && call.name !== name && declared.has(name) && isComplete(call);
   }
 
   /** Whether a name without an id begins another call rather than repeating or completing this one's (Q042, Q043). */
-  #isNext(call: OpenCall, { name = "", fragment }: CallDelta): boolean {
+  function isNext(call: OpenCall, { name = "", fragment }: CallDelta): boolean {
     if (call.name === "") return false;
     if (call.name === name) return isComplete(call) && call.text !== "{}" && fragment.trim() !== "";
-    if (this.#declared.has(call.name)) return this.#declared.has(name) || isComplete(call);
+    if (declared.has(call.name)) return declared.has(name) || isComplete(call);
     return call.text !== "" && isComplete(call);
   }
 
   /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
-  #open(call: OpenCall): number {
+  function open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
-      const name = fromWireName(call.name, this.#facts.toolNames, nameLimits.nameLength);
-      call.contentIndex = this.#writer.openToolCall(call.id, name);
-      this.#writer.append(call.contentIndex, call.text);
+      const name = fromWireName(call.name, facts.toolNames, nameLimits.nameLength);
+      call.contentIndex = writer.openToolCall(call.id, name);
+      writer.append(call.contentIndex, call.text);
     }
     return call.contentIndex;
   }
 
-  #start({ index, id }: CallDelta): OpenCall {
+  function start({ index, id }: CallDelta): OpenCall {
     // Calls stand in the message in the order in which they began.
-    for (const earlier of this.#calls) if (earlier.name !== "") this.#open(earlier);
-    const taken = this.#calls.some((call) => call.id === id);
-    const call = createOpenCall(index, id, id === undefined || taken ? this.#facts.createId() : id);
-    this.#calls.push(call);
+    for (const earlier of calls) if (earlier.name !== "") open(earlier);
+    const taken = calls.some((call) => call.id === id);
+    const call = createOpenCall(index, id, id === undefined || taken ? facts.createId() : id);
+    calls.push(call);
     return call;
   }
 
   /** Names come whole, repeated or, rarely, in pieces. */
-  #name(call: OpenCall, name: string): void {
+  function noteName(call: OpenCall, name: string): void {
     if (call.contentIndex !== undefined || call.name === name) return;
-    if (call.name === "" || this.#declared.has(name)) call.name = name;
-    else if (this.#declared.has(call.name + name) || !this.#declared.has(call.name)) call.name += name;
+    if (call.name === "" || declared.has(name)) call.name = name;
+    else if (declared.has(call.name + name) || !declared.has(call.name)) call.name += name;
   }
 }
 
