@@ -47,7 +47,11 @@ const steps = [
     after: ["pack"],
   },
   { name: "command's documentation", command: ["node", "scripts/cli-docs.mjs"], after: ["build and types"] },
-  { name: "official clients", command: ["node", "--conditions=@bowline/source", "peer-tests/run.mjs"], after: ["build and types"] },
+  {
+    name: "official clients",
+    command: ["node", "--conditions=@bowline/source", "peer-tests/run.mjs"],
+    after: ["build and types"],
+  },
   { name: "smoke", command: ["node", "runtime-tests/run.mjs"], after: ["build and types"] },
 ];
 

@@ -24,7 +24,7 @@ export type RunEndReason = "done" | "length" | "error" | "aborted" | "budget";
 /** What became of a tool call: `left_running` when it ignored its signal beyond the grace. */
 export type ToolOutcome = "finished" | "failed" | "stopped" | "left_running" | "not_started";
 
-export interface AgentEventBase {
+interface AgentEventBase {
   readonly runId: string;
   readonly seq: number;
   /** The run whose tool started this one. */

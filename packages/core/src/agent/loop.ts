@@ -82,7 +82,7 @@ function startLoop(
 }
 
 /** The messages of the configuration's own queues. */
-export async function inboxOf(config: AgentLoopConfig, kind: InboxKind): Promise<readonly AgentMessage[]> {
+async function inboxOf(config: AgentLoopConfig, kind: InboxKind): Promise<readonly AgentMessage[]> {
   return (await (kind === "steering" ? config.getSteeringMessages?.() : config.getFollowUpMessages?.())) ?? [];
 }
 

@@ -13,7 +13,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
   const onStart = (): void => {
     emitted = true;
   };
-  const message = await run.effects.step(`model:${turn}`, () => stream(run, onStart), { kind: "model", turn });
+  const message = await run.effects.step(`model:${turn}`, () => callStream(run, onStart), { kind: "model", turn });
   if (!emitted) await run.emitter.emit({ type: "message_start", message });
   run.append(message);
   await run.emitter.emit({ type: "message_end", message });
@@ -21,7 +21,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
 }
 
 /** The call itself. `onStart` is told when `message_start` went out. */
-async function stream(run: Run, onStart: () => void): Promise<AssistantMessage> {
+async function callStream(run: Run, onStart: () => void): Promise<AssistantMessage> {
   const { emitter, context, signal, clock } = run;
   let partial: AssistantMessage | undefined;
   let started = false;

@@ -15,7 +15,7 @@ interface EventBase {
 }
 
 /** The first output: what the message is before any content. */
-export interface StartEvent extends EventBase {
+interface StartEvent extends EventBase {
   readonly type: "start";
   readonly api: string;
   readonly provider: string;
@@ -28,59 +28,59 @@ interface PartEvent extends EventBase {
   readonly contentIndex: number;
 }
 
-export interface TextStartEvent extends PartEvent {
+interface TextStartEvent extends PartEvent {
   readonly type: "text_start";
 }
-export interface TextDeltaEvent extends PartEvent {
+interface TextDeltaEvent extends PartEvent {
   readonly type: "text_delta";
   readonly delta: string;
 }
-export interface TextEndEvent extends PartEvent {
+interface TextEndEvent extends PartEvent {
   readonly type: "text_end";
   readonly content: string;
   readonly textSignature?: string;
 }
-export interface ThinkingStartEvent extends PartEvent {
+interface ThinkingStartEvent extends PartEvent {
   readonly type: "thinking_start";
   readonly field?: string;
 }
-export interface ThinkingDeltaEvent extends PartEvent {
+interface ThinkingDeltaEvent extends PartEvent {
   readonly type: "thinking_delta";
   readonly delta: string;
 }
-export interface ThinkingEndEvent extends PartEvent {
+interface ThinkingEndEvent extends PartEvent {
   readonly type: "thinking_end";
   readonly content: string;
   readonly thinkingSignature?: string;
   readonly redacted?: boolean;
 }
-export interface ToolCallStartEvent extends PartEvent {
+interface ToolCallStartEvent extends PartEvent {
   readonly type: "toolcall_start";
   readonly id: string;
   readonly name: string;
 }
 /** A piece of the arguments' JSON text. */
-export interface ToolCallDeltaEvent extends PartEvent {
+interface ToolCallDeltaEvent extends PartEvent {
   readonly type: "toolcall_delta";
   readonly delta: string;
 }
-export interface ToolCallEndEvent extends PartEvent {
+interface ToolCallEndEvent extends PartEvent {
   readonly type: "toolcall_end";
   readonly toolCall: ToolCall;
 }
 /** A provider's own block, whole. */
-export interface OpaqueEndEvent extends PartEvent {
+interface OpaqueEndEvent extends PartEvent {
   readonly type: "opaque_end";
   readonly part: OpaqueContent;
 }
 /** The request failed before any output and is asked again after `delayMs`. `attempt` is the try that failed. */
-export interface RequestRetryEvent extends EventBase {
+interface RequestRetryEvent extends EventBase {
   readonly type: "request_retry";
   readonly delayMs: number;
   readonly error: ErrorInfo;
 }
 /** Everything from part `contentIndex` on is withdrawn; the answer starts again. */
-export interface MessageRetractEvent extends EventBase {
+interface MessageRetractEvent extends EventBase {
   readonly type: "message_retract";
   readonly contentIndex: number;
   readonly error: ErrorInfo;

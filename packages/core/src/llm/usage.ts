@@ -34,7 +34,7 @@ export interface Prices {
 export function addUsage(sum: Usage, next: Usage): Usage {
   const { cost: a, ...counts } = sum;
   const { cost: b, ...more } = next;
-  const cost = a && b ? (addFields(a, b) as unknown as Cost) : (a ?? b);
+  const cost = a && b ? addFields(a, b) : (a ?? b);
   return { ...addFields(counts, more), ...(cost && { cost }) };
 }
 

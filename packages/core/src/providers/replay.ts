@@ -19,7 +19,7 @@ import type { Model } from "../llm/model.ts";
 import { toWireName, WireIds, type NameLimits } from "./tool-names.ts";
 
 /** A user message whose content is always parts. */
-export interface ReplayUser {
+interface ReplayUser {
   readonly role: "user";
   readonly content: readonly UserContent[];
 }

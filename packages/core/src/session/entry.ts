@@ -76,7 +76,7 @@ export type EntryBody =
   | { readonly type: "usage"; readonly runId: string; readonly usage: Usage };
 
 /** A message of the application's own (`CustomAgentMessages`), kept as it is. */
-export interface CustomMessage {
+interface CustomMessage {
   readonly role: string;
 }
 

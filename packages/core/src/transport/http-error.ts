@@ -47,7 +47,7 @@ export function errorOfEnvelope(envelope: unknown): BowlineError {
 }
 
 /** The readable part of an error body, whatever shape the server gave it (Q102); undefined for HTML and for nothing. */
-export function messageOfBody(body: string): string | undefined {
+function messageOfBody(body: string): string | undefined {
   const text = body.trim();
   if (text === "" || text.startsWith("<")) return undefined;
   try {

@@ -84,13 +84,14 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
 
   function read(delta: Json): void {
     for (const field of reasoningFields) {
+      if (delta[field] === undefined) continue; // nearly always
       const text = reasoningText(delta[field]);
       if (text === "") continue;
       write("thinking", text, field);
       break;
     }
     if (typeof delta.content === "string") write("text", delta.content);
-    else if (Array.isArray(delta.content)) parts(delta.content);
+    else if (Array.isArray(delta.content)) readParts(delta.content);
     if (typeof delta.refusal === "string" && delta.refusal !== "") {
       refused = true;
       write("text", delta.refusal);
@@ -107,8 +108,8 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
   }
 
   /** Content as parts: text, thinking, refusal; unknown ones are not ours to show (Q073). */
-  function parts(parts: readonly unknown[]): void {
-    for (const part of parts) {
+  function readParts(list: readonly unknown[]): void {
+    for (const part of list) {
       const { type, text, thinking, refusal } = asRecord(part) ?? {};
       if (type === "thinking" || type === "reasoning") write("thinking", reasoningText(thinking ?? text));
       else if (type === "refusal" && typeof refusal === "string") {
@@ -170,6 +171,7 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
 
 /** An `error` field wins over choices (Q100); `event: error` is one whatever its shape (Q101, Q102). */
 function isErrorEnvelope({ error, choices, object, detail }: Json, name: string): boolean {
+  if (error === undefined && choices !== undefined && name === "") return false; // nearly always
   const said = typeof error === "string" ? error !== "" : Object.keys(asRecord(error) ?? {}).length > 0;
   return said || name === "error" || (choices === undefined && (object === "error" || detail !== undefined));
 }

@@ -11,7 +11,7 @@ export function findUsage(
 }
 
 /** Maps one usage object; a field that is missing or no number stays absent. */
-export function toUsage(wire: Record<string, unknown>): Usage {
+function toUsage(wire: Record<string, unknown>): Usage {
   const details = record(wire.prompt_tokens_details) ?? record(wire.input_tokens_details) ?? {};
   const prompt = count(wire.prompt_tokens);
   const cacheRead = count(details.cached_tokens) ?? count(wire.prompt_cache_hit_tokens) ?? count(wire.cached_tokens);
