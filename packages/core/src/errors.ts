@@ -97,6 +97,15 @@ export function toBowlineError(thrown: unknown, code: ErrorCode, prefix?: string
   return new BowlineError(code, prefix === undefined ? message : `${prefix}: ${message}`, { cause: thrown });
 }
 
+/** Runs a caller's hook: whatever it throws becomes `hook_failed` under its name. */
+export async function callHook<T>(name: string, hook: () => T | PromiseLike<T>): Promise<T> {
+  try {
+    return await hook();
+  } catch (error) {
+    throw toBowlineError(error, "hook_failed", `${name} failed`);
+  }
+}
+
 /** The JSON-safe form, with absent fields left out. */
 export function toErrorInfo({ code, message, retryable, status, retryAfterMs, requestId }: ErrorInfo): ErrorInfo {
   return {

@@ -10,7 +10,7 @@ import {
   joinPath,
   type JsonSchema,
   list,
-  map,
+  asRecord,
   parseJson,
   toText,
 } from "./json-value.ts";
@@ -165,9 +165,11 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
     }
 
     function checkObject(keywords: JsonSchema, object: JsonSchema): unknown {
-      const properties = map(keywords.properties);
+      const properties = asRecord(keywords.properties);
       const required = list(keywords.required);
-      const patterns = Object.entries(map(keywords.patternProperties)).map(([p, part]) => [toRegExp(p), part] as const);
+      const patterns = Object.entries(asRecord(keywords.patternProperties)).map(
+        ([p, part]) => [toRegExp(p), part] as const,
+      );
       const made: [name: string, item: unknown][] = [];
       for (const [name, item] of Object.entries(object)) {
         if (item === undefined) continue;
@@ -188,7 +190,7 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
       bound(names.length, keywords.minProperties, keywords.maxProperties, " field");
       for (const name of required) need(name, "is required");
       for (const rules of [keywords.dependencies, keywords.dependentRequired, keywords.dependentSchemas]) {
-        for (const [name, rule] of Object.entries(map(rules))) {
+        for (const [name, rule] of Object.entries(asRecord(rules))) {
           if (!names.includes(name)) continue;
           for (const other of list(rule)) need(other, `is required with ${name}`);
           value = run(rule, value);
@@ -215,8 +217,9 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
     function mayFit(branch: unknown, deep: boolean): boolean {
       const keywords = target(branch);
       if (!isOfType(typesOf(keywords), value) || !isAllowed(keywords, value)) return false;
-      return Object.entries(map(keywords.properties)).every(
-        ([name, part]) => !deep || !Object.hasOwn(map(value), name) || isAllowed(map(part), map(value)[name]),
+      return Object.entries(asRecord(keywords.properties)).every(
+        ([name, part]) =>
+          !deep || !Object.hasOwn(asRecord(value), name) || isAllowed(asRecord(part), asRecord(value)[name]),
       );
     }
 
@@ -233,7 +236,7 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
   }
 
   function target(schema: unknown): JsonSchema {
-    return map(links.get(schema) ?? schema);
+    return asRecord(links.get(schema) ?? schema);
   }
 
   /** What a schema wants, in a few words. */
@@ -242,7 +245,7 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
     const options = schema.const === undefined ? schema.enum : [schema.const];
     if (Array.isArray(options)) return options.slice(0, 20).map(toText).join(", ");
     const fields = list(schema.required).map((name) => {
-      const only = map(map(schema.properties)[name as string]).const;
+      const only = asRecord(asRecord(schema.properties)[name as string]).const;
       return only === undefined ? name : `${String(name)} ${toText(only)}`;
     });
     const kind = typesOf(schema).join(" or ") || toText(schema).slice(0, 100);

@@ -54,11 +54,16 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** The value if it is an object; otherwise an empty one. */
-export function map(value: unknown): Record<string, unknown> {
+export function asRecord(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }
 
 /** The value if it is an array; otherwise an empty one. */
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** The value if it is a text; otherwise an empty one. */
+export function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

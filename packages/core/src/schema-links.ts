@@ -1,6 +1,6 @@
 /** Looks through a schema before it is used: refuses what cannot be checked here, finds where each `$ref` leads. */
 import { toBowlineError } from "./errors.ts";
-import { isRecord, type JsonSchema, map } from "./json-value.ts";
+import { isRecord, type JsonSchema, asRecord } from "./json-value.ts";
 
 /** The schema that each schema with a `$ref` leads to. */
 export type SchemaLinks = ReadonlyMap<unknown, unknown>;
@@ -17,7 +17,7 @@ export function assertCheckable(schema: JsonSchema, what: string): void {
 
 /** Looks once through a schema: refuses what cannot be checked, and finds where each `$ref` leads. */
 export function linksOf(root: unknown, what: string): SchemaLinks {
-  const known = knownLinks.get(map(root));
+  const known = knownLinks.get(asRecord(root));
   if (known !== undefined) return known;
   const links = new Map<unknown, unknown>();
   // Each part, and the one that its pointers start from: a part with an `$id` is a schema of its own. Grows while it is walked.
@@ -27,15 +27,15 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
   };
   const remedy = "use a Standard Schema library for it";
   try {
-    add(root, map(root));
+    add(root, asRecord(root));
     for (const [part, base] of bases) {
       for (const [key, value] of Object.entries(part as JsonSchema)) {
         if (/^(?:unevaluated(?:Items|Properties)|\$(?:dynamic|recursive)Ref)$/.test(key))
           throw new Error(`"${key}" cannot be checked: ${remedy}`);
         if (key === "pattern") toRegExp(String(value));
-        if (key === "patternProperties") for (const pattern of Object.keys(map(value))) toRegExp(pattern);
+        if (key === "patternProperties") for (const pattern of Object.keys(asRecord(value))) toRegExp(pattern);
         const isMap = /^(?:\$defs|definitions|dependencies|dependentSchemas|properties|patternProperties)$/.test(key);
-        if (isMap) for (const child of Object.values(map(value))) add(child, base);
+        if (isMap) for (const child of Object.values(asRecord(value))) add(child, base);
         else if (!/^(?:const|enum|default|examples)$/.test(key)) for (const child of [value].flat()) add(child, base);
       }
     }

@@ -5,7 +5,9 @@ import { errorCodes } from "../src/errors.ts";
 import { isTerminal, reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
 import { toolCallsOf } from "../src/llm/message.ts";
 import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
+import { googleGenerate } from "../src/providers/google-generate/index.ts";
 import { openaiChat } from "../src/providers/openai-chat/index.ts";
+import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import {
   byteByByte,
@@ -28,7 +30,7 @@ const reportedErrors: Readonly<Record<string, { readonly code: string; readonly 
   "openrouter-openrouter-stream-error-0.sse": { code: "invalid_request", status: 400 },
 };
 
-const protocols: readonly Protocol[] = [openaiChat, anthropicMessages];
+const protocols: readonly Protocol[] = [openaiChat, anthropicMessages, openaiResponses, googleGenerate];
 
 for (const protocol of protocols) {
   describe(`the recordings of ${protocol.api}`, { skip: missing ?? false }, () => {

@@ -48,7 +48,9 @@ export function loadRecordings(protocol: string): Recording[] {
 
 function answersOf(body: Buffer): Buffer[] {
   const starts: number[] = [];
-  for (let at = 0; (at = body.indexOf("event: message_start\n", at)) !== -1; at++) starts.push(at);
+  for (const first of ["event: message_start\n", "event: response.created\n"]) {
+    for (let at = 0; (at = body.indexOf(first, at)) !== -1; at++) starts.push(at);
+  }
   return starts.map((start, n) => body.subarray(start, starts[n + 1]));
 }
 

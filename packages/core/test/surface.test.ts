@@ -7,6 +7,8 @@ import * as agent from "../src/agent/index.ts";
 import { errorCodes } from "../src/errors.ts";
 import * as main from "../src/index.ts";
 import * as anthropicMessages from "../src/providers/anthropic-messages/index.ts";
+import * as googleGenerate from "../src/providers/google-generate/index.ts";
+import * as openaiResponses from "../src/providers/openai-responses/index.ts";
 import * as openaiChat from "../src/providers/openai-chat/index.ts";
 import * as testing from "../src/testing/index.ts";
 
@@ -22,6 +24,8 @@ describe("the public surface", () => {
       "./agent",
       "./openai-chat",
       "./anthropic-messages",
+"./openai-responses",
+"./google-generate",
       "./testing",
       "./package.json",
     ]);
@@ -67,6 +71,8 @@ describe("the public surface", () => {
     ]);
     assert.deepEqual(names(openaiChat), ["openaiChat", "streamOpenaiChat"]);
     assert.deepEqual(names(anthropicMessages), ["anthropicMessages", "streamAnthropicMessages"]);
+    assert.deepEqual(names(openaiResponses), ["openaiResponses", "streamOpenaiResponses"]);
+    assert.deepEqual(names(googleGenerate), ["googleGenerate", "streamGoogleGenerate"]);
     assert.deepEqual(names(testing), [
       "checkChatRequest",
       "checkMessagesRequest",

@@ -2,7 +2,7 @@
  * The loop. Model call, tools, queues, and again, until there is nothing to do; everything it touches is passed in. Whatever a
  * hook, a tool, a listener or a stream function throws, a run ends with exactly one `agent_end`.
  */
-import { BowlineError, toBowlineError, toErrorInfo } from "../errors.ts";
+import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
 import { toolCallsOf, type AssistantMessage, type ToolResultMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
@@ -185,19 +185,12 @@ function errorOf(message: AssistantMessage): BowlineError {
 
 async function shouldStop(run: Run, message: AssistantMessage, toolResults: ToolResultMessage[]): Promise<boolean> {
   const { config, context, newMessages } = run;
-  try {
-    return (await config.shouldStopAfterTurn?.({ message, toolResults, context, newMessages })) === true;
-  } catch (error) {
-    throw toBowlineError(error, "hook_failed", "shouldStopAfterTurn failed");
-  }
+  const state = { message, toolResults, context, newMessages };
+  return (await callHook("shouldStopAfterTurn", () => config.shouldStopAfterTurn?.(state))) === true;
 }
 
-async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
-  try {
-    return await run.effects.inbox(kind);
-  } catch (error) {
-    throw toBowlineError(error, "hook_failed", `Reading the ${kind} queue failed`);
-  }
+function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
+  return callHook(`Reading the ${kind} queue`, () => run.effects.inbox(kind));
 }
 
 function bestAnswer(messages: readonly AgentMessage[]): AssistantMessage | undefined {

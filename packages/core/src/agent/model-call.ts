@@ -1,10 +1,10 @@
 /** One model call of a run: the transcript through the hooks to the stream function, its events out, its final message back. */
-import { BowlineError, toBowlineError, toErrorInfo } from "../errors.ts";
+import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
 import { applyEvent, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
 import { toolCallsOf, type AssistantMessage, type Message } from "../llm/message.ts";
 import type { AssistantMessageStream, StreamOptions } from "../llm/model.ts";
 import type { AgentLoopConfig } from "./hooks.ts";
-import type { Run } from "./run.ts";
+import { abortedRun, type Run } from "./run.ts";
 
 /** Always gives a message, its `message_start` and `message_end` emitted; never throws for what a hook, stream or server did. */
 export async function callModel(run: Run): Promise<AssistantMessage> {
@@ -54,7 +54,7 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
       const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
       for await (const batch of events.batches?.() ?? singly(events)) {
         for (const event of batch) {
-          if (isOver) return failed(new BowlineError("aborted", "The run was aborted."));
+          if (isOver) return failed(abortedRun());
           const wait = hear(event);
           if (wait !== undefined) await wait;
           if (isTerminal(event)) return event.type === "done" ? event.message : event.error;
@@ -84,7 +84,7 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
   async function untilGivenUp(streaming: Promise<AssistantMessage>): Promise<AssistantMessage> {
     let release = (): void => {};
     const givenUp = new Promise<AssistantMessage>((resolve) => {
-      const giveUp = (): void => resolve(failed(new BowlineError("aborted", "The run was aborted.")));
+      const giveUp = (): void => resolve(failed(abortedRun()));
       const onAbort = (): void => {
         release = clock.setTimer(run.abortGraceMs, giveUp);
       };
@@ -107,25 +107,17 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
   }
 }
 
-async function llmMessages({ config, context, signal }: Run): Promise<Message[]> {
-  try {
+function llmMessages({ config, context, signal }: Run): Promise<Message[]> {
+  return callHook("transformContext or convertToLlm", async () => {
     const messages = (await config.transformContext?.(context.messages, signal)) ?? context.messages;
-    return await config.convertToLlm(messages);
-  } catch (error) {
-    throw toBowlineError(error, "hook_failed", "transformContext or convertToLlm failed");
-  }
+    return config.convertToLlm(messages);
+  });
 }
 
 /** What a model call is told: the whole configuration, of which a stream function reads the stream options. */
 async function streamOptions(config: AgentLoopConfig, signal: AbortSignal): Promise<StreamOptions> {
-  const options: StreamOptions = { ...config, signal };
-  try {
-    const apiKey = await config.getApiKey?.(config.model.provider);
-    if (apiKey) options.apiKey = apiKey;
-  } catch (error) {
-    throw toBowlineError(error, "hook_failed", "getApiKey failed");
-  }
-  return options;
+  const apiKey = await callHook("getApiKey", () => config.getApiKey?.(config.model.provider));
+  return { ...config, signal, ...(apiKey && { apiKey }) };
 }
 
 /** Streams of others may only give one event at a time. */

@@ -72,8 +72,7 @@ export class Run {
     if (signal?.aborted === true) this.#controller.abort();
     signal?.addEventListener("abort", this.#abort, { once: true });
     const { maxTimeMs } = config.budget ?? {};
-    const outOfTime = (): void =>
-      this.fail(new BowlineError("budget_exceeded", `The run took longer than ${maxTimeMs} ms.`));
+    const outOfTime = (): void => this.fail(exceeded(`${maxTimeMs} ms`));
     this.#stopTimer = maxTimeMs === undefined ? () => {} : this.clock.setTimer(maxTimeMs, outOfTime);
     this.emitter = createEmitter({
       runId: this.id,
@@ -101,7 +100,7 @@ export class Run {
   /** Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the caller's abort. */
   get stop(): BowlineError | undefined {
     if (this.#failure !== undefined) return this.#failure;
-    return this.signal.aborted ? new BowlineError("aborted", "The run was aborted.") : undefined;
+    return this.signal.aborted ? abortedRun() : undefined;
   }
 
   /** The budget that is used up, checked before each model call. */
@@ -154,6 +153,10 @@ export class Run {
       timestamp: this.clock.now(),
     };
   }
+}
+
+export function abortedRun(): BowlineError {
+  return new BowlineError("aborted", "The run was aborted.");
 }
 
 function exceeded(what: string): BowlineError {

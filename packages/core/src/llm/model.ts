@@ -13,7 +13,7 @@ export interface Model<TApi extends string = string> {
   id: string;
   /** For display. */
   name: string;
-  /** The wire protocol: `openai-chat`, `anthropic-messages`, or one of yours. */
+  /** The wire protocol: `openai-chat`, `anthropic-messages`, `openai-responses`, `google-generate`, or one of yours. */
   api: TApi;
   /** The vendor: a row of `vendors`, or any name of yours. */
   provider: string;

@@ -1,4 +1,5 @@
 /** Tool arguments, from the text a model wrote. Truncated text is never completed: a call runs on what was said, whole, or not at all. */
+import { describe, isRecord } from "../json-value.ts";
 
 export interface ParsedArguments {
   readonly arguments: Record<string, unknown>;
@@ -23,14 +24,14 @@ export function parseToolArguments(text: string): ParsedArguments {
     }
   }
   if (typeof value === "string") value = unwrap(value);
-  if (isObject(value)) return { arguments: value };
+  if (isRecord(value)) return { arguments: value };
   return { arguments: {}, error: `The arguments must be a JSON object, not ${describe(value)}.` };
 }
 
 function unwrap(text: string): unknown {
   try {
     const inner: unknown = JSON.parse(text);
-    return isObject(inner) ? inner : text;
+    return isRecord(inner) ? inner : text;
   } catch {
     return text; // an ordinary string, which the caller reports
   }
@@ -43,13 +44,4 @@ function repairStrings(text: string): string {
       .replace(/\\(["\\/bfnrt]|u[\da-f]{4})?/gi, (escape, valid?: string) => (valid === undefined ? "\\\\" : escape))
       .replace(/[\u0000-\u001f]/g, (char) => JSON.stringify(char).slice(1, -1)),
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function describe(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
 }

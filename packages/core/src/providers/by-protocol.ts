@@ -9,6 +9,10 @@ export const streamByProtocol: StreamFn = async (model, context, options) => {
       return (await import("./openai-chat/index.ts")).streamOpenaiChat(model, context, options);
     case "anthropic-messages":
       return (await import("./anthropic-messages/index.ts")).streamAnthropicMessages(model, context, options);
+    case "openai-responses":
+      return (await import("./openai-responses/index.ts")).streamOpenaiResponses(model, context, options);
+    case "google-generate":
+      return (await import("./google-generate/index.ts")).streamGoogleGenerate(model, context, options);
     case "unknown":
       throw new BowlineError(
         "invalid_argument",
@@ -17,7 +21,7 @@ export const streamByProtocol: StreamFn = async (model, context, options) => {
     default:
       throw new BowlineError(
         "invalid_argument",
-        `No wire protocol is called ${JSON.stringify(model.api)}: use openai-chat or anthropic-messages, or pass a streamFn.`,
+        `No wire protocol is called ${JSON.stringify(model.api)}: use openai-chat, anthropic-messages, openai-responses or google-generate, or pass a streamFn.`,
       );
   }
 };

@@ -1,5 +1,6 @@
 /** Bytes to events for any protocol: framing, JSON, the end of the body. Synchronous; the same bytes in any chunking give the same events. */
 import { BowlineError, isBowlineError } from "../errors.ts";
+import { asRecord, isRecord, parseJson } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
@@ -112,8 +113,8 @@ export class StreamDecoder {
     const body = this.#sse.stray.trim();
     if ("data: ".startsWith(body) && body !== "") return; // a field's name that was cut is the beginning of a stream
     const value = parseJson(body);
-    if (Array.isArray(value)) for (const item of value) this.#reader.event(asRecord(item), "");
-    else if (value !== undefined) this.#reader.event(asRecord(value), "");
+    if (isRecord(value)) this.#reader.event(value, "");
+    else if (Array.isArray(value)) for (const item of value) this.#reader.event(asRecord(item), "");
     else if (body === "") {
       throw new BowlineError("empty_response", "The server answered with an empty stream.", { retryable: true });
     } else {
@@ -123,17 +124,5 @@ export class StreamDecoder {
         `The server answered with ${what} instead of a stream: check the base URL.`,
       );
     }
-  }
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : { error: value };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // reported as text by the caller
   }
 }

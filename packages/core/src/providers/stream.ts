@@ -1,6 +1,6 @@
 /** Joins a protocol to the transport: one model call with its retries, as a stream that always ends with `done` or `error`. */
 import { randomId, sleep, systemClock } from "../clock.ts";
-import { BowlineError, toBowlineError, toErrorInfo } from "../errors.ts";
+import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamOptions } from "../llm/model.ts";
@@ -64,12 +64,8 @@ async function prepare(
 ): Promise<PostRequest> {
   const request = protocol.encode(model, context, options);
   const body = { ...request.body, ...options.extraBody };
-  try {
-    const replaced = await options.onPayload?.(body, model);
-    return { ...request, body: (replaced as Record<string, unknown> | undefined) ?? body };
-  } catch (error) {
-    throw toBowlineError(error, "hook_failed", "onPayload failed");
-  }
+  const replaced = await callHook("onPayload", () => options.onPayload?.(body, model));
+  return { ...request, body: (replaced as Record<string, unknown> | undefined) ?? body };
 }
 
 /** One try. Returns what went wrong, or undefined after `done`. */
@@ -94,7 +90,7 @@ async function attemptOnce(
       fetch,
       clock,
       signal,
-      ...(onResponse !== undefined && { onResponse: guardHook(onResponse, model) }),
+      onResponse: (response) => callHook("onResponse", () => onResponse?.(response, model)),
       onChunk: (chunk) => emit(decoder.push(chunk)),
     });
     emit(decoder.end());
@@ -102,19 +98,6 @@ async function attemptOnce(
   } catch (error) {
     return redact(toBowlineError(error, "internal_error"), options.apiKey);
   }
-}
-
-function guardHook(
-  onResponse: NonNullable<StreamOptions["onResponse"]>,
-  model: Model,
-): (response: { status: number; headers: Record<string, string> }) => Promise<void> {
-  return async (response) => {
-    try {
-      await onResponse(response, model);
-    } catch (error) {
-      throw toBowlineError(error, "hook_failed", "onResponse failed");
-    }
-  };
 }
 
 function addCost(message: AssistantMessage, model: Model): void {

@@ -6,7 +6,7 @@ export interface Vendor {
   /** What stands before the slash of a model reference. */
   readonly id: string;
   readonly name: string;
-  readonly api: "openai-chat" | "anthropic-messages";
+  readonly api: "openai-chat" | "anthropic-messages" | "openai-responses" | "google-generate";
   readonly baseUrl: string;
   /** The environment variable that holds the key; none for servers that need no key. */
   readonly keyVariable?: string;
@@ -39,8 +39,8 @@ export const vendors: readonly Vendor[] = [
   {
     id: "google",
     name: "Google Gemini",
-    api: "openai-chat",
-    baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+    api: "google-generate",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     keyVariable: "GEMINI_API_KEY",
     defaultModel: "gemini-2.5-flash",
   },

@@ -23,7 +23,7 @@ export interface PostOptions {
   readonly idleMs: number;
   /** Between two chunks with content; 0 is no limit. */
   readonly progressMs: number;
-  readonly onResponse?: (response: { status: number; headers: Record<string, string> }) => unknown;
+  readonly onResponse: (response: { status: number; headers: Record<string, string> }) => unknown;
   readonly onChunk: (chunk: Uint8Array) => ChunkVerdict;
 }
 
@@ -38,7 +38,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
       `The server at ${request.url} did not answer within ${options.firstByteMs} ms.`,
     );
     const response = await watch.race(send(request, options.fetch, watch.signal));
-    await options.onResponse?.({ status: response.status, headers: Object.fromEntries(response.headers) });
+    await options.onResponse({ status: response.status, headers: Object.fromEntries(response.headers) });
     if (!response.ok) throw await watch.race(refusal(response, request.url, options.clock.now()));
     headers.end();
     await readBody(response, request.url, options, watch);

@@ -2,6 +2,7 @@
  * Content blocks to parts. A part is opened when its block has content (Q072) or another block begins, in the order in which the
  * blocks first appeared (Q152). A provider's own block can only be written whole: what begins behind it waits for its end.
  */
+import { asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { ReaderFacts } from "../protocol.ts";
@@ -236,8 +237,4 @@ function inputText(input: unknown): string {
   if (typeof input === "string") return input;
   if (typeof input !== "object" || input === null || Object.keys(input).length === 0) return "";
   return JSON.stringify(input);
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -1,5 +1,6 @@
 /** Messages events to a message. The type in the JSON counts; the event's name only when there is none (Q030). */
 import { BowlineError } from "../../errors.ts";
+import { asRecord } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
@@ -38,19 +39,19 @@ export class MessagesReader implements ProtocolReader {
     }
     switch (type) {
       case "message_start":
-        return this.#start(asRecord(data.message) ?? {});
+        return this.#start(asRecord(data.message));
       case "content_block_start": {
         const block = asRecord(data.content_block);
         if (typeof block?.type === "string") this.#blocks.start(data.index, block);
         return;
       }
       case "content_block_delta":
-        return this.#blocks.delta(data.index, asRecord(data.delta) ?? {});
+        return this.#blocks.delta(data.index, asRecord(data.delta));
       case "content_block_stop":
         return this.#blocks.stop(data.index);
       case "message_delta":
         this.#noteUsage(data.usage);
-        return this.#noteStop(asRecord(data.delta) ?? {});
+        return this.#noteStop(asRecord(data.delta));
       case "message_stop":
         return this.#finish();
       case "message":
@@ -130,8 +131,4 @@ export class MessagesReader implements ProtocolReader {
     }
     this.#writer.done("stop");
   }
-}
-
-function asRecord(value: unknown): Json | undefined {
-  return typeof value === "object" && value !== null ? (value as Json) : undefined;
 }

@@ -1,6 +1,7 @@
 /** Chat Completions chunks to a message. Validates only what it uses, so an odd field never costs its siblings (Q076). */
 import { BowlineError } from "../../errors.ts";
 import type { Usage } from "../../llm/usage.ts";
+import { asRecord, isRecord } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
@@ -72,14 +73,14 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
   function choose(choices: unknown): Json | undefined {
     if (!Array.isArray(choices)) return undefined;
     if (choiceIndex === 0 && choices.length === 1 && choices[0]?.index === 0) return choices[0] as Json; // nearly always
-    const known = choices.map(asRecord).filter((choice) => choice !== undefined);
+    const known = choices.filter(isRecord);
     if (known.length > 0) choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
     return known.find(({ index = 0 }) => index === choiceIndex);
   }
 
   /** A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081). */
   function deltaOf({ delta, message }: Json): Json {
-    return asRecord(delta) ?? (writer.started || calls.count > 0 ? undefined : asRecord(message)) ?? {};
+    return isRecord(delta) ? delta : asRecord(writer.started || calls.count > 0 ? undefined : message);
   }
 
   function read(delta: Json): void {
@@ -98,19 +99,18 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     }
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
       closeOpen();
-      for (const call of delta.tool_calls) calls.add(asRecord(call) ?? {});
+      for (const call of delta.tool_calls) calls.add(asRecord(call));
     }
-    const legacy = asRecord(delta.function_call);
-    if (legacy !== undefined) {
+    if (isRecord(delta.function_call)) {
       closeOpen();
-      calls.addLegacy(legacy);
+      calls.addLegacy(delta.function_call);
     }
   }
 
   /** Content as parts: text, thinking, refusal; unknown ones are not ours to show (Q073). */
   function readParts(list: readonly unknown[]): void {
     for (const part of list) {
-      const { type, text, thinking, refusal } = asRecord(part) ?? {};
+      const { type, text, thinking, refusal } = asRecord(part);
       if (type === "thinking" || type === "reasoning") write("thinking", reasoningText(thinking ?? text));
       else if (type === "refusal" && typeof refusal === "string") {
         refused = true;
@@ -172,7 +172,7 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
 /** An `error` field wins over choices (Q100); `event: error` is one whatever its shape (Q101, Q102). */
 function isErrorEnvelope({ error, choices, object, detail }: Json, name: string): boolean {
   if (error === undefined && choices !== undefined && name === "") return false; // nearly always
-  const said = typeof error === "string" ? error !== "" : Object.keys(asRecord(error) ?? {}).length > 0;
+  const said = typeof error === "string" ? error !== "" : Object.keys(asRecord(error)).length > 0;
   return said || name === "error" || (choices === undefined && (object === "error" || detail !== undefined));
 }
 
@@ -180,10 +180,6 @@ function isErrorEnvelope({ error, choices, object, detail }: Json, name: string)
 function reasoningText(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(reasoningText).join("");
-  const { content, text, summary } = asRecord(value) ?? {};
+  const { content, text, summary } = asRecord(value);
   return [content, text, summary].find((candidate) => typeof candidate === "string") ?? "";
-}
-
-function asRecord(value: unknown): Json | undefined {
-  return typeof value === "object" && value !== null ? (value as Json) : undefined;
 }

@@ -2,6 +2,7 @@
  * Assembles tool calls from deltas. Identity of a call: its index, then its id, then "the last open call"; a new call needs a
  * new id together with a name, or a name that comes after complete arguments (Q031 to Q050).
  */
+import { asRecord, asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName, toWireName } from "../tool-names.ts";
@@ -41,14 +42,14 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
     const fn = asRecord(wire.function);
     const delta = {
       index: asIndex(wire.index),
-      id: asText(wire.id),
-      name: asText(fn.name),
+      id: asText(wire.id) || undefined, // Q038, Q039
+      name: asText(fn.name) || undefined,
       fragment: argumentsFragment(fn.arguments),
     };
     const call = continued(delta) ?? start(delta);
     call.wireId ??= delta.id;
     if (delta.name !== undefined) noteName(call, delta.name);
-    call.thoughtSignature ??= asText(asRecord(asRecord(wire.extra_content).google).thought_signature);
+    call.thoughtSignature ||= asText(asRecord(asRecord(wire.extra_content).google).thought_signature) || undefined;
     // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
     const whole = declared.size === 0 || declared.has(call.name) || delta.fragment !== "";
     if (call.name !== "" && whole) open(call);
@@ -138,12 +139,4 @@ function argumentsFragment(value: unknown): string {
 function asIndex(value: unknown): number | undefined {
   const number = typeof value === "string" && value !== "" ? Number(value) : value; // Q035
   return typeof number === "number" && Number.isInteger(number) ? number : undefined;
-}
-
-function asText(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined; // Q038, Q039
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

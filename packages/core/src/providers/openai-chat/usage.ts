@@ -1,4 +1,5 @@
 /** Token counts as Chat Completions servers give them, which is not one way (Q095 to Q099). */
+import { asRecord, isRecord } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 
 /** The usage in a chunk, wherever this server puts it (Q096); undefined when it holds none. */
@@ -6,17 +7,17 @@ export function findUsage(
   chunk: Record<string, unknown>,
   choice: Record<string, unknown> | undefined,
 ): Usage | undefined {
-  const found = record(chunk.usage) ?? record(choice?.usage) ?? record(record(chunk.x_groq)?.usage);
+  const found = [chunk.usage, choice?.usage, asRecord(chunk.x_groq).usage].find(isRecord);
   return found === undefined ? undefined : toUsage(found);
 }
 
 /** Maps one usage object; a field that is missing or no number stays absent. */
 function toUsage(wire: Record<string, unknown>): Usage {
-  const details = record(wire.prompt_tokens_details) ?? record(wire.input_tokens_details) ?? {};
+  const details = asRecord(wire.prompt_tokens_details ?? wire.input_tokens_details);
   const prompt = count(wire.prompt_tokens);
   const cacheRead = count(details.cached_tokens) ?? count(wire.prompt_cache_hit_tokens) ?? count(wire.cached_tokens);
   const cacheWrite = count(details.cache_write_tokens);
-  const reasoning = count(record(wire.completion_tokens_details)?.reasoning_tokens) ?? count(wire.reasoning_tokens);
+  const reasoning = count(asRecord(wire.completion_tokens_details).reasoning_tokens) ?? count(wire.reasoning_tokens);
   const completion = count(wire.completion_tokens);
   // Some servers count reasoning beside the completion rather than in it (Q099).
   const output =
@@ -37,8 +38,4 @@ function toUsage(wire: Record<string, unknown>): Usage {
 function count(value: unknown): number | undefined {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined;
-}
-
-function record(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
 }

@@ -1,0 +1,218 @@
+/** Bowline's own reading of a fixture: its decoder with the bytes cut every way, and its stream function over loopback. */
+import { isDeepStrictEqual } from "node:util";
+import type { AssistantMessage } from "../packages/core/src/llm/message.ts";
+import type { AssistantMessageEvent } from "../packages/core/src/llm/event.ts";
+import type { Model, StreamFn } from "../packages/core/src/llm/model.ts";
+import { StreamDecoder } from "../packages/core/src/providers/decoder.ts";
+import type { Protocol } from "../packages/core/src/providers/protocol.ts";
+import { defaultTools, type Fixture, type ProtocolName } from "./fixture.ts";
+import { clip, judge, type Outcome, type Verdict } from "./judge.ts";
+
+interface Wire {
+  readonly protocol: Protocol;
+  readonly stream: StreamFn;
+}
+
+/** A body below this length is cut at every place. */
+const EVERY_CUT_BELOW = 4096;
+const RANDOM_CUTS = 64;
+
+/** The wire of a protocol, or undefined while this version of Bowline has none. */
+export async function loadWire(name: ProtocolName): Promise<Wire | undefined> {
+  let module: Record<string, unknown>;
+  try {
+    module = (await import(`../packages/core/src/providers/${name}/index.ts`)) as Record<string, unknown>;
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    return undefined;
+  }
+  const exported = Object.entries(module);
+  const protocol = exported.find(([, value]) => typeof value === "object")?.[1];
+  const stream = exported.find(([key, value]) => key.startsWith("stream") && typeof value === "function")?.[1];
+  if (protocol === undefined || stream === undefined) return undefined;
+  return { protocol: protocol as Protocol, stream: stream as StreamFn };
+}
+
+/** The verdict on one fixture, over all the ways in which it is read. */
+export async function readOurs(wire: Wire, fixture: Fixture, baseUrl: string): Promise<Verdict> {
+  const verdicts = [check(fixture, await overHttp(wire, fixture, baseUrl), "over HTTP")];
+  if (isPlainBody(fixture)) {
+    const bytes = typeof fixture.body === "string" ? new TextEncoder().encode(fixture.body) : fixture.body;
+    const whole = decode(wire, fixture, [bytes]);
+    verdicts.push(check(fixture, whole.message, "decoded whole"));
+    const cut = firstDifferentCut(wire, fixture, bytes, whole.events);
+    if (cut !== undefined) verdicts.push({ faults: [cut], unsafe: false, silent: false });
+  }
+  // What every way of reading shows is said once.
+  const faults = [...new Set(verdicts.flatMap((verdict) => verdict.faults))];
+  return {
+    faults,
+    unsafe: verdicts.some(({ unsafe }) => unsafe),
+    silent: verdicts.some(({ silent }) => silent),
+  };
+}
+
+/** Whether the decoder alone sees what a client sees. */
+function isPlainBody({ status = 200, after = "close", headers = {} }: Fixture): boolean {
+  return (
+    status === 200 &&
+    after !== "reset" &&
+    headers["content-encoding"] === undefined &&
+    headers["content-length"] === undefined
+  );
+}
+
+function modelOf({ protocol }: Fixture, baseUrl: string): Model {
+  return { id: "m", name: "m", api: protocol, provider: "fixture", baseUrl, reasoning: true, input: ["text"] };
+}
+
+function decode(
+  { protocol }: Wire,
+  fixture: Fixture,
+  chunks: readonly Uint8Array[],
+): { message: AssistantMessage; events: AssistantMessageEvent[] } {
+  const toolNames = fixture.tools ?? defaultTools;
+  const decoder = new StreamDecoder(protocol, modelOf(fixture, "http://127.0.0.1"), { timestamp: 0, toolNames });
+  const events = chunks.flatMap((chunk) => decoder.push(chunk));
+  events.push(...decoder.end());
+  if (decoder.failure !== undefined) events.push(...decoder.fail(decoder.failure));
+  return { message: decoder.message, events };
+}
+
+/** The same bytes in any chunking must give the same events. Says the first cut that does not. */
+function firstDifferentCut(
+  wire: Wire,
+  fixture: Fixture,
+  bytes: Uint8Array,
+  expected: readonly AssistantMessageEvent[],
+): string | undefined {
+  const wanted = JSON.stringify(expected);
+  const differs = (chunks: readonly Uint8Array[]): boolean =>
+    JSON.stringify(decode(wire, fixture, chunks).events) !== wanted;
+  if (bytes.length < EVERY_CUT_BELOW) {
+    for (let at = 1; at < bytes.length; at++) {
+      if (differs([bytes.subarray(0, at), bytes.subarray(at)])) return `other events when cut at byte ${at}`;
+    }
+    if (differs(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))) return "other events one byte a chunk";
+  }
+  const random = seeded(bytes.length);
+  for (let n = 0; n < RANDOM_CUTS && bytes.length > 1; n++) {
+    if (bytes.length > 100_000 && n > 4) break; // a long body costs time and shows nothing new
+    const places = Array.from({ length: 1 + Math.floor(random() * 8) }, () => Math.floor(random() * bytes.length));
+    const cuts = [0, ...places.toSorted((a, b) => a - b), bytes.length];
+    if (differs(cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end))))
+      return `other events when cut at bytes ${places.join(", ")}`;
+  }
+  return undefined;
+}
+
+async function overHttp({ stream }: Wire, fixture: Fixture, baseUrl: string): Promise<AssistantMessage> {
+  const tools = (fixture.tools ?? defaultTools).map((name) => ({ name, description: name, parameters: toolSchema }));
+  const context = { messages: [{ role: "user" as const, content: "Say it.", timestamp: 0 }], tools };
+  const options = { apiKey: "dummy", maxRetries: 0, maxTokens: 1000, signal: AbortSignal.timeout(5000) };
+  let message: AssistantMessage | undefined;
+  for await (const event of await stream(modelOf(fixture, baseUrl), context, options)) {
+    if (event.type === "done") message = event.message;
+    else if (event.type === "error") message = event.error;
+  }
+  if (message === undefined) throw new Error("the stream ended without a terminal event");
+  return message;
+}
+
+const toolSchema = { type: "object", properties: { city: { type: "string" } } };
+
+/** The common judgement, and what is asked of Bowline alone. */
+function check(fixture: Fixture, message: AssistantMessage, way: string): Verdict {
+  const verdict = judge(fixture, toOutcome(message));
+  const { expect } = fixture;
+  const faults = [...verdict.faults];
+  const compare = (what: string, actual: unknown, wanted: unknown): void => {
+    if (!isDeepStrictEqual(actual, wanted)) faults.push(`${what} ${show(actual)} for ${show(wanted)}`);
+  };
+  const failed = message.stopReason === "error" || message.stopReason === "aborted";
+  if (expect.ends === "error" && failed && expect.text !== undefined) compare("text", textOf(message), expect.text);
+  if (expect.thinking !== undefined && !(failed && expect.ends === "done"))
+    compare("thinking", thinkingOf(message), expect.thinking);
+  if (!failed || expect.ends === "error") checkDetails(fixture, message, faults, compare);
+  if (message.stopReason === "aborted") faults.push(`hung ${way}`);
+  if (message.error?.code === "internal_error") faults.push("a defect of ours");
+  return { ...verdict, faults };
+}
+
+function checkDetails(
+  { expect, tools = defaultTools }: Fixture,
+  message: AssistantMessage,
+  faults: string[],
+  compare: (what: string, actual: unknown, wanted: unknown) => void,
+): void {
+  const { error, usage } = message;
+  if (expect.stopReason !== undefined) compare("stopReason", message.stopReason, expect.stopReason);
+  if (expect.rawStopReason !== undefined) compare("rawStopReason", message.rawStopReason, expect.rawStopReason);
+  for (const [field, value] of Object.entries(expect.usage ?? {}))
+    compare(`usage.${field}`, usage[field as keyof typeof usage], value);
+  if (expect.refusedCalls !== undefined)
+    compare(
+      "refused calls",
+      callsOf(message).filter((call) => !isRunnable(call, message) || !tools.includes(call.name)).length,
+      expect.refusedCalls,
+    );
+  const json = JSON.stringify(message.content) + String(message.responseId);
+  for (const kept of expect.keeps ?? [])
+    if (!json.includes(kept) && !json.includes(JSON.stringify(kept).slice(1, -1))) faults.push(`${kept} was lost`);
+  const ids = callsOf(message).map(({ id }) => id);
+  if (expect.uniqueIds === true && (new Set(ids).size !== ids.length || ids.includes("")))
+    faults.push(`ids ${JSON.stringify(ids)}`);
+  if (error === undefined) return;
+  if (expect.errorCode !== undefined && !expect.errorCode.includes(error.code))
+    compare("error code", error.code, expect.errorCode.join(" or "));
+  if (expect.errorMessage?.test(error.message) === false)
+    faults.push(`message ${clip(error.message)} for ${expect.errorMessage}`);
+  if (expect.retryable !== undefined) compare("retryable", error.retryable, expect.retryable);
+  if (expect.retryAfterMs !== undefined) compare("retryAfterMs", error.retryAfterMs ?? null, expect.retryAfterMs);
+}
+
+function toOutcome(message: AssistantMessage): Outcome {
+  const failed = message.stopReason === "error" || message.stopReason === "aborted";
+  return {
+    text: textOf(message),
+    calls: callsOf(message)
+      .filter((call) => isRunnable(call, message))
+      .map(({ name, arguments: args }) => ({ name, arguments: args })),
+    refused: callsOf(message).filter((call) => !isRunnable(call, message)).length,
+    ended: failed ? "error" : "ok",
+    ...(message.error !== undefined && { threw: `${message.error.code}: ${message.error.message}` }),
+  };
+}
+
+/** Also of what is no JSON. */
+function show(value: unknown): string {
+  return value === undefined ? "absent" : clip(JSON.stringify(value));
+}
+
+type ToolCall = Extract<AssistantMessage["content"][number], { type: "toolCall" }>;
+
+function callsOf({ content }: AssistantMessage): ToolCall[] {
+  return content.filter((part) => part.type === "toolCall");
+}
+
+/** The agent's own rule: never of a failed or cut answer, never with broken arguments; and a call needs a name. */
+function isRunnable(call: ToolCall, { stopReason }: AssistantMessage): boolean {
+  return (stopReason === "toolUse" || stopReason === "stop") && call.argumentsError === undefined && call.name !== "";
+}
+
+function textOf({ content }: AssistantMessage): string {
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+function thinkingOf({ content }: AssistantMessage): string {
+  return content.map((part) => (part.type === "thinking" ? part.thinking : "")).join("");
+}
+
+/** The same numbers on every run. */
+function seeded(seed: number): () => number {
+  let state = seed + 0x9e3779b9;
+  return () => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x6d2b79f5) | 0;
+    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32;
+  };
+}

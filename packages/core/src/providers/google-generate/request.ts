@@ -1,0 +1,106 @@
+/** (model, context, options) as a generateContent request. Safety settings and caches are the server's, or the caller's `extraBody`. */
+import type { Context, Tool } from "../../llm/message.ts";
+import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
+import { toJsonSchema, type JsonSchema } from "../../schema.ts";
+import type { PostRequest } from "../../transport/request.ts";
+import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
+import { encodeContents, isGemini3 } from "./contents.ts";
+import type { Json } from "./fields.ts";
+import { toGoogleName, toGoogleNames } from "./names.ts";
+
+type Level = Exclude<ThinkingLevel, "off">;
+
+/** Within the range of every model that takes a budget. */
+const budgets: Record<Level, number> = { minimal: 512, low: 2048, medium: 8192, high: 16_384, xhigh: 24_576 };
+/** Not every model knows MINIMAL, and none more than HIGH. */
+const levels: Record<Level, string> = { minimal: "LOW", low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH" };
+
+export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
+  const contents = encodeContents(context.messages, model);
+  assertSendable(contents); // what another server's blocks leave may be nothing
+  const system = wellFormed(context.systemPrompt ?? "");
+  const generationConfig = encodeConfig(model, options);
+  const apiKey = options.apiKey?.trim() ?? "";
+  return {
+    url: `${joinUrl(model.baseUrl, pathOf(model.id))}:streamGenerateContent?alt=sse`,
+    headers: {
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      "accept-encoding": "identity", // compression buffers a stream (Q027)
+      ...(apiKey !== "" && { "x-goog-api-key": apiKey }),
+      ...model.headers,
+      ...options.headers,
+    },
+    body: {
+      ...(system.trim() !== "" && { systemInstruction: { parts: [{ text: system }] } }),
+      contents,
+      ...encodeTools(context.tools ?? [], options.toolChoice),
+      ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    },
+  };
+}
+
+/** Ids are listed with what they belong to, and used without. */
+function pathOf(id: string): string {
+  const path = /^(?:models|tunedModels)\//.test(id) ? id : `models/${id}`;
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+function encodeConfig(model: Model, options: StreamOptions): Json {
+  const { maxTokens, temperature } = options;
+  return {
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    ...(temperature !== undefined && model.compat?.noTemperature !== true && { temperature }),
+    ...encodeThinking(model, options),
+  };
+}
+
+/** A level from Gemini 3 on, a budget before; never both. */
+function encodeThinking(model: Model, { reasoning: level, thinkingBudgets }: StreamOptions): Json {
+  if (level === undefined || !model.reasoning) return {};
+  if (!isGemini3(model.id)) {
+    const thinkingBudget = thinkingBudgets?.[level] ?? budgets[level];
+    return { thinkingConfig: { includeThoughts: true, thinkingBudget } };
+  }
+  // Gemini 3 Pro, alone of its kind, knows LOW and HIGH only.
+  const thinkingLevel = level === "medium" && /gemini-3-pro/i.test(model.id) ? "HIGH" : levels[level];
+  return { thinkingConfig: { includeThoughts: true, thinkingLevel } };
+}
+
+/** Calls in the history need no declaration here, so there are tools only if there are tools (Q111). */
+function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined): Json {
+  if (tools.length === 0) return {};
+  const names = toGoogleNames(tools);
+  const functionDeclarations = tools.map(({ name, description, parameters }, index) => {
+    const schema = toJsonSchema(parameters, `tool "${name}"`);
+    return {
+      name: names[index],
+      ...(description !== "" && { description: wellFormed(description) }),
+      // `parameters` would take a part of JSON Schema only (Q115).
+      ...(!isEmpty(schema) && { parametersJsonSchema: schema }),
+    };
+  });
+  return {
+    tools: [{ functionDeclarations }],
+    ...(choice !== undefined && { toolConfig: { functionCallingConfig: encodeToolChoice(choice) } }),
+  };
+}
+
+/** Whether the schema leaves nothing to say: an object without properties is refused (Q116). */
+function isEmpty({ properties, additionalProperties, patternProperties }: JsonSchema): boolean {
+  const names = Object.keys(properties ?? {});
+  return names.length === 0 && (additionalProperties ?? false) === false && patternProperties === undefined;
+}
+
+function encodeToolChoice(choice: ToolChoice): Json {
+  switch (choice) {
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "required":
+      return { mode: "ANY" };
+    default:
+      return { mode: "ANY", allowedFunctionNames: [toGoogleName(choice.name)] };
+  }
+}

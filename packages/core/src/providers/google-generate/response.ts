@@ -1,0 +1,192 @@
+/** generateContent chunks to a message. Every chunk may hold anything, or nothing (Q210); only the end of the body ends the answer. */
+import { BowlineError } from "../../errors.ts";
+import { isRecord, list, asRecord, asText } from "../../json-value.ts";
+import type { MessageWriter } from "../../llm/writer.ts";
+import { errorOfEnvelope } from "../../transport/http-error.ts";
+import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
+import { field, type Json } from "./fields.ts";
+import { ToolCallAssembler } from "./tool-calls.ts";
+import { readCounts, toUsage, type TokenCounts } from "./usage.ts";
+
+/** Reasons by meaning. An unknown one with content is a stop. */
+const lengthReasons = new Set(["MAX_TOKENS", "LENGTH"]);
+/** Besides every `IMAGE_…` (Q208). */
+const filterReasons = new Set([
+  "SAFETY",
+  "RECITATION",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "LANGUAGE",
+  "MODEL_ARMOR",
+]);
+/** The model wrote a call that is none (Q207). */
+const badCallReasons = new Set([
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MISSING_THOUGHT_SIGNATURE",
+  "MALFORMED_RESPONSE",
+]);
+/** What a part may have beside its content. */
+const partFields = new Set(["text", "thought", "thoughtSignature", "thought_signature"]);
+
+export class GenerateReader implements ProtocolReader {
+  readonly #writer: MessageWriter;
+  readonly #calls: ToolCallAssembler;
+  readonly #counts: TokenCounts = {};
+  #candidateIndex: unknown;
+  #open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
+  #finishReason = "";
+  #finishMessage = "";
+  #hasContent = false;
+
+  constructor(writer: MessageWriter, facts: ReaderFacts) {
+    this.#writer = writer;
+    this.#calls = new ToolCallAssembler(writer, facts);
+  }
+
+  /** `[DONE]` belongs to another protocol and says nothing new here (Q017). */
+  sentinel(data: string): boolean {
+    return data.length <= 16 && data.trim().toLowerCase() === "[done]";
+  }
+
+  event(data: Json, name: string): void {
+    // A stream without `alt=sse` is one array, and so are some errors (Q212, Q102).
+    if (Array.isArray(data)) return data.filter(isRecord).forEach((element) => this.event(element, name));
+    const chunk = isRecord(data.response) ? data.response : data; // Q214
+    this.#describe(chunk);
+    // An error ends the answer (Q213).
+    if (name === "error" || isError(chunk.error)) throw errorOfEnvelope(chunk);
+    this.#noteBlock(asRecord(field(chunk, "promptFeedback")));
+    const candidate = this.#choose(chunk.candidates);
+    if (candidate === undefined) return;
+    for (const part of list(asRecord(candidate.content).parts)) if (isRecord(part)) this.#part(part);
+    this.#noteFinish(candidate);
+  }
+
+  end(): void {
+    if (this.#finishReason === "") {
+      throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
+        retryable: true,
+      });
+    }
+    this.#finish(this.#finishReason.toUpperCase());
+  }
+
+  /** The first id and model count; token counts are cumulative, and a later one overwrites. */
+  #describe(chunk: Json): void {
+    const { message } = this.#writer;
+    const responseId = asText(field(chunk, "responseId"));
+    if (message.responseId === undefined && responseId !== "") this.#writer.describe({ responseId });
+    const responseModel = asText(field(chunk, "modelVersion"));
+    if (message.responseModel === undefined && responseModel !== "" && responseModel !== message.model)
+      this.#writer.describe({ responseModel });
+    const usage = field(chunk, "usageMetadata");
+    if (isRecord(usage)) this.#writer.describe({ usage: toUsage(Object.assign(this.#counts, readCounts(usage))) });
+  }
+
+  /** A prompt that was blocked has no candidates, and is never asked again (Q209). */
+  #noteBlock(feedback: Json): void {
+    const reason = asText(field(feedback, "blockReason"));
+    if (reason === "" || /unspecified$/i.test(reason)) return;
+    this.#writer.describe({ rawStopReason: reason });
+    const why = quote(field(feedback, "blockReasonMessage"));
+    throw new BowlineError("content_filtered", `The server blocked the prompt (${reason})${why}`);
+  }
+
+  /** One answer was asked for; of a server that sends several, the first is read. */
+  #choose(candidates: unknown): Json | undefined {
+    const known = list(candidates).filter(isRecord);
+    if (known.length > 0) this.#candidateIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
+    return known.find(({ index = 0 }) => index === this.#candidateIndex);
+  }
+
+  #part(part: Json): void {
+    const call = field(part, "functionCall");
+    const text = asText(part.text);
+    const signature = asText(field(part, "thoughtSignature"));
+    const kind = part.thought === true ? "thinking" : "text"; // a signature makes no thought (Q205)
+    if (isRecord(call)) {
+      this.#write(kind, text);
+      this.#closeOpen();
+      return this.#calls.add(call, signature);
+    }
+    if (text === "" && holdsMore(part)) {
+      // Code that the server ran, what came of it, images, and what is yet to come.
+      this.#hasContent = true;
+      return this.#opaque(part);
+    }
+    if (signature === "") return this.#write(kind, text);
+    // A part with a signature goes back as that part: it is joined to no other (Q205).
+    if (text.trim() !== "") this.#closeOpen();
+    this.#write(kind, text);
+    if (text.trim() !== "") return this.#closeOpen(signature);
+    // Blank text is not replayed; its signature is.
+    const thought = kind === "thinking" && { thought: true };
+    this.#opaque({ ...thought, text: "", thoughtSignature: signature });
+  }
+
+  #write(kind: "text" | "thinking", text: string): void {
+    if (text === "") return; // no reason to open a part (Q072)
+    if (kind === "text") this.#hasContent = true;
+    if (this.#open?.kind !== kind) {
+      this.#closeOpen();
+      this.#open = { kind, index: kind === "text" ? this.#writer.openText() : this.#writer.openThinking() };
+    }
+    this.#writer.append(this.#open.index, text);
+  }
+
+  #closeOpen(signature?: string): void {
+    if (this.#open?.kind === "text") this.#writer.closeText(this.#open.index, signature);
+    else if (this.#open?.kind === "thinking") this.#writer.closeThinking(this.#open.index, signature);
+    this.#open = undefined;
+  }
+
+  #opaque(raw: Json): void {
+    this.#closeOpen();
+    this.#writer.opaque({ type: "opaque", protocol: "google-generate", raw });
+  }
+
+  /** The last reason counts, and ends nothing yet: proxies repeat it on every chunk (Q211). */
+  #noteFinish(candidate: Json): void {
+    const reason = asText(field(candidate, "finishReason"));
+    if (reason === "" || /unspecified$/i.test(reason)) return;
+    this.#finishReason = reason;
+    this.#finishMessage = quote(field(candidate, "finishMessage"));
+    this.#writer.describe({ rawStopReason: reason });
+  }
+
+  #finish(reason: string): void {
+    const said = `(finish reason "${this.#finishReason}")${this.#finishMessage}`;
+    if (badCallReasons.has(reason)) {
+      throw new BowlineError("server_error", `The model wrote no valid tool call ${said}`, { retryable: true });
+    }
+    if (filterReasons.has(reason) || reason.startsWith("IMAGE_")) {
+      throw new BowlineError("content_filtered", `A content filter stopped the answer ${said}`);
+    }
+    this.#closeOpen();
+    this.#calls.close();
+    if (lengthReasons.has(reason)) return this.#writer.done("length"); // also with thoughts only (Q219)
+    if (this.#calls.count > 0) return this.#writer.done("toolUse"); // whatever the benign reason says (Q204)
+    if (!this.#hasContent) {
+      throw new BowlineError("empty_response", `The model answered with nothing ${said}`, { retryable: true });
+    }
+    this.#writer.done("stop");
+  }
+}
+
+function holdsMore(part: Json): boolean {
+  return Object.keys(part).some((name) => !partFields.has(name) && (part[name] ?? undefined) !== undefined);
+}
+
+/** An empty `error` beside an answer is none. */
+function isError(error: unknown): boolean {
+  return typeof error === "string" ? error !== "" : Object.keys(error ?? {}).length > 0;
+}
+
+/** A server's own words behind ours. */
+function quote(words: unknown): string {
+  const text = asText(words).trim();
+  return text === "" ? "." : `: ${text.slice(0, 500)}`;
+}

@@ -1,0 +1,126 @@
+/**
+ * Function calls to tool calls. A call comes whole in one part, or streamed: named in its first part, then in parts without a
+ * name. Equal calls are two calls (Q201). Calls without an id get one (Q200).
+ */
+import type { MessageWriter } from "../../llm/writer.ts";
+import { isRecord, list, asText } from "../../json-value.ts";
+import type { ReaderFacts } from "../protocol.ts";
+import { field, type Json } from "./fields.ts";
+import { fromGoogleName } from "./names.ts";
+import { PartialArguments } from "./partial-arguments.ts";
+import { packOrigin } from "./signature.ts";
+
+interface OpenCall {
+  /** The part's place in the message. */
+  readonly index: number;
+  readonly name: string;
+  readonly wireId: string;
+  /** Whether that became its id. */
+  readonly hasId: boolean;
+  readonly streamed: PartialArguments;
+  /** Arguments that came in one piece: their text. */
+  whole: string | undefined;
+  hasStreamed: boolean;
+  signature: string;
+}
+
+export class ToolCallAssembler {
+  readonly #writer: MessageWriter;
+  readonly #facts: ReaderFacts;
+  readonly #ids = new Set<string>();
+  /** Calls of which more is to come. */
+  readonly #open = new Set<OpenCall>();
+  readonly #openById = new Map<string, OpenCall>();
+  #newest: OpenCall | undefined;
+  #count = 0;
+
+  constructor(writer: MessageWriter, facts: ReaderFacts) {
+    this.#writer = writer;
+    this.#facts = facts;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** One `functionCall`, with the signature of its part. */
+  add(wire: Json, signature: string): void {
+    const name = asText(wire.name);
+    const id = asText(wire.id);
+    const pieces = list(field(wire, "partialArgs")).filter(isRecord);
+    const isEmpty = name === "" && id === "" && pieces.length === 0 && isNothing(wire.args);
+    const call = this.#continued(name, id, pieces.length > 0) ?? (isEmpty ? undefined : this.#start(name, id));
+    if (call === undefined) return; // the end of a call that had ended
+    call.signature ||= signature;
+    const isLast = field(wire, "willContinue") !== true;
+    for (const piece of pieces) this.#takePiece(call, piece);
+    this.#takeWhole(call, wire.args, isLast);
+    if (isLast) this.#close(call, true);
+  }
+
+  /** The answer is complete: calls whose last part went missing end here (Q203). */
+  close(): void {
+    for (const call of this.#open) this.#close(call, false);
+  }
+
+  /** The call that a part goes on with. A name that is repeated with a piece of the arguments begins no other call. */
+  #continued(name: string, id: string, hasPieces: boolean): OpenCall | undefined {
+    const sameId = id === "" ? undefined : this.#openById.get(id);
+    if (sameId !== undefined || name === "") return sameId ?? this.#newest;
+    return id === "" && hasPieces && name === this.#newest?.name ? this.#newest : undefined;
+  }
+
+  #start(name: string, given: string): OpenCall {
+    const hasId = given !== "" && !this.#ids.has(given); // Q040
+    const id = hasId ? given : this.#facts.createId();
+    this.#ids.add(id);
+    this.#count++;
+    const call: OpenCall = {
+      index: this.#writer.openToolCall(id, fromGoogleName(name || "unnamed", this.#facts.toolNames)),
+      name,
+      wireId: given,
+      hasId,
+      streamed: new PartialArguments(),
+      whole: undefined,
+      hasStreamed: false,
+      signature: "",
+    };
+    this.#open.add(call);
+    if (given !== "") this.#openById.set(given, call);
+    this.#newest = call;
+    return call;
+  }
+
+  /** Missing arguments are none (Q202), and so is the placeholder of a call that streams them. */
+  #takeWhole(call: OpenCall, args: unknown, isLast: boolean): void {
+    if (args === undefined || args === null) return;
+    const isPlaceholder = isNothing(args) && (!isLast || call.hasStreamed);
+    if (!isPlaceholder) call.whole = typeof args === "string" ? args : JSON.stringify(args);
+  }
+
+  #takePiece(call: OpenCall, piece: Json): void {
+    // Pieces behind whole arguments, and not of them: nobody can say what the whole is.
+    const isMixed = call.whole !== undefined && !call.hasStreamed;
+    const text = isMixed ? call.streamed.fail() : call.streamed.add(piece);
+    call.whole = undefined;
+    call.hasStreamed = true;
+    this.#writer.append(call.index, text);
+  }
+
+  #close(call: OpenCall, isComplete: boolean): void {
+    this.#open.delete(call);
+    this.#openById.delete(call.wireId);
+    if (this.#newest === call) this.#newest = undefined;
+    const { index, whole, hasStreamed } = call;
+    this.#writer.append(index, hasStreamed ? call.streamed.end(isComplete) : (whole ?? ""));
+    const thoughtSignature = packOrigin(call.signature, call.hasId);
+    this.#writer.closeToolCall(index, {
+      ...(hasStreamed && whole !== undefined && { text: whole }),
+      ...(thoughtSignature !== undefined && { thoughtSignature }),
+    });
+  }
+}
+
+function isNothing(args: unknown): boolean {
+  return args === undefined || args === null || (isRecord(args) && Object.keys(args).length === 0);
+}

@@ -1,0 +1,21 @@
+/** The OpenAI Responses wire. */
+import type { Context } from "../../llm/message.ts";
+import type { AssistantMessageEventStream, Model, StreamFn, StreamOptions } from "../../llm/model.ts";
+import type { Protocol } from "../protocol.ts";
+import { createStreamFn } from "../stream.ts";
+import { encode } from "./request.ts";
+import { ResponsesReader } from "./response.ts";
+
+/** The wire as pure functions: a request from a context, events from bytes. */
+export const openaiResponses: Protocol = {
+  api: "openai-responses",
+  encode,
+  createReader: (writer, facts) => new ResponsesReader(writer, facts),
+};
+
+/** One model call on this wire. Never throws or rejects: every failure is the stream's last event. */
+export const streamOpenaiResponses: (
+  model: Model,
+  context: Context,
+  options?: StreamOptions,
+) => AssistantMessageEventStream = createStreamFn(openaiResponses) satisfies StreamFn;

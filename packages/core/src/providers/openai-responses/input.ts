@@ -1,0 +1,167 @@
+/** The transcript as input items, in the order in which they came: a turn's reasoning before what it led to (Q195). */
+import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
+import type { Model } from "../../llm/model.ts";
+import {
+  argumentsJson,
+  toReplay,
+  wellFormed,
+  wellFormedValue,
+  type ReplayAssistant,
+  type ReplayMessage,
+  type ReplayResult,
+} from "../replay.ts";
+import type { NameLimits } from "../tool-names.ts";
+import { fromSignature } from "./signature.ts";
+
+export interface WireItem {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export const nameLimits: NameLimits = { idLength: 64, nameLength: 64 };
+
+/**
+ * `stored` says that the caller has the server keep its items. Only then are their ids sent: the id of an item that was not kept is
+ * refused, and so is an item whose reasoning is missing, when its id betrays that there was some (Q193, Q196).
+ */
+export function encodeInput(messages: readonly Message[], model: Model, stored: boolean): WireItem[] {
+  const replay = toReplay(messages, model, nameLimits);
+  const whole = sendable(replay);
+  const callers = new Map<string, unknown>();
+  return replay.flatMap((message): WireItem[] => {
+    switch (message.role) {
+      case "user":
+        return [{ type: "message", role: "user", content: message.content.map(encodePart) }];
+      case "assistant":
+        return encodeAssistant(message, { whole, callers, stored, readable: model.compat?.replayReasoning === true });
+      case "toolResult":
+        return [encodeResult(message, callers)];
+    }
+  });
+}
+
+interface Rules {
+  /** The opaque items that may be sent. */
+  readonly whole: ReadonlySet<unknown>;
+  /** The server's programs that made calls, by the call's id: they get the results. */
+  readonly callers: Map<string, unknown>;
+  readonly stored: boolean;
+  /** Whether reasoning goes back as text (Q132, Q133). */
+  readonly readable: boolean;
+}
+
+function encodeAssistant(message: ReplayAssistant, rules: Rules): WireItem[] {
+  const items: WireItem[] = [];
+  let open: { readonly id: unknown; readonly content: unknown[] } | undefined;
+  for (const part of message.content) {
+    if (part.type === "text") {
+      const { id, phase, annotations } = fromSignature(part.textSignature);
+      const cited = Array.isArray(annotations) ? wellFormedValue(annotations) : [];
+      const content = { type: "output_text", text: part.text, annotations: cited };
+      if (open !== undefined && id !== undefined && open.id === id) {
+        open.content.push(content); // another part of one message
+        continue;
+      }
+      open = { id, content: [content] };
+      items.push({
+        type: "message",
+        role: "assistant",
+        content: open.content,
+        ...idOf(id, rules),
+        ...(typeof phase === "string" && { phase }),
+      });
+      continue;
+    }
+    open = undefined;
+    if (part.type === "thinking") items.push(...encodeThinking(part, rules));
+    else if (part.type === "toolCall") items.push(encodeCall(part, rules));
+    else if (rules.whole.has(part.raw)) items.push(part.raw as WireItem);
+  }
+  while (items.at(-1)?.type === "reasoning") items.pop(); // refused without what it led to (Q195)
+  return items;
+}
+
+/** The encrypted form, with `summary` even when there is none (Q197); reasoning that has none cannot be checked, and is left out. */
+function encodeThinking({ thinking, thinkingSignature, field }: ThinkingContent, rules: Rules): WireItem[] {
+  const { id, encrypted_content: encrypted } = fromSignature(thinkingSignature);
+  const known = idOf(id, rules);
+  const text = wellFormed(thinking);
+  const hasText = text.trim() !== "";
+  if (typeof encrypted !== "string" && known === undefined && !(rules.readable && hasText)) return [];
+  const isSummary = field !== "reasoning_text";
+  return [
+    {
+      type: "reasoning",
+      ...known,
+      summary: isSummary && hasText ? [{ type: "summary_text", text }] : [],
+      ...(!isSummary && hasText && rules.readable && { content: [{ type: "reasoning_text", text }] }),
+      ...(typeof encrypted === "string" && { encrypted_content: encrypted }),
+    },
+  ];
+}
+
+function encodeCall(call: ToolCall, rules: Rules): WireItem {
+  const { id, caller, namespace } = fromSignature(call.thoughtSignature);
+  if (caller !== undefined) rules.callers.set(call.id, caller);
+  return {
+    type: "function_call",
+    ...idOf(id, rules),
+    call_id: call.id,
+    name: call.name,
+    arguments: argumentsJson(call),
+    ...(caller !== undefined && { caller }),
+    ...(namespace !== undefined && { namespace }),
+  };
+}
+
+/** Plain text wherever there is only text, for servers that take nothing else. */
+function encodeResult({ toolCallId, content }: ReplayResult, callers: ReadonlyMap<string, unknown>): WireItem {
+  const text = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const caller = callers.get(toolCallId);
+  return {
+    type: "function_call_output",
+    call_id: toolCallId,
+    output: text.length < content.length ? content.map(encodePart) : text.join("\n") || "(no output)",
+    ...(caller !== undefined && { caller }),
+  };
+}
+
+function encodePart(part: UserContent): WireItem {
+  if (part.type === "text") return { type: "input_text", text: part.text };
+  return { type: "input_image", image_url: `data:${part.mimeType};base64,${part.data}`, detail: "auto" };
+}
+
+function idOf(id: unknown, { stored }: Rules): { readonly id: string } | undefined {
+  return stored && typeof id === "string" ? { id } : undefined;
+}
+
+/**
+ * The provider's own items that may be sent. One that waits for an output of ours (a custom tool, a shell on this machine) is
+ * refused without it, and so is an output without its call (Q127); what the server did itself stands alone.
+ */
+function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
+  const whole = new Set<unknown>();
+  const calls = new Map<string, WireItem>();
+  const answered = new Set<string>();
+  for (const message of replay) {
+    if (message.role !== "assistant") continue;
+    for (const part of message.content) {
+      const item = part.type === "opaque" ? asItem(part) : undefined;
+      if (item === undefined) continue;
+      const { call_id: id } = item;
+      if (typeof id !== "string") whole.add(item);
+      else if (!item.type.endsWith("_output")) {
+        if (!answered.has(id)) calls.set(id, item);
+      } else if (calls.has(id) && !answered.has(id)) {
+        answered.add(id);
+        whole.add(calls.get(id)).add(item);
+      }
+    }
+  }
+  return whole;
+}
+
+function asItem({ raw }: OpaqueContent): WireItem | undefined {
+  const isItem = typeof raw === "object" && raw !== null && typeof (raw as { type?: unknown }).type === "string";
+  return isItem ? (raw as WireItem) : undefined;
+}

@@ -1,0 +1,274 @@
+/**
+ * Output items to parts. An item is known by its `output_index`, and only without one by its id, which some servers change with
+ * each event (Q187); it is made on demand (Q185, Q189), and its end says what it is (Q186, Q188).
+ */
+import { asRecord, asText } from "../../json-value.ts";
+import type { MessageWriter } from "../../llm/writer.ts";
+import type { ReaderFacts } from "../protocol.ts";
+import { CallReader } from "./calls.ts";
+import { PartWriter, type Part } from "./parts.ts";
+import { itemId, toSignature } from "./signature.ts";
+
+type Json = Record<string, unknown>;
+
+const kinds = ["message", "reasoning", "function_call"] as const;
+type Kind = (typeof kinds)[number] | "opaque";
+
+interface Item {
+  readonly kind: Kind;
+  /** The item as it began, then as it ended. */
+  raw: Json;
+  readonly position: unknown;
+  done: boolean;
+  /** Of a message, by `content_index`. */
+  readonly texts: Map<unknown, Part>;
+  /** Of any other item. */
+  readonly part: Part | undefined;
+  /** Of reasoning: the sections so far; where in the text the last one begins. */
+  readonly sections: Set<unknown>;
+  section: unknown;
+  from: number;
+}
+
+export class ItemAssembler {
+  readonly #parts: PartWriter;
+  readonly #calls: CallReader;
+  readonly #items: Item[] = [];
+  readonly #known = new Map<unknown, Item>();
+  readonly #citations = new Map<Part, unknown[]>();
+  #refused = false;
+
+  constructor(writer: MessageWriter, facts: ReaderFacts) {
+    this.#parts = new PartWriter(writer);
+    this.#calls = new CallReader(this.#parts, facts);
+  }
+
+  get callCount(): number {
+    return this.#calls.count;
+  }
+
+  /** Whether a call was cut: the server says so, whatever its arguments look like (Q182). */
+  get isCut(): boolean {
+    return this.#calls.isCut;
+  }
+
+  get refused(): boolean {
+    return this.#refused;
+  }
+
+  added(event: Json, raw: Json): void {
+    const item = this.#find(event, raw.id);
+    if (item === undefined || item.done || item.kind !== kindOf(raw.type)) this.#create(raw, event);
+    else if (item.kind !== "opaque") {
+      item.raw = raw; // its deltas came first
+      if (item.kind === "function_call") this.#calls.learn(item.part as Part, raw);
+    }
+  }
+
+  done(event: Json, raw: Json): void {
+    const kind = kindOf(raw.type);
+    const item = this.#find(event, raw.id) ?? this.#newest(event, kind);
+    if (item === undefined || item.kind !== kind) return this.#finish(this.#create(raw, event), raw);
+    if (!item.done) return this.#finish(item, raw);
+    const isRepeated = item.raw.id === raw.id && item.raw.call_id === raw.call_id;
+    if (!isRepeated) this.#finish(this.#create(raw, event), raw); // a server that does not count its items
+  }
+
+  /** Text of a message: a piece, or the whole. */
+  text(event: Json, field: "text" | "refusal", piece: unknown, whole: unknown): void {
+    if (field === "refusal") this.#refused = true;
+    if (asText(piece) + asText(whole) === "") return; // no reason to open a part (Q072)
+    const item = this.#itemFor(event, "message");
+    if (item === undefined) return;
+    const slot = event.content_index ?? 0;
+    const part = item.texts.get(slot);
+    if (part === undefined) item.texts.set(slot, this.#parts.begin("text", { text: asText(piece) || asText(whole) }));
+    else if (typeof piece === "string") this.#parts.append(part, piece);
+    else this.#parts.complete(part, asText(whole));
+  }
+
+  /** A content part that begins or ends. Reasoning has events of its own. */
+  content(event: Json, content: Json): void {
+    if (content.type === "refusal") this.text(event, "refusal", undefined, content.refusal);
+    else if (content.type === "output_text") this.text(event, "text", undefined, content.text);
+  }
+
+  citation(event: Json): void {
+    const part = this.#find(event, event.item_id)?.texts.get(event.content_index ?? 0);
+    if (part === undefined || event.annotation === undefined) return;
+    const list = this.#citations.get(part);
+    if (list === undefined) this.#citations.set(part, [event.annotation]);
+    else list.push(event.annotation);
+  }
+
+  /** A summary, or the thoughts themselves: of a server that sends both, what comes first is shown. */
+  reasoning(event: Json, field: "summary_text" | "reasoning_text", piece: unknown, whole: unknown): void {
+    if (asText(piece) + asText(whole) === "") return;
+    const item = this.#itemFor(event, "reasoning");
+    const part = item?.part;
+    if (item === undefined || part === undefined || (part.field ??= field) !== field) return;
+    const section = event.summary_index ?? event.content_index ?? 0;
+    if (section !== item.section) {
+      if (item.sections.has(section)) return; // the end of one that others followed
+      item.sections.add(section);
+      item.section = section;
+      if (part.text !== "") this.#parts.append(part, "\n\n");
+      item.from = part.text.length;
+    }
+    if (typeof piece === "string") this.#parts.append(part, piece);
+    else this.#parts.complete(part, asText(whole), item.from);
+  }
+
+  /** Arguments of a call: a piece, or the whole. */
+  args(event: Json, piece: unknown, whole: unknown): void {
+    const item = this.#itemFor(event, "function_call");
+    if (item?.part === undefined) return;
+    this.#parts.append(item.part, asText(piece));
+    this.#calls.complete(item.part, whole);
+    if (typeof event.name === "string") item.raw = { name: event.name, ...item.raw };
+  }
+
+  /** The server is done with an item of its own, though its end is still to come. */
+  settled(event: Json): void {
+    const part = this.#find(event, event.item_id)?.part;
+    if (part?.kind !== "opaque") return;
+    part.isSettled = true;
+    this.#parts.settle();
+  }
+
+  /** The answer is complete. `output` repeats it, or not (Q183): it counts for what did not come, or did not end (Q184). */
+  close(output: unknown): void {
+    const raws = Array.isArray(output) ? output.map(asRecord) : [];
+    const seen = new Set(this.#items.map(({ kind }) => kind));
+    for (const item of this.#items) {
+      if (item.done) continue;
+      const sameId = raws.find(({ id }) => typeof id === "string" && id === item.raw.id);
+      const samePlace = typeof item.position === "number" ? raws[item.position] : undefined;
+      const raw = [sameId, samePlace].find(
+        (candidate) => candidate !== undefined && kindOf(candidate.type) === item.kind,
+      );
+      this.#finish(item, raw ?? item.raw);
+    }
+    for (const raw of raws) {
+      const kind = kindOf(raw.type);
+      const isNew = seen.size === 0 || ((kind === "message" || kind === "function_call") && !seen.has(kind));
+      if (isNew && typeof raw.type === "string") this.#finish(this.#create(raw, {}), raw);
+    }
+  }
+
+  #find(event: Json, id: unknown): Item | undefined {
+    return this.#known.get(typeof event.output_index === "number" ? event.output_index : id);
+  }
+
+  /** Of a server that says neither place nor id: what is under way. */
+  #newest(event: Json, kind: Kind): Item | undefined {
+    const item = typeof event.output_index === "number" ? undefined : this.#items.at(-1);
+    return item?.kind === kind && !item.done ? item : undefined;
+  }
+
+  /** The item that a delta belongs to, made when its beginning went missing (Q189); undefined when it has ended. */
+  #itemFor(event: Json, kind: Kind): Item | undefined {
+    const known = this.#find(event, event.item_id);
+    if (known?.kind === kind) return known.done ? undefined : known;
+    return this.#newest(event, kind) ?? this.#create({ type: kind, id: event.item_id }, event);
+  }
+
+  #create(raw: Json, event: Json): Item {
+    const kind = kindOf(raw.type);
+    const item: Item = {
+      kind,
+      raw,
+      position: event.output_index,
+      done: false,
+      texts: new Map(),
+      part: this.#begin(kind, raw),
+      sections: new Set(),
+      section: undefined,
+      from: 0,
+    };
+    this.#items.push(item);
+    if (typeof event.output_index === "number") this.#known.set(event.output_index, item);
+    else if (asText(raw.id) !== "") this.#known.set(raw.id, item);
+    return item;
+  }
+
+  #begin(kind: Kind, raw: Json): Part | undefined {
+    switch (kind) {
+      case "message":
+        return undefined; // each of its texts is a part
+      case "reasoning":
+        return this.#parts.begin("thinking");
+      case "function_call":
+        return this.#calls.begin(raw);
+      case "opaque":
+        return this.#parts.begin("opaque", { raw });
+    }
+  }
+
+  #finish(item: Item, raw: Json): void {
+    item.done = true;
+    const { part } = item;
+    switch (item.kind) {
+      case "message":
+        this.#finishMessage(item, raw);
+        break;
+      case "reasoning":
+        this.#finishReasoning(part as Part, raw);
+        break;
+      case "function_call":
+        this.#calls.finish(part as Part, raw, item.raw);
+        break;
+      case "opaque":
+        (part as Part).raw = raw;
+        this.#parts.end(part as Part);
+        break;
+    }
+    item.raw = raw;
+  }
+
+  #finishMessage(item: Item, raw: Json): void {
+    const contents = asList(raw.content).filter((content) => textOf(content) !== "");
+    const phase = raw.phase ?? item.raw.phase;
+    // In the order of the texts: places in the list and `content_index` do not always agree.
+    const parts = [...item.texts.values()];
+    for (const [index, content] of contents.entries()) {
+      if (content.type === "refusal") this.#refused = true;
+      const part = parts[index];
+      if (part === undefined) parts.push(this.#parts.begin("text", { text: textOf(content) }));
+      else this.#parts.complete(part, textOf(content));
+    }
+    for (const [index, part] of parts.entries()) {
+      const given = contents[index]?.annotations;
+      const annotations = Array.isArray(given) && given.length > 0 ? given : this.#citations.get(part);
+      part.signature = toSignature({ id: itemId(raw.id, "msg_"), phase, annotations });
+      this.#parts.end(part);
+    }
+  }
+
+  #finishReasoning(part: Part, raw: Json): void {
+    const [summary = "", content = ""] = [raw.summary, raw.content].map((list) =>
+      asList(list)
+        .map(textOf)
+        .filter((text) => text !== "")
+        .join("\n\n"),
+    );
+    part.field ??= summary === "" && content !== "" ? "reasoning_text" : "summary_text";
+    this.#parts.complete(part, part.field === "reasoning_text" ? content : summary);
+    const { encrypted_content } = raw;
+    part.isEncrypted = typeof encrypted_content === "string" && encrypted_content !== "";
+    part.signature = toSignature({ id: itemId(raw.id, "rs_"), encrypted_content });
+    this.#parts.end(part);
+  }
+}
+
+function kindOf(type: unknown): Kind {
+  return kinds.find((kind) => kind === type) ?? "opaque"; // server tools and what is yet to come (Q190)
+}
+
+function textOf({ type, text, refusal }: Json): string {
+  return asText(type === "refusal" ? refusal : text);
+}
+
+function asList(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(asRecord) : [];
+}

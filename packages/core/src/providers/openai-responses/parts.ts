@@ -1,0 +1,148 @@
+/**
+ * Writes the parts of a message in the order in which they began. An item of the provider's own can only be written whole: what
+ * begins behind it waits for its end, unless the server is done with it and only the end went missing. Each delta costs the same,
+ * written or waiting.
+ */
+import type { MessageWriter } from "../../llm/writer.ts";
+
+type Json = Record<string, unknown>;
+
+export interface Part {
+  readonly kind: "text" | "thinking" | "toolCall" | "opaque";
+  /** What came so far: text, thinking, or the JSON of arguments. */
+  text: string;
+  /** Of a call; it waits for its name. */
+  id: string;
+  name: string;
+  /** The JSON of arguments that counts instead of what streamed (Q186, Q188). */
+  whole: string | undefined;
+  /** Of thinking: the wire's name for it. */
+  field: string | undefined;
+  /** Opaque data of the part. */
+  signature: string | undefined;
+  isEncrypted: boolean;
+  /** Of an opaque part. */
+  raw: Json;
+  /** Of an opaque part: the server is done with it, though its end is still to come. */
+  isSettled: boolean;
+  /** Its place in the message, once it is open. */
+  index: number | undefined;
+  ended: boolean;
+}
+
+export class PartWriter {
+  readonly #writer: MessageWriter;
+  /** Parts that have no place yet, in the order in which they began. */
+  readonly #waiting = new Set<Part>();
+  #newest: Part | undefined;
+
+  constructor(writer: MessageWriter) {
+    this.#writer = writer;
+  }
+
+  begin(kind: Part["kind"], fields: Partial<Pick<Part, "text" | "raw">> = {}): Part {
+    const part: Part = {
+      kind,
+      text: "",
+      id: "",
+      name: "",
+      whole: undefined,
+      field: undefined,
+      signature: undefined,
+      isEncrypted: false,
+      raw: {},
+      isSettled: false,
+      index: undefined,
+      ended: false,
+      ...fields,
+    };
+    this.#waiting.add(part);
+    this.#newest = part;
+    this.settle();
+    return part;
+  }
+
+  append(part: Part, text: string): void {
+    if (text === "" || part.ended) return;
+    const isFirst = part.text === "";
+    part.text += text;
+    if (part.index !== undefined) this.#writer.append(part.index, text);
+    else if (isFirst) this.settle();
+  }
+
+  /** Text from `from` on as the server says it is: what is missing at its end is written, what was shown otherwise stays. */
+  complete(part: Part, whole: string, from = 0): void {
+    const known = part.text.length - from;
+    if (whole.length > known && whole.startsWith(part.text.slice(from))) this.append(part, whole.slice(known));
+  }
+
+  end(part: Part): void {
+    if (part.ended) return;
+    part.ended = true;
+    if (part.index === undefined) this.settle();
+    else this.#close(part, part.index);
+  }
+
+  /** Gives places to the waiting parts, up to the first that must be waited for. */
+  settle(): void {
+    let isPassed = false;
+    for (const part of this.#waiting) {
+      if (!this.#isReady(part) || (isPassed && part.kind === "opaque")) {
+        if (!part.ended && !part.isSettled) return;
+        isPassed = true; // items of the provider's own keep their order
+        continue;
+      }
+      this.#waiting.delete(part);
+      if (part.kind === "thinking" && part.ended && part.text === "" && part.signature === undefined) continue;
+      this.#place(part);
+    }
+  }
+
+  #isReady(part: Part): boolean {
+    if (part.ended) return true;
+    switch (part.kind) {
+      case "text":
+        return true; // begun with its first piece
+      case "thinking":
+        return part.text !== "" || part !== this.#newest;
+      case "toolCall":
+        return part.name !== "";
+      case "opaque":
+        return false;
+    }
+  }
+
+  #place(part: Part): void {
+    switch (part.kind) {
+      case "text":
+        part.index = this.#writer.openText();
+        break;
+      case "thinking":
+        part.index = this.#writer.openThinking(part.field);
+        break;
+      case "toolCall":
+        part.index = this.#writer.openToolCall(part.id, part.name);
+        break;
+      case "opaque":
+        return this.#writer.opaque({ type: "opaque", protocol: "openai-responses", raw: part.raw });
+    }
+    this.#writer.append(part.index, part.text);
+    if (part.ended) this.#close(part, part.index);
+  }
+
+  #close(part: Part, index: number): void {
+    const { whole, signature } = part;
+    switch (part.kind) {
+      case "text":
+        return this.#writer.closeText(index, signature);
+      case "thinking":
+        return this.#writer.closeThinking(index, signature, part.isEncrypted && part.text === "");
+      case "toolCall":
+        return this.#writer.closeToolCall(index, {
+          ...(whole !== undefined && { text: whole }),
+          ...(signature !== undefined && { thoughtSignature: signature }),
+        });
+      case "opaque": // written whole
+    }
+  }
+}

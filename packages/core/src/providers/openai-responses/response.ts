@@ -1,0 +1,183 @@
+/** Responses events to a message. The type in the JSON counts; the event's name only when there is none (Q191). */
+import { asRecord, asText } from "../../json-value.ts";
+import { BowlineError } from "../../errors.ts";
+import type { MessageWriter } from "../../llm/writer.ts";
+import { errorOfEnvelope } from "../../transport/http-error.ts";
+import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
+import { ItemAssembler } from "./items.ts";
+import { toUsage } from "./usage.ts";
+
+type Json = Record<string, unknown>;
+
+/** Codes of errors in a stream, which has no status, as the status they would have had. */
+const statusOfCode: Record<string, number> = {
+  server_error: 500,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  vector_store_timeout: 504,
+  context_length_exceeded: 400,
+  invalid_api_key: 401,
+  model_not_found: 404,
+};
+
+export class ResponsesReader implements ProtocolReader {
+  readonly #writer: MessageWriter;
+  readonly #items: ItemAssembler;
+  #createdId: string | undefined;
+
+  constructor(writer: MessageWriter, facts: ReaderFacts) {
+    this.#writer = writer;
+    this.#items = new ItemAssembler(writer, facts);
+  }
+
+  /** `[DONE]` belongs to another protocol and says nothing here (Q017, Q179). */
+  sentinel(data: string): boolean {
+    return data.length <= 16 && data.trim().toLowerCase() === "[done]";
+  }
+
+  event(data: Json, name: string): void {
+    const type = typeof data.type === "string" ? data.type : name;
+    if (type === "error" || name === "error" || isError(data.error)) throw errorOf(data); // Q019, Q180
+    if (Array.isArray(data.choices) || asText(data.object).startsWith("chat.completion")) {
+      throw new BowlineError(
+        "unexpected_response",
+        "The server answers in Chat Completions on a Responses URL: use a model whose api is openai-chat.", // Q192
+      );
+    }
+    if (data.object === "response") return this.#whole(data, data.status); // of a server that does not stream (Q018)
+    this.#event(type, data);
+  }
+
+  end(): void {
+    throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", { retryable: true });
+  }
+
+  #event(type: string, data: Json): void {
+    switch (type) {
+      case "response.created":
+        this.#created(asRecord(data.response));
+        return this.#describe(asRecord(data.response));
+      case "response.queued":
+      case "response.in_progress":
+        return this.#describe(asRecord(data.response));
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+      case "response.cancelled":
+      case "response.done": {
+        const response = asRecord(data.response);
+        return this.#whole(response, isEnding(response.status) ? response.status : type.slice("response.".length));
+      }
+      case "response.output_item.added":
+      case "response.output_item.done": {
+        const item = asRecord(data.item);
+        if (typeof item.type !== "string") return;
+        return type.endsWith(".added") ? this.#items.added(data, item) : this.#items.done(data, item);
+      }
+      case "response.content_part.added":
+      case "response.content_part.done":
+        return this.#items.content(data, asRecord(data.part));
+      case "response.output_text.delta":
+        return this.#items.text(data, "text", data.delta, undefined);
+      case "response.output_text.done":
+        return this.#items.text(data, "text", undefined, data.text);
+      case "response.output_text.annotation.added":
+        return this.#items.citation(data);
+      case "response.refusal.delta":
+        return this.#items.text(data, "refusal", data.delta, undefined);
+      case "response.refusal.done":
+        return this.#items.text(data, "refusal", undefined, data.refusal);
+      case "response.reasoning_summary_text.delta":
+        return this.#items.reasoning(data, "summary_text", data.delta, undefined);
+      case "response.reasoning_summary_text.done":
+        return this.#items.reasoning(data, "summary_text", undefined, data.text);
+      case "response.reasoning_summary_part.added":
+      case "response.reasoning_summary_part.done":
+        return this.#items.reasoning(data, "summary_text", undefined, asRecord(data.part).text);
+      case "response.reasoning_text.delta":
+        return this.#items.reasoning(data, "reasoning_text", data.delta, undefined);
+      case "response.reasoning_text.done":
+        return this.#items.reasoning(data, "reasoning_text", undefined, data.text);
+      case "response.function_call_arguments.delta":
+        return this.#items.args(data, data.delta, undefined);
+      case "response.function_call_arguments.done":
+        return this.#items.args(data, undefined, data.arguments);
+    }
+    // What else comes tells how the server's own tools are doing, or is yet to be invented (Q190).
+    if (/^response\.\w+\.(?:completed|failed)$/.test(type)) this.#items.settled(data);
+  }
+
+  #created({ id }: Json): void {
+    if (typeof id !== "string" || id === "") return;
+    this.#createdId ??= id;
+    if (this.#createdId === id) return;
+    throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", { retryable: true });
+  }
+
+  /** The first id counts; some servers change it with each event (Q187). */
+  #describe({ id, model, usage }: Json): void {
+    const { message } = this.#writer;
+    if (message.responseId === undefined && asText(id) !== "") this.#writer.describe({ responseId: asText(id) });
+    if (asText(model) !== "" && model !== message.model) this.#writer.describe({ responseModel: asText(model) });
+    if (typeof usage === "object" && usage !== null) this.#writer.describe({ usage: toUsage(usage as Json) });
+  }
+
+  /** The last word: the response as a whole, in the status in which it ended. */
+  #whole(response: Json, status: unknown): void {
+    this.#describe(response);
+    const { incomplete_details: details, output, error } = response;
+    switch (status) {
+      case "completed":
+      case "done":
+        return this.#finish("completed", false, output);
+      case "incomplete":
+        return this.#finish(asText(asRecord(details).reason) || "incomplete", true, output);
+      case "failed":
+      case "cancelled":
+        this.#writer.describe({ rawStopReason: status });
+        if (isError(error)) throw errorOf({ error }); // Q181
+        throw new BowlineError("server_error", `The server gave up on the answer (status "${status}").`, {
+          retryable: true,
+        });
+      default:
+        return this.end();
+    }
+  }
+
+  #finish(reason: string, isCut: boolean, output: unknown): void {
+    this.#writer.describe({ rawStopReason: reason });
+    this.#items.close(output);
+    if (reason === "content_filter") {
+      throw new BowlineError("content_filtered", "A content filter stopped the answer.");
+    }
+    if (this.#items.refused) throw new BowlineError("refusal", "The model refused to answer."); // Q198
+    if (isCut || this.#items.isCut) return this.#writer.done("length"); // Q182
+    if (this.#items.callCount > 0) return this.#writer.done("toolUse");
+    if (!this.#writer.started) {
+      throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
+    }
+    this.#writer.done("stop");
+  }
+}
+
+function isEnding(status: unknown): boolean {
+  return ["completed", "incomplete", "failed", "cancelled"].includes(status as string);
+}
+
+function isError(error: unknown): boolean {
+  return error !== undefined && error !== null && error !== "";
+}
+
+/** Flat or nested (Q180), with the status that its code stands for. */
+function errorOf(envelope: Json): BowlineError {
+  const inner = isError(envelope.error) ? envelope.error : envelope;
+  const { code, type } = asRecord(inner);
+  const status = statusOf(code) ?? statusOf(type);
+  return errorOfEnvelope({ error: inner, ...(status !== undefined && { status }) });
+}
+
+function statusOf(code: unknown): number | undefined {
+  if (typeof code !== "string") return undefined;
+  if (Object.hasOwn(statusOfCode, code)) return statusOfCode[code];
+  return /^invalid_|image/.test(code) ? 400 : undefined;
+}
