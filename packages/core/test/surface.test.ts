@@ -24,8 +24,8 @@ describe("the public surface", () => {
       "./agent",
       "./openai-chat",
       "./anthropic-messages",
-"./openai-responses",
-"./google-generate",
+      "./openai-responses",
+      "./google-generate",
       "./testing",
       "./package.json",
     ]);
