@@ -18,7 +18,7 @@ export function parseToolArguments(text: string): ParsedArguments {
     value = JSON.parse(text);
   } catch (error) {
     try {
-      value = JSON.parse(repairStrings(text));
+      value = JSON.parse(repairStrings(text).replace(/\s*<\/tool_call>\s*$/, "")); // Q054
     } catch {
       return { arguments: {}, error: `The arguments are not valid JSON: ${(error as Error).message}` };
     }

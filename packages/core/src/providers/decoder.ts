@@ -94,35 +94,54 @@ export class StreamDecoder {
 
   #event(data: string, name: string): void {
     if (this.#writer.ended || this.#failure !== undefined) return;
-    this.#events++;
-    if (this.#reader.sentinel?.(data) === true) return;
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch (error) {
-      throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${data.slice(0, 200)}`, {
-        retryable: true,
-        cause: error,
-      });
-    }
-    if (typeof value === "object" && value !== null) this.#reader.event(value as Record<string, unknown>, name);
+    // Lines before the first event that were no field: an answer in one piece, of which only the end is an event (Q239).
+    if (this.#events++ === 0 && this.#sse.stray.startsWith("{")) this.#read(this.#sse.stray, "");
+    this.#read(data, name);
   }
 
-  /** A 2xx body without a single event: a page, JSON instead of a stream, or nothing (Q018, Q019, Q022, Q023, Q212). */
+  /** One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read (Q025, Q026). */
+  #read(data: string, name: string): void {
+    if (this.#reader.sentinel?.(data) === true) return;
+    const value = parseJson(data);
+    if (isRecord(value)) return this.#reader.event(value, name);
+    if (Array.isArray(value)) return value.forEach((item) => this.#reader.event(asRecord(item), name)); // Q212
+    const text = data.trim();
+    if (value !== undefined || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
+    if (text.startsWith("data:")) return this.#read(text.slice(5).trim(), name); // Q021
+    const lines = text.split("\n");
+    if (lines.length === 1 || parseJson(lines[0]) === undefined) {
+      throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${text.slice(0, 200)}`, {
+        retryable: true,
+      });
+    }
+    // Events without a blank line between them, or JSON lines (Q012, Q024); the last may be cut.
+    for (const [index, line] of lines.entries()) {
+      if (index + 1 < lines.length || line.trimEnd().endsWith("]") || parseJson(line) !== undefined)
+        this.#read(line, name);
+    }
+  }
+
+  /** A 2xx body without a single event: a page, JSON instead of a stream, or nothing (Q018, Q019, Q022, Q023). */
   #explainStray(): void {
     const body = this.#sse.stray.trim();
-    if ("data: ".startsWith(body) && body !== "") return; // a field's name that was cut is the beginning of a stream
-    const value = parseJson(body);
-    if (isRecord(value)) this.#reader.event(value, "");
-    else if (Array.isArray(value)) for (const item of value) this.#reader.event(asRecord(item), "");
-    else if (body === "") {
+    if (body === "")
       throw new BowlineError("empty_response", "The server answered with an empty stream.", { retryable: true });
-    } else {
-      const what = htmlTitle(body) ?? `text (${body.slice(0, 200)})`;
-      throw new BowlineError(
-        "unexpected_response",
-        `The server answered with ${what} instead of a stream: check the base URL.`,
-      );
+    if ("data: ".startsWith(body)) return; // a field's name that was cut is the beginning of a stream
+    const first = parseJson(body.split("\n")[0]);
+    const whole = parseJson(body);
+    if (first !== undefined || whole !== undefined) {
+      this.#read(body, "");
+      if (this.#writer.started || this.#writer.ended || whole === undefined) return;
     }
+    const page = htmlTitle(body);
+    const what =
+      page ?? (body.startsWith("\u001f") ? "compressed bytes (gzip) that say so nowhere" : body.slice(0, 200)); // Q027
+    throw new BowlineError(
+      "unexpected_response",
+      `The server answered with ${what} instead of a stream: check the base URL.`,
+      {
+        retryable: /\b5\d\d\b/.test(page ?? ""),
+      },
+    );
   }
 }

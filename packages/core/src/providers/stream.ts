@@ -40,7 +40,7 @@ async function call(
       timestamp: clock.now(),
       attempt,
       toolNames,
-      createId: () => `call_${randomId()}`,
+      createId: () => `call_${randomId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
     });
     const error = await attemptOnce(decoder, request, model, { ...options, clock, signal }, push);
     if (error === undefined) return decoder.message;

@@ -1,15 +1,16 @@
 /** A failed response as a typed error: what the server said, in words, with what a program needs to act on it. */
 import { BowlineError, type ErrorCode } from "../errors.ts";
+import { asRecord, asText } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
 
 const MAX_QUOTE = 500;
 
 /** Words that make a 429 final: waiting will not help (Q225). */
 const quotaWords =
-  /insufficient_quota|billing|payment|credit balance|current quota|(?:dai|month)ly limit|for (?:the )?(?:day|month)/i;
+  /insufficient_quota|billing|payment|credit balance|current quota|(?:dai|month)ly limit|for (?:the )?(?:day|month)|usage limit|PerDay/i;
 /** How servers say that a conversation is too long (Q243); throttling of tokens is not that. */
 const overflowWords =
-  /context[ _](?:length|window|size)|model's context|(?:prompt|input) is too long|input token count .* exceeds|maximum prompt length|length of the messages|model token limit/i;
+  /context[ _]?(?:length|window|size)|model's context|(?:prompt|input) is too long|(?:prompt|input) token count|maximum (?:prompt|allowed input) length|length of the messages|model token limit|range of input length|prompt exceeds max length|tokens to keep|input length .* exceeds/i;
 const throttleWords = /rate limit|too many requests|please wait|throttl/i;
 
 export interface ResponseFacts {
@@ -24,8 +25,8 @@ export interface ResponseFacts {
 /** The error of a response that is not 2xx. */
 export function errorOfResponse({ status, headers, body, url, now }: ResponseFacts): BowlineError {
   const said = messageOfBody(body) ?? htmlTitle(body);
-  const code = codeOf(status, said ?? "");
   const retryAfter = retryAfterMs(headers, body, now);
+  const code = codeOf(status, body, retryAfter);
   const requestId = headers.get("x-request-id") ?? headers.get("request-id");
   return new BowlineError(code, `${describe(code, status, url)}${said === undefined ? "" : `: ${said}`}`, {
     status,
@@ -36,13 +37,16 @@ export function errorOfResponse({ status, headers, body, url, now }: ResponseFac
 }
 
 /** The error of an envelope inside a stream, with the envelope's own status when it has one (Q100, Q139). */
-export function errorOfEnvelope(envelope: unknown): BowlineError {
-  const { status, words } = factsIn(envelope);
-  const message = messageIn(envelope) ?? quote(JSON.stringify(envelope) ?? "an empty error");
-  const code = codeOf(status, `${message} ${words}`);
-  return new BowlineError(code, `The server reported an error in the stream: ${message}`, {
+export function errorOfEnvelope(envelope: unknown, known?: number): BowlineError {
+  const body = JSON.stringify(envelope) ?? "";
+  const status = known ?? statusIn(envelope);
+  const retryAfter = retryAfterMs(new Headers(), body, 0);
+  const code = codeOf(status, body, retryAfter);
+  return new BowlineError(code, `The server reported an error in the stream: ${messageIn(envelope) ?? quote(body)}`, {
     ...(status !== undefined && { status }),
-    retryable: isRetryable(status, code, null),
+    // A model that botched its own call may do better next time (Q104).
+    retryable: isRetryable(status, code, body.includes('"tool_use_failed"') ? "true" : null),
+    ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
   });
 }
 
@@ -76,19 +80,17 @@ function messageIn(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The status an envelope names, by number or by type, at any depth of `error`; and its type and code as words. */
-function factsIn(value: unknown): { status: number | undefined; words: string } {
-  if (Array.isArray(value)) return factsIn(value[0]);
-  if (typeof value !== "object" || value === null) return { status: undefined, words: "" };
-  const { error, type, code, status, statusCode } = value as Record<string, unknown>;
-  const inner = factsIn(error);
+/** The status an envelope names, by number, type or code, at any depth of `error`. */
+function statusIn(value: unknown): number | undefined {
+  if (Array.isArray(value)) return statusIn(value[0]);
+  const { error, type, code, status, statusCode } = asRecord(value);
   const number = [code, status, statusCode].map(Number).find((candidate) => candidate >= 400 && candidate < 600);
-  const named = typeof type === "string" && Object.hasOwn(statusOfType, type) ? statusOfType[type] : undefined;
-  return { status: number ?? named ?? inner.status, words: `${String(type)} ${String(code)} ${inner.words}` };
+  const name = [type, code].find((word) => Object.hasOwn(statusOfName, asText(word)));
+  return number ?? statusOfName[asText(name)] ?? (error === undefined ? undefined : statusIn(error));
 }
 
-/** Anthropic names the status by type. */
-const statusOfType: Record<string, number> = {
+/** Names that stand for a status: Anthropic's types, OpenAI's codes. */
+const statusOfName: Record<string, number> = {
   invalid_request_error: 400,
   authentication_error: 401,
   billing_error: 402,
@@ -96,6 +98,8 @@ const statusOfType: Record<string, number> = {
   not_found_error: 404,
   request_too_large: 413,
   rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
   api_error: 500,
   server_error: 500,
   timeout_error: 504,
@@ -111,11 +115,13 @@ const codeOfStatus: Record<number, ErrorCode> = {
   413: "request_too_large",
 };
 
-function codeOf(status: number | undefined, said: string): ErrorCode {
-  if (overflowWords.test(said) && !throttleWords.test(said)) return "context_overflow";
-  if (status === 429) return quotaWords.test(said) ? "quota_exceeded" : "rate_limited";
+/** `body` as it came: codes say more than messages. A 429 with a delay will pass, whatever it says of quotas (Q216). */
+function codeOf(status: number | undefined, body: string, delay: number | undefined): ErrorCode {
+  if (overflowWords.test(body) && !throttleWords.test(body)) return "context_overflow";
+  if (status === 429)
+    return quotaWords.test(body) && (delay === undefined || /PerDay/.test(body)) ? "quota_exceeded" : "rate_limited";
   if (status !== undefined && status < 500) return codeOfStatus[status] ?? "invalid_request";
-  return status === 529 || /overloaded/i.test(said) ? "overloaded" : "server_error";
+  return status === 529 || /overloaded/i.test(body) ? "overloaded" : "server_error";
 }
 
 function isRetryable(status: number | undefined, code: ErrorCode, told: string | null): boolean {

@@ -15,7 +15,7 @@ export interface SseOptions {
 
 const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 /** How much of a body that is no event stream is kept to explain what it was. */
-const STRAY_LIMIT = 1024 * 1024;
+const STRAY_LIMIT = 8 * 1024 * 1024;
 
 export class SseReader {
   readonly #listener: SseListener;
@@ -32,7 +32,7 @@ export class SseReader {
     this.#maxEventLength = options.maxEventLength ?? DEFAULT_MAX_EVENT_LENGTH;
   }
 
-  /** Lines that were no field of an event stream, joined: what the body was instead, up to 1 Mi units. */
+  /** Lines that were no field of an event stream, joined: what the body was instead, up to 8 Mi units. */
   get stray(): string {
     return this.#stray;
   }

@@ -98,6 +98,7 @@ function encodeAssistant(message: ReplayAssistant, model: Model): WireMessage {
     }
     Object.assign(wire, reasoning);
   }
+  for (const part of message.content) if (part.type === "opaque") Object.assign(wire, part.raw); // reasoning_details (Q086)
   if (calls.length > 0) {
     wire.tool_calls = calls.map((call) => ({
       id: call.id,

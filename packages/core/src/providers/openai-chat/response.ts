@@ -1,7 +1,7 @@
 /** Chat Completions chunks to a message. Validates only what it uses, so an odd field never costs its siblings (Q076). */
 import { BowlineError } from "../../errors.ts";
 import type { Usage } from "../../llm/usage.ts";
-import { asRecord, isRecord } from "../../json-value.ts";
+import { asRecord, asText, isRecord, list } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
@@ -21,7 +21,7 @@ const filterReasons = new Set([
   "prohibited_content",
   "recitation",
 ]);
-const errorReasons = new Set(["error", "network_error"]);
+const errorReasons = new Set(["error", "network_error", "abort"]);
 
 export function createChatReader(writer: MessageWriter, facts: ReaderFacts): ProtocolReader {
   const calls = createToolCallAssembler(writer, facts);
@@ -30,6 +30,7 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
   let open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   let finishReason: string | undefined;
   let refused = false;
+  const details: Json[] = [];
   return { sentinel, event, end };
 
   /** `[DONE]` ends the answer, whatever its spacing and case (Q015); what follows is not ours (Q016). */
@@ -45,6 +46,9 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     // Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098).
     if (found !== undefined) writer.describe({ usage: (usage = { ...usage, ...found }) });
     if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
+    if (asText(chunk.type).startsWith("response.")) {
+      throw new BowlineError("unexpected_response", "The server speaks openai-responses here, not openai-chat."); // Q192
+    }
     noteOrigin(chunk);
     if (choice === undefined) return;
     read(deltaOf(choice)); // before the finish reason of the same chunk (Q056)
@@ -84,13 +88,9 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
   }
 
   function read(delta: Json): void {
-    for (const field of reasoningFields) {
-      if (delta[field] === undefined) continue; // nearly always
-      const text = reasoningText(delta[field]);
-      if (text === "") continue;
-      write("thinking", text, field);
-      break;
-    }
+    const field = reasoningFields.find((known) => delta[known] !== undefined && reasoningText(delta[known]) !== "");
+    if (field !== undefined) write("thinking", reasoningText(delta[field]), field);
+    if (delta.reasoning_details !== undefined) noteDetails(list(delta.reasoning_details), field === undefined);
     if (typeof delta.content === "string") write("text", delta.content);
     else if (Array.isArray(delta.content)) readParts(delta.content);
     if (typeof delta.refusal === "string" && delta.refusal !== "") {
@@ -104,6 +104,21 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     if (isRecord(delta.function_call)) {
       closeOpen();
       calls.addLegacy(delta.function_call);
+    }
+  }
+
+  /** Signed or encrypted reasoning goes back as it came, its pieces joined (Q086). Its text is shown if no other field has it. */
+  function noteDetails(pieces: readonly unknown[], show: boolean): void {
+    for (const piece of pieces.map(asRecord)) {
+      if (show) write("thinking", reasoningText(piece));
+      const last = details.at(-1);
+      if (last === undefined || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {
+        details.push({ ...piece });
+        continue;
+      }
+      for (const [key, value] of Object.entries(piece)) {
+        last[key] = key === "text" || key === "summary" ? asText(last[key]) + asText(value) : value;
+      }
     }
   }
 
@@ -158,6 +173,8 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     }
     if (refused) throw new BowlineError("refusal", "The model refused to answer.");
     closeOpen();
+    if (details.length > 0)
+      writer.opaque({ type: "opaque", protocol: "openai-chat", raw: { reasoning_details: details } });
     calls.close();
     if (lengthReasons.has(reason)) return writer.done("length");
     // Complete calls run whatever the benign reason says (Q058, Q059).
@@ -170,10 +187,14 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
 }
 
 /** An `error` field wins over choices (Q100); `event: error` is one whatever its shape (Q101, Q102). */
-function isErrorEnvelope({ error, choices, object, detail }: Json, name: string): boolean {
+function isErrorEnvelope(chunk: Json, name: string): boolean {
+  const { error, choices } = chunk;
   if (error === undefined && choices !== undefined && name === "") return false; // nearly always
   const said = typeof error === "string" ? error !== "" : Object.keys(asRecord(error)).length > 0;
-  return said || name === "error" || (choices === undefined && (object === "error" || detail !== undefined));
+  if (said || name === "error") return true;
+  const { object, detail, errors, message, statusCode, code } = chunk;
+  const coded = typeof message === "string" && (statusCode ?? code) !== undefined;
+  return choices === undefined && (object === "error" || coded || (detail ?? errors) !== undefined);
 }
 
 /** A string, a list of text parts, or an object that holds one (Q085). */

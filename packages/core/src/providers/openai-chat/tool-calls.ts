@@ -43,7 +43,7 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
     const delta = {
       index: asIndex(wire.index),
       id: asText(wire.id) || undefined, // Q038, Q039
-      name: asText(fn.name) || undefined,
+      name: undecorated(asText(fn.name)) || undefined,
       fragment: argumentsFragment(fn.arguments),
     };
     const call = continued(delta) ?? start(delta);
@@ -56,6 +56,12 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
     if (delta.fragment === "") return;
     appendArguments(call, delta.fragment);
     if (call.contentIndex !== undefined) writer.append(call.contentIndex, delta.fragment);
+  }
+
+  /** Templates leak into names; what surrounds a declared one goes (Q070). */
+  function undecorated(name: string): string {
+    const bare = name.replace(/^(?:functions\.|default_api:)/, "").replace(/(?:<\|.*|:\d+)$/, "");
+    return declared.has(bare) ? bare : name;
   }
 
   /** The old single-call form (Q068). */

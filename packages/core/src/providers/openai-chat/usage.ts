@@ -8,7 +8,9 @@ export function findUsage(
   choice: Record<string, unknown> | undefined,
 ): Usage | undefined {
   const found = [chunk.usage, choice?.usage, asRecord(chunk.x_groq).usage].find(isRecord);
-  return found === undefined ? undefined : toUsage(found);
+  if (found !== undefined) return toUsage(found);
+  const { prompt_n, predicted_n } = asRecord(chunk.timings); // llama.cpp
+  return prompt_n === undefined ? undefined : toUsage({ prompt_tokens: prompt_n, completion_tokens: predicted_n });
 }
 
 /** Maps one usage object; a field that is missing or no number stays absent. */
