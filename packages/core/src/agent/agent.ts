@@ -6,7 +6,7 @@ import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { ImageContent, Message, UserContent } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
-import { createMemoryEffects } from "./effects.ts";
+import type { Effects } from "./effects.ts";
 import { isThenable } from "./emitter.ts";
 import type { AgentEvent, AgentMessage } from "./event.ts";
 import type { AgentLoopConfig } from "./hooks.ts";
@@ -189,7 +189,10 @@ export class Agent<TContext = unknown> {
     const state = this.#state;
     const controller = new AbortController();
     let skipSteering = steeringTaken;
-    const effects = createMemoryEffects({
+    const effects: Effects = {
+      step: (_name, fn) => fn(),
+      // Nobody outside can answer here; effects that are given can be.
+      waitFor: (name) => Promise.reject(new BowlineError("invalid_state", `Nothing answers ${name} here.`)),
       publish: (event) => this.#publish(event, controller.signal),
       inbox: (kind) => {
         if (kind === "followUp") return this.#followUps.take();
@@ -197,7 +200,7 @@ export class Agent<TContext = unknown> {
         skipSteering = false;
         return skip ? [] : this.#steering.take();
       },
-    });
+    };
     this.#controller = controller;
     state.isStreaming = true;
     const running = runLoop(prompts, {
