@@ -77,6 +77,8 @@ export type {
 export { addUsage } from "./llm/usage.ts";
 export type { Cost, Prices, Usage } from "./llm/usage.ts";
 
+export { createFailover } from "./providers/failover.ts";
+export type { FailoverOptions } from "./providers/failover.ts";
 export { getModel, parseModelRef, vendors } from "./providers/vendors.ts";
 export type { ModelRef, Vendor } from "./providers/vendors.ts";
 export { streamByProtocol };

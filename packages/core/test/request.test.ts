@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, it } from "node:test";
-import type { AssistantMessageEvent } from "../src/llm/event.ts";
+import { reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
 import type { AssistantMessage } from "../src/llm/message.ts";
 import type { StreamOptions } from "../src/llm/model.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
@@ -138,6 +138,24 @@ describe("a model call", () => {
     };
     const { message, requests } = await against([dies], { maxRetries: 2 });
     assert.deepEqual([text(message), message.error?.code, requests], ["Hel", "connection_failed", 1]);
+  });
+
+  it("is asked again after output when that is asked for: what came is withdrawn, and the message is the second one", async () => {
+    const dies: Handler = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: "Hel" } }] })}\n\n`, () =>
+        setTimeout(() => response.destroy(), 5),
+      );
+    };
+    const { message, events, requests } = await against([dies, chatText("Hello")], {
+      maxRetries: 1,
+      retryAfterOutput: true,
+    });
+    assert.deepEqual([text(message), message.stopReason, requests], ["Hello", "stop", 2]);
+    const kinds = events.map(({ type }) => type).filter((type) => !type.startsWith("text_"));
+    assert.deepEqual(kinds, ["start", "message_retract", "request_retry", "start", "done"]);
+    const recorded = JSON.parse(JSON.stringify(events)) as AssistantMessageEvent[];
+    assert.equal(JSON.stringify(reduceEvents(recorded)), JSON.stringify(message));
   });
 
   it("fails at once on a delay above the cap, and says how long (Q220)", async () => {

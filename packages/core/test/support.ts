@@ -39,6 +39,7 @@ export function short(event: AgentEvent): string {
     case "turn_start":
     case "turn_end":
     case "request_retry":
+    case "model_failover":
       return event.type;
   }
 }

@@ -40,6 +40,7 @@ describe("the public surface", () => {
       "agentLoop",
       "agentLoopContinue",
       "applyEvent",
+      "createFailover",
       "createMemoryEffects",
       "defineTool",
       "errorCodes",

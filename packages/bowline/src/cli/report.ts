@@ -69,6 +69,12 @@ export class TextReport implements Report {
         return this.#line(
           dim(`… ${oneLine(event.error.message, 300)}; asking again in ${(event.delayMs / 1000).toFixed(1)} s`),
         );
+      case "model_failover": {
+        const { from, to, error } = event;
+        return this.#line(
+          dim(`… ${from.provider}/${from.model}: ${oneLine(error.message, 300)}; asking ${to.provider}/${to.model}`),
+        );
+      }
       case "agent_start":
       case "agent_end":
       case "turn_end":

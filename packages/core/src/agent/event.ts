@@ -99,6 +99,14 @@ interface RequestRetryAgentEvent {
   readonly error: ErrorInfo;
 }
 
+/** A model failed for good before any output, and another is asked. */
+interface ModelFailoverAgentEvent {
+  readonly type: "model_failover";
+  readonly from: { readonly provider: string; readonly model: string };
+  readonly to: { readonly provider: string; readonly model: string };
+  readonly error: ErrorInfo;
+}
+
 export type AgentEventBody =
   | AgentStartEvent
   | AgentEndEvent
@@ -110,7 +118,8 @@ export type AgentEventBody =
   | ToolExecutionStartEvent
   | ToolExecutionUpdateEvent
   | ToolExecutionEndEvent
-  | RequestRetryAgentEvent;
+  | RequestRetryAgentEvent
+  | ModelFailoverAgentEvent;
 
 type Numbered<T> = T extends unknown ? Readonly<T> & AgentEventBase : never;
 

@@ -71,10 +71,15 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
       const { attempt, delayMs, error } = event;
       return emitter.emit({ type: "request_retry", attempt, delayMs, error });
     }
+    if (event.type === "model_failover") {
+      const { from, to, error } = event;
+      return emitter.emit({ type: "model_failover", from, to, error });
+    }
     // Our own streams fold as they write; others are folded here.
     partial = event.partial ?? applyEvent(partial, event);
     if (partial === undefined || isTerminal(event)) return undefined;
     if (event.type !== "start") return started ? emitter.update(event, partial) : undefined;
+    if (started) return undefined; // again, after a retraction: the message goes on under its first start
     started = true;
     onStart();
     return emitter.emit({ type: "message_start", message: partial });

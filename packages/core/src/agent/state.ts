@@ -76,6 +76,9 @@ export class MutableAgentState implements AgentState {
       case "message_start":
         this.streamingMessage = event.message.role === "assistant" ? event.message : undefined;
         break;
+      case "message_update":
+        this.streamingMessage = event.message; // another object after a retraction
+        break;
       case "message_end":
         this.streamingMessage = undefined;
         break;
@@ -92,9 +95,9 @@ export class MutableAgentState implements AgentState {
         this.errorMessage = event.error?.message;
         break;
       case "turn_start":
-      case "message_update":
       case "tool_execution_update":
       case "request_retry":
+      case "model_failover":
         break;
     }
   }

@@ -79,6 +79,13 @@ interface RequestRetryEvent extends EventBase {
   readonly delayMs: number;
   readonly error: ErrorInfo;
 }
+/** A model failed for good before any output, and another is asked. */
+interface ModelFailoverEvent extends EventBase {
+  readonly type: "model_failover";
+  readonly from: { readonly provider: string; readonly model: string };
+  readonly to: { readonly provider: string; readonly model: string };
+  readonly error: ErrorInfo;
+}
 /** Everything from part `contentIndex` on is withdrawn; the answer starts again. */
 interface MessageRetractEvent extends EventBase {
   readonly type: "message_retract";
@@ -112,6 +119,7 @@ export type AssistantMessageEvent =
   | OpaqueEndEvent
   | RequestRetryEvent
   | MessageRetractEvent
+  | ModelFailoverEvent
   | DoneEvent
   | ErrorEvent;
 
@@ -138,7 +146,7 @@ export function applyEvent(
     if (message === undefined) return final;
     return final === message ? message : Object.assign(message, final, { content: message.content });
   }
-  if (message === undefined || event.type === "request_retry") return message;
+  if (message === undefined || event.type === "request_retry" || event.type === "model_failover") return message;
   const { content } = message;
   if (event.type === "message_retract") {
     content.length = Math.min(content.length, event.contentIndex);

@@ -95,6 +95,11 @@ export interface StreamOptions {
   timeouts?: StreamTimeouts;
   /** Further tries after a failure before any output. Default 2. */
   maxRetries?: number;
+  /**
+   * Also ask again after output was shown: it is withdrawn with a `message_retract` event first. No tool of the turn has
+   * started by then. Default false.
+   */
+  retryAfterOutput?: boolean;
   /** The longest wait, in milliseconds, that a server may ask for; above it the call fails at once and says so. Default 60,000; 0 is no cap. */
   maxRetryDelayMs?: number;
   /** Sees the request body, and may return another. May be async; a throw fails the call with `hook_failed`. */

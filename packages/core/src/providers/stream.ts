@@ -8,23 +8,44 @@ import { EventStream } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
 import { backoffMs } from "../transport/retry.ts";
 import { postForStream, type ChunkVerdict, type PostRequest } from "../transport/request.ts";
-import { StreamDecoder } from "./decoder.ts";
+import { StreamDecoder, type DecoderOptions } from "./decoder.ts";
 import type { Protocol } from "./protocol.ts";
 
 type Push = (batch: readonly AssistantMessageEvent[]) => void;
 
-const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000 };
+/** What reads the bytes of one answer, as {@link StreamDecoder} does. */
+export type Decoder = Pick<StreamDecoder, "message" | "started" | "ended" | "failure" | "push" | "end" | "fail">;
+
+/** One kind of model call: how it is asked, and what reads the answer. */
+export interface Wire extends Pick<Protocol, "encode"> {
+  createDecoder(model: Model, options: DecoderOptions): Decoder;
+}
+
+export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000 };
 
 /** The protocol as a stream function. Never throws or rejects: every failure is the stream's last event. */
 export function createStreamFn(
   protocol: Protocol,
 ): (model: Model, context: Context, options?: StreamOptions) => AssistantMessageEventStream {
-  return (model, context, options = {}) =>
-    new EventStream((push, left) => call(protocol, model, context, options, push, left));
+  const wire: Wire = {
+    encode: protocol.encode,
+    createDecoder: (model, options) => new StreamDecoder(protocol, model, options),
+  };
+  return (model, context, options = {}) => streamWire(wire, model, context, options);
+}
+
+/** One model call. Never throws or rejects: every failure is the stream's last event. */
+export function streamWire(
+  wire: Wire,
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+): AssistantMessageEventStream {
+  return new EventStream((push, left) => call(wire, model, context, options, push, left));
 }
 
 async function call(
-  protocol: Protocol,
+  wire: Wire,
   model: Model,
   context: Context,
   options: StreamOptions,
@@ -34,9 +55,9 @@ async function call(
   const { clock = systemClock, maxRetries = 2, maxRetryDelayMs = 60_000 } = options;
   const signal = options.signal === undefined ? left : AbortSignal.any([options.signal, left]);
   const toolNames = (context.tools ?? []).map((tool) => tool.name);
-  const request = prepare(protocol, model, context, options);
+  const request = prepare(wire, model, context, options);
   for (let attempt = 1; ; attempt++) {
-    const decoder = new StreamDecoder(protocol, model, {
+    const decoder = wire.createDecoder(model, {
       timestamp: clock.now(),
       attempt,
       toolNames,
@@ -46,10 +67,12 @@ async function call(
     if (error === undefined) return decoder.message;
     const delay = backoffMs(attempt, error.retryAfterMs, Math.random());
     const tooLong = maxRetryDelayMs > 0 && delay > maxRetryDelayMs;
-    if (decoder.started || !error.retryable || attempt > maxRetries || signal.aborted || tooLong) {
+    const shown = decoder.started && options.retryAfterOutput !== true;
+    if (shown || !error.retryable || attempt > maxRetries || signal.aborted || tooLong) {
       push(decoder.fail(tooLong && error.retryable ? refuseWait(error, delay) : error));
       return decoder.message;
     }
+    if (decoder.started) push([{ type: "message_retract", attempt, contentIndex: 0, error: toErrorInfo(error) }]);
     push([{ type: "request_retry", attempt, delayMs: delay, error: toErrorInfo(error) }]);
     await sleep(clock, delay, signal);
   }
@@ -57,12 +80,12 @@ async function call(
 
 /** The request is made once, for all tries; a failure is kept so that it ends the stream rather than throwing. */
 async function prepare(
-  protocol: Protocol,
+  wire: Wire,
   model: Model,
   context: Context,
   options: StreamOptions,
 ): Promise<PostRequest> {
-  const request = protocol.encode(model, context, options);
+  const request = wire.encode(model, context, options);
   const body = { ...request.body, ...options.extraBody };
   const replaced = await callHook("onPayload", () => options.onPayload?.(body, model));
   return { ...request, body: (replaced as Record<string, unknown> | undefined) ?? body };
@@ -70,7 +93,7 @@ async function prepare(
 
 /** One try. Returns what went wrong, or undefined after `done`. */
 async function attemptOnce(
-  decoder: StreamDecoder,
+  decoder: Decoder,
   prepared: Promise<PostRequest>,
   model: Model,
   options: StreamOptions & { readonly clock: NonNullable<StreamOptions["clock"]>; readonly signal: AbortSignal },

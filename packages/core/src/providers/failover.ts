@@ -1,0 +1,114 @@
+/** Another model when one fails for good: on the level of the stream function, so that the loop and every wire stay as they are. */
+import { BowlineError, type ErrorCode } from "../errors.ts";
+import type { AssistantMessageEvent } from "../llm/event.ts";
+import type { AssistantMessage, Context } from "../llm/message.ts";
+import type {
+  AssistantMessageEventStream,
+  AssistantMessageStream,
+  Model,
+  StreamFn,
+  StreamOptions,
+} from "../llm/model.ts";
+import { EventStream } from "../llm/stream.ts";
+
+/** Failures that another model or vendor may not share. A refusal, a filter and a bad request would meet them again. */
+const defaultKinds: readonly ErrorCode[] = [
+  "timeout",
+  "connection_failed",
+  "authentication_failed",
+  "permission_denied",
+  "not_found",
+  "rate_limited",
+  "quota_exceeded",
+  "overloaded",
+  "server_error",
+  "unexpected_response",
+  "stream_truncated",
+  "stream_corrupt",
+  "empty_response",
+];
+
+export interface FailoverOptions {
+  /** Makes the calls, retries included. */
+  readonly streamFn: StreamFn;
+  /** Asked in this order when the model of the call fails. */
+  readonly models: readonly Model[];
+  /** Which failures move on. Default: those that another vendor may not share. */
+  readonly kinds?: readonly ErrorCode[];
+  /** The key of a provider. Without it a key given for the first model goes to models of the same provider only. */
+  readonly getApiKey?: (provider: string) => string | undefined | PromiseLike<string | undefined>;
+}
+
+/**
+ * A stream function that asks the next model when one has failed for good before any output, and says so with a
+ * `model_failover` event. The message names the model that answered, so replay rules hold for what it signed. The last failure
+ * is the stream's.
+ */
+export function createFailover(
+  options: FailoverOptions,
+): (model: Model, context: Context, callOptions?: StreamOptions) => AssistantMessageEventStream {
+  const { kinds = defaultKinds } = options;
+  return (model, context, callOptions = {}) =>
+    new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, left) => {
+      const signal = callOptions.signal === undefined ? left : AbortSignal.any([callOptions.signal, left]);
+      const models = [model, ...options.models];
+      for (const [index, candidate] of models.entries()) {
+        const next = models[index + 1];
+        const key = await keyFor(candidate, model, callOptions, options);
+        const stream = await options.streamFn(candidate, context, { ...callOptions, signal, ...key });
+        const failed = await pass(stream, push, next === undefined ? [] : kinds);
+        if (failed.message !== undefined) return failed.message;
+        if (next !== undefined) push([failover(candidate, next, failed.event)]);
+      }
+      throw new BowlineError("internal_error", "The last model's stream is passed on whole.");
+    });
+}
+
+type Failed = Extract<AssistantMessageEvent, { type: "error" }>;
+
+/** Passes a stream on. Gives its message, or the failure that is not passed on because another model is to be asked. */
+async function pass(
+  stream: AssistantMessageStream,
+  push: (batch: readonly AssistantMessageEvent[]) => void,
+  kinds: readonly ErrorCode[],
+): Promise<{ message: AssistantMessage; event?: undefined } | { message?: undefined; event: Failed }> {
+  let shown = false;
+  for await (const batch of stream.batches?.() ?? singly(stream)) {
+    const last = batch.at(-1);
+    if (last?.type === "error") {
+      const code = last.error.error?.code;
+      if (!shown && last.error.content.length === 0 && code !== undefined && kinds.includes(code))
+        return { event: last };
+    }
+    // A start alone shows nothing: it is held back with the rest of a batch that only fails.
+    shown ||= batch.some(({ type }) => type !== "request_retry");
+    push(batch);
+    if (last?.type === "done") return { message: last.message };
+    if (last?.type === "error") return { message: last.error };
+  }
+  throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+}
+
+async function keyFor(
+  candidate: Model,
+  first: Model,
+  { apiKey }: StreamOptions,
+  { getApiKey }: FailoverOptions,
+): Promise<Partial<StreamOptions>> {
+  const own = (await getApiKey?.(candidate.provider)) ?? (candidate.provider === first.provider ? apiKey : undefined);
+  return { apiKey: own ?? "" };
+}
+
+function failover(from: Model, to: Model, { attempt, error }: Failed): AssistantMessageEvent {
+  const reason = error.error ?? {
+    code: "internal_error" as const,
+    message: error.errorMessage ?? "",
+    retryable: false,
+  };
+  const name = ({ provider, id }: Model): { provider: string; model: string } => ({ provider, model: id });
+  return { type: "model_failover", attempt, from: name(from), to: name(to), error: reason };
+}
+
+async function* singly(stream: AssistantMessageStream): AsyncGenerator<readonly AssistantMessageEvent[]> {
+  for await (const event of stream) yield [event];
+}
