@@ -128,10 +128,20 @@ describe("the public surface", () => {
         ["deepseek", "DEEPSEEK_API_KEY"],
         ["mistral", "MISTRAL_API_KEY"],
         ["xai", "XAI_API_KEY"],
+        ["together", "TOGETHER_API_KEY"],
+        ["fireworks", "FIREWORKS_API_KEY"],
+        ["cerebras", "CEREBRAS_API_KEY"],
+        ["moonshot", "MOONSHOT_API_KEY"],
+        ["zai", "ZAI_API_KEY"],
+        ["dashscope", "DASHSCOPE_API_KEY"],
+        ["azure", "AZURE_OPENAI_API_KEY"],
+        ["copilot", "COPILOT_TOKEN"],
         ["ollama", undefined],
         ["lmstudio", undefined],
         ["llamacpp", undefined],
         ["vllm", undefined],
+        ["litellm", undefined],
+        ["sglang", undefined],
       ],
     );
   });
@@ -153,5 +163,13 @@ describe("a model reference", () => {
   it("of an unknown provider needs a base URL", () => {
     assert.throws(() => main.getModel("acme", "m"), /Unknown provider "acme"/);
     assert.equal(main.getModel("acme", "m", { baseUrl: "http://127.0.0.1:1/v1" }).api, "openai-chat");
+    assert.throws(() => main.getModel("azure", "m"), /Azure OpenAI has no address of its own: give a base URL/);
+    const azure = main.getModel("azure", "m", { baseUrl: "https://me.openai.azure.com/openai/v1" });
+    const { headers } = openaiChat.openaiChat.encode(
+      azure,
+      { messages: [{ role: "user", content: "Hi", timestamp: 1 }] },
+      { apiKey: "k" },
+    );
+    assert.deepEqual([headers["api-key"], headers.authorization], ["k", undefined]);
   });
 });

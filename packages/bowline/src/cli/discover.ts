@@ -76,12 +76,12 @@ async function atBaseUrl(
 }
 
 async function byKey(wanted: Wanted, env: Environment): Promise<Discovered | undefined> {
-  for (const vendor of vendors) {
-    if (vendor.keyVariable === undefined) continue;
-    const apiKey = set(env[vendor.keyVariable]);
+  for (const { id: provider, keyVariable, baseUrl, defaultModel } of vendors) {
+    if (keyVariable === undefined || baseUrl === undefined) continue;
+    const apiKey = set(env[keyVariable]);
     if (apiKey === undefined) continue;
-    const id = vendor.defaultModel ?? (await firstModel(vendor.baseUrl, apiKey));
-    return found(getModel(vendor.id, id), apiKey, `${vendor.keyVariable} is set`);
+    const id = defaultModel ?? (await firstModel(baseUrl, apiKey));
+    return found(getModel(provider, id), apiKey, `${keyVariable} is set`);
   }
   if (wanted.apiKeyEnv !== undefined)
     throw new UsageError("--api-key-env needs --model or --base-url, to know whose key it is.");
@@ -99,9 +99,9 @@ async function onThisMachine(): Promise<Discovered | undefined> {
     : found(getModel(vendor.id, id), undefined, `${vendor.name} runs on this machine`);
 }
 
-async function localModel(vendor: Vendor): Promise<string | undefined> {
+async function localModel({ baseUrl = "" }: Vendor): Promise<string | undefined> {
   try {
-    return (await listModels(vendor.baseUrl, undefined, LOCAL_TIMEOUT_MS))[0];
+    return (await listModels(baseUrl, undefined, LOCAL_TIMEOUT_MS))[0];
   } catch {
     return undefined; // nothing there, or something else: looked for, not asked for
   }

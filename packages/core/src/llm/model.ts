@@ -47,6 +47,8 @@ export interface Compat {
   replayReasoning?: boolean;
   /** Whether `temperature` is refused (Q113). Default false. */
   noTemperature?: boolean;
+  /** The header that carries the key bare, in place of `Authorization: Bearer` (Azure's `api-key`; Q135). */
+  keyHeader?: string;
   /** Anthropic: ask for adaptive thinking with an effort instead of a token budget. Default false. */
   adaptiveThinking?: boolean;
 }

@@ -7,7 +7,8 @@ export interface Vendor {
   readonly id: string;
   readonly name: string;
   readonly api: "openai-chat" | "anthropic-messages" | "openai-responses" | "google-generate";
-  readonly baseUrl: string;
+  /** Absent where each customer has an own address: it must be given. */
+  readonly baseUrl?: string;
   /** The environment variable that holds the key; none for servers that need no key. */
   readonly keyVariable?: string;
   /** Asked when no model is named; without it, the first that `/models` lists. */
@@ -88,10 +89,73 @@ export const vendors: readonly Vendor[] = [
     defaultModel: "grok-4",
     compat: { thinkingFormat: "none" },
   },
+  {
+    id: "together",
+    name: "Together",
+    api: "openai-chat",
+    baseUrl: "https://api.together.xyz/v1",
+    keyVariable: "TOGETHER_API_KEY",
+  },
+  {
+    id: "fireworks",
+    name: "Fireworks",
+    api: "openai-chat",
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    keyVariable: "FIREWORKS_API_KEY",
+  },
+  {
+    id: "cerebras",
+    name: "Cerebras",
+    api: "openai-chat",
+    baseUrl: "https://api.cerebras.ai/v1",
+    keyVariable: "CEREBRAS_API_KEY",
+    compat: { maxTokensField: "max_completion_tokens" },
+  },
+  {
+    id: "moonshot",
+    name: "Moonshot",
+    api: "openai-chat",
+    baseUrl: "https://api.moonshot.ai/v1",
+    keyVariable: "MOONSHOT_API_KEY",
+    compat: { thinkingFormat: "none", replayReasoning: true },
+  },
+  {
+    id: "zai",
+    name: "Z.AI",
+    api: "openai-chat",
+    baseUrl: "https://api.z.ai/api/paas/v4",
+    keyVariable: "ZAI_API_KEY",
+    compat: { thinkingFormat: "thinking" },
+  },
+  {
+    id: "dashscope",
+    name: "DashScope",
+    api: "openai-chat",
+    baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    keyVariable: "DASHSCOPE_API_KEY",
+    compat: { thinkingFormat: "enable_thinking" },
+  },
+  {
+    id: "azure",
+    name: "Azure OpenAI",
+    api: "openai-chat",
+    keyVariable: "AZURE_OPENAI_API_KEY",
+    compat: { maxTokensField: "max_completion_tokens", systemRole: "developer", keyHeader: "api-key" },
+  },
+  {
+    id: "copilot",
+    name: "GitHub Copilot",
+    api: "openai-chat",
+    baseUrl: "https://api.githubcopilot.com",
+    keyVariable: "COPILOT_TOKEN",
+    compat: { thinkingFormat: "none" },
+  },
   { id: "ollama", name: "Ollama", api: "openai-chat", baseUrl: "http://127.0.0.1:11434/v1" },
   { id: "lmstudio", name: "LM Studio", api: "openai-chat", baseUrl: "http://127.0.0.1:1234/v1" },
   { id: "llamacpp", name: "llama.cpp", api: "openai-chat", baseUrl: "http://127.0.0.1:8080/v1" },
   { id: "vllm", name: "vLLM", api: "openai-chat", baseUrl: "http://127.0.0.1:8000/v1" },
+  { id: "litellm", name: "LiteLLM", api: "openai-chat", baseUrl: "http://127.0.0.1:4000/v1" },
+  { id: "sglang", name: "SGLang", api: "openai-chat", baseUrl: "http://127.0.0.1:30000/v1" },
 ];
 
 export interface ModelRef {
@@ -121,11 +185,12 @@ export function getModel(provider: string, id: string, overrides: Partial<Omit<M
   const vendor = vendors.find((row) => row.id === provider);
   const baseUrl = overrides.baseUrl ?? vendor?.baseUrl;
   if (baseUrl === undefined) {
-    const known = vendors.map((row) => row.id).join(", ");
-    throw new BowlineError(
-      "invalid_argument",
-      `Unknown provider ${JSON.stringify(provider)}: give a base URL, or use one of ${known}.`,
-    );
+    const known = vendors.flatMap((row) => (row.baseUrl === undefined ? [] : [row.id])).join(", ");
+    const what =
+      vendor === undefined
+        ? `Unknown provider ${JSON.stringify(provider)}`
+        : `${vendor.name} has no address of its own`;
+    throw new BowlineError("invalid_argument", `${what}: give a base URL, or use one of ${known}.`);
   }
   const compat = { ...vendor?.compat, ...overrides.compat };
   return {

@@ -36,7 +36,7 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
       "content-type": "application/json",
       accept: "text/event-stream",
       "accept-encoding": "identity", // compression buffers a stream (Q027)
-      ...(apiKey !== "" && { authorization: `Bearer ${apiKey}` }),
+      ...(apiKey !== "" && { [compat.keyHeader ?? "authorization"]: compat.keyHeader ? apiKey : `Bearer ${apiKey}` }),
       ...model.headers,
       ...options.headers,
     },
