@@ -19,13 +19,15 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   agent: [...bottom, "llm"],
   session: [...bottom, "llm"],
   compat: [...bottom, "llm", "providers", "agent"],
+  // An entry of its own, for what it needs of others.
+  prices: [...bottom, "llm"],
   // The main entry is the one place where agent and providers meet.
   index: [...bottom, "transport", "llm", "providers", "agent", "session"],
   testing: [...bottom, "transport", "llm", "providers", "agent", "session", "compat", "index"],
 };
 
 /** The layers that are files: they stand beside index.ts, the others are folders. */
-export const fileLayers: readonly string[] = [...bottom, "index"];
+export const fileLayers: readonly string[] = [...bottom, "prices", "index"];
 
 /** A file's imports, as written, by its path below the root of the graph. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;

@@ -13,7 +13,8 @@ import {
 
 const root = join(import.meta.dirname, "..");
 const coreManifest = readManifest("packages/core/package.json");
-const rules = { layers, dependencies: Object.keys(coreManifest.dependencies ?? {}) };
+const { dependencies = {}, peerDependencies = {} } = coreManifest;
+const rules = { layers, dependencies: Object.keys({ ...dependencies, ...peerDependencies }) };
 
 describe("the built graph of core", () => {
   const graph = readGraph("packages/core/dist");
@@ -128,6 +129,7 @@ function readGraph(folder: string): ImportGraph {
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 }
 

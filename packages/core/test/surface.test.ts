@@ -27,6 +27,7 @@ describe("the public surface", () => {
       "./openai-responses",
       "./google-generate",
       "./testing",
+      "./prices",
       "./package.json",
     ]);
   });

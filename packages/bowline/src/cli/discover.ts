@@ -1,5 +1,8 @@
 /** Which model answers: what was named, else a key, else a server on this machine, else the practice model. */
+import { readFile } from "node:fs/promises";
 import { getModel, parseModelRef, vendors, type Model, type Vendor } from "@bowline/core";
+import { isHttp, parseProfile, type Profile } from "../doctor/index.ts";
+import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer } from "../practice/index.ts";
 import { CommandError, UsageError } from "./exit.ts";
 
@@ -7,6 +10,8 @@ export interface Wanted {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
+  /** A file that `bowline doctor` wrote. */
+  readonly profile?: string;
 }
 
 export interface Discovered {
@@ -26,6 +31,7 @@ const LOCAL_TIMEOUT_MS = 400;
 
 /** Throws `UsageError` for a reference or variable that names nothing, `CommandError` when a server cannot be asked. */
 export async function discoverModel(wanted: Wanted, env: Environment): Promise<Discovered> {
+  if (wanted.profile !== undefined) return byProfile(wanted.profile, wanted, env);
   const reference = wanted.model ?? set(env.BOWLINE_MODEL);
   if (reference === "practice" || reference === "practice/practice") return practice("asked for");
   if (wanted.baseUrl !== undefined) return atBaseUrl(wanted.baseUrl, reference, wanted, env);
@@ -36,6 +42,20 @@ export async function discoverModel(wanted: Wanted, env: Environment): Promise<D
     (await onThisMachine()) ??
     practice("no key in the environment and no model server on this machine")
   );
+}
+
+/** What the profile says, with what was named beside it. The model is the server's own id: `openai/x` is no vendor here. */
+async function byProfile(file: string, wanted: Wanted, env: Environment): Promise<Discovered> {
+  let profile: Profile;
+  try {
+    profile = parseProfile(await readFile(file, "utf8"));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--profile ${file}: ${code === undefined ? message : `cannot be read (${code})`}.`);
+  }
+  const baseUrl = wanted.baseUrl === undefined ? profile.baseUrl : checkedUrl(wanted.baseUrl);
+  const model = getModel("custom", wanted.model ?? profile.model, { baseUrl, compat: profile.compat });
+  return found(model, keyOf(wanted.apiKeyEnv, wanted, env), `at ${baseUrl}, from ${file}`);
 }
 
 async function named(reference: string, wanted: Wanted, env: Environment): Promise<Discovered> {
@@ -61,9 +81,7 @@ async function atBaseUrl(
   wanted: Wanted,
   env: Environment,
 ): Promise<Discovered> {
-  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
-    throw new UsageError(`--base-url takes an http or https address, not ${JSON.stringify(baseUrl)}.`);
-  }
+  checkedUrl(baseUrl);
   const vendor = vendors.find((row) => reference?.startsWith(`${row.id}/`) === true);
   const apiKey = keyOf(wanted.apiKeyEnv ?? vendor?.keyVariable, wanted, env);
   const id =
@@ -73,6 +91,11 @@ async function atBaseUrl(
         ? reference
         : parseModelRef(reference).model;
   return found(getModel(vendor?.id ?? "custom", id, { baseUrl }), apiKey, `at ${baseUrl}`);
+}
+
+function checkedUrl(baseUrl: string): string {
+  if (isHttp(baseUrl)) return baseUrl;
+  throw new UsageError(`--base-url takes an http or https address, not ${JSON.stringify(baseUrl)}.`);
 }
 
 async function byKey(wanted: Wanted, env: Environment): Promise<Discovered | undefined> {
@@ -147,7 +170,8 @@ async function practice(why: string): Promise<Discovered> {
   };
 }
 
-function found(model: Model, apiKey: string | undefined, why: string): Discovered {
+function found(known: Model, apiKey: string | undefined, why: string): Discovered {
+  const model = withPrices(known);
   return {
     model,
     why: `${model.provider}/${model.id} (${why})`,

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { calcPrice } from "@pydantic/genai-prices";
+import { costOf } from "../src/llm/usage.ts";
+import { withPrices } from "../src/prices.ts";
+import { getModel } from "../src/providers/vendors.ts";
+
+const close = (a: number, b: number): void => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
+
+describe("prices", () => {
+  it("are what the library charges, cached tokens included", () => {
+    for (const [provider, id] of [
+      ["anthropic", "claude-sonnet-4-5"],
+      ["openai", "gpt-5-mini"],
+      ["google", "gemini-2.5-flash"],
+    ] as const) {
+      const model = withPrices(getModel(provider, id));
+      assert.ok(model.cost !== undefined, id);
+      const ours = costOf({ input: 1000, output: 200, cacheRead: 3000 }, model.cost)?.total ?? 0;
+      const usage = { input_tokens: 4000, output_tokens: 200, cache_read_tokens: 3000 };
+      close(ours, calcPrice(usage, id, { providerId: provider })?.total_price ?? -1);
+    }
+  });
+
+  it("of a model nobody knows stay unknown", () => {
+    assert.deepEqual(withPrices(getModel("ollama", "my-own")), getModel("ollama", "my-own"));
+  });
+
+  it("that the caller gave are kept", () => {
+    const own = getModel("openai", "gpt-5-mini", { cost: { input: 1, output: 2 }, contextWindow: 5 });
+    assert.deepEqual([withPrices(own).cost, withPrices(own).contextWindow], [{ input: 1, output: 2 }, 5]);
+  });
+});
