@@ -308,6 +308,27 @@ describe("tools", () => {
   });
 });
 
+describe("a provider that pauses its own work", () => {
+  const paused = { content: [{ type: "text" as const, text: "searching" }], paused: true };
+
+  it("gets its message back as it is, until it is done", async () => {
+    const { agent, script } = rig([paused, paused, "Found."]);
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([run.reason, run.turns], ["done", 3]);
+    assert.deepEqual(texts(script.calls[2]?.context.messages ?? []), [
+      "user: Hi",
+      "assistant: searching",
+      "assistant: searching",
+    ]);
+  });
+
+  it("for ever is stopped", async () => {
+    const { agent } = rig(Array.from({ length: 20 }, () => paused));
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([run.reason, run.turns], ["length", 11]);
+  });
+});
+
 describe("an abort", () => {
   it("during a tool that ignores it settles at the grace, asks the model nothing more and keeps the queues", async () => {
     const clock = new ManualClock();

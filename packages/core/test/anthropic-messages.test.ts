@@ -174,6 +174,7 @@ describe("the Messages wire reads", () => {
     assert.deepEqual(reason("stop_sequence"), ["stop", "stop_sequence", undefined]);
     assert.deepEqual(reason("model_context_window_exceeded"), ["length", "model_context_window_exceeded", undefined]);
     assert.deepEqual(reason("pause_turn"), ["stop", "pause_turn", undefined]);
+    assert.equal(answer(...hello, end("pause_turn"), over).paused, true);
     assert.deepEqual(reason("weird"), ["stop", "weird", undefined]);
     assert.deepEqual(reason(null), ["stop", undefined, undefined]);
   });

@@ -14,6 +14,8 @@ import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
 import { callModel } from "./model-call.ts";
 import { Run, type RunInput, type RunResult } from "./run.ts";
 
+/** Answers in a row in which the provider paused its own work, before the run gives up. */
+const MAX_PAUSES = 10;
 /** Answers that a token limit cut in the middle of a tool call, in a row, before the run gives up. */
 const MAX_TRUNCATED_CALLS = 3;
 
@@ -116,6 +118,7 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd
   if (run.exhausted !== undefined) return { reason: "budget", error: run.exhausted };
   let pending = prompts;
   let truncated = 0;
+  let pauses = 0;
   for (let first = true; ; first = false) {
     run.configure();
     await run.emitter.emit({ type: "turn_start" });
@@ -131,9 +134,11 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd
       return endOf(run, message);
     truncated = message.stopReason === "length" ? truncated + 1 : 0;
     if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS)) return { reason: "length" };
+    pauses = message.paused === true ? pauses + 1 : 0;
+    if (pauses > MAX_PAUSES) return { reason: "length" };
     if (await shouldStop(run, message, toolResults)) return { reason: "done" };
 
-    const unfinished = toolResults.length > 0 && !terminate;
+    const unfinished = (toolResults.length > 0 && !terminate) || pauses > 0;
     // Checked before the queues are read, so that what is queued is kept.
     if (run.exhausted !== undefined)
       return unfinished ? { reason: "budget", error: run.exhausted } : { reason: "done" };

@@ -79,6 +79,8 @@ export interface AssistantMessage {
   /** Always there; a field that the server did not report is absent, never 0. */
   usage: Usage;
   stopReason: StopReason;
+  /** The provider's own tools are not done: the message is sent back as it is, and the next one goes on (Q162). */
+  paused?: boolean;
   /** What the wire said, verbatim; absent only when it said nothing. */
   rawStopReason?: string;
   /** With `error` and `aborted`: what happened, for people and for programs. */

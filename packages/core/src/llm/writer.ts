@@ -135,6 +135,7 @@ export class MessageWriter {
     responseModel?: string;
     responseId?: string;
     rawStopReason?: string;
+    paused?: boolean;
     usage?: Usage;
   }): void {
     Object.assign(this.message, rest);

@@ -17,6 +17,8 @@ export type ScriptedAnswer =
       readonly content?: readonly AssistantContent[];
       readonly stopReason?: StopReason;
       readonly usage?: Usage;
+      /** The provider is to be asked to go on. */
+      readonly paused?: boolean;
       /** Ends the stream with this error after the content. */
       readonly error?: BowlineError;
     };
@@ -126,6 +128,7 @@ async function write(
     content = [],
     stopReason,
     usage,
+    paused,
     error,
   } = typeof answer === "string" ? { content: [{ type: "text" as const, text: answer }] } : answer;
   const stream = async (index: number, text: string): Promise<void> => {
@@ -137,7 +140,7 @@ async function write(
     }
   };
   for (const part of content) await writePart(writer, part, stream);
-  writer.describe({ usage: usage ?? {} });
+  writer.describe({ usage: usage ?? {}, ...(paused !== undefined && { paused }) });
   if (error !== undefined) throw error;
   if (stopReason === "error" || stopReason === "aborted") {
     throw new BowlineError(stopReason === "aborted" ? "aborted" : "server_error", `Scripted: ${stopReason}.`);

@@ -129,6 +129,7 @@ export class MessagesReader implements ProtocolReader {
     if (!this.#writer.started) {
       throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
     }
+    if (reason === "pause_turn") this.#writer.describe({ paused: true });
     this.#writer.done("stop");
   }
 }
