@@ -18,6 +18,7 @@ import { contentOf, conversations } from "./anthropic-messages-recorded.ts";
 import { brokenRules } from "./anthropic-messages-rules.ts";
 import { contexts, models, options as anyOptions } from "./anthropic-messages-transcripts.ts";
 import { missing } from "./recordings.ts";
+import { requestRuns } from "./support.ts";
 
 type Json = Record<string, unknown>;
 
@@ -447,7 +448,7 @@ describe("the Messages wire writes", () => {
         }
         assert.equal(JSON.stringify(context), before);
       }),
-      { numRuns: 1000 },
+      { numRuns: requestRuns(1000) },
     );
   });
 

@@ -8,6 +8,7 @@ import { googleGenerate, streamGoogleGenerate } from "../src/providers/google-ge
 import { answer, call, end, opaque, parts, said, sse, text, type Json } from "./google-generate-events.ts";
 import { brokenRules } from "./google-generate-rules.ts";
 import { contexts, models, options as anyOptions } from "./transcripts.ts";
+import { requestRuns } from "./support.ts";
 
 const model = (id = "gemini-2.5-flash", fields: Partial<Model> = {}): Model => ({
   id,
@@ -377,7 +378,7 @@ describe("any transcript", () => {
         const before = body.contents as Json[];
         assert.deepEqual(grown.slice(0, before.length), before, "the cached prefix does not change");
       }),
-      { numRuns: 2000, seed: 20261121 },
+      { numRuns: requestRuns(2000), seed: 20261121 },
     );
   });
 });

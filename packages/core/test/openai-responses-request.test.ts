@@ -8,6 +8,7 @@ import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import { opaque, said } from "./openai-responses-events.ts";
 import { brokenRules } from "./openai-responses-rules.ts";
 import { contexts, models, options as anyOptions, ownModel } from "./openai-responses-transcripts.ts";
+import { requestRuns } from "./support.ts";
 
 type Json = Record<string, unknown>;
 
@@ -348,7 +349,7 @@ describe("the Responses wire writes", () => {
         assert.deepEqual(brokenRules(body), [], JSON.stringify(body));
         assert.equal(JSON.stringify(context), before);
       }),
-      { numRuns: 1000 },
+      { numRuns: requestRuns(1000) },
     );
   });
 });

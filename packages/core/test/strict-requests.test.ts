@@ -9,8 +9,9 @@ import { openaiChat } from "../src/providers/openai-chat/index.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import { checkChatRequest, checkMessagesRequest } from "../src/testing/index.ts";
 import { contexts, models, options } from "./transcripts.ts";
+import { requestRuns } from "./support.ts";
 
-const RUNS = 2000;
+const RUNS = requestRuns(2000);
 
 type Json = Record<string, unknown>;
 

@@ -107,3 +107,8 @@ export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T)
   const promise = new Promise<T>((settled) => (resolve = settled));
   return { promise, resolve };
 }
+
+/** How many random transcripts a property of requests is tried with: more by `npm run requests`. */
+export function requestRuns(usual: number): number {
+  return Number(process.env.BOWLINE_REQUEST_RUNS ?? usual);
+}
