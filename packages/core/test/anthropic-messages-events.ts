@@ -1,28 +1,13 @@
 /** Hand-written streams of Messages events, and what they come to. */
-import assert from "node:assert/strict";
-import { reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
 import type { AssistantContent, AssistantMessage } from "../src/llm/message.ts";
 import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
-import { byteByByte, cut, decode, type Decoded } from "./recordings.ts";
+import { decodeEveryWay, type Decoded } from "./recordings.ts";
 
 type Json = Record<string, unknown>;
 
-/** Decodes a body whole, at every single cut and byte by byte; all must agree, and so must the reducer. */
-export function read(body: string, toolNames: readonly string[] = []): Decoded {
-  const bytes = new TextEncoder().encode(body);
-  const whole = decode(anthropicMessages, [bytes], toolNames);
-  const expected = JSON.stringify(whole.events);
-  const same = (chunks: Iterable<Uint8Array>, how: string): void =>
-    assert.equal(JSON.stringify(decode(anthropicMessages, chunks, toolNames).events), expected, how);
-  for (let at = 1; at < bytes.length; at++) same(cut(bytes, [at]), `cut at ${at}`);
-  same(byteByByte(bytes), "byte by byte");
-  assert.deepEqual(
-    reduceEvents(JSON.parse(expected) as AssistantMessageEvent[]),
-    JSON.parse(JSON.stringify(whole.message)),
-  );
-  assert.deepEqual(reduceEvents(whole.events), whole.message);
-  return whole;
-}
+/** Decodes a body whole and in every other way that must agree. */
+export const read = (body: string, toolNames: readonly string[] = []): Decoded =>
+  decodeEveryWay(anthropicMessages, body, toolNames);
 
 export const answer = (...events: (object | string)[]): AssistantMessage => read(sse(...events)).message;
 

@@ -1,42 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
 import type { AssistantMessage, ToolCall } from "../src/llm/message.ts";
-import { StreamDecoder } from "../src/providers/decoder.ts";
 import { openaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
+import { decodeEveryWay } from "./recordings.ts";
 
 const model = getModel("openai", "m");
 
-interface Decoded {
-  readonly message: AssistantMessage;
-  readonly events: AssistantMessageEvent[];
-}
-
-function decode(chunks: readonly Uint8Array[], toolNames: readonly string[] = []): Decoded {
-  const decoder = new StreamDecoder(openaiChat, model, { timestamp: 1, toolNames });
-  const events = chunks.flatMap((chunk) => decoder.push(chunk));
-  events.push(...decoder.end());
-  if (decoder.failure !== undefined) events.push(...decoder.fail(decoder.failure));
-  return { message: decoder.message, events };
-}
-
-/** Decodes a body whole and at every single cut; all must agree, and so must the reducer. */
+/** Decoded whole and in every other way that must agree; ended exactly once. */
 function answer(body: string, toolNames: readonly string[] = []): AssistantMessage {
-  const bytes = new TextEncoder().encode(body);
-  const whole = decode([bytes], toolNames);
-  const expected = JSON.stringify(whole.events);
-  for (let at = 1; at < bytes.length; at++) {
-    assert.equal(
-      JSON.stringify(decode([bytes.subarray(0, at), bytes.subarray(at)], toolNames).events),
-      expected,
-      `cut at ${at}`,
-    );
-  }
-  const replayed = JSON.parse(expected) as AssistantMessageEvent[];
-  assert.equal(JSON.stringify(reduceEvents(replayed)), JSON.stringify(whole.message));
-  assert.equal(whole.events.filter(({ type }) => type === "done" || type === "error").length, 1);
-  return whole.message;
+  const { events, message } = decodeEveryWay(openaiChat, body, toolNames);
+  assert.equal(events.filter(({ type }) => type === "done" || type === "error").length, 1);
+  return message;
 }
 
 const sse = (...chunks: (object | string)[]): string =>

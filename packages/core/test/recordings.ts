@@ -1,9 +1,10 @@
 /** Recorded answers of real servers, for tests. They are large and lie outside the repository: BOWLINE_RECORDINGS says where. */
+import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { StreamDecoder } from "../src/providers/decoder.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
-import type { AssistantMessageEvent } from "../src/llm/event.ts";
+import { reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
 import type { AssistantMessage } from "../src/llm/message.ts";
 import type { Model } from "../src/llm/model.ts";
 
@@ -99,4 +100,19 @@ export function seededRandom(seed: number): () => number {
 
 function recordedModel(api: string): Model {
   return { id: "recorded", name: "recorded", api, provider: "recorded", baseUrl: "", reasoning: true, input: ["text"] };
+}
+
+/** Decodes a body whole, at every single cut and byte by byte; all must agree, and so must the reducer. */
+export function decodeEveryWay(protocol: Protocol, body: string, toolNames: readonly string[] = []): Decoded {
+  const bytes = new TextEncoder().encode(body);
+  const whole = decode(protocol, [bytes], toolNames);
+  const expected = JSON.stringify(whole.events);
+  const same = (chunks: Iterable<Uint8Array>, how: string): void =>
+    assert.equal(JSON.stringify(decode(protocol, chunks, toolNames).events), expected, how);
+  for (let at = 1; at < bytes.length; at++) same(cut(bytes, [at]), `cut at ${at}`);
+  same(byteByByte(bytes), "byte by byte");
+  const recorded = JSON.parse(expected) as AssistantMessageEvent[];
+  assert.deepEqual(reduceEvents(recorded), JSON.parse(JSON.stringify(whole.message)));
+  assert.deepEqual(reduceEvents(whole.events), whole.message);
+  return whole;
 }
