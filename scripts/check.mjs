@@ -48,6 +48,10 @@ const steps = [
   },
   { name: "command's documentation", command: ["node", "scripts/cli-docs.mjs"], after: ["build and types"] },
   {
+    name: "conformance",
+    command: ["node", "--conditions=@bowline/source", "conformance/run.ts", "--ours"],
+  },
+  {
     name: "official clients",
     command: ["node", "--conditions=@bowline/source", "peer-tests/run.mjs"],
     after: ["build and types"],

@@ -37,6 +37,19 @@ export { BowlineError, errorCodes, isBowlineError, toErrorInfo } from "./errors.
 export type { BowlineErrorOptions, ErrorCode, ErrorInfo } from "./errors.ts";
 export { systemClock } from "./clock.ts";
 export type { Clock } from "./clock.ts";
+export { createRecorder } from "./transport/record.ts";
+export type { Recorder, RecorderMode, RecorderOptions } from "./transport/record.ts";
+export type {
+  RecordedBytes,
+  RecordedExchange,
+  RecordedFailure,
+  RecordedRequest,
+  RecordedResponse,
+  Recording,
+} from "./transport/recording.ts";
+export type { Normalize, RequestFacts } from "./transport/match.ts";
+export { createRedactor } from "./transport/redact.ts";
+export type { Redactor } from "./transport/redact.ts";
 export { toJsonSchema, withJsonSchema } from "./schema.ts";
 export type { JsonSchema, StandardResult, StandardSchema } from "./schema.ts";
 export type { InferSchema, UncheckedArguments } from "./infer-schema.ts";
@@ -82,6 +95,8 @@ export type { FailoverOptions } from "./providers/failover.ts";
 export { getModel, parseModelRef, vendors } from "./providers/vendors.ts";
 export type { ModelRef, Vendor } from "./providers/vendors.ts";
 export { streamByProtocol };
+export { streamProxy } from "./providers/proxy/client.ts";
+export type { ProxyStreamOptions } from "./providers/proxy/client.ts";
 
 export { createMemoryEffects, defineTool, textResult } from "./agent/index.ts";
 export type {

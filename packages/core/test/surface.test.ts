@@ -10,6 +10,7 @@ import * as anthropicMessages from "../src/providers/anthropic-messages/index.ts
 import * as googleGenerate from "../src/providers/google-generate/index.ts";
 import * as openaiResponses from "../src/providers/openai-responses/index.ts";
 import * as openaiChat from "../src/providers/openai-chat/index.ts";
+import * as proxy from "../src/providers/proxy/index.ts";
 import * as testing from "../src/testing/index.ts";
 
 const names = (entry: object): string[] => Object.keys(entry).toSorted();
@@ -26,6 +27,7 @@ describe("the public surface", () => {
       "./anthropic-messages",
       "./openai-responses",
       "./google-generate",
+      "./proxy",
       "./testing",
       "./prices",
       "./package.json",
@@ -43,6 +45,8 @@ describe("the public surface", () => {
       "applyEvent",
       "createFailover",
       "createMemoryEffects",
+      "createRecorder",
+      "createRedactor",
       "defineTool",
       "errorCodes",
       "getModel",
@@ -52,6 +56,7 @@ describe("the public surface", () => {
       "parseModelRef",
       "reduceEvents",
       "streamByProtocol",
+      "streamProxy",
       "systemClock",
       "textResult",
       "toErrorInfo",
@@ -75,6 +80,7 @@ describe("the public surface", () => {
     assert.deepEqual(names(anthropicMessages), ["anthropicMessages", "streamAnthropicMessages"]);
     assert.deepEqual(names(openaiResponses), ["openaiResponses", "streamOpenaiResponses"]);
     assert.deepEqual(names(googleGenerate), ["googleGenerate", "streamGoogleGenerate"]);
+    assert.deepEqual(names(proxy), ["createStreamProxyHandler", "streamProxy"]);
     assert.deepEqual(names(testing), [
       "checkChatRequest",
       "checkMessagesRequest",

@@ -14,7 +14,10 @@ export interface ApproverOptions {
   readonly onInterrupt: () => void;
 }
 
-type Approver = (context: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined>;
+export type Approver = (
+  context: BeforeToolCallContext,
+  signal?: AbortSignal,
+) => Promise<BeforeToolCallResult | undefined>;
 
 const withoutTerminal =
   "Denied: nobody can be asked, because there is no terminal; starting bowline with --yes would allow it.";

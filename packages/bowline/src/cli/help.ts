@@ -1,11 +1,15 @@
 /** Help, made from the option tables. docs/cli.md is generated from the same functions. */
+import { doctorOptions } from "./doctor-options.ts";
 import { optionLines, runOptions } from "./options.ts";
+import { replayOptions } from "./replay-options.ts";
 
 export function mainHelp(version: string): string {
   return `bowline ${version}: an agent that works in the current directory
 
 Usage:
   bowline run [options] "<task>"    do a task and print the answer
+  bowline replay <file>             do a recorded run once more, offline, running nothing
+  bowline doctor <base-url>         find out what a model server can do, and what Bowline has to be told
   bowline --help | --version
 
 Without a key or a local model server the practice model answers, which is no LLM; see bowline run --help.
@@ -25,6 +29,7 @@ Options:
 ${optionLines(runOptions)}
 
 Which model, the first of:
+  --profile, a file that bowline doctor wrote; --model and --base-url win over what it says
   --model or BOWLINE_MODEL
   a key in the environment: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, GROQ_API_KEY,
   DEEPSEEK_API_KEY, MISTRAL_API_KEY, XAI_API_KEY
@@ -32,5 +37,36 @@ Which model, the first of:
   the practice model: no LLM, a small planner that needs no key; BOWLINE_DISCOVERY=off goes straight to it
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted
+`;
+}
+
+export function replayHelp(): string {
+  return `Usage: bowline replay [options] <file>
+
+Does a run once more that bowline run --record kept, and prints the same. Nothing is asked and nothing is executed: the
+model's answers, the tools' results, a person's decisions, ids and times come from the file, which stays as it is.
+
+Options:
+${optionLines(replayOptions)}
+
+Exit codes: that of the run; 1 also when the run goes another way than the file, 2 when the file is no recording
+`;
+}
+
+export function doctorHelp(): string {
+  return `Usage: bowline doctor [options] <base-url>
+
+Asks an OpenAI-compatible server (Chat Completions) some twenty short questions and says what it can do, what it does
+otherwise than others, and what Bowline has to be told to work with it. <base-url> is what stands before
+/chat/completions, such as http://127.0.0.1:1234/v1. The requests are real ones: a paid server charges for some
+thousands of tokens.
+
+Options:
+${optionLines(doctorOptions)}
+
+Marks: ok; differs, which Bowline reads all the same unless it says otherwise; missing; failed; not seen, where the model
+did not do what it was asked, which proves nothing about the server.
+
+Exit codes: 0 usable, if only without tools, 1 not usable, 2 wrong usage, 130 stopped
 `;
 }

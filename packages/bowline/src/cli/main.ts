@@ -1,7 +1,9 @@
 /** The `bowline` command. Ends with one line for a person, never with a stack trace, unless BOWLINE_DEBUG asks for it. */
 import { readFileSync } from "node:fs";
+import { doctor } from "./doctor.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { mainHelp } from "./help.ts";
+import { replay } from "./replay.ts";
 import { run } from "./run.ts";
 
 process.exitCode = await main(process.argv.slice(2));
@@ -13,6 +15,10 @@ async function main([command, ...rest]: string[]): Promise<number> {
     switch (command) {
       case "run":
         return await run(rest, process);
+      case "replay":
+        return await replay(rest, process);
+      case "doctor":
+        return await doctor(rest, process);
       case "--version":
       case "-v":
         process.stdout.write(`${version()}\n`);

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./exit.ts";
 
-interface Option {
+export interface Option {
   readonly name: string;
   readonly short?: string;
   /** What stands for the value in help; absent for a switch. */
@@ -19,10 +19,12 @@ export const runOptions: readonly Option[] = [
     help: "where the model server is; with it, a model without a known provider is that server's own id",
   },
   { name: "api-key-env", value: "name", help: "the environment variable that holds the key" },
+  { name: "profile", value: "file", help: "the server, model and settings that bowline doctor --write kept" },
   { name: "thinking", value: "level", help: "off, minimal, low, medium, high or xhigh (default off)" },
   { name: "image", value: "file", repeated: true, help: "show the model an image; may be given again" },
   { name: "yes", short: "y", help: "allow write, edit and bash without asking" },
   { name: "json", help: "print the event log, one JSON object a line, instead of the answer" },
+  { name: "record", value: "file", help: "keep the whole run, without keys, for bowline replay" },
   { name: "max-turns", value: "n", help: "stop after n model calls (default 50)" },
   { name: "max-tokens", value: "n", help: "stop when the run has used n tokens" },
   { name: "max-cost", value: "dollars", help: "stop when the run has cost this much, where prices are known" },
@@ -37,10 +39,12 @@ export interface RunOptions {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
+  readonly profile?: string;
   readonly thinking: (typeof thinkingLevels)[number];
   readonly images: readonly string[];
   readonly yes: boolean;
   readonly json: boolean;
+  readonly record?: string;
   readonly help: boolean;
   readonly maxTurns: number;
   readonly maxTokens?: number;
@@ -50,7 +54,7 @@ export interface RunOptions {
 
 /** Reads the arguments of `bowline run`. Throws `UsageError` with one line that says what was wrong. */
 export function parseRunOptions(args: readonly string[]): RunOptions {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseByTable(args, runOptions, "run");
   const text = (name: string): string | undefined => {
     const value = values[name];
     if (value === "") throw new UsageError(`--${name} needs a value.`);
@@ -82,6 +86,8 @@ export function parseRunOptions(args: readonly string[]): RunOptions {
       model: text("model"),
       baseUrl: text("base-url"),
       apiKeyEnv: text("api-key-env"),
+      profile: text("profile"),
+      record: text("record"),
       maxTokens: number("max-tokens", true),
       maxCost: number("max-cost", false),
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
@@ -99,9 +105,14 @@ export function optionLines(options: readonly Option[]): string {
   return rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join("\n");
 }
 
-function parse(args: readonly string[]): { values: Record<string, unknown>; positionals: string[] } {
+/** Reads the arguments of a command by its table. Throws `UsageError` for what the table does not have. */
+export function parseByTable(
+  args: readonly string[],
+  table: readonly Option[],
+  command: string,
+): { values: Record<string, unknown>; positionals: string[] } {
   const options = Object.fromEntries(
-    runOptions.map(({ name, short, value, repeated }) => [
+    table.map(({ name, short, value, repeated }) => [
       name,
       {
         type: value === undefined ? ("boolean" as const) : ("string" as const),
@@ -114,7 +125,7 @@ function parse(args: readonly string[]): { values: Record<string, unknown>; posi
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     // node:util explains at length how to pass a leading dash; the first sentence is what a user needs.
-    throw new UsageError(`${(error as Error).message.split(/\. |\n/)[0]}. See bowline run --help.`);
+    throw new UsageError(`${(error as Error).message.split(/\. |\n/)[0]}. See bowline ${command} --help.`);
   }
 }
 

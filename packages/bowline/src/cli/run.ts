@@ -1,23 +1,17 @@
 /** `bowline run`: one task, done by an agent in the current directory. */
 import { access, constants } from "node:fs/promises";
-import { Agent, type RunEndReason, type RunResult } from "@bowline/core";
+import type { Budget, ImageContent, Model, RunResult } from "@bowline/core";
+import { recordRun } from "../record/record-run.ts";
 import { createTools } from "../tools/index.ts";
+import { createAgent, exitCodes, perform, type RunPorts, type RunSetup } from "./agent.ts";
 import { createApprover } from "./approve.ts";
 import { discoverModel } from "./discover.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { runHelp } from "./help.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
-import { jsonReport, TextReport } from "./report.ts";
+import { assertWritable, kept, secretsOf } from "./record.ts";
 import { oneLine, styleFor } from "./terminal.ts";
-
-const exitCodes: Readonly<Record<RunEndReason, number>> = {
-  done: exitCode.done,
-  length: exitCode.failed,
-  error: exitCode.failed,
-  budget: exitCode.budget,
-  aborted: exitCode.aborted,
-};
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function run(args: readonly string[], host: NodeJS.Process): Promise<number> {
@@ -30,59 +24,63 @@ export async function run(args: readonly string[], host: NodeJS.Process): Promis
   const directory = await workingDirectory(host);
   const task = await wholeTask(options.task, host);
   const images = await Promise.all(options.images.map(readImage));
+  if (options.record !== undefined) assertWritable(options.record);
   const found = await discoverModel(options, env);
   try {
     stderr.write(`bowline: ${oneLine(found.why, 500)}\n`);
-    const agent = createAgent(options, directory, found.model, found.apiKey, host);
-    const report = options.json ? jsonReport(stdout) : new TextReport(stdout, stderr, styleFor(stderr, env));
-    agent.subscribe((event) => report.event(event));
-    const result = await untilInterrupted(agent, host, () => agent.prompt(task, images));
-    report.result(result);
-    if (options.json && result.error !== undefined) stderr.write(`bowline: ${oneLine(result.error.message, 1000)}\n`);
+    const setup = setupOf(options, directory, task, images, found.model);
+    const abort = (): void => (recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort()));
+    const ports = portsOf(options, directory, found.apiKey, host, abort);
+    const recorder = options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env));
+    const agent = createAgent(setup, recorder?.ports ?? ports);
+    const work = (): Promise<RunResult> =>
+      untilInterrupted(abort, host, () => perform(agent, setup, options.json, host));
+    const result = await (recorder === undefined ? work() : kept(recorder, options.record ?? "", host, work));
     return exitCodes[result.reason];
   } finally {
     await found.close();
   }
 }
 
-function createAgent(
+function setupOf(
   options: RunOptions,
   directory: string,
-  model: Agent["state"]["model"],
+  task: string,
+  images: readonly ImageContent[],
+  model: Model,
+): RunSetup {
+  const { thinking, maxTurns, maxTokens, maxCost, timeoutMs } = options;
+  const budget: Budget = {
+    maxTurns,
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(maxCost !== undefined && { maxCost }),
+    ...(timeoutMs !== undefined && { maxTimeMs: timeoutMs }),
+  };
+  return { task, images, systemPrompt: systemPrompt(directory), model, thinking, budget };
+}
+
+function portsOf(
+  { yes }: RunOptions,
+  directory: string,
   apiKey: string | undefined,
-  host: NodeJS.Process,
-): Agent {
-  const { stdin, stderr, env } = host;
-  const agent: Agent = new Agent({
-    initialState: {
-      systemPrompt: systemPrompt(directory),
-      model,
-      thinkingLevel: options.thinking,
-      tools: createTools({ root: directory, env }),
-    },
-    ...(apiKey !== undefined && { apiKey }),
-    // A person who stops a run waits two seconds at most, tools that ignore their signal included.
-    abortGraceMs: 1000,
-    hookTimeoutMs: 0,
-    budget: {
-      maxTurns: options.maxTurns,
-      ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
-      ...(options.maxCost !== undefined && { maxCost: options.maxCost }),
-      ...(options.timeoutMs !== undefined && { maxTimeMs: options.timeoutMs }),
-    },
+  { stdin, stderr, env }: NodeJS.Process,
+  onInterrupt: () => void,
+): RunPorts {
+  return {
+    tools: createTools({ root: directory, env }),
     beforeToolCall: createApprover({
-      yes: options.yes,
+      yes,
       style: styleFor(stderr, env),
-      onInterrupt: () => agent.abort(),
+      onInterrupt,
       ...(stdin.isTTY && stderr.isTTY && { terminal: { input: stdin, output: stderr } }),
     }),
-  });
-  return agent;
+    ...(apiKey !== undefined && { apiKey }),
+  };
 }
 
 /** Ctrl-C aborts the run and lets it settle; a second one leaves at once. */
 async function untilInterrupted(
-  agent: Agent,
+  abort: () => void,
   host: NodeJS.Process,
   work: () => Promise<RunResult>,
 ): Promise<RunResult> {
@@ -90,7 +88,7 @@ async function untilInterrupted(
   const interrupt = (): void => {
     if (interrupted) host.exit(exitCode.aborted);
     interrupted = true;
-    agent.abort();
+    abort();
   };
   host.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {

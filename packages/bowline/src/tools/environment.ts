@@ -10,7 +10,12 @@ const VENDOR_NAME = new RegExp(`^(?:${VENDORS.replaceAll(" ", "|")})_`, "i");
 export function withoutSecrets(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !SECRET_NAME.test(name) && !VENDOR_NAME.test(name)) kept[name] = value;
+    if (value !== undefined && !isSecretName(name) && !VENDOR_NAME.test(name)) kept[name] = value;
   }
   return kept;
+}
+
+/** Whether a variable of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
 }

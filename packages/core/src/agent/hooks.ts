@@ -98,8 +98,6 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   hookTimeoutMs?: number;
   /** Handed to every tool unchanged. */
   toolContext?: unknown;
-  /** Makes run ids. Default: random UUIDs. */
-  createId?: () => string;
   /** The run whose tool started this one. */
   parentRunId?: string;
 }

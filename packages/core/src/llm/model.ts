@@ -112,6 +112,10 @@ export interface StreamOptions {
   fetch?: typeof globalThis.fetch;
   /** Default: the system's clock. */
   clock?: Clock;
+  /** Makes ids, each another one: of runs, and of calls that came without. Default: random UUIDs. */
+  createId?: () => string;
+  /** From 0 up to 1, for the jitter of waits. Default: `Math.random`. */
+  random?: () => number;
 }
 
 /** What a stream function returns: events in order, the last one `done` or `error`. */

@@ -27,10 +27,7 @@ export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progres
 export function createStreamFn(
   protocol: Protocol,
 ): (model: Model, context: Context, options?: StreamOptions) => AssistantMessageEventStream {
-  const wire: Wire = {
-    encode: protocol.encode,
-    createDecoder: (model, options) => new StreamDecoder(protocol, model, options),
-  };
+  const wire: Wire = { ...protocol, createDecoder: (model, facts) => new StreamDecoder(protocol, model, facts) };
   return (model, context, options = {}) => streamWire(wire, model, context, options);
 }
 
@@ -52,7 +49,8 @@ async function call(
   push: Push,
   left: AbortSignal,
 ): Promise<AssistantMessage> {
-  const { clock = systemClock, maxRetries = 2, maxRetryDelayMs = 60_000 } = options;
+  const { clock = systemClock, createId = randomId, random = Math.random } = options;
+  const { maxRetries = 2, maxRetryDelayMs = 60_000 } = options;
   const signal = options.signal === undefined ? left : AbortSignal.any([options.signal, left]);
   const toolNames = (context.tools ?? []).map((tool) => tool.name);
   const request = prepare(wire, model, context, options);
@@ -61,11 +59,11 @@ async function call(
       timestamp: clock.now(),
       attempt,
       toolNames,
-      createId: () => `call_${randomId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
+      createId: () => `call_${createId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
     });
     const error = await attemptOnce(decoder, request, model, { ...options, clock, signal }, push);
     if (error === undefined) return decoder.message;
-    const delay = backoffMs(attempt, error.retryAfterMs, Math.random());
+    const delay = backoffMs(attempt, error.retryAfterMs, random());
     const tooLong = maxRetryDelayMs > 0 && delay > maxRetryDelayMs;
     const shown = decoder.started && options.retryAfterOutput !== true;
     if (shown || !error.retryable || attempt > maxRetries || signal.aborted || tooLong) {
@@ -79,12 +77,7 @@ async function call(
 }
 
 /** The request is made once, for all tries; a failure is kept so that it ends the stream rather than throwing. */
-async function prepare(
-  wire: Wire,
-  model: Model,
-  context: Context,
-  options: StreamOptions,
-): Promise<PostRequest> {
+async function prepare(wire: Wire, model: Model, context: Context, options: StreamOptions): Promise<PostRequest> {
   const request = wire.encode(model, context, options);
   const body = { ...request.body, ...options.extraBody };
   const replaced = await callHook("onPayload", () => options.onPayload?.(body, model));

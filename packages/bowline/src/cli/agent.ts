@@ -1,0 +1,66 @@
+/** The agent of `bowline run` and `bowline replay`: what it is to do, and what it touches while it does it. */
+import { Agent } from "@bowline/core";
+import type {
+  AgentOptions,
+  AgentTool,
+  Budget,
+  ImageContent,
+  Model,
+  RunEndReason,
+  RunResult,
+  ThinkingLevel,
+} from "@bowline/core";
+import type { Approver } from "./approve.ts";
+import { exitCode } from "./exit.ts";
+import { jsonReport, TextReport } from "./report.ts";
+import { oneLine, styleFor } from "./terminal.ts";
+
+/** What a run is to do. JSON-safe. */
+export interface RunSetup {
+  readonly task: string;
+  readonly images: readonly ImageContent[];
+  readonly systemPrompt: string;
+  readonly model: Model;
+  readonly thinking: ThinkingLevel;
+  readonly budget: Budget;
+}
+
+/** What a run touches. */
+export interface RunPorts extends Pick<AgentOptions, "apiKey" | "fetch" | "clock" | "createId" | "random"> {
+  readonly tools: readonly AgentTool[];
+  readonly beforeToolCall: Approver;
+}
+
+export function createAgent({ systemPrompt, model, thinking, budget }: RunSetup, { tools, ...ports }: RunPorts): Agent {
+  return new Agent({
+    initialState: { systemPrompt, model, thinkingLevel: thinking, tools: [...tools] },
+    ...ports,
+    // A person who stops a run waits two seconds at most, tools that ignore their signal included.
+    abortGraceMs: 1000,
+    hookTimeoutMs: 0,
+    budget,
+  });
+}
+
+/** Does the task, and shows it: the answer or the event log on standard output, the rest on standard error. */
+export async function perform(
+  agent: Agent,
+  { task, images }: RunSetup,
+  json: boolean,
+  { stdout, stderr, env }: NodeJS.Process,
+): Promise<RunResult> {
+  const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, styleFor(stderr, env));
+  agent.subscribe((event) => report.event(event));
+  const result = await agent.prompt(task, images);
+  report.result(result);
+  if (json && result.error !== undefined) stderr.write(`bowline: ${oneLine(result.error.message, 1000)}\n`);
+  return result;
+}
+
+export const exitCodes: Readonly<Record<RunEndReason, number>> = {
+  done: exitCode.done,
+  length: exitCode.failed,
+  error: exitCode.failed,
+  budget: exitCode.budget,
+  aborted: exitCode.aborted,
+};

@@ -1,0 +1,75 @@
+/** `bowline doctor`: what a model server can do, and a profile to work with it. */
+import { writeFile } from "node:fs/promises";
+import { examine, isUsable, reportText, type DoctorResult } from "../doctor/index.ts";
+import { parseDoctorOptions, type DoctorOptions } from "./doctor-options.ts";
+import { CommandError, exitCode, UsageError } from "./exit.ts";
+import { doctorHelp } from "./help.ts";
+import { oneLine, styleFor } from "./terminal.ts";
+
+/** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
+export async function doctor(args: readonly string[], host: NodeJS.Process): Promise<number> {
+  const options = parseDoctorOptions(args);
+  const { stdout, env } = host;
+  if (options.help) {
+    stdout.write(doctorHelp());
+    return exitCode.done;
+  }
+  const result = await examined(options, keyOf(options, env), host);
+  const written = options.write === undefined ? undefined : await writeProfile(options.write, result);
+  if (options.json) stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
+  else stdout.write(reportText(result, styleFor(stdout, env), written));
+  if (options.write !== undefined && written === undefined) host.stderr.write("bowline: no profile was written\n");
+  if (result.verdict.kind === "stopped") return exitCode.aborted;
+  return isUsable(result) ? exitCode.done : exitCode.failed;
+}
+
+/** Ctrl-C ends the request under way and shows what was found; a second one leaves at once. */
+async function examined(
+  { baseUrl, model, timeoutMs }: DoctorOptions,
+  apiKey: string | undefined,
+  host: NodeJS.Process,
+): Promise<DoctorResult> {
+  const { stderr, env } = host;
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) host.exit(exitCode.aborted);
+    controller.abort();
+  };
+  const { dim } = styleFor(stderr, env);
+  const clear = "\r\u001b[2K";
+  const onProgress = (what: string, requests: number): void =>
+    void stderr.write(`${clear}${dim(`… ${what} (request ${requests + 1})`)}`);
+  host.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  try {
+    return await examine({
+      baseUrl,
+      timeoutMs,
+      signal: controller.signal,
+      ...(model !== undefined && { model }),
+      ...(apiKey !== undefined && { apiKey }),
+      ...(stderr.isTTY && { onProgress }),
+    });
+  } finally {
+    if (stderr.isTTY) stderr.write(clear);
+    host.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
+}
+
+/** Gives the file's name when there was a profile to write. */
+async function writeProfile(file: string, { profile }: DoctorResult): Promise<string | undefined> {
+  if (profile === undefined) return undefined;
+  try {
+    await writeFile(file, `${JSON.stringify(profile, undefined, 2)}\n`);
+    return file;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CommandError(`--write ${oneLine(file, 300)}: cannot be written (${code ?? message}).`);
+  }
+}
+
+function keyOf({ apiKeyEnv }: DoctorOptions, env: NodeJS.ProcessEnv): string | undefined {
+  if (apiKeyEnv === undefined) return undefined;
+  const key = env[apiKeyEnv]?.trim() ?? "";
+  if (key === "") throw new UsageError(`--api-key-env: the variable ${apiKeyEnv} is not set.`);
+  return key;
+}

@@ -1,0 +1,185 @@
+/** One server under examination: asks it as Bowline would, and keeps the bytes beside what Bowline made of them. */
+import { getModel, systemClock, type Clock, type Compat, type Context, type Model } from "@bowline/core";
+import { streamOpenaiChat } from "@bowline/core/openai-chat";
+import { createRecorder, type Recorder } from "./exchange.ts";
+import type { Finding } from "./finding.ts";
+import type { Question, Reply } from "./reply.ts";
+import { readWire } from "./wire.ts";
+
+export interface ExaminationOptions {
+  readonly baseUrl: string;
+  readonly model?: string;
+  readonly apiKey?: string;
+  /** The most one request may take. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly fetch?: typeof globalThis.fetch;
+  readonly clock?: Clock;
+  /** What is being looked at, before each request. */
+  readonly onProgress?: (what: string, requests: number) => void;
+}
+
+export interface ListReply {
+  /** Absent when nothing answered. */
+  readonly status?: number;
+  readonly body: string;
+  readonly error?: string;
+}
+
+/** The longest a busy server may make a probe wait before it is asked once more. */
+const MAX_BUSY_WAIT_MS = 5000;
+const systemPrompt = "You are being tested by a program. Do exactly what is asked, briefly.";
+
+export class Examination {
+  readonly findings: Finding[] = [];
+  /** What was settled so far. */
+  readonly compat: Compat = {};
+  readonly options: ExaminationOptions;
+  model: string;
+  readonly #clock: Clock;
+  readonly #recorder: Recorder;
+
+  constructor(options: ExaminationOptions) {
+    this.options = options;
+    this.model = options.model ?? "";
+    this.#clock = options.clock ?? systemClock;
+    this.#recorder = createRecorder(options.fetch ?? globalThis.fetch, () => this.#clock.now());
+  }
+
+  get requests(): number {
+    return this.#recorder.requests;
+  }
+
+  /** Whether there is no point in going on. */
+  get isOver(): boolean {
+    return this.options.signal.aborted || this.findings.some(({ blocks }) => blocks === "use");
+  }
+
+  /** The key is cut out here, since servers quote it in their errors. */
+  note(finding: Finding): void {
+    if (this.options.signal.aborted) return; // what an interrupted request looks like says nothing
+    const { says, means } = finding;
+    this.findings.push({
+      ...finding,
+      says: this.#withoutKey(says),
+      ...(means !== undefined && { means: this.#withoutKey(means) }),
+    });
+  }
+
+  /** One model call through Bowline's own wire. A server that is busy or fails is asked once more: it may be a passing trouble. */
+  async ask(question: Question): Promise<Reply> {
+    const reply = await this.#askOnce(question);
+    const { error } = reply.message;
+    const wait = Math.max(error?.retryAfterMs ?? 0, 500);
+    const isPassing = error?.code === "rate_limited" || error?.code === "overloaded" || (error?.status ?? 0) >= 500;
+    if (!isPassing || wait > MAX_BUSY_WAIT_MS || this.options.signal.aborted) return reply;
+    await this.#pause(wait);
+    return this.#askOnce(question);
+  }
+
+  /** A GET below the base URL, or below `baseUrl` when given. */
+  async get(path: string, about: string, baseUrl: string = this.options.baseUrl): Promise<ListReply> {
+    const { apiKey } = this.options;
+    this.options.onProgress?.(about, this.requests);
+    const limit = this.#limit();
+    try {
+      const response = await this.#recorder.fetch(`${baseUrl.replace(/\/+$/, "")}/${path}`, {
+        headers: apiKey === undefined ? {} : this.#keyHeader(apiKey),
+        redirect: "manual",
+        signal: limit.signal,
+      });
+      return { status: response.status, body: await response.text() };
+    } catch (error) {
+      const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
+      return { body: "", error: limit.isOver() ? this.slow : (cause?.code ?? cause?.message ?? message) };
+    } finally {
+      limit.end();
+    }
+  }
+
+  get slow(): string {
+    return `no whole answer within ${this.options.timeoutMs / 1000} s`;
+  }
+
+  async #askOnce({ about, messages, tools, compat, model = this.model, ...options }: Question): Promise<Reply> {
+    const { baseUrl, apiKey, onProgress } = this.options;
+    onProgress?.(about, this.requests);
+    const limit = this.#limit();
+    this.#recorder.forget();
+    const context: Context = {
+      systemPrompt,
+      messages: messages.map((message) =>
+        typeof message === "string" ? { role: "user", content: message, timestamp: this.#clock.now() } : message,
+      ),
+      ...(tools !== undefined && { tools }),
+    };
+    try {
+      const message = await streamOpenaiChat(this.#target(model, baseUrl, compat), context, {
+        ...(apiKey !== undefined && { apiKey }),
+        ...options,
+        fetch: this.#recorder.fetch,
+        clock: this.#clock,
+        signal: limit.signal,
+        maxRetries: 0,
+      }).result();
+      const exchange = this.#recorder.last;
+      const slow = { code: "timeout", message: this.slow, retryable: true } as const;
+      return {
+        message: limit.isOver() ? { ...message, stopReason: "error", error: slow } : message,
+        wire: readWire(exchange?.body() ?? ""),
+        exchange,
+      };
+    } finally {
+      limit.end();
+    }
+  }
+
+  #keyHeader(apiKey: string): Record<string, string> {
+    const { keyHeader } = this.compat;
+    return keyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [keyHeader]: apiKey };
+  }
+
+  #target(id: string, baseUrl: string, compat: Compat = {}): Model {
+    return getModel("custom", id, { baseUrl, reasoning: true, compat: { ...this.compat, ...compat } });
+  }
+
+  /** The caller's signal and the limit on time, as one. */
+  #limit(): { readonly signal: AbortSignal; isOver(): boolean; end(): void } {
+    const { signal, timeoutMs } = this.options;
+    const controller = new AbortController();
+    let isOver = false;
+    const stop = (): void => controller.abort();
+    const cancel = this.#clock.setTimer(timeoutMs, () => {
+      isOver = true;
+      stop();
+    });
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    return {
+      signal: controller.signal,
+      isOver: () => isOver,
+      end() {
+        cancel();
+        signal.removeEventListener("abort", stop);
+      },
+    };
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.options;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = this.#clock.setTimer(ms, end);
+      signal.addEventListener("abort", end);
+    });
+  }
+
+  #withoutKey(text: string): string {
+    const key = this.options.apiKey?.trim() ?? "";
+    return key === "" ? text : text.replaceAll(key, "[key]");
+  }
+}

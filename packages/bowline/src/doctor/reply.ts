@@ -1,0 +1,50 @@
+/** A question to a server, its answer, and what went wrong with it. */
+import type { AssistantMessage, Compat, Context, ErrorCode, Message, StreamOptions } from "@bowline/core";
+import type { Exchange } from "./exchange.ts";
+import type { WireAnswer } from "./wire.ts";
+
+export interface Question extends Pick<
+  StreamOptions,
+  "maxTokens" | "temperature" | "reasoning" | "toolChoice" | "extraBody" | "apiKey"
+> {
+  /** For progress. */
+  readonly about: string;
+  readonly messages: readonly (Message | string)[];
+  readonly tools?: Context["tools"];
+  /** Over the switches that were settled so far. */
+  readonly compat?: Compat;
+  readonly model?: string;
+}
+
+export interface Reply {
+  /** What Bowline made of the answer. */
+  readonly message: AssistantMessage;
+  /** What stood in the bytes. */
+  readonly wire: WireAnswer;
+  readonly exchange: Exchange | undefined;
+}
+
+const refusals: ReadonlySet<ErrorCode> = new Set([
+  "invalid_request",
+  "not_found",
+  "server_error",
+  "request_too_large",
+  "context_overflow",
+  "unexpected_response",
+]);
+
+/** Whether the server said no to the request, rather than being busy, slow, gone or closed to the key. */
+export function isRefused({ message: { error } }: Reply): boolean {
+  return error !== undefined && refusals.has(error.code);
+}
+
+/** What went wrong, on one line without the address, which the report has at its top. */
+export function whatWentWrong({ message: { error, errorMessage } }: Reply): string {
+  const text = error?.message ?? errorMessage ?? "an unknown error";
+  const short = text
+    .replace(/^The server at \S+ answered (HTTP \d+)/, "$1")
+    .replace(/^Nothing at \S+ \(HTTP 404\): check the base URL and the model's name/, "HTTP 404")
+    .replace(/^The server reported an error in the stream: /, "")
+    .replace(/\.$/, "");
+  return short.length > 240 ? `${short.slice(0, 239)}…` : short;
+}

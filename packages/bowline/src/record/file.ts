@@ -1,0 +1,115 @@
+/** A recorded run as a file: what it was to do, and everything that the world answered. No key is in it. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import type { BeforeToolCallResult, Recording, Tool, ToolExecutionMode, UserContent } from "@bowline/core";
+import type { RunSetup } from "../cli/agent.ts";
+import type { JournalEntry } from "./journal.ts";
+
+const KIND = "bowline run";
+const VERSION = 1;
+
+export interface RunRecording {
+  readonly kind: typeof KIND;
+  readonly version: typeof VERSION;
+  readonly setup: RunSetup;
+  /** Whether there was a key; never which. */
+  readonly hadKey: boolean;
+  readonly tools: readonly RecordedTool[];
+  readonly startedAt: number;
+  readonly journal: readonly JournalEntry[];
+  readonly ids: readonly string[];
+  readonly randoms: readonly number[];
+  /** What was said before each tool call; null let it run. */
+  readonly verdicts: readonly (BeforeToolCallResult | null)[];
+  /** In the order in which they began. */
+  readonly calls: readonly RecordedCall[];
+  readonly model: Recording;
+}
+
+/** A tool as the model and the loop see it. */
+export interface RecordedTool extends Tool {
+  readonly label?: string;
+  readonly executionMode?: ToolExecutionMode;
+  readonly timeoutMs?: number;
+}
+
+/** One execution of a tool. With neither result nor error it had not ended when the run did. */
+export interface RecordedCall {
+  readonly tool: string;
+  readonly updates: readonly RecordedResult[];
+  readonly result?: RecordedResult;
+  /** What it threw. */
+  readonly error?: string;
+}
+
+export interface RecordedResult {
+  readonly content?: UserContent[];
+  readonly details?: unknown;
+  readonly isError?: boolean;
+  readonly terminate?: boolean;
+}
+
+/** Whole or not at all, and for its owner's eyes: files and answers may be private. Synchronous, so that a leaving process can. */
+export function saveRunRecording(path: string, recording: Omit<RunRecording, "kind" | "version">): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const whole: RunRecording = { kind: KIND, version: VERSION, ...recording };
+    writeFileSync(temporary, `${JSON.stringify(whole)}\n`, { mode: 0o600, flag: "wx" });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Throws an error whose message goes on from the file's name. */
+export function loadRunRecording(path: string): RunRecording {
+  const value = parse(readFileSync(path, "utf8"));
+  if (!isRecord(value) || value.kind !== KIND) throw new Error("is no recording of bowline run");
+  if (value.version !== VERSION)
+    throw new Error(`has version ${JSON.stringify(value.version)}; this bowline replays version ${VERSION}`);
+  const broken = Object.entries(parts).find(([name, fits]) => !fits(value[name]));
+  if (broken !== undefined) throw new Error(`is damaged: ${broken[0]} is missing or wrong`);
+  return value as unknown as RunRecording;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("is no JSON");
+  }
+}
+
+type Check = (value: unknown) => boolean;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isText: Check = (value) => typeof value === "string";
+const isNumber: Check = (value) => typeof value === "number";
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+/** What the replay reads of the file; the model's exchanges are checked by what plays them back. */
+const parts: Readonly<Record<Exclude<keyof RunRecording, "kind" | "version">, Check>> = {
+  setup: (value) =>
+    isRecord(value) &&
+    isText(value.task) &&
+    isText(value.systemPrompt) &&
+    isText(value.thinking) &&
+    listOf(isRecord)(value.images) &&
+    isRecord(value.budget) &&
+    isRecord(value.model) &&
+    isText(value.model.api) &&
+    isText(value.model.baseUrl),
+  hadKey: (value) => typeof value === "boolean",
+  tools: listOf((tool) => isRecord(tool) && isText(tool.name) && isRecord(tool.parameters)),
+  startedAt: isNumber,
+  journal: listOf((entry) => Array.isArray(entry) && isText(entry[0]) && isNumber(entry[1])),
+  ids: listOf(isText),
+  randoms: listOf(isNumber),
+  verdicts: listOf((verdict) => verdict === null || isRecord(verdict)),
+  calls: listOf((call) => isRecord(call) && isText(call.tool) && listOf(isRecord)(call.updates)),
+  model: isRecord,
+};

@@ -1,0 +1,284 @@
+/** `bowline run --record` and `bowline replay`: the same output to the byte, with no server, no tool and no question. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { AgentEvent } from "@bowline/core";
+import { chatText, failing, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
+import { bowline, temporary, type CommandOptions, type Ended } from "./command.ts";
+
+type Call = readonly [name: string, args: object];
+
+/** Tool calls of the model; a server without ids leaves them to us. */
+function calls(id: string | undefined, ...wanted: readonly Call[]): Handler {
+  const tool_calls = wanted.map(([name, args], index) => ({
+    index,
+    ...(id !== undefined && { id: `${id}_${index}` }),
+    type: "function",
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return streamed({ choices: [{ index: 0, delta: { tool_calls }, finish_reason: "tool_calls" }] }, "[DONE]");
+}
+
+const at = (baseUrl: string, ...more: string[]): string[] => ["run", "--base-url", baseUrl, "--model", "m", ...more];
+
+interface Recorded {
+  readonly file: string;
+  readonly live: Ended;
+  readonly path: string;
+}
+
+/** Records a run in a folder of its own, and closes the server. */
+async function recorded<T>(
+  handlers: readonly Handler[],
+  args: readonly string[],
+  test: (recorded: Recorded) => Promise<T>,
+  options: CommandOptions = {},
+): Promise<T> {
+  await using folder = await temporary();
+  await writeFile(join(folder.path, "a.txt"), "what the file says\n");
+  const server = await loopback(...handlers);
+  const file = join(folder.path, "run.json");
+  const live = await bowline(at(server.baseUrl, "--record", file, ...args), { cwd: folder.path, ...options });
+  await server[Symbol.asyncDispose]();
+  return await test({ file, live, path: folder.path });
+}
+
+const eventsOf = (stdout: string): AgentEvent[] =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AgentEvent);
+
+describe("a recorded run", () => {
+  it("is replayed without the server, the files or the directory: the same answer and the same event log", async () => {
+    const handlers = [
+      calls(
+        "call",
+        ["read", { path: "a.txt" }],
+        ["bash", { command: "echo one; sleep 0.3; echo two > b.txt; cat b.txt" }],
+      ),
+      calls(undefined, ["glob", { pattern: "*.txt" }]),
+      chatText("It says something."),
+    ];
+    await recorded(handlers, ["--json", "--yes", "look"], async ({ file, live, path }) => {
+      assert.equal(live.code, 0, live.stderr);
+      assert.ok(eventsOf(live.stdout).some(({ type }) => type === "tool_execution_end"));
+      await rm(join(path, "b.txt"));
+      await rm(join(path, "a.txt"));
+      const again = await bowline(["replay", "--json", file]);
+      assert.equal(again.code, 0, again.stderr);
+      assert.equal(again.stdout, live.stdout);
+      assert.match(again.stderr, /^bowline: replaying .*run\.json: custom\/m\n$/);
+      assert.equal(existsSync(join(path, "b.txt")), false, "nothing was executed");
+      const text = await bowline(["replay", file]);
+      assert.deepEqual([text.code, text.stdout], [0, "It says something.\n"]);
+      assert.match(text.stderr, /→ bash .*\n(?:.*\n)*.*✓ bash \(\d{3} ms\)/);
+      assert.equal((await stat(file)).mode & 0o777, 0o600);
+    });
+  });
+
+  it("prints the same answer as text, for a run of the practice model too", async () => {
+    await using folder = await temporary();
+    await writeFile(join(folder.path, "a.txt"), "one\ntwo\n");
+    for (const json of [[], ["--json"]]) {
+      const live = await bowline(["run", "--record", "p.json", ...json, "how many lines has a.txt?"], {
+        cwd: folder.path,
+      });
+      assert.equal(live.code, 0, live.stderr);
+      const again = await bowline(["replay", ...json, "p.json"], { cwd: folder.path });
+      assert.deepEqual([again.code, again.stdout], [0, live.stdout], again.stderr);
+    }
+  });
+
+  it("was denied what it was denied", async () => {
+    const handlers = [calls("c", ["write", { path: "b.txt", content: "x" }]), chatText("Could not.")];
+    await recorded(handlers, ["--json", "write"], async ({ file, live }) => {
+      const again = await bowline(["replay", "--json", file]);
+      assert.equal(again.stdout, live.stdout);
+      assert.match(live.stdout, /nobody can be asked/);
+    });
+  });
+
+  it("failed as it failed: retries with their waits, a broken stream, a key that is quoted", async () => {
+    const broken: Handler = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
+      setTimeout(() => response.destroy(), 30);
+    };
+    const key = "hush-hush-hush-1";
+    const servers = {
+      retried: [failing(503, { error: { message: "busy" } }), chatText("At last.")],
+      broken: [broken],
+      refused: [failing(401, { error: { message: `Incorrect API key provided: ${key}` } })],
+    };
+    const ended: (number | null)[] = [];
+    for (const handlers of Object.values(servers)) {
+      const options = { env: { MY_KEY: key, OTHER_TOKEN: "another-secret" } };
+      await recorded(
+        handlers,
+        ["--json", "--api-key-env", "MY_KEY", "say another-secret"],
+        async ({ file, live }) => {
+          const again = await bowline(["replay", "--json", file]);
+          ended.push(live.code);
+          assert.equal(again.code, live.code, again.stderr);
+          const known = live.stdout.replaceAll("another-secret", "[redacted]");
+          assert.equal(again.stdout, known);
+          const text = await readFile(file, "utf8");
+          assert.doesNotMatch(text, /hush|another-secret/);
+          assert.match(text, /say \[redacted\]/);
+        },
+        options,
+      );
+    }
+    assert.deepEqual(ended, [0, 1, 1]);
+  });
+
+  it("ran out of time where it ran out of time", async () => {
+    await recorded([() => {}], ["--json", "--timeout", "0.5", "wait"], async ({ file, live }) => {
+      const again = await bowline(["replay", "--json", file]);
+      assert.deepEqual([live.code, again.code, again.stdout], [3, 3, live.stdout]);
+    });
+  });
+
+  it("is kept when Ctrl-C ends it, and ends in the same place again", async () => {
+    const hang = calls("c", ["bash", { command: 'trap "" TERM; echo begun; touch begun; sleep 60; sleep 60' }]);
+    await using folder = await temporary();
+    await using server = await loopback(hang);
+    const live = await bowline(at(server.baseUrl, "--yes", "--json", "--record", "run.json", "hang"), {
+      cwd: folder.path,
+      watch: (child) => {
+        const timer = setInterval(() => {
+          if (!existsSync(join(folder.path, "begun"))) return;
+          clearInterval(timer);
+          child.kill("SIGINT");
+        }, 20);
+        child.on("close", () => clearInterval(timer));
+      },
+    });
+    assert.equal(live.code, 130);
+    const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
+    assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
+    assert.ok(again.ms < live.ms);
+  });
+
+  it("is cut in the middle of an answer where Ctrl-C cut it", async () => {
+    await using folder = await temporary();
+    await using server = await loopback((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const timer = setInterval(() => response.write('data: {"choices":[{"delta":{"content":"la "}}]}\n\n'), 5);
+      response.on("close", () => clearInterval(timer));
+    });
+    const live = await bowline(at(server.baseUrl, "--json", "--record", "run.json", "sing"), {
+      cwd: folder.path,
+      watch: (child) => {
+        child.stdout?.once("data", () => setTimeout(() => child.kill("SIGINT"), 100));
+      },
+    });
+    assert.match(live.stdout, /"reason":"aborted"/);
+    const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
+    assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
+  });
+
+  it("is kept as far as it came when a second Ctrl-C cuts it off", async () => {
+    await using folder = await temporary();
+    await using server = await loopback((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
+    });
+    const live = await bowline(at(server.baseUrl, "--json", "--record", "run.json", "hang"), {
+      cwd: folder.path,
+      watch: (child) => {
+        child.stdout?.on("data", (text: string) => {
+          if (!text.includes("text_delta")) return;
+          process.kill(child.pid ?? 0, "SIGTERM");
+          process.kill(child.pid ?? 0, "SIGINT");
+        });
+      },
+    });
+    assert.equal(live.code, 130);
+    const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
+    assert.ok(again.stdout.startsWith(live.stdout), again.stdout);
+  });
+});
+
+describe("a recording that cannot be replayed", () => {
+  const oneLine = async (file: string): Promise<Ended> => {
+    const ended = await bowline(["replay", file]);
+    assert.equal(ended.stdout, "");
+    return ended;
+  };
+
+  it("is told in one line: missing, no recording, of another version, damaged", async () => {
+    await using folder = await temporary();
+    const file = join(folder.path, "x.json");
+    const missing = await oneLine(file);
+    assert.deepEqual([missing.code, missing.stderr], [2, `bowline: ${file}: cannot be read (ENOENT).\n`]);
+    for (const [content, said] of [
+      ["{", "is no JSON."],
+      ["[]", "is no recording of bowline run."],
+      ['{"kind":"bowline run","version":9}', "has version 9; this bowline replays version 1."],
+      ['{"kind":"bowline run","version":1}', "is damaged: setup is missing or wrong."],
+    ] as const) {
+      await writeFile(file, content);
+      const { code, stderr } = await oneLine(file);
+      assert.deepEqual([code, stderr], [2, `bowline: ${file}: ${said}\n`]);
+    }
+    assert.match((await bowline(["replay"])).stderr, /^bowline: Which recording\?.*\n$/);
+  });
+
+  it("because it was changed, says where it parts from the run", async () => {
+    const handlers = [calls("c", ["read", { path: "a.txt" }]), chatText("Done.")];
+    await recorded(handlers, ["look"], async ({ file }) => {
+      const text = await readFile(file, "utf8");
+      const change = async (from: string, to: string, exit = 1): Promise<string> => {
+        assert.ok(text.includes(from), from);
+        await writeFile(file, text.replace(from, to));
+        const { code, stderr, stdout } = await bowline(["replay", file]);
+        assert.deepEqual([code, stdout], [exit, ""], stderr);
+        return stderr;
+      };
+      assert.match(
+        await change('"task":"look"', '"task":"listen"'),
+        /^bowline: No recorded answer for POST .*messages\[1\]\.content: expected the string "look", received the string "listen"\.$/m,
+      );
+      assert.match(
+        await change('"calls":[{"tool":"read"', '"calls":[{"tool":"grep"'),
+        /^bowline: .* cannot be replayed to its end: it has no result for this call of read\.$/m,
+      );
+      assert.match(
+        await change('"exchanges":[{"request"', '"exchanges":[{"nothing"', 2),
+        /^bowline: .*run\.json: The recording's exchange 0 is none\.\n$/,
+      );
+    });
+  });
+
+  it("(no file to write) is told before a model is asked", async () => {
+    await using folder = await temporary();
+    await using server = await loopback(chatText("no"));
+    for (const [file, said] of [
+      [join(folder.path, "none", "x.json"), /cannot be written \(ENOENT\)/],
+      [folder.path, /is a directory/],
+    ] as const) {
+      const { code, stderr } = await bowline(at(server.baseUrl, "--record", file, "hi"));
+      assert.deepEqual([code, stderr.split("\n").length], [2, 2], stderr);
+      assert.match(stderr, said);
+    }
+    assert.equal(server.requests.length, 0);
+  });
+
+  it("(nobody listened) still is a recording", async () => {
+    await using folder = await temporary();
+    const free = createServer();
+    await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
+    const { port } = free.address() as { port: number };
+    await new Promise((resolve) => free.close(resolve));
+    const file = join(folder.path, "run.json");
+    const live = await bowline(at(`http://127.0.0.1:${port}/v1`, "--json", "--record", file, "hi"));
+    const again = await bowline(["replay", "--json", file]);
+    assert.deepEqual([live.code, again.code, again.stdout], [1, 1, live.stdout]);
+    assert.ok(again.ms < live.ms, "the waits before asking again are not waited for");
+  });
+});

@@ -1,0 +1,104 @@
+/** What a proxy's events hold, read without trust: what is used is checked, what is not known is left out. */
+import { BowlineError, errorCodes, type ErrorCode, type ErrorInfo } from "../../errors.ts";
+import { asRecord, asText, isRecord } from "../../json-value.ts";
+import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
+import { parseToolArguments } from "../../llm/tool-arguments.ts";
+import type { Cost, Usage } from "../../llm/usage.ts";
+
+type Json = Record<string, unknown>;
+
+export function truncated(): BowlineError {
+  return new BowlineError("stream_truncated", "The proxy's stream ended before the answer was complete.", {
+    retryable: true,
+  });
+}
+
+export function corrupt(why: string, cause?: unknown): BowlineError {
+  return new BowlineError("stream_corrupt", `The proxy's stream cannot be trusted: ${why}.`, {
+    retryable: true,
+    cause,
+  });
+}
+
+/** Field by field: what else an object holds, `__proto__` for one, is not taken over. */
+export function readCall(value: unknown, part: ToolCall): ToolCall {
+  const { type, id, name, argumentsText: streamed = "" } = part;
+  if (value === undefined) {
+    const { arguments: args, error } = parseToolArguments(streamed);
+    const defect = error === undefined ? {} : { argumentsError: error };
+    return { type, id, name, arguments: args, argumentsText: streamed, ...defect };
+  }
+  if (!isRecord(value) || !isRecord(value.arguments)) throw corrupt("a tool call has no arguments");
+  const { argumentsText, argumentsError, thoughtSignature } = value;
+  return {
+    type,
+    id: asText(value.id) || id,
+    name: asText(value.name) || name,
+    arguments: value.arguments,
+    argumentsText: typeof argumentsText === "string" ? argumentsText : streamed,
+    ...(typeof argumentsError === "string" && { argumentsError }),
+    ...(typeof thoughtSignature === "string" && { thoughtSignature }),
+  };
+}
+
+export function readEnding({
+  usage,
+  paused,
+  rawStopReason,
+  responseId,
+  responseModel,
+}: Json): Partial<AssistantMessage> {
+  return {
+    usage: readUsage(usage),
+    ...(paused === true && { paused }),
+    ...(typeof rawStopReason === "string" && { rawStopReason }),
+    ...(typeof responseId === "string" && { responseId }),
+    ...(typeof responseModel === "string" && { responseModel }),
+  };
+}
+
+function readUsage(value: unknown): Usage {
+  const { cost, ...counts } = asRecord(value);
+  const prices = numbers(cost);
+  return { ...numbers(counts), ...(prices.total !== undefined && { cost: prices as unknown as Cost }) };
+}
+
+function numbers(value: unknown): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(asRecord(value)).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
+  );
+}
+
+const codes: ReadonlySet<string> = new Set(errorCodes);
+
+export function readError(value: unknown, words?: unknown, reason?: "error" | "aborted"): ErrorInfo {
+  const { code, message, retryable, status, retryAfterMs, requestId } = asRecord(value);
+  const unnamed: ErrorCode = reason === "aborted" ? "aborted" : "server_error";
+  return {
+    code: typeof code === "string" && codes.has(code) ? (code as ErrorCode) : unnamed,
+    message: asText(message) || asText(words) || "The proxy reported an error.",
+    retryable: retryable === true,
+    ...(typeof status === "number" && { status }),
+    ...(typeof retryAfterMs === "number" && { retryAfterMs }),
+    ...(typeof requestId === "string" && { requestId }),
+  };
+}
+
+export function readName(value: unknown): { provider: string; model: string } {
+  const { provider, model } = asRecord(value);
+  return { provider: asText(provider), model: asText(model) };
+}
+
+export function text(event: Json, field: string): string {
+  const value = event[field];
+  if (typeof value !== "string") throw corrupt(`${String(event.type)} has no ${field}`);
+  return value;
+}
+
+export function count(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
+
+export function isIndex(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+}

@@ -1,0 +1,130 @@
+/**
+ * Which recorded exchange answers a request: the same method, URL and body, names in any order; each one once, in order. Where a
+ * secret was redacted, anything fits, so that a recording can be played back by who does not have it.
+ */
+import { BowlineError } from "../errors.ts";
+import { describe, isRecord, joinPath, toText } from "../json-value.ts";
+import { MARK } from "./redact.ts";
+import type { RecordedBytes, RecordedExchange, RecordedRequest } from "./recording.ts";
+
+/** What of a request is compared. */
+export interface RequestFacts {
+  readonly method: string;
+  readonly url: string;
+  /** The parsed JSON; other text as it is. */
+  readonly body?: unknown;
+}
+
+/** Takes out what differs from run to run. Applied to what was recorded and to what is asked, for the comparison only. */
+export type Normalize = (request: RequestFacts) => RequestFacts;
+
+export interface Matcher {
+  /** The next exchange recorded for such a request; undefined when there is none, or none left. */
+  take(request: RecordedRequest): RecordedExchange | undefined;
+  /** Why there was none: the nearest recorded request and where it differs first. */
+  miss(request: RecordedRequest): BowlineError;
+}
+
+export function createMatcher(
+  exchanges: readonly RecordedExchange[],
+  normalize: Normalize = (request) => request,
+): Matcher {
+  const factsOf = ({ method, url, body }: RecordedRequest): RequestFacts =>
+    normalize({ method, url, ...(body !== undefined && { body: parsed(body) }) });
+  const left = new Map<string, RecordedExchange[]>();
+  for (const exchange of exchanges) {
+    const key = toText(factsOf(exchange.request));
+    const equal = left.get(key);
+    if (equal === undefined) left.set(key, [exchange]);
+    else equal.push(exchange);
+  }
+  return {
+    take(request) {
+      const asked = toText(factsOf(request));
+      const equal = left.get(asked)?.shift();
+      if (equal !== undefined) return equal;
+      for (const [key, fitting] of left) if (fitting.length > 0 && fits(key, asked)) return fitting.shift();
+      return undefined;
+    },
+    miss(request) {
+      const received = factsOf(request);
+      const recorded = exchanges.map((exchange) => factsOf(exchange.request));
+      const message = `No recorded answer for ${request.method} ${request.url}: ${nearest(recorded, received)}.`;
+      return new BowlineError("invalid_state", message.replace(/\s+/g, " "));
+    },
+  };
+}
+
+function parsed(body: RecordedBytes): unknown {
+  if (typeof body !== "string") return body;
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return body;
+  }
+}
+
+interface Difference {
+  readonly path: string;
+  readonly expected: unknown;
+  readonly received: unknown;
+}
+
+function nearest(recorded: readonly RequestFacts[], received: RequestFacts): string {
+  let best: { readonly index: number; readonly differences: Difference[] } | undefined;
+  for (const [index, facts] of recorded.entries()) {
+    const differences = differencesOf(facts, received, "");
+    if (best === undefined || differences.length < best.differences.length) best = { index, differences };
+  }
+  if (best === undefined) return "nothing is recorded";
+  const [first] = best.differences;
+  if (first === undefined) return `all that were recorded for this request are used (such as number ${best.index + 1})`;
+  const [expected, got] = shown(first);
+  return `the nearest, number ${best.index + 1}, differs first at ${first.path}: expected ${expected}, received ${got}`;
+}
+
+/** Every leaf that differs, names in order. */
+function differencesOf(expected: unknown, received: unknown, path: string): Difference[] {
+  if (Array.isArray(expected) && Array.isArray(received)) {
+    const length = Math.max(expected.length, received.length);
+    return Array.from({ length }, (_, index) => index).flatMap((index) =>
+      differencesOf(expected[index], received[index], joinPath(path, index)),
+    );
+  }
+  if (isRecord(expected) && isRecord(received)) {
+    const names = path === "" ? ["method", "url", "body"] : namesOf(expected, received);
+    return names.flatMap((name) => differencesOf(expected[name], received[name], joinPath(path, name)));
+  }
+  return fits(toText(expected) ?? "", toText(received) ?? "") ? [] : [{ path, expected, received }];
+}
+
+/** Whether a text is the recorded one, where each mark stands for any text. */
+function fits(recorded: string, asked: string): boolean {
+  const [first = "", ...others] = recorded.split(MARK);
+  const last = others.pop();
+  if (last === undefined) return recorded === asked;
+  if (!asked.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of others) {
+    const found = asked.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return asked.length - last.length >= at && asked.endsWith(last);
+}
+
+function namesOf(...records: readonly object[]): string[] {
+  return [...new Set(records.flatMap((record) => Object.keys(record)))].toSorted();
+}
+
+const BEFORE = 12;
+
+/** Long texts are shown from shortly before the place where they part. */
+function shown({ expected, received }: Difference): [string, string] {
+  if (typeof expected !== "string" || typeof received !== "string") return [describe(expected), describe(received)];
+  let same = 0;
+  while (same < expected.length && expected[same] === received[same]) same++;
+  const from = Math.max(0, same - BEFORE);
+  const cut = (text: string): string => describe(from === 0 ? text : `…${text.slice(from)}`);
+  return [cut(expected), cut(received)];
+}
