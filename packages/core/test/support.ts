@@ -1,9 +1,11 @@
 /** What several tests of core need. */
 import { setImmediate as nextTick } from "node:timers/promises";
-import { Agent, defineTool, type AgentEvent, type AgentTool } from "../src/agent/index.ts";
+import { Agent, defineTool, type AgentEvent, type AgentMessage, type AgentTool } from "../src/agent/index.ts";
+import { isBowlineError, type ErrorCode } from "../src/errors.ts";
+import type { AssistantContent, UserMessage } from "../src/llm/message.ts";
 import type { Clock } from "../src/clock.ts";
 import type { AgentOptions } from "../src/agent/index.ts";
-import { createScriptedModel, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
 
 export interface Rig {
   readonly agent: Agent;
@@ -112,3 +114,23 @@ export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T)
 export function requestRuns(usual: number): number {
   return Number(process.env.BOWLINE_REQUEST_RUNS ?? usual);
 }
+
+/** A user's message. */
+export const hello: UserMessage = { role: "user", content: "Hello", timestamp: 1 };
+
+/** An answer of the scripted model that calls one tool without arguments. */
+export const call = (name: string, id: string = name): { content: AssistantContent[] } => ({
+  content: [scriptedToolCall(name, {}, id)],
+});
+
+/** Whether a thrown value is ours, with this code. */
+export const code =
+  (expected: ErrorCode) =>
+  (error: unknown): boolean =>
+    isBowlineError(error) && error.code === expected;
+
+const textOf = ({ role, content }: AgentMessage): string =>
+  `${role}: ${typeof content === "string" ? content : content.map((part) => ("text" in part ? part.text : part.type)).join("")}`;
+
+/** Messages as `role: text`, for comparing. */
+export const texts = (messages: readonly AgentMessage[]): string[] => messages.map(textOf);
