@@ -50,7 +50,7 @@ async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing
     const { done, value } = (await reader?.read()) ?? { done: true };
     if (done || value === undefined) break;
     chunks.push(value);
-    if (!outgoing.write(value)) await Promise.race([once(outgoing, "drain"), once(outgoing, "close")]);
+    if (!outgoing.write(value)) await once(outgoing, "drain", { signal: gone.signal }).catch(() => {});
   }
   outgoing.end();
   incoming.resume();

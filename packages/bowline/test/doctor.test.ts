@@ -332,6 +332,14 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     );
   });
 
+  it("takes the first model that chats, and its window from the list", async () => {
+    const data = [{ id: "text-embed-1" }, { id: "local-1", max_model_len: 8192 }];
+    await using server = await chatServer({ models: { status: 200, body: { data } } });
+    const { model, findings } = await doctored(server.baseUrl);
+    assert.equal(model, "local-1");
+    assert.match(findings.find(({ id }) => id === "context")?.says ?? "", /8192 tokens, says max_model_len/);
+  });
+
   it("gives a silent server its time, not more", async () => {
     await using silent = await loopback(failing(404, "{}"), () => {});
     const started = Date.now();
@@ -412,11 +420,8 @@ describe("the doctor command", () => {
     await using silent = await chatServer({ write: () => {} });
     const { code, stdout, ms } = await bowline(["doctor", silent.baseUrl], {
       watch: (child) => {
-        const wait = setInterval(() => {
-          if (silent.bodies.length === 0) return;
-          clearInterval(wait);
-          child.kill("SIGINT");
-        }, 20);
+        const wait = setInterval(() => silent.bodies.length > 0 && child.kill("SIGINT"), 50);
+        child.on("exit", () => clearInterval(wait));
       },
     });
     assert.equal(code, 130);

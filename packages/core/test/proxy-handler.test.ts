@@ -91,8 +91,7 @@ describe("a proxy's door", () => {
       const text = JSON.stringify(body);
       assert.deepEqual(await statusOf(post(body)), [400, "invalid_request"], text);
     }
-    const latin = new Request(post(smallBody), { body: new Uint8Array([0xff, 0xfe]) });
-    assert.deepEqual(await statusOf(latin), [400, "invalid_request"]);
+    assert.deepEqual(await statusOf(post(new Uint8Array([0xff, 0xfe]))), [400, "invalid_request"]);
     assert.equal((await refusal(post(smallBody)))[0], 200);
   });
 
@@ -286,6 +285,14 @@ describe("what leaves a proxy", () => {
     const body = await (await handler(post(smallBody))).text();
     assert.match(body, /^: keep-alive\n\ndata: \{"type":"start",/);
     assert.equal(clock.pending, 0);
+  });
+
+  it("leaves no timer behind when nobody reads it", async () => {
+    const clock = new ManualClock();
+    const { handler, script } = serve(["Hello"], { clock });
+    await handler(post(smallBody));
+    await settle();
+    assert.deepEqual([clock.pending, script.calls.length], [0, 0]);
   });
 
   it("is compact: no part is said twice", async () => {

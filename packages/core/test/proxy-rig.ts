@@ -66,7 +66,7 @@ export async function call(
 
 /** A handler as `fetch`, without a socket. */
 export function inProcess(handler: Served["handler"]): typeof globalThis.fetch {
-  return (input, init) => handler(new Request(input as string, init));
+  return (input, init) => handler(new Request(input, init));
 }
 
 /** A request as a client makes it. */
@@ -74,8 +74,12 @@ export function post(body: unknown, headers: Record<string, string> = {}): Reque
   return new Request("http://proxy.invalid/api/stream", {
     method: "POST",
     headers: { authorization: "Bearer token", "content-type": "application/json", ...headers },
-    body: typeof body === "string" ? body : JSON.stringify(body),
+    body: body instanceof Uint8Array ? new Blob([body as Uint8Array<ArrayBuffer>]) : asText(body),
   });
+}
+
+function asText(body: unknown): string {
+  return typeof body === "string" ? body : JSON.stringify(body);
 }
 
 /** The smallest call there is. */

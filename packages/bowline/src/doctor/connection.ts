@@ -21,9 +21,10 @@ export async function probeConnection(server: Examination): Promise<void> {
   if (models === undefined || models.length === 0) return noList(server, reply);
   const ids = models.map(({ id }) => String(id));
   const isListed = ids.includes(server.model);
+  const first = ids.find((id) => !noChat.test(id)) ?? ids[0] ?? "";
   const chosen =
-    server.model === "" ? `the first is taken: ${ids[0]}` : `${server.model} is ${isListed ? "" : "not "}one of them`;
-  server.model ||= ids[0] ?? "";
+    server.model === "" ? `the first is taken: ${first}` : `${server.model} is ${isListed ? "" : "not "}one of them`;
+  server.model ||= first;
   const count = `${ids.length} model${ids.length === 1 ? "" : "s"}`;
   server.note({
     id: "models",
@@ -33,6 +34,9 @@ export async function probeConnection(server: Examination): Promise<void> {
   });
   noteWindow(server, models.find(({ id }) => id === server.model) ?? {});
 }
+
+/** Models that do not chat stand in the same lists. */
+const noChat = /embed|rerank|whisper|moderation|\btts\b/i;
 
 function isClosed({ status }: ListReply): boolean {
   return status === 401 || status === 403;
@@ -58,7 +62,7 @@ async function listOrOtherKeyHeader(server: Examination): Promise<ListReply> {
 }
 
 /** The entries of a model list, or undefined when the answer is none. */
-export function listedModels({ status = 0, body }: ListReply): Json[] | undefined {
+function listedModels({ status = 0, body }: ListReply): Json[] | undefined {
   if (status < 200 || status > 299) return undefined;
   const value = parse(body);
   const list = Array.isArray(value) ? value : (record(value).data ?? record(value).models);

@@ -102,7 +102,7 @@ async function probeArguments(server: Examination, note: (finding: ToolFinding) 
 }
 
 /** Pure. */
-export function argumentsFinding(
+function argumentsFinding(
   reply: Reply,
   name: string,
   what: string,

@@ -19,7 +19,7 @@ export function judge(findings: readonly Finding[], compat: Compat): Verdict {
 }
 
 /** What each switch that is set asks for. */
-export function settingsInWords(compat: Compat): string[] {
+function settingsInWords(compat: Compat): string[] {
   return [
     ...(compat.streamUsage === false ? ["no stream_options"] : []),
     ...(compat.systemRole === "developer" ? ["the developer role instead of system"] : []),

@@ -2,7 +2,7 @@
 
 export type Json = Record<string, unknown>;
 
-export type LineEnd = "LF" | "CRLF" | "CR";
+type LineEnd = "LF" | "CRLF" | "CR";
 
 export interface WireAnswer {
   /** What the body is. */
@@ -127,7 +127,7 @@ export function record(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }
 
-export function asText(value: unknown): string {
+function asText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 

@@ -14,7 +14,7 @@ import type { Protocol } from "./protocol.ts";
 type Push = (batch: readonly AssistantMessageEvent[]) => void;
 
 /** What reads the bytes of one answer, as {@link StreamDecoder} does. */
-export type Decoder = Pick<StreamDecoder, "message" | "started" | "ended" | "failure" | "push" | "end" | "fail">;
+type Decoder = Pick<StreamDecoder, "message" | "started" | "ended" | "failure" | "push" | "end" | "fail">;
 
 /** One kind of model call: how it is asked, and what reads the answer. */
 export interface Wire extends Pick<Protocol, "encode"> {

@@ -118,7 +118,7 @@ export class ProxyDecoder {
   #event(type: string, event: Json): void {
     switch (type) {
       case "start":
-        if (!this.#mayStart) throw corrupt("it starts twice");
+        if (!this.#mayStart || this.message.content.length > 0) throw corrupt("it starts twice");
         return this.#start(event);
       case "text_start":
         return this.#openPart("text", event, (contentIndex, attempt) => ({ type, attempt, contentIndex }));

@@ -28,24 +28,19 @@ export function streamResponse(
   const options = { clock, ...call.options, signal };
   const encoder = new TextEncoder();
   const texts = answer({ ...call, options }, streamFn);
-  let stopTimer = (): void => {};
+  let stopTimer: (() => void) | undefined;
 
   function stop(): void {
-    stopTimer();
+    stopTimer?.();
     signal.removeEventListener("abort", stop);
   }
 
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      const send = (): void => {
-        // A client that does not read what was sent needs no sign of life.
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(KEEP_ALIVE));
-        stopTimer = clock.setTimer(KEEP_ALIVE_MS, send);
-      };
-      send();
-      signal.addEventListener("abort", stop, { once: true });
+      controller.enqueue(encoder.encode(KEEP_ALIVE));
     },
     async pull(controller) {
+      if (stopTimer === undefined) keepAlive(controller);
       const { done, value } = await texts.next();
       if (done !== true) return controller.enqueue(encoder.encode(value));
       stop();
@@ -57,6 +52,19 @@ export function streamResponse(
       void texts.return(); // one that waits for a deaf stream function is given up
     },
   });
+
+  // Armed by the first read: a response that nobody reads leaves no timer behind.
+  function keepAlive(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const fire = (): void => {
+      // A client that does not read what was sent needs no sign of life.
+      if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(KEEP_ALIVE));
+      stopTimer = clock.setTimer(KEEP_ALIVE_MS, fire);
+    };
+    if (signal.aborted) return;
+    stopTimer = clock.setTimer(KEEP_ALIVE_MS, fire);
+    signal.addEventListener("abort", stop, { once: true });
+  }
+
   return new Response(body, {
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
