@@ -123,8 +123,8 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
   }
 
   /** Content as parts: text, thinking, refusal; unknown ones are not ours to show (Q073). */
-  function readParts(list: readonly unknown[]): void {
-    for (const part of list) {
+  function readParts(pieces: readonly unknown[]): void {
+    for (const part of pieces) {
       const { type, text, thinking, refusal } = asRecord(part);
       if (type === "thinking" || type === "reasoning") write("thinking", reasoningText(thinking ?? text));
       else if (type === "refusal" && typeof refusal === "string") {
