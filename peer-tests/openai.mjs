@@ -82,8 +82,9 @@ function textOf(content) {
 }
 
 /** Reasoning in the fields that the client hands through without knowing them; one of them, where a server fills two. */
-function reasoningOf({ reasoning_content: own, reasoning, content }) {
+function reasoningOf({ reasoning_content: own, reasoning, reasoning_details: details, content }) {
   if (own || reasoning) return own || reasoning;
+  if (details) return details.map(({ text, summary }) => text ?? summary ?? "").join("");
   if (!Array.isArray(content)) return "";
   return content.flatMap((part) => (part.type === "thinking" ? part.thinking.map(({ text }) => text) : [])).join("");
 }

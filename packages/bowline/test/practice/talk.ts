@@ -1,6 +1,15 @@
 /** Plays a conversation with the practice model against real files in a temporary folder, with the smallest possible tools. */
 import { execSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { plan } from "../../src/practice/index.ts";
@@ -10,8 +19,12 @@ export type Arguments = Readonly<Record<string, string | number | boolean | unde
 export type Tool = (args: Arguments) => string;
 export const toolNames = ["read", "write", "edit", "bash", "grep", "glob"] as const;
 
+const folders: string[] = [];
+process.once("exit", () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
 export function createFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "practice-"));
+  folders.push(folder);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
