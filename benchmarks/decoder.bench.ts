@@ -2,7 +2,7 @@
 import { bench, do_not_optimize, group, summary } from "mitata";
 import { reduceEvents, type AssistantMessageEvent } from "../packages/core/src/llm/event.ts";
 import { anthropicMessages } from "../packages/core/src/providers/anthropic-messages/index.ts";
-import { StreamDecoder } from "../packages/core/src/providers/decoder.ts";
+import { createStreamDecoder } from "../packages/core/src/providers/decoder.ts";
 import { openaiChat } from "../packages/core/src/providers/openai-chat/index.ts";
 import type { Protocol } from "../packages/core/src/providers/protocol.ts";
 import { getModel } from "../packages/core/src/providers/vendors.ts";
@@ -11,7 +11,7 @@ import { chatBody, messagesBody, parseOnly, rechunk } from "./bodies.ts";
 const DELTAS = 10_000;
 
 function decode(protocol: Protocol, chunks: readonly Uint8Array[]): AssistantMessageEvent[] {
-  const decoder = new StreamDecoder(protocol, getModel("openai", "m"), { timestamp: 1 });
+  const decoder = createStreamDecoder(protocol, getModel("openai", "m"), { timestamp: 1 });
   const events: AssistantMessageEvent[] = [];
   for (const chunk of chunks) for (const event of decoder.push(chunk)) events.push(event);
   events.push(...decoder.end());

@@ -127,38 +127,39 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
       return attempt(part, item)[1].length === 0;
     }
 
-    function bound(size: number, low: unknown, high: unknown, unit = ""): void {
-      const count = (limit: unknown): string => `${String(limit)}${unit}${unit === "" || limit === 1 ? "" : "s"}`;
-      if (size < (low as number)) expect(`at least ${count(low)}`, String(size));
-      if (size > (high as number)) expect(`at most ${count(high)}`, String(size));
+    /** Checks `min…` and `max…` of something. */
+    function bound(keywords: JsonSchema, what: string, size: number, unit = "", least?: number): void {
+      const { [`min${what}`]: low = least, [`max${what}`]: high } = keywords as Record<string, number | undefined>;
+      const count = (limit?: number): string => `${limit}${unit}${unit === "" || limit === 1 ? "" : "s"}`;
+      if (size < low!) expect(`at least ${count(low)}`, String(size));
+      if (size > high!) expect(`at most ${count(high)}`, String(size));
     }
 
     function checkNumber(keywords: JsonSchema, number: number): void {
       const { exclusiveMinimum: low, exclusiveMaximum: high, multipleOf: step } = keywords as Record<string, number>;
-      bound(number, keywords.minimum, keywords.maximum);
+      bound(keywords, "imum", number);
       if (number <= low!) expect(`more than ${low}`, String(number));
       if (number >= high!) expect(`less than ${high}`, String(number));
       if (step !== undefined && !isMultiple(number, step)) expect(`a multiple of ${step}`, String(number));
     }
 
-    function checkString({ minLength, maxLength, pattern }: JsonSchema, text: string): void {
-      if (minLength !== undefined || maxLength !== undefined) {
-        const length = text.replaceAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g, ".").length;
-        bound(length, minLength, maxLength, " character");
-      }
+    function checkString(keywords: JsonSchema, text: string): void {
+      const { pattern } = keywords;
+      // Characters beyond U+FFFF are two units long and count as one.
+      bound(keywords, "Length", text.replaceAll(/[^\0-\uffff]/gu, ".").length, " character");
       if (typeof pattern === "string" && !toRegExp(pattern).test(text)) expect(`text that matches ${pattern}`);
     }
 
     function checkArray(keywords: JsonSchema, array: readonly unknown[]): unknown {
-      const { items, additionalItems, prefixItems, contains, minItems, maxItems, uniqueItems } = keywords;
+      const { items, additionalItems, prefixItems, contains, uniqueItems } = keywords;
       const [first, rest] = Array.isArray(items) ? [items, additionalItems] : [list(prefixItems), items];
       const made = array.map((item, index) =>
         run(index < first.length ? first[index] : rest, item, joinPath(path, index)),
       );
-      bound(made.length, minItems, maxItems, " item");
+      bound(keywords, "Items", made.length, " item");
       if (contains !== undefined) {
         const fitting = made.filter((item) => fits(contains, item));
-        bound(fitting.length, keywords.minContains ?? 1, keywords.maxContains, " fitting item");
+        bound(keywords, "Contains", fitting.length, " fitting item", 1);
       }
       if (uniqueItems === true && new Set(made.map(toText)).size < made.length) expect("items that differ");
       return mend ? made : array;
@@ -187,7 +188,7 @@ function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place
         names.includes(name as string) || fail(message, joinPath(path, name as string));
       // Not by assignment: a property may be called "__proto__".
       value = mend ? Object.fromEntries(made) : object;
-      bound(names.length, keywords.minProperties, keywords.maxProperties, " field");
+      bound(keywords, "Properties", names.length, " field");
       for (const name of required) need(name, "is required");
       for (const rules of [keywords.dependencies, keywords.dependentRequired, keywords.dependentSchemas]) {
         for (const [name, rule] of Object.entries(asRecord(rules))) {

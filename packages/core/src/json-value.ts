@@ -33,9 +33,8 @@ export function toText(value: unknown): string {
 
 /** In decimals, as they are written: 0.3 is a multiple of 0.1. */
 export function isMultiple(value: number, step: number): boolean {
-  if (value % step === 0) return true;
-  const whole = Number.isInteger(value) && Number.isInteger(step);
-  return !whole && Number.isInteger(Number((value / step).toPrecision(15)));
+  const isWhole = Number.isInteger(value) && Number.isInteger(step);
+  return isWhole ? value % step === 0 : Number.isInteger(Number((value / step).toPrecision(15)));
 }
 
 /** What a text says as JSON, if JavaScript can hold it. */
@@ -53,6 +52,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The fields that have a value: on a wire and in a message, what is unknown is absent. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
 /** The value if it is an object; otherwise an empty one. */
 export function asRecord(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
@@ -61,6 +69,12 @@ export function asRecord(value: unknown): Record<string, unknown> {
 /** The value if it is an array; otherwise an empty one. */
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** The value if it is a number, or the one that a text says. */
+export function asNumber(value: unknown): number | undefined {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
 /** The value if it is a text; otherwise an empty one. */

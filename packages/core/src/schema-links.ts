@@ -17,7 +17,7 @@ export function assertCheckable(schema: JsonSchema, what: string): void {
 
 /** Looks once through a schema: refuses what cannot be checked, and finds where each `$ref` leads. */
 export function linksOf(root: unknown, what: string): SchemaLinks {
-  const known = knownLinks.get(asRecord(root));
+  const known = knownLinks.get(Object(root) as object);
   if (known !== undefined) return known;
   const links = new Map<unknown, unknown>();
   // Each part, and the one that its pointers start from: a part with an `$id` is a schema of its own. Grows while it is walked.
@@ -33,10 +33,11 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
         if (/^(?:unevaluated(?:Items|Properties)|\$(?:dynamic|recursive)Ref)$/.test(key))
           throw new Error(`"${key}" cannot be checked: ${remedy}`);
         if (key === "pattern") toRegExp(String(value));
-        if (key === "patternProperties") for (const pattern of Object.keys(asRecord(value))) toRegExp(pattern);
-        const isMap = /^(?:\$defs|definitions|dependencies|dependentSchemas|properties|patternProperties)$/.test(key);
-        if (isMap) for (const child of Object.values(asRecord(value))) add(child, base);
-        else if (!/^(?:const|enum|default|examples)$/.test(key)) for (const child of [value].flat()) add(child, base);
+        if (key === "patternProperties") Object.keys(asRecord(value)).forEach(toRegExp);
+        const isMap = /^(?:\$defs|definitions|dependencies|dependentSchemas|(?:patternP|p)roperties)$/.test(key);
+        const isPlain = /^(?:const|enum|default|examples)$/.test(key);
+        const children = isMap ? Object.values(asRecord(value)) : [value].flat();
+        for (const child of isPlain ? [] : children) add(child, base);
       }
     }
     for (const [part, base] of bases) {
@@ -50,7 +51,7 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
   } catch (error) {
     throw toBowlineError(error, "invalid_argument", what);
   }
-  if (isRecord(root)) knownLinks.set(root, links);
+  knownLinks.set(Object(root) as object, links);
   return links;
 
   function findNamed(ref: string, base: JsonSchema): unknown {

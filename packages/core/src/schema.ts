@@ -33,9 +33,8 @@ export type StandardResult<Output> =
 const jsonSchemas = new WeakMap<object, JsonSchema>();
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false;
-  const standard = (schema as Record<string, unknown>)["~standard"];
-  return typeof standard === "object" && standard !== null && "validate" in standard;
+  const standard = (schema as Partial<StandardSchema> | null | undefined)?.["~standard"];
+  return isRecord(standard) && "validate" in standard;
 }
 
 /** A Standard Schema that cannot give its JSON Schema, with one written by hand. */

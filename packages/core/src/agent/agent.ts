@@ -13,7 +13,7 @@ import type { AgentLoopConfig } from "./hooks.ts";
 import { assertContinuable, runLoop } from "./loop.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import type { RunResult } from "./run.ts";
-import { MutableAgentState, type AgentState, type InitialState } from "./state.ts";
+import { applyToState, createAgentState, type AgentState, type InitialState, type MutableAgentState } from "./state.ts";
 
 /** Awaited in the order of subscription when it returns a promise. A throw ends the run with `listener_failed`. */
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
@@ -38,10 +38,7 @@ export interface AgentOptions<TContext = unknown> extends AgentSettings {
 
 /** Keeps the roles a model understands. */
 const keepLlmMessages = (messages: AgentMessage[]): Message[] =>
-  messages.filter(
-    (message): message is Message =>
-      message.role === "user" || message.role === "assistant" || message.role === "toolResult",
-  );
+  messages.filter(({ role }) => /^(?:user|assistant|toolResult)$/.test(role));
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the settings are assigned in the constructor, whole
 export interface Agent<TContext = unknown> extends AgentSettings {
@@ -63,7 +60,7 @@ export class Agent<TContext = unknown> {
 
   constructor(options: AgentOptions<TContext> = {}) {
     const { initialState = {}, steeringMode, followUpMode, context, ...settings } = options;
-    this.#state = new MutableAgentState(initialState);
+    this.#state = createAgentState(initialState);
     this.#steering = new MessageQueue(steeringMode);
     this.#followUps = new MessageQueue(followUpMode);
     this.context = context;
@@ -111,7 +108,7 @@ export class Agent<TContext = unknown> {
     input: string | AgentMessage | AgentMessage[],
     images: readonly ImageContent[] = [],
   ): Promise<RunResult> {
-    this.#assertIdle("prompt()", "use steer() or followUp(), or wait for the run to end");
+    this.#assertIdle();
     return this.#run(typeof input === "string" ? [this.#userMessage(input, images)] : [input].flat());
   }
 
@@ -120,15 +117,12 @@ export class Agent<TContext = unknown> {
    * `invalid_state` otherwise, and during a run.
    */
   async continue(): Promise<RunResult> {
-    this.#assertIdle("continue()", "wait for the run to end");
-    const last = this.#state.messages.at(-1);
-    if (last?.role !== "assistant") {
-      assertContinuable(this.#state.messages);
-      return this.#run([]);
-    }
-    const steered = this.#steering.take();
-    const prompts = steered.length > 0 ? steered : this.#followUps.take();
-    if (prompts.length === 0) assertContinuable(this.#state.messages);
+    this.#assertIdle();
+    const { messages } = this.#state;
+    const isAnswered = messages.at(-1)?.role === "assistant";
+    const steered = isAnswered ? this.#steering.take() : [];
+    const prompts = isAnswered && steered.length === 0 ? this.#followUps.take() : steered;
+    if (prompts.length === 0) assertContinuable(messages);
     // What was taken here counts as the first poll, so that "one at a time" holds.
     return this.#run(prompts, steered.length > 0);
   }
@@ -148,7 +142,7 @@ export class Agent<TContext = unknown> {
 
   /** Forgets messages, queues and the last error; keeps prompt, model and tools. Throws `invalid_state` during a run. */
   reset(): void {
-    this.#assertIdle("reset()", "wait for the run to end");
+    this.#assertIdle();
     this.#state.messages = [];
     this.#state.errorMessage = undefined;
     this.clearAllQueues();
@@ -234,7 +228,7 @@ export class Agent<TContext = unknown> {
 
   /** Calls every listener, each after the one before; the first failure is thrown when all have been called. */
   #publish(event: AgentEvent, signal: AbortSignal): void | Promise<void> {
-    this.#state.apply(event);
+    applyToState(this.#state, event);
     let failure: { readonly error: unknown } | undefined;
     const note = (error: unknown): void => {
       failure ??= { error };
@@ -255,21 +249,21 @@ export class Agent<TContext = unknown> {
       if (failure !== undefined) throw failure.error;
     };
     let waiting: Promise<void> | undefined;
-    for (const listener of this.#listeners) {
-      waiting = waiting === undefined ? call(listener) : waiting.then(() => call(listener));
-    }
-    return waiting === undefined ? finish() : waiting.then(finish);
+    for (const listener of this.#listeners) waiting = waiting ? waiting.then(() => call(listener)) : call(listener);
+    return waiting ? waiting.then(finish) : finish();
   }
 
-  #assertIdle(what: string, instead: string): void {
+  #assertIdle(): void {
     if (this.#running === undefined) return;
-    throw new BowlineError("invalid_state", `${what} while a run is going on: ${instead}.`);
+    throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp(), or wait for its end.");
   }
 
   #userMessage(text: string, images: readonly ImageContent[]): AgentMessage {
-    const timestamp = (this.clock ?? systemClock).now();
-    if (images.length === 0) return { role: "user", content: text, timestamp };
-    const content: UserContent[] = [{ type: "text", text }, ...images];
-    return { role: "user", content, timestamp };
+    const parts: UserContent[] = [{ type: "text", text }, ...images];
+    return {
+      role: "user",
+      content: images.length === 0 ? text : parts,
+      timestamp: (this.clock ?? systemClock).now(),
+    };
   }
 }

@@ -6,12 +6,13 @@ import type { Clock } from "../clock.ts";
 import { BowlineError, toBowlineError } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
-import { MessageUpdate, type AgentEvent, type AgentEventBody, type AgentEventSink } from "./event.ts";
+import type { Effects } from "./effects.ts";
+import { MessageUpdate, type AgentEvent, type AgentEventBody } from "./event.ts";
 
 export interface EmitterOptions {
   readonly runId: string;
   readonly parentRunId?: string | undefined;
-  readonly publish: AgentEventSink;
+  readonly effects: Pick<Effects, "publish">;
   readonly clock: Clock;
   /** The longest one event's listeners may take together; 0 is no limit. */
   readonly timeoutMs: number;
@@ -28,7 +29,7 @@ export interface Emitter {
   failure: BowlineError | undefined;
 }
 
-export function createEmitter({ runId, parentRunId, publish, clock, timeoutMs, onFailure }: EmitterOptions): Emitter {
+export function createEmitter({ runId, parentRunId, effects, clock, timeoutMs, onFailure }: EmitterOptions): Emitter {
   const parent = parentRunId === undefined ? {} : { parentRunId };
   let seq = 0;
   /** The event that is being handled, and all that wait behind it. */
@@ -52,7 +53,7 @@ export function createEmitter({ runId, parentRunId, publish, clock, timeoutMs, o
 
   function hand(event: AgentEvent): Promise<void> | undefined {
     try {
-      const result = publish(event);
+      const result = effects.publish(event);
       return isThenable(result) ? settle(result, event.type) : undefined;
     } catch (error) {
       fail(error, event.type);

@@ -3,10 +3,11 @@
  * call gets exactly one result, whatever happened, and results enter the transcript in source order.
  */
 import { errorText, type BowlineError } from "../errors.ts";
+import { defined } from "../json-value.ts";
 import type { AssistantMessage, ToolCall, ToolResultMessage } from "../llm/message.ts";
 import { preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
-import { runTool, type Settled } from "./run-tool.ts";
+import { namesOf, runTool, type Settled } from "./run-tool.ts";
 import { textResult } from "./define-tool.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 
@@ -59,20 +60,17 @@ async function prepare(
   tools: ReadonlyMap<string, AgentTool>,
 ): Promise<() => Promise<Settled>> {
   if (run.stop !== undefined) return stoppedBefore(run.stop);
-  const { id: toolCallId, name: toolName } = call;
-  await run.emitter.emit({ type: "tool_execution_start", toolCallId, toolName, args: call.arguments });
+  await run.emitter.emit({ type: "tool_execution_start", ...namesOf(call), args: call.arguments });
   const ready = await preflight(run, message, call, tools);
   if ("refusal" in ready) {
     const settled = await announceEnd(run, call, notStarted(ready.refusal));
     return async () => settled;
   }
   return async () => {
-    const settled = await (run.stop === undefined ? runTool(run, ready) : stoppedBefore(run.stop)());
-    return announceEnd(
-      run,
-      call,
-      settled.outcome === "not_started" ? settled : await after(run, message, ready, settled),
-    );
+    const settled = await (run.stop === undefined
+      ? runTool(run, ready).then((ran) => after(run, message, ready, ran))
+      : stoppedBefore(run.stop)());
+    return announceEnd(run, call, settled);
   };
 }
 
@@ -92,24 +90,22 @@ async function after(run: Run, assistantMessage: AssistantMessage, ready: Ready,
   }
 }
 
-async function announceEnd(run: Run, { id: toolCallId, name: toolName }: ToolCall, settled: Settled): Promise<Settled> {
-  await run.emitter.emit({ type: "tool_execution_end", toolCallId, toolName, ...settled });
+async function announceEnd(run: Run, call: ToolCall, settled: Settled): Promise<Settled> {
+  await run.emitter.emit({ type: "tool_execution_end", ...namesOf(call), ...settled });
   return settled;
 }
 
 async function addResult(run: Run, call: ToolCall, { result, isError, outcome }: Settled): Promise<ToolResultMessage> {
-  const { id: toolCallId, name: toolName } = call;
   const { content = [], details } = result;
   const message: ToolResultMessage = {
     role: "toolResult",
-    toolCallId,
-    toolName,
+    ...namesOf(call),
     content,
-    ...(details !== undefined && { details }),
+    ...defined({ details }),
     isError,
     timestamp: run.clock.now(),
   };
-  run.tools.push({ toolCallId, toolName, outcome });
+  run.tools.push({ ...namesOf(call), outcome });
   await run.add(message);
   return message;
 }

@@ -3,6 +3,7 @@
  * hook, a tool, a listener or a stream function throws, a run ends with exactly one `agent_end`.
  */
 import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
+import { defined } from "../json-value.ts";
 import { toolCallsOf, type AssistantMessage, type ToolResultMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
@@ -12,7 +13,7 @@ import type { AgentEvent, AgentMessage, RunEndReason } from "./event.ts";
 import { executeToolCalls, skipToolCalls } from "./execute.ts";
 import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
 import { callModel } from "./model-call.ts";
-import { Run, type RunInput, type RunResult } from "./run.ts";
+import { createRun, exhausted, type Run, type RunInput, type RunResult } from "./run.ts";
 
 /** Answers in a row in which the provider paused its own work, before the run gives up. */
 const MAX_PAUSES = 10;
@@ -51,13 +52,8 @@ export function agentLoopContinue(
 /** Throws `invalid_state` unless a run can go on from these messages. */
 export function assertContinuable(messages: readonly AgentMessage[]): void {
   const last = messages.at(-1);
-  if (last === undefined) throw new BowlineError("invalid_state", "There are no messages to continue from.");
-  if (last.role === "assistant") {
-    throw new BowlineError(
-      "invalid_state",
-      "Cannot continue from an assistant message: the last one must be a user's or a tool result.",
-    );
-  }
+  if (last !== undefined && last.role !== "assistant") return;
+  throw new BowlineError("invalid_state", `Cannot continue from ${last ? "an assistant message" : "no messages"}.`);
 }
 
 function startLoop(
@@ -90,7 +86,7 @@ async function inboxOf(config: AgentLoopConfig, kind: InboxKind): Promise<readon
 
 /** One run over any effects. Never rejects. */
 export async function runLoop(prompts: readonly AgentMessage[], input: RunInput): Promise<RunResult> {
-  const run = new Run(input);
+  const run = createRun(input);
   const { emitter, newMessages: messages } = run;
   let end: RunEnd;
   try {
@@ -100,13 +96,12 @@ export async function runLoop(prompts: readonly AgentMessage[], input: RunInput)
     end = { reason: "error", error: toBowlineError(error, "internal_error") };
   }
   if (emitter.failure !== undefined) end = { reason: "error", error: emitter.failure };
-  const error = end.error === undefined ? {} : { error: toErrorInfo(end.error) };
-  await emitter.emit({ type: "agent_end", messages, reason: end.reason, usage: run.usage, ...error });
+  const error = end.error && toErrorInfo(end.error);
+  await emitter.emit({ type: "agent_end", messages, reason: end.reason, usage: run.usage, ...defined({ error }) });
   run.end();
   if (emitter.failure !== undefined) end = { reason: "error", error: emitter.failure }; // a listener of agent_end itself
-  const { usage, turns: count, tools, id } = run;
-  const message = bestAnswer(messages);
-  return { runId: id, messages, usage, turns: count, tools, ...end, ...(message !== undefined && { message }) };
+  const { id: runId, usage, turns: count, tools } = run;
+  return { runId, messages, usage, turns: count, tools, ...end, ...defined({ message: bestAnswer(messages) }) };
 }
 
 interface RunEnd {
@@ -115,7 +110,8 @@ interface RunEnd {
 }
 
 async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd> {
-  if (run.exhausted !== undefined) return { reason: "budget", error: run.exhausted };
+  const refusal = exhausted(run);
+  if (refusal !== undefined) return { reason: "budget", error: refusal };
   let pending = prompts;
   let truncated = 0;
   let pauses = 0;
@@ -140,8 +136,8 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd
 
     const unfinished = (toolResults.length > 0 && !terminate) || pauses > 0;
     // Checked before the queues are read, so that what is queued is kept.
-    if (run.exhausted !== undefined)
-      return unfinished ? { reason: "budget", error: run.exhausted } : { reason: "done" };
+    const error = exhausted(run);
+    if (error !== undefined) return unfinished ? { reason: "budget", error } : { reason: "done" };
     pending = await take(run, "steering");
     if (pending.length === 0 && !unfinished) {
       pending = await take(run, "followUp");
@@ -199,9 +195,6 @@ function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
 }
 
 function bestAnswer(messages: readonly AgentMessage[]): AssistantMessage | undefined {
-  return (
-    messages.findLast(
-      (message): message is AssistantMessage => message.role === "assistant" && message.content.length > 0,
-    ) ?? messages.findLast((message): message is AssistantMessage => message.role === "assistant")
-  );
+  const answers = messages.filter((message): message is AssistantMessage => message.role === "assistant");
+  return answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
 }

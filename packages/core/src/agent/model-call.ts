@@ -1,10 +1,13 @@
 /** One model call of a run: the transcript through the hooks to the stream function, its events out, its final message back. */
-import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
-import { applyEvent, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
+import { BowlineError, callHook, toBowlineError } from "../errors.ts";
+import { applyEvent, emptyMessage, failureOf, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
 import { toolCallsOf, type AssistantMessage, type Message } from "../llm/message.ts";
-import type { AssistantMessageStream, StreamOptions } from "../llm/model.ts";
+import type { StreamOptions } from "../llm/model.ts";
 import type { AgentLoopConfig } from "./hooks.ts";
-import { abortedRun, type Run } from "./run.ts";
+import { abortedRun, graceOf, onAbort, type Run } from "./run.ts";
+
+/** Streams of others may only give one event at a time. */
+type Batch = AssistantMessageEvent | readonly AssistantMessageEvent[];
 
 /** Always gives a message, its `message_start` and `message_end` emitted; never throws for what a hook, stream or server did. */
 export async function callModel(run: Run): Promise<AssistantMessage> {
@@ -40,8 +43,7 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
   // An abort that a failed listener or the time budget caused is named after its cause.
   const { stop } = run;
   if (message.stopReason === "aborted" && stop !== undefined && stop.code !== "aborted") {
-    const stopReason = stop.code === "budget_exceeded" ? "aborted" : "error";
-    Object.assign(message, { stopReason, errorMessage: stop.message, error: toErrorInfo(stop) });
+    Object.assign(message, failureOf(stop), stop.code === "budget_exceeded" && { stopReason: "aborted" });
   }
   return message;
 
@@ -52,8 +54,8 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
     const { systemPrompt, tools = [] } = context;
     try {
       const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
-      for await (const batch of events.batches?.() ?? singly(events)) {
-        for (const event of batch) {
+      for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
+        for (const event of [batch].flat()) {
           if (isOver) return failed(abortedRun());
           const wait = hear(event);
           if (wait !== undefined) await wait;
@@ -87,28 +89,25 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
 
   /** A stream function may ignore its signal: after the grace the call is given up, with what came. */
   async function untilGivenUp(streaming: Promise<AssistantMessage>): Promise<AssistantMessage> {
-    let release = (): void => {};
+    let cancel: (() => void) | undefined;
+    let release: (() => void) | undefined;
     const givenUp = new Promise<AssistantMessage>((resolve) => {
       const giveUp = (): void => resolve(failed(abortedRun()));
-      const onAbort = (): void => {
-        release = clock.setTimer(run.abortGraceMs, giveUp);
-      };
-      release = () => signal.removeEventListener("abort", onAbort);
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort, { once: true });
+      release = onAbort(signal, () => (cancel = clock.setTimer(graceOf(run), giveUp)));
     });
     try {
       return await Promise.race([streaming, givenUp]);
     } finally {
-      release();
+      release?.();
+      cancel?.();
     }
   }
 
   /** The message of a call that failed outside its stream: what came so far is kept. */
   function failed(error: BowlineError): AssistantMessage {
-    const failure = run.failureMessage(error);
-    const { stopReason, errorMessage, error: info } = failure;
-    return partial === undefined ? failure : Object.assign(partial, { stopReason, errorMessage, error: info });
+    const { api, provider, id } = run.config.model;
+    const empty = emptyMessage({ api, provider, model: id, timestamp: clock.now() });
+    return Object.assign(partial ?? empty, failureOf(error));
   }
 }
 
@@ -123,9 +122,4 @@ function llmMessages({ config, context, signal }: Run): Promise<Message[]> {
 async function streamOptions(config: AgentLoopConfig, signal: AbortSignal): Promise<StreamOptions> {
   const apiKey = await callHook("getApiKey", () => config.getApiKey?.(config.model.provider));
   return { ...config, signal, ...(apiKey && { apiKey }) };
-}
-
-/** Streams of others may only give one event at a time. */
-async function* singly(stream: AssistantMessageStream): AsyncGenerator<readonly AssistantMessageEvent[]> {
-  for await (const event of stream) yield [event];
 }

@@ -21,15 +21,12 @@ export async function preflight(
 ): Promise<Ready | { readonly refusal: string }> {
   const tool = tools.get(call.name);
   if (tool === undefined) return { refusal: unknownTool(call.name, [...tools.keys()]) };
-  if (message.stopReason === "length") {
-    return {
-      refusal: `Not run: the token limit cut the answer. Call ${call.name} again with less at once.`,
-    };
-  }
-  if (call.argumentsError !== undefined)
-    return { refusal: `Not run: ${call.argumentsError} Call ${call.name} again with valid JSON.` };
+  const again = `Call ${call.name} again with`;
+  if (message.stopReason === "length")
+    return { refusal: `Not run: the token limit cut the answer. ${again} less at once.` };
+  if (call.argumentsError !== undefined) return { refusal: `Not run: ${call.argumentsError} ${again} valid JSON.` };
   try {
-    const raw: unknown = tool.prepareArguments === undefined ? call.arguments : tool.prepareArguments(call.arguments);
+    const raw: unknown = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
     const checked = await validate(tool.parameters, raw, `tool "${tool.name}"`);
     if (checked.issues !== undefined) return { refusal: invalidArguments(call, checked.issues) };
     const args = checked.value;
@@ -48,10 +45,9 @@ function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): strin
 }
 
 function unknownTool(name: string, known: readonly string[]): string {
-  const [folded, ...others] = [name, ...known].map((text) => text.toLowerCase().replace(/[^a-z0-9]/g, ""));
-  const near = known.filter(
-    (_, index) => others[index]?.includes(folded ?? "") || folded?.includes(others[index] ?? ""),
-  );
+  const fold = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const folded = fold(name);
+  const near = known.filter((other) => fold(other).includes(folded) || folded.includes(fold(other)));
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
   return `Tool "${name}" not found.${hint} Available: ${known.join(", ") || "none"}.`;
 }

@@ -1,9 +1,10 @@
 /** One execution of a tool, which always settles: by itself, by its time limit, or by an abort and the grace after it. */
 import { errorText } from "../errors.ts";
+import type { ToolCall } from "../llm/message.ts";
 import { textResult } from "./define-tool.ts";
 import type { ToolOutcome } from "./event.ts";
 import type { Ready } from "./preflight.ts";
-import type { Run } from "./run.ts";
+import { graceOf, onAbort, type Run } from "./run.ts";
 import type { AgentToolResult } from "./tool.ts";
 
 export interface Settled {
@@ -19,10 +20,13 @@ export async function runTool(run: Run, ready: Ready): Promise<Settled> {
   // Servers reuse call ids from turn to turn (Q041), so the turn is part of the name.
   const name = `${run.turns}:${call.id}`;
   const idempotencyKey = `${run.id}:${name}`;
-  const { id: toolCallId, name: toolName } = call;
-  const replay = tool.replay ?? "never";
-  const about = { kind: "tool", toolCallId, toolName, args, replay, idempotencyKey } as const;
+  const about = { kind: "tool", ...namesOf(call), args, replay: tool.replay ?? "never", idempotencyKey } as const;
   return run.effects.step(`tool:${name}`, () => settle(run, ready, idempotencyKey), about);
+}
+
+/** How events and records name a call. */
+export function namesOf({ id, name }: ToolCall): { readonly toolCallId: string; readonly toolName: string } {
+  return { toolCallId: id, toolName: name };
 }
 
 async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: string): Promise<Settled> {
@@ -57,15 +61,12 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
         if (signal.aborted || settled) return;
         controller.abort(new Error(why));
         const giveUp = (): void => {
-          const text = `${why} The tool was left running; whether it takes effect is unknown.`;
+          const text = `${why} The tool was left running and may still take effect.`;
           resolve({ result: textResult(text), isError: true, outcome: "left_running" });
         };
-        releases.push(clock.setTimer(run.abortGraceMs, giveUp));
+        releases.push(clock.setTimer(graceOf(run), giveUp));
       };
-      const onAbort = (): void => stop("The run was aborted.");
-      if (run.signal.aborted) onAbort();
-      run.signal.addEventListener("abort", onAbort, { once: true });
-      releases.push(() => run.signal.removeEventListener("abort", onAbort));
+      releases.push(onAbort(run.signal, () => stop("The run was aborted.")));
       const limit = tool.timeoutMs ?? config.toolTimeoutMs ?? 0;
       if (limit > 0) releases.push(clock.setTimer(limit, () => stop(`The tool took longer than ${limit} ms.`)));
     });
@@ -73,8 +74,7 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
 
   function update(partialResult: AgentToolResult): void {
     if (settled) return;
-    const { id: toolCallId, name: toolName, arguments: raw } = call;
-    const event = { type: "tool_execution_update", toolCallId, toolName, args: raw, partialResult } as const;
+    const event = { type: "tool_execution_update", ...namesOf(call), args: call.arguments, partialResult } as const;
     updates = emitter.emit(event) ?? updates;
   }
 }

@@ -1,6 +1,6 @@
 /** What one run is made of: the parts that the turn, the tools and the loop share. */
 import { randomId, systemClock, type Clock } from "../clock.ts";
-import { BowlineError, toErrorInfo } from "../errors.ts";
+import { BowlineError } from "../errors.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import type { Usage } from "../llm/usage.ts";
@@ -39,120 +39,103 @@ const DEFAULT_HOOK_TIMEOUT_MS = 60_000;
 const DEFAULT_ABORT_GRACE_MS = 1_000;
 
 /** One run's state. `signal` fires on the caller's abort, on the time budget and when a listener has failed. */
-export class Run {
+export interface Run extends Omit<RunInput, "config" | "signal"> {
   readonly id: string;
-  readonly context: AgentContext;
-  readonly effects: Effects;
-  readonly streamFn: StreamFn;
   readonly clock: Clock;
   readonly emitter: Emitter;
   readonly signal: AbortSignal;
-  readonly newMessages: AgentMessage[] = [];
-  readonly tools: { toolCallId: string; toolName: string; outcome: ToolOutcome }[] = [];
+  readonly newMessages: AgentMessage[];
+  readonly tools: { toolCallId: string; toolName: string; outcome: ToolOutcome }[];
   config: AgentLoopConfig;
-  usage: Usage = {};
-  turns = 0;
-  readonly #configure: () => AgentLoopConfig;
-  readonly #caller: AbortSignal | undefined;
-  readonly #controller = new AbortController();
-  readonly #stopTimer: () => void;
-  #failure: BowlineError | undefined;
-
-  constructor({ context, config: configure, effects, streamFn, signal }: RunInput) {
-    const config = configure();
-    this.context = context;
-    this.config = config;
-    this.#configure = configure;
-    this.effects = effects;
-    this.streamFn = streamFn;
-    this.clock = config.clock ?? systemClock;
-    this.id = (config.createId ?? randomId)();
-    this.#caller = signal;
-    this.signal = this.#controller.signal;
-    if (signal?.aborted === true) this.#controller.abort();
-    signal?.addEventListener("abort", this.#abort, { once: true });
-    const { maxTimeMs } = config.budget ?? {};
-    const outOfTime = (): void => this.fail(exceeded(`${maxTimeMs} ms`));
-    this.#stopTimer = maxTimeMs === undefined ? () => {} : this.clock.setTimer(maxTimeMs, outOfTime);
-    this.emitter = createEmitter({
-      runId: this.id,
-      parentRunId: config.parentRunId,
-      publish: (event) => effects.publish(event),
-      clock: this.clock,
-      timeoutMs: config.hookTimeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS,
-      onFailure: (error) => this.fail(error),
-    });
-  }
-
+  usage: Usage;
+  turns: number;
   /** Begins a turn with the configuration as it is now. */
-  configure(): void {
-    this.config = this.#configure();
-  }
-
+  configure(): void;
   /** Stops the run at its next safe point, as an error of this kind. */
-  fail(error: BowlineError): void {
-    this.#failure ??= error;
-    this.#controller.abort();
-  }
-
-  readonly #abort = (): void => this.#controller.abort();
-
+  fail(error: BowlineError): void;
   /** Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the caller's abort. */
-  get stop(): BowlineError | undefined {
-    if (this.#failure !== undefined) return this.#failure;
-    return this.signal.aborted ? abortedRun() : undefined;
-  }
-
-  /** The budget that is used up, checked before each model call. */
-  get exhausted(): BowlineError | undefined {
-    const { maxTurns, maxTokens, maxCost } = this.config.budget ?? {};
-    const { totalTokens, cost } = this.usage;
-    if (maxTurns !== undefined && this.turns >= maxTurns) return exceeded(`${maxTurns} turns`);
-    if (maxTokens !== undefined && totalTokens !== undefined && totalTokens >= maxTokens)
-      return exceeded(`${maxTokens} tokens`);
-    if (maxCost !== undefined && cost !== undefined && cost.total >= maxCost) return exceeded(`$${maxCost}`);
-    return undefined;
-  }
-
-  /** How long an abort waits for what ignores its signal. */
-  get abortGraceMs(): number {
-    return this.config.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS;
-  }
-
-  append(message: AgentMessage): void {
-    this.context.messages.push(message);
-    this.newMessages.push(message);
-  }
-
+  readonly stop: BowlineError | undefined;
+  append(message: AgentMessage): void;
   /** Adds a message that came whole, with its two events. */
-  async add(message: AgentMessage): Promise<void> {
-    await this.emitter.emit({ type: "message_start", message });
-    this.append(message);
-    await this.emitter.emit({ type: "message_end", message });
-  }
-
+  add(message: AgentMessage): Promise<void>;
   /** Releases what the run held. */
-  end(): void {
-    this.#stopTimer();
-    this.#caller?.removeEventListener("abort", this.#abort);
-  }
+  end(): void;
+}
 
-  /** An assistant message that says only what went wrong, for a model call that never began. */
-  failureMessage(error: BowlineError): AssistantMessage {
-    const { model } = this.config;
-    return {
-      role: "assistant",
-      content: [],
-      api: model.api,
-      provider: model.provider,
-      model: model.id,
-      usage: {},
-      stopReason: error.code === "aborted" ? "aborted" : "error",
-      errorMessage: error.message,
-      error: toErrorInfo(error),
-      timestamp: this.clock.now(),
-    };
-  }
+export function createRun({ config: configure, signal: caller, ...input }: RunInput): Run {
+  const config = configure();
+  const { clock = systemClock, createId = randomId, hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS, parentRunId } = config;
+  const id = createId();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const abort = (): void => controller.abort();
+  const release = onAbort(caller, abort);
+  let failure: BowlineError | undefined;
+  const fail = (error: BowlineError): void => {
+    failure ??= error;
+    abort();
+  };
+  const { maxTimeMs } = config.budget ?? {};
+  const outOfTime = (): void => fail(exceeded(`${maxTimeMs} ms`));
+  const stopTimer = maxTimeMs === undefined ? undefined : clock.setTimer(maxTimeMs, outOfTime);
+  const run: Run = {
+    ...input,
+    id,
+    clock,
+    emitter: createEmitter({
+      runId: id,
+      parentRunId,
+      effects: input.effects,
+      clock,
+      timeoutMs: hookTimeoutMs,
+      onFailure: fail,
+    }),
+    signal,
+    newMessages: [],
+    tools: [],
+    config,
+    usage: {},
+    turns: 0,
+    configure: () => void (run.config = configure()),
+    fail,
+    get stop() {
+      return failure ?? (signal.aborted ? abortedRun() : undefined);
+    },
+    append(message) {
+      input.context.messages.push(message);
+      run.newMessages.push(message);
+    },
+    async add(message) {
+      await run.emitter.emit({ type: "message_start", message });
+      run.append(message);
+      await run.emitter.emit({ type: "message_end", message });
+    },
+    end() {
+      stopTimer?.();
+      release();
+    },
+  };
+  return run;
+}
+
+/** The budget that is used up, checked before each model call. */
+export function exhausted({ config, turns, usage }: Run): BowlineError | undefined {
+  const { maxTurns = Infinity, maxTokens = Infinity, maxCost = Infinity } = config.budget ?? {};
+  if (turns >= maxTurns) return exceeded(`${maxTurns} turns`);
+  if ((usage.totalTokens ?? -1) >= maxTokens) return exceeded(`${maxTokens} tokens`);
+  return (usage.cost?.total ?? -1) >= maxCost ? exceeded(`$${maxCost}`) : undefined;
+}
+
+/** How long an abort waits for what ignores its signal. */
+export function graceOf({ config }: Run): number {
+  return config.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS;
+}
+
+/** Calls `listener` when the signal fires, at once if it has. Returns what ends that. */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  if (signal?.aborted === true) listener();
+  signal?.addEventListener("abort", listener, { once: true });
+  return () => signal?.removeEventListener("abort", listener);
 }
 
 export function abortedRun(): BowlineError {

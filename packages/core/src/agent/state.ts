@@ -34,71 +34,73 @@ const noModel: Model = {
 
 export type InitialState = Partial<Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "tools" | "messages">>;
 
-export class MutableAgentState implements AgentState {
-  systemPrompt: string;
-  model: Model;
-  thinkingLevel: ThinkingLevel;
-  isStreaming = false;
-  streamingMessage: AgentMessage | undefined;
-  readonly pendingToolCalls: Set<string> = new Set();
-  errorMessage: string | undefined;
-  #tools: AgentTool[];
-  #messages: AgentMessage[];
+/** The state as its owner sees it. */
+export type MutableAgentState = { -readonly [K in keyof AgentState]: AgentState[K] } & {
+  readonly pendingToolCalls: Set<string>;
+};
 
-  constructor({ systemPrompt = "", model = noModel, thinkingLevel = "off", tools = [], messages = [] }: InitialState) {
-    this.systemPrompt = systemPrompt;
-    this.model = model;
-    this.thinkingLevel = thinkingLevel;
-    this.#tools = [...tools];
-    this.#messages = [...messages];
-  }
+export function createAgentState({
+  systemPrompt = "",
+  model = noModel,
+  thinkingLevel = "off",
+  ...given
+}: InitialState): MutableAgentState {
+  let tools = [...(given.tools ?? [])];
+  let messages = [...(given.messages ?? [])];
+  return {
+    systemPrompt,
+    model,
+    thinkingLevel,
+    isStreaming: false,
+    streamingMessage: undefined,
+    pendingToolCalls: new Set(),
+    errorMessage: undefined,
+    get tools() {
+      return tools;
+    },
+    set tools(assigned) {
+      tools = [...assigned];
+    },
+    get messages() {
+      return messages;
+    },
+    set messages(assigned) {
+      messages = [...assigned];
+    },
+  };
+}
 
-  get tools(): AgentTool[] {
-    return this.#tools;
-  }
-  set tools(tools: AgentTool[]) {
-    this.#tools = [...tools];
-  }
-
-  get messages(): AgentMessage[] {
-    return this.#messages;
-  }
-  set messages(messages: AgentMessage[]) {
-    this.#messages = [...messages];
-  }
-
-  /** Folds one event in, before any listener sees it. The loop itself appends to `messages`. */
-  apply(event: AgentEvent): void {
-    switch (event.type) {
-      case "agent_start":
-        this.errorMessage = undefined;
-        break;
-      case "message_start":
-        this.streamingMessage = event.message.role === "assistant" ? event.message : undefined;
-        break;
-      case "message_update":
-        this.streamingMessage = event.message; // another object after a retraction
-        break;
-      case "message_end":
-        this.streamingMessage = undefined;
-        break;
-      case "tool_execution_start":
-        this.pendingToolCalls.add(event.toolCallId);
-        break;
-      case "tool_execution_end":
-        this.pendingToolCalls.delete(event.toolCallId);
-        break;
-      case "turn_end":
-        this.errorMessage = event.message.errorMessage;
-        break;
-      case "agent_end":
-        this.errorMessage = event.error?.message;
-        break;
-      case "turn_start":
-      case "tool_execution_update":
-      case "request_retry":
-      case "model_failover":
-        break;
-    }
+/** Folds one event in, before any listener sees it. The loop itself appends to `messages`. */
+export function applyToState(state: MutableAgentState, event: AgentEvent): void {
+  switch (event.type) {
+    case "agent_start":
+      state.errorMessage = undefined;
+      break;
+    case "message_start":
+      if (event.message.role === "assistant") state.streamingMessage = event.message;
+      break;
+    case "message_update":
+      state.streamingMessage = event.message; // another object after a retraction
+      break;
+    case "message_end":
+      state.streamingMessage = undefined;
+      break;
+    case "tool_execution_start":
+      state.pendingToolCalls.add(event.toolCallId);
+      break;
+    case "tool_execution_end":
+      state.pendingToolCalls.delete(event.toolCallId);
+      break;
+    case "turn_end":
+      state.errorMessage = event.message.errorMessage;
+      break;
+    case "agent_end":
+      state.errorMessage = event.error?.message;
+      break;
+    case "turn_start":
+    case "tool_execution_update":
+    case "request_retry":
+    case "model_failover":
+      break;
   }
 }

@@ -2,7 +2,8 @@
  * What a model call says while it runs, and the one reducer that makes a message of it. Stream, loop, session, gateway and page
  * all fold with {@link applyEvent}; none keeps a second copy of these rules.
  */
-import type { ErrorInfo } from "../errors.ts";
+import { toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
+import { defined } from "../json-value.ts";
 import type { AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 
 /**
@@ -14,13 +15,17 @@ interface EventBase {
   readonly partial?: AssistantMessage;
 }
 
-/** The first output: what the message is before any content. */
-interface StartEvent extends EventBase {
-  readonly type: "start";
+/** Where a message comes from. */
+export interface MessageOrigin {
   readonly api: string;
   readonly provider: string;
   readonly model: string;
   readonly timestamp: number;
+}
+
+/** The first output: what the message is before any content. */
+interface StartEvent extends EventBase, MessageOrigin {
+  readonly type: "start";
 }
 
 interface PartEvent extends EventBase {
@@ -138,13 +143,12 @@ export function applyEvent(
   event: AssistantMessageEvent,
 ): AssistantMessage | undefined {
   if (event.type === "start") {
-    const { api, provider, model, timestamp } = event;
-    return { role: "assistant", content: [], api, provider, model, usage: {}, stopReason: "stop", timestamp };
+    return emptyMessage(event);
   }
   if (event.type === "done" || event.type === "error") {
     const final = event.type === "done" ? event.message : event.error;
-    if (message === undefined) return final;
-    return final === message ? message : Object.assign(message, final, { content: message.content });
+    const { content } = message ?? final;
+    return Object.assign(message ?? final, final, { content });
   }
   if (message === undefined || event.type === "request_retry" || event.type === "model_failover") return message;
   const { content } = message;
@@ -161,13 +165,13 @@ export function applyEvent(
       if (part?.type === "text") part.text += event.delta;
       break;
     case "text_end":
-      if (part?.type === "text" && event.textSignature !== undefined) part.textSignature = event.textSignature;
+      if (part?.type === "text") Object.assign(part, defined({ textSignature: event.textSignature }));
       break;
     case "thinking_start":
       content[event.contentIndex] = {
         type: "thinking",
         thinking: "",
-        ...(event.field !== undefined && { field: event.field }),
+        ...defined({ field: event.field }),
       };
       break;
     case "thinking_delta":
@@ -175,8 +179,7 @@ export function applyEvent(
       break;
     case "thinking_end":
       if (part?.type !== "thinking") break;
-      if (event.thinkingSignature !== undefined) part.thinkingSignature = event.thinkingSignature;
-      if (event.redacted === true) part.redacted = true;
+      Object.assign(part, defined({ thinkingSignature: event.thinkingSignature, redacted: event.redacted }));
       break;
     case "toolcall_start":
       content[event.contentIndex] = {
@@ -198,6 +201,24 @@ export function applyEvent(
       break;
   }
   return message;
+}
+
+/** What a message is before any content. */
+export function emptyMessage({ api, provider, model, timestamp }: MessageOrigin): AssistantMessage {
+  return { role: "assistant", content: [], api, provider, model, usage: {}, stopReason: "stop", timestamp };
+}
+
+/** What a message says of the failure that ended it. */
+export function failureOf(error: BowlineError): {
+  stopReason: "error" | "aborted";
+  errorMessage: string;
+  error: ErrorInfo;
+} {
+  return {
+    stopReason: error.code === "aborted" ? "aborted" : "error",
+    errorMessage: error.message,
+    error: toErrorInfo(error),
+  };
 }
 
 /** The message that recorded events add up to, or undefined when there was no output. */

@@ -1,5 +1,5 @@
 /** Tool arguments, from the text a model wrote. Truncated text is never completed: a call runs on what was said, whole, or not at all. */
-import { describe, isRecord } from "../json-value.ts";
+import { describe, isRecord, parseJson } from "../json-value.ts";
 
 export interface ParsedArguments {
   readonly arguments: Record<string, unknown>;
@@ -17,24 +17,13 @@ export function parseToolArguments(text: string): ParsedArguments {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    try {
-      value = JSON.parse(repairStrings(text).replace(/\s*<\/tool_call>\s*$/, "")); // Q054
-    } catch {
+    value = parseJson(repairStrings(text).replace(/\s*<\/tool_call>\s*$/, "")); // Q054
+    if (value === undefined)
       return { arguments: {}, error: `The arguments are not valid JSON: ${(error as Error).message}` };
-    }
   }
-  if (typeof value === "string") value = unwrap(value);
-  if (isRecord(value)) return { arguments: value };
+  const object = isRecord(value) ? value : parseJson(value);
+  if (isRecord(object)) return { arguments: object };
   return { arguments: {}, error: `The arguments must be a JSON object, not ${describe(value)}.` };
-}
-
-function unwrap(text: string): unknown {
-  try {
-    const inner: unknown = JSON.parse(text);
-    return isRecord(inner) ? inner : text;
-  } catch {
-    return text; // an ordinary string, which the caller reports
-  }
 }
 
 /** Escapes raw control characters inside strings and doubles backslashes that start no valid escape. */

@@ -32,15 +32,16 @@ export interface Prices {
 
 /** The sum of several calls' usage (what is billed, not what the context holds). A field nobody reported stays absent. */
 export function addUsage(sum: Usage, next: Usage): Usage {
-  const { cost: a, ...counts } = sum;
-  const { cost: b, ...more } = next;
-  const cost = a && b ? addFields(a, b) : (a ?? b);
-  return { ...addFields(counts, more), ...(cost && { cost }) };
+  return addFields(sum, next);
 }
 
-function addFields<T extends object>(a: T, b: T): T {
-  const result = { ...a } as Record<string, number>;
-  for (const [key, value] of Object.entries(b)) result[key] = (result[key] ?? 0) + (value as number);
+function addFields<T extends object>(sum: T, next: T): T {
+  const result = { ...sum } as Record<string, unknown>;
+  for (const [key, value] of Object.entries(next)) {
+    const before = result[key];
+    if (typeof value === "number") result[key] = ((before as number | undefined) ?? 0) + value;
+    else result[key] = addFields(before ?? {}, value as object);
+  }
   return result as T;
 }
 
@@ -57,7 +58,7 @@ export function costOf(usage: Usage, prices: Prices): Cost | undefined {
 
 /** Fills in `totalTokens` when the server gave the parts only. */
 export function withTotal(usage: Usage): Usage {
-  if (usage.totalTokens !== undefined) return usage;
-  if (usage.input === undefined || usage.output === undefined) return usage;
-  return { ...usage, totalTokens: usage.input + usage.output + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) };
+  const { input, output, cacheRead = 0, cacheWrite = 0, totalTokens } = usage;
+  if (input === undefined || output === undefined) return usage;
+  return { ...usage, totalTokens: totalTokens ?? input + output + cacheRead + cacheWrite };
 }

@@ -2,201 +2,196 @@
  * Writes a message as a sequence of events and keeps the live message by folding those same events with the one reducer. Every
  * decoder and the scripted model write through it, so the events and the final message cannot disagree.
  */
-import { toErrorInfo, type BowlineError } from "../errors.ts";
-import { applyEvent, type AssistantMessageEvent } from "./event.ts";
+import type { BowlineError } from "../errors.ts";
+import { defined } from "../json-value.ts";
+import { applyEvent, emptyMessage, failureOf, type AssistantMessageEvent, type MessageOrigin } from "./event.ts";
 import { LiveDelta, withPartial } from "./live.ts";
 import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 import { parseToolArguments } from "./tool-arguments.ts";
 import { withTotal, type Usage } from "./usage.ts";
 
-export interface MessageOrigin {
-  readonly api: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly timestamp: number;
-}
+export type { MessageOrigin } from "./event.ts";
 
 type PartKind = "text" | "thinking" | "toolCall";
-
-/** What the kinds' events are called. */
-const stems = { text: "text", thinking: "thinking", toolCall: "toolcall" } as const;
 
 /** One part that is still being written. `held` is half a surrogate pair, kept until its other half comes (Q091). */
 interface OpenPart {
   readonly kind: PartKind;
+  /** What its events are called. */
+  readonly delta: LiveDelta["type"];
   held: string;
 }
 
 /** An event without what every event of this writer has. */
 type Body<T> = T extends unknown ? Omit<T, "attempt" | "partial"> : never;
 
-export class MessageWriter {
+export interface MessageWriter {
   readonly message: AssistantMessage;
-  readonly #attempt: number;
-  readonly #open = new Map<number, OpenPart>();
-  #batch: AssistantMessageEvent[] = [];
-  #started = false;
-  #ended = false;
-
-  constructor(origin: MessageOrigin, attempt = 1) {
-    this.#attempt = attempt;
-    this.message = applyEvent(undefined, { type: "start", attempt, ...origin }) as AssistantMessage;
-  }
-
   /** Whether anything was written; before that a request may be asked again unseen. */
-  get started(): boolean {
-    return this.#started;
-  }
-
+  readonly started: boolean;
   /** Whether `done` or `error` was written; later writes are dropped. */
-  get ended(): boolean {
-    return this.#ended;
-  }
-
+  readonly ended: boolean;
   /** The events written since the last call. */
-  take(): AssistantMessageEvent[] {
-    const batch = this.#batch;
-    if (batch.length > 0) this.#batch = [];
-    return batch;
-  }
-
-  openText(): number {
-    return this.#openPart("text", (contentIndex) => ({ type: "text_start", contentIndex }));
-  }
-
-  openThinking(field?: string): number {
-    const extra = field === undefined ? {} : { field };
-    return this.#openPart("thinking", (contentIndex) => ({ type: "thinking_start", contentIndex, ...extra }));
-  }
-
-  openToolCall(id: string, name: string): number {
-    return this.#openPart("toolCall", (contentIndex) => ({ type: "toolcall_start", contentIndex, id, name }));
-  }
-
+  take(): AssistantMessageEvent[];
+  openText(): number;
+  openThinking(field?: string): number;
+  openToolCall(id: string, name: string): number;
   /** Appends to an open part. Empty text is no event. */
-  append(index: number, text: string): void {
-    const part = this.#open.get(index);
-    if (part === undefined || text === "" || this.#ended) return;
+  append(index: number, text: string): void;
+  /** Closes a part of whatever kind, with nothing to add. */
+  close(index: number): void;
+  closeText(index: number, textSignature?: string): void;
+  closeThinking(index: number, thinkingSignature?: string, redacted?: boolean): void;
+  /** Closes a tool call: its text is parsed strictly, and a defect becomes `argumentsError`. `text` replaces what streamed. */
+  closeToolCall(index: number, facts?: { readonly thoughtSignature?: string; readonly text?: string }): void;
+  opaque(part: OpaqueContent): void;
+  /** Sets what only the message as a whole has. */
+  describe(facts: {
+    responseModel?: string;
+    responseId?: string;
+    rawStopReason?: string;
+    paused?: boolean;
+    usage?: Usage;
+  }): void;
+  /** Ends well. Parts still open are closed first. */
+  done(reason: "stop" | "length" | "toolUse"): void;
+  /** Ends badly, keeping what came; a message that ends so never has its calls run. */
+  fail(error: BowlineError): void;
+}
+
+export function createMessageWriter(origin: MessageOrigin, attempt = 1): MessageWriter {
+  const message = emptyMessage(origin);
+  const { content } = message;
+  const open = new Map<number, OpenPart>();
+  let batch: AssistantMessageEvent[] = [];
+  let started = false;
+  let ended = false;
+  return {
+    message,
+    get started() {
+      return started;
+    },
+    get ended() {
+      return ended;
+    },
+    take() {
+      const taken = batch;
+      if (taken.length > 0) batch = [];
+      return taken;
+    },
+    openText: () => openPart("text", { type: "text_start", contentIndex: content.length }),
+    openThinking: (field) =>
+      openPart("thinking", { type: "thinking_start", contentIndex: content.length, ...defined({ field }) }),
+    openToolCall: (id, name) =>
+      openPart("toolCall", { type: "toolcall_start", contentIndex: content.length, id, name }),
+    append,
+    close,
+    closeText,
+    closeThinking,
+    closeToolCall,
+    opaque: (part) => write({ type: "opaque_end", contentIndex: content.length, part }),
+    describe({ usage, ...rest }) {
+      Object.assign(message, rest, usage && { usage: withTotal(usage) });
+    },
+    done: (reason) => end({ stopReason: reason }, { type: "done", reason, message }),
+    fail(error) {
+      const failure = failureOf(error);
+      end(failure, { type: "error", reason: failure.stopReason, error: message });
+    },
+  };
+
+  function append(index: number, text: string): void {
+    const part = open.get(index);
+    if (part === undefined || text === "" || ended) return;
     let delta = text;
     if (part.kind !== "toolCall") {
-      if (part.held !== "") delta = part.held + text;
+      delta = part.held + text;
       const last = delta.charCodeAt(delta.length - 1);
       const isHalf = last >= 0xd800 && last <= 0xdbff;
       part.held = isHalf ? delta.slice(-1) : "";
       if (isHalf) delta = delta.slice(0, -1);
       if (delta === "") return;
     }
-    this.#delta(part.kind, index, delta);
+    writeDelta(part, index, delta);
   }
 
-  /** Closes a part of whatever kind, with nothing to add. */
-  close(index: number): void {
-    const kind = this.#open.get(index)?.kind;
-    if (kind === "text") this.closeText(index);
-    else if (kind === "thinking") this.closeThinking(index);
-    else this.closeToolCall(index);
+  function close(index: number): void {
+    closeText(index);
+    closeThinking(index);
+    closeToolCall(index);
   }
 
-  closeText(contentIndex: number, textSignature?: string): void {
-    const part = this.#close(contentIndex);
+  function closeText(contentIndex: number, textSignature?: string): void {
+    const part = closePart(contentIndex, "text");
     if (part?.type !== "text") return;
-    const extra = textSignature === undefined ? {} : { textSignature };
-    this.#write({ type: "text_end", contentIndex, content: part.text, ...extra });
+    write({ type: "text_end", contentIndex, content: part.text, ...defined({ textSignature }) });
   }
 
-  closeThinking(contentIndex: number, thinkingSignature?: string, redacted = false): void {
-    const part = this.#close(contentIndex);
+  function closeThinking(contentIndex: number, thinkingSignature?: string, redacted = false): void {
+    const part = closePart(contentIndex, "thinking");
     if (part?.type !== "thinking") return;
-    const extra = { ...(thinkingSignature !== undefined && { thinkingSignature }), ...(redacted && { redacted }) };
-    this.#write({ type: "thinking_end", contentIndex, content: part.thinking, ...extra });
+    const extra = defined({ thinkingSignature, redacted: redacted || undefined });
+    write({ type: "thinking_end", contentIndex, content: part.thinking, ...extra });
   }
 
-  /** Closes a tool call: its text is parsed strictly, and a defect becomes `argumentsError`. `text` replaces what streamed. */
-  closeToolCall(contentIndex: number, { text, ...signature }: { thoughtSignature?: string; text?: string } = {}): void {
-    const part = this.#close(contentIndex);
+  function closeToolCall(
+    contentIndex: number,
+    { text, ...signature }: { readonly thoughtSignature?: string; readonly text?: string } = {},
+  ): void {
+    const part = closePart(contentIndex, "toolCall");
     if (part?.type !== "toolCall") return;
     const { type, id, name } = part;
     const argumentsText = text ?? part.argumentsText ?? "";
-    const { arguments: args, error } = parseToolArguments(argumentsText);
-    const defect = error === undefined ? {} : { argumentsError: error };
-    const toolCall: ToolCall = { type, id, name, arguments: args, argumentsText, ...defect, ...signature };
-    this.#write({ type: "toolcall_end", contentIndex, toolCall });
+    const { arguments: args, error: argumentsError } = parseToolArguments(argumentsText);
+    const toolCall: ToolCall = {
+      ...defined({ type, id, name, arguments: args, argumentsText, argumentsError }),
+      ...signature,
+    };
+    write({ type: "toolcall_end", contentIndex, toolCall });
   }
 
-  opaque(part: OpaqueContent): void {
-    this.#write({ type: "opaque_end", contentIndex: this.message.content.length, part });
+  function end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {
+    if (ended) return;
+    for (const index of open.keys()) close(index);
+    Object.assign(message, fields);
+    write(event);
+    ended = true;
   }
 
-  /** Sets what only the message as a whole has. */
-  describe({
-    usage,
-    ...rest
-  }: {
-    responseModel?: string;
-    responseId?: string;
-    rawStopReason?: string;
-    paused?: boolean;
-    usage?: Usage;
-  }): void {
-    Object.assign(this.message, rest);
-    if (usage !== undefined) this.message.usage = withTotal(usage);
-  }
-
-  /** Ends well. Parts still open are closed first. */
-  done(reason: "stop" | "length" | "toolUse"): void {
-    this.#end({ stopReason: reason }, { type: "done", reason, message: this.message });
-  }
-
-  /** Ends badly, keeping what came; a message that ends so never has its calls run. */
-  fail(error: BowlineError): void {
-    const reason = error.code === "aborted" ? "aborted" : "error";
-    const why = { stopReason: reason, errorMessage: error.message, error: toErrorInfo(error) } as const;
-    this.#end(why, { type: "error", reason, error: this.message });
-  }
-
-  #end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {
-    if (this.#ended) return;
-    for (const index of this.#open.keys()) this.close(index);
-    Object.assign(this.message, fields);
-    this.#write(event);
-    this.#ended = true;
-  }
-
-  #openPart(kind: PartKind, start: (contentIndex: number) => Body<AssistantMessageEvent>): number {
-    const index = this.message.content.length;
-    this.#open.set(index, { kind, held: "" });
-    this.#write(start(index));
+  function openPart(kind: PartKind, event: Body<AssistantMessageEvent>): number {
+    const index = content.length;
+    open.set(index, { kind, delta: `${kind.toLowerCase() as Lowercase<PartKind>}_delta`, held: "" });
+    write(event);
     return index;
   }
 
-  /** The part as it stands, if it was open. */
-  #close(index: number): AssistantContent | undefined {
-    const part = this.#open.get(index);
-    if (part === undefined) return undefined;
-    if (part.held !== "") this.#delta(part.kind, index, part.held);
-    this.#open.delete(index);
-    return this.message.content[index];
+  /** The part as it stands, if it was open and is of this kind. */
+  function closePart(index: number, kind: PartKind): AssistantContent | undefined {
+    const part = open.get(index);
+    if (part?.kind !== kind) return undefined;
+    if (part.held !== "") writeDelta(part, index, part.held);
+    open.delete(index);
+    return content[index];
   }
 
-  #delta(kind: PartKind, index: number, delta: string): void {
-    const event = new LiveDelta(`${stems[kind]}_delta`, this.#attempt, index, delta, this.message);
-    applyEvent(this.message, event);
-    this.#batch.push(event);
+  function writeDelta(part: OpenPart, index: number, delta: string): void {
+    const event = new LiveDelta(part.delta, attempt, index, delta, message);
+    applyEvent(message, event);
+    batch.push(event);
   }
 
-  #write(body: Body<AssistantMessageEvent>): void {
-    if (this.#ended) return;
-    if (!this.#started) {
-      this.#started = true;
-      const { api, provider, model, timestamp } = this.message;
-      this.#push({ type: "start", api, provider, model, timestamp });
+  function write(body: Body<AssistantMessageEvent>): void {
+    if (ended) return;
+    if (!started) {
+      started = true;
+      push({ type: "start", ...origin });
     }
-    applyEvent(this.message, this.#push(body));
+    applyEvent(message, push(body));
   }
 
-  #push(body: Body<AssistantMessageEvent>): AssistantMessageEvent {
-    const event = withPartial<AssistantMessageEvent>({ ...body, attempt: this.#attempt }, this.message);
-    this.#batch.push(event);
+  function push(body: Body<AssistantMessageEvent>): AssistantMessageEvent {
+    const event = withPartial<AssistantMessageEvent>({ ...body, attempt }, message);
+    batch.push(event);
     return event;
   }
 }

@@ -15,8 +15,9 @@ import {
   type UserMessage,
 } from "../llm/message.ts";
 import { BowlineError } from "../errors.ts";
+import { isRecord } from "../json-value.ts";
 import type { Model } from "../llm/model.ts";
-import { toWireName, WireIds, type NameLimits } from "./tool-names.ts";
+import { createWireIds, toWireName, type NameLimits } from "./tool-names.ts";
 
 /** A user message whose content is always parts. */
 interface ReplayUser {
@@ -41,77 +42,56 @@ export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
  * `invalid_argument` when nothing of it can be sent.
  */
 export function toReplay(messages: readonly Message[], model: Model, limits: NameLimits): ReplayMessage[] {
-  const replay = new Replay(messages, model, limits);
-  for (const message of messages) {
-    if (message.role === "user") replay.addUser(message);
-    else if (message.role === "assistant") replay.addAssistant(message);
-    // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
-  }
-  assertSendable(replay.messages);
-  return replay.messages;
-}
+  const nextId = createWireIds(limits.idLength);
+  const results = pairResults(messages);
+  // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
+  const replay = messages.flatMap((message) => {
+    if (message.role === "assistant") return replayAssistant(message);
+    return message.role === "user" ? replayUser(message) : [];
+  });
+  assertSendable(replay);
+  return replay;
 
-/** Throws `invalid_argument` when nothing is left to send. */
-export function assertSendable(messages: readonly unknown[]): void {
-  if (messages.length > 0) return;
-  throw new BowlineError("invalid_argument", "There is no message to send.");
-}
-
-class Replay {
-  readonly messages: ReplayMessage[] = [];
-  readonly #model: Model;
-  readonly #limits: NameLimits;
-  readonly #ids: WireIds;
-  readonly #results: ReadonlyMap<ToolCall, ToolResultMessage>;
-
-  constructor(messages: readonly Message[], model: Model, limits: NameLimits) {
-    this.#model = model;
-    this.#limits = limits;
-    this.#ids = new WireIds(limits.idLength);
-    this.#results = pairResults(messages);
+  function replayUser({ content }: UserMessage): ReplayMessage[] {
+    const parts = cleanParts(typeof content === "string" ? [{ type: "text", text: content }] : content, model);
+    return parts.length > 0 ? [{ role: "user", content: parts }] : [];
   }
 
-  addUser({ content }: UserMessage): void {
-    const parts = cleanParts(typeof content === "string" ? [{ type: "text", text: content }] : content, this.#model);
-    if (parts.length > 0) this.messages.push({ role: "user", content: parts });
-  }
-
-  addAssistant(message: AssistantMessage): void {
+  function replayAssistant({ stopReason, ...message }: AssistantMessage): ReplayMessage[] {
     // A failed answer is no part of the conversation (Q163); an aborted one keeps what the user saw of it, its text.
-    if (message.stopReason === "error") return;
-    const aborted = message.stopReason === "aborted";
-    const { api, provider, id } = this.#model;
+    if (stopReason === "error") return [];
+    const aborted = stopReason === "aborted";
+    const { api, provider, id } = model;
     const own = !aborted && message.api === api && message.provider === provider && message.model === id;
     const content: AssistantContent[] = [];
-    const results: ReplayResult[] = [];
+    const answers: ReplayResult[] = [];
     for (const part of message.content) {
       if (part.type === "text") {
         const text = wellFormed(part.text);
         if (text.trim() !== "") content.push(own ? { ...part, text } : { type: "text", text });
       } else if (part.type === "toolCall") {
         if (aborted) continue;
-        const call = this.#call(part, own);
+        const { thoughtSignature: _, ...bare } = part;
+        const call = { ...(own ? part : bare), id: nextId(part.id), name: toWireName(part.name, limits.nameLength) };
         content.push(call);
-        results.push(this.#result(call, this.#results.get(part)));
+        answers.push(replayResult(call, results.get(part)));
       } else if (own && (part.type === "thinking" || part.protocol === api)) content.push(part);
     }
     const spoken = content.some(({ type }) => type !== "thinking");
-    if (spoken) this.messages.push({ role: "assistant", content }, ...results);
+    return spoken ? [{ role: "assistant", content }, ...answers] : [];
   }
 
-  #call({ thoughtSignature, ...call }: ToolCall, own: boolean): ToolCall {
-    const id = this.#ids.next(call.id);
-    const name = toWireName(call.name, this.#limits.nameLength);
-    return { ...call, id, name, ...(own && thoughtSignature !== undefined && { thoughtSignature }) };
+  function replayResult({ id: toolCallId, name: toolName }: ToolCall, result?: ToolResultMessage): ReplayResult {
+    const given = result?.content ?? [{ type: "text", text: "No result was recorded for this call." }];
+    const isError = result?.isError ?? true;
+    return { role: "toolResult", toolCallId, toolName, content: cleanParts(given, model), isError };
   }
+}
 
-  #result({ id: toolCallId, name: toolName }: ToolCall, result: ToolResultMessage | undefined): ReplayResult {
-    const content = cleanParts(
-      result?.content ?? [{ type: "text", text: "No result was recorded for this call." }],
-      this.#model,
-    );
-    return { role: "toolResult", toolCallId, toolName, content, isError: result?.isError ?? true };
-  }
+/** Throws `invalid_argument` when nothing is left to send. */
+export function assertSendable(messages: readonly unknown[]): void {
+  if (messages.length > 0) return;
+  throw new BowlineError("invalid_argument", "There is no message to send.");
 }
 
 /** Each result with its call: the latest before it under that id that has none yet, since servers repeat ids (Q041). */
@@ -131,8 +111,6 @@ function pairResults(messages: readonly Message[]): Map<ToolCall, ToolResultMess
   return results;
 }
 
-const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
-
 /** Empty text is refused by several servers (Q171), lone surrogates by more (Q130), images by text-only models. */
 function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
   return parts.flatMap((part): UserContent[] => {
@@ -143,36 +121,37 @@ function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] 
 }
 
 function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent {
-  if (!model.input.includes("image"))
-    return { type: "text", text: "[an image was left out: the model reads text only]" };
   const type = mimeType.toLowerCase().replace("image/jpg", "image/jpeg");
-  if (imageTypes.has(type) && data !== "") return { type: "image", data, mimeType: type };
-  return {
-    type: "text",
-    text: `[an image was left out: ${wellFormed(mimeType)} is not JPEG, PNG, GIF or WebP]`,
-  };
+  const isKnown = /^image\/(?:jpeg|png|gif|webp)$/.test(type) && data !== "";
+  if (isKnown && model.input.includes("image")) return { type: "image", data, mimeType: type };
+  const why = model.input.includes("image")
+    ? `${wellFormed(mimeType)} is not JPEG, PNG, GIF or WebP`
+    : "the model reads text only";
+  return { type: "text", text: `[an image was left out: ${why}]` };
 }
 
 /** Text without lone surrogates (they become U+FFFD) and without NUL (Q130, Q131). */
 export function wellFormed(text: string): string {
   if (!/[\u0000\ud800-\udfff]/.test(text)) return text;
-  return text
-    .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
-    .replaceAll("\u0000", "");
+  return text.replace(/[\ud800-\udfff]/gu, "\ufffd").replaceAll("\u0000", "");
 }
 
 /** The same for every string of a value: once it is JSON, a lone surrogate is escaped and can no longer be seen. */
 export function wellFormedValue(value: unknown): unknown {
   if (typeof value === "string") return wellFormed(value);
   if (Array.isArray(value)) return value.map(wellFormedValue);
-  if (typeof value !== "object" || value === null) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), wellFormedValue(inner)]));
 }
 
 /** The arguments as history must carry them: always the JSON of an object, so that one bad call does not spoil every later request (Q129). */
 export function argumentsJson(call: { readonly arguments: Record<string, unknown> }): string {
-  const json = JSON.stringify(call.arguments);
-  return /\\u(?:d[89a-f]|0000)/.test(json) ? JSON.stringify(wellFormedValue(call.arguments)) : json;
+  // In JSON, what `wellFormed` looks for stands as an escape; every escape is read, so that an escaped backslash is none.
+  const escapes = /\\(?:u(d[89a-f]..|0000)|.)/g;
+  return JSON.stringify(call.arguments).replace(escapes, (escape, code?: string) => {
+    if (code === undefined) return escape;
+    return code === "0000" ? "" : "\ufffd";
+  });
 }
 
 /** The base URL and a path, with one slash between (Q135). */

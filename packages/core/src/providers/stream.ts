@@ -8,7 +8,7 @@ import { EventStream } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
 import { backoffMs } from "../transport/retry.ts";
 import { postForStream, type ChunkVerdict, type PostRequest } from "../transport/request.ts";
-import { StreamDecoder, type DecoderOptions } from "./decoder.ts";
+import { createStreamDecoder, type DecoderOptions, type StreamDecoder } from "./decoder.ts";
 import type { Protocol } from "./protocol.ts";
 
 type Push = (batch: readonly AssistantMessageEvent[]) => void;
@@ -27,7 +27,7 @@ export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progres
 export function createStreamFn(
   protocol: Protocol,
 ): (model: Model, context: Context, options?: StreamOptions) => AssistantMessageEventStream {
-  const wire: Wire = { ...protocol, createDecoder: (model, facts) => new StreamDecoder(protocol, model, facts) };
+  const wire: Wire = { ...protocol, createDecoder: (model, facts) => createStreamDecoder(protocol, model, facts) };
   return (model, context, options = {}) => streamWire(wire, model, context, options);
 }
 

@@ -13,28 +13,22 @@ export interface NameLimits {
  * Ids of one request's calls. Two calls never share one, though a transcript may repeat ids in several turns (Q041). Given in the
  * order of the transcript, so that a longer transcript keeps the ids, and the cached prefix, of a shorter one.
  */
-export class WireIds {
-  readonly #length: number;
-  readonly #taken = new Set<string>();
+export function createWireIds(length: number): (id: string) => string {
+  const taken = new Set<string>();
   /** The last number tried behind a base, so that a repeated id costs the same each time. */
-  readonly #numbers = new Map<string, number>();
-
-  constructor(length: number) {
-    this.#length = length;
-  }
-
-  next(id: string): string {
-    const base = clean(id, this.#length) || "call";
+  const numbers = new Map<string, number>();
+  return (id) => {
+    const base = clean(id, length) || "call";
     let candidate = base;
-    let number = this.#numbers.get(base) ?? 1;
-    while (this.#taken.has(candidate)) {
+    let number = numbers.get(base) ?? 1;
+    while (taken.has(candidate)) {
       const suffix = `_${++number}`;
-      candidate = base.slice(0, this.#length - suffix.length) + suffix;
+      candidate = base.slice(0, length - suffix.length) + suffix;
     }
-    this.#numbers.set(base, number);
-    this.#taken.add(candidate);
+    numbers.set(base, number);
+    taken.add(candidate);
     return candidate;
-  }
+  };
 }
 
 /** A tool's name for the wire. A transcript holds names that a model made up; one bad name would spoil every later request. */

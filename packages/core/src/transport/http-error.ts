@@ -1,6 +1,6 @@
 /** A failed response as a typed error: what the server said, in words, with what a program needs to act on it. */
 import { BowlineError, type ErrorCode } from "../errors.ts";
-import { asRecord, asText } from "../json-value.ts";
+import { asRecord, asText, defined, parseJson } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
 
 const MAX_QUOTE = 500;
@@ -10,7 +10,7 @@ const quotaWords =
   /insufficient_quota|billing|payment|credit balance|current quota|(?:dai|month)ly limit|for (?:the )?(?:day|month)|usage limit|PerDay/i;
 /** How servers say that a conversation is too long (Q243); throttling of tokens is not that. */
 const overflowWords =
-  /context[ _]?(?:length|window|size)|model's context|(?:prompt|input) is too long|(?:prompt|input) token count|maximum (?:prompt|allowed input) length|length of the messages|model token limit|range of input length|prompt exceeds max length|tokens to keep|input length .* exceeds/i;
+  /context[ _]?(?:length|window|size)|model's context|(?:prompt|input) (?:is too long|token count)|(?:maximum prompt|allowed input|range of input|prompt exceeds max) length|length of the messages|model token limit|tokens to keep|input length .* exceeds/i;
 const throttleWords = /rate limit|too many requests|please wait|throttl/i;
 
 export interface ResponseFacts {
@@ -25,40 +25,41 @@ export interface ResponseFacts {
 /** The error of a response that is not 2xx. */
 export function errorOfResponse({ status, headers, body, url, now }: ResponseFacts): BowlineError {
   const said = messageOfBody(body) ?? htmlTitle(body);
-  const retryAfter = retryAfterMs(headers, body, now);
-  const code = codeOf(status, body, retryAfter);
-  const requestId = headers.get("x-request-id") ?? headers.get("request-id");
-  return new BowlineError(code, `${describe(code, status, url)}${said === undefined ? "" : `: ${said}`}`, {
-    status,
-    retryable: isRetryable(status, code, headers.get("x-should-retry")),
-    ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
-    ...(requestId !== null && { requestId }),
-  });
+  const tell = (code: ErrorCode): string => describe(code, status, url) + (said === undefined ? "" : `: ${said}`);
+  return toError({ status, headers, body, now }, headers.get("x-should-retry"), tell);
 }
 
 /** The error of an envelope inside a stream, with the envelope's own status when it has one (Q100, Q139). */
-export function errorOfEnvelope(envelope: unknown, known?: number): BowlineError {
+export function errorOfEnvelope(envelope: unknown, status: number | undefined = statusIn(envelope)): BowlineError {
   const body = JSON.stringify(envelope) ?? "";
-  const status = known ?? statusIn(envelope);
-  const retryAfter = retryAfterMs(new Headers(), body, 0);
-  const code = codeOf(status, body, retryAfter);
-  return new BowlineError(code, `The server reported an error in the stream: ${messageIn(envelope) ?? quote(body)}`, {
-    ...(status !== undefined && { status }),
-    // A model that botched its own call may do better next time (Q104).
-    retryable: isRetryable(status, code, body.includes('"tool_use_failed"') ? "true" : null),
-    ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
-  });
+  // A model that botched its own call may do better next time (Q104).
+  const told = body.includes('"tool_use_failed"') ? "true" : null;
+  const said = messageIn(envelope) ?? quote(body);
+  const tell = (): string => `The server reported an error in the stream: ${said}`;
+  return toError({ status, headers: new Headers(), body, now: 0 }, told, tell);
+}
+
+function toError(
+  { status, headers, body, now }: Omit<ResponseFacts, "status" | "url"> & { readonly status: number | undefined },
+  told: string | null,
+  tell: (code: ErrorCode) => string,
+): BowlineError {
+  const delay = retryAfterMs(headers, body, now);
+  const code = codeOf(status, body, delay);
+  const facts = {
+    status,
+    retryable: isRetryable(status, code, told),
+    retryAfterMs: delay,
+    requestId: headers.get("x-request-id") ?? headers.get("request-id") ?? undefined,
+  };
+  return new BowlineError(code, tell(code), defined(facts));
 }
 
 /** The readable part of an error body, whatever shape the server gave it (Q102); undefined for HTML and for nothing. */
 function messageOfBody(body: string): string | undefined {
   const text = body.trim();
   if (text === "" || text.startsWith("<")) return undefined;
-  try {
-    return messageIn(JSON.parse(text)) ?? quote(text);
-  } catch {
-    return quote(text); // plain text is its own message
-  }
+  return messageIn(parseJson(text)) ?? quote(text); // plain text is its own message
 }
 
 /** The title of an HTML page, which is what a proxy, a captive portal or a wrong URL answers with (Q022). */
@@ -71,10 +72,9 @@ export function htmlTitle(body: string): string | undefined {
 function messageIn(value: unknown): string | undefined {
   if (typeof value === "string") return value.trim() === "" ? undefined : quote(value);
   if (Array.isArray(value)) return messageIn(value[0]);
-  if (typeof value !== "object" || value === null) return undefined;
-  const { error, message, detail, errors, msg } = value as Record<string, unknown>;
+  const { error, message, detail, errors, msg } = asRecord(value);
   for (const candidate of [error, message, detail, errors, msg]) {
-    const found = messageIn(candidate);
+    const found = candidate === undefined ? candidate : messageIn(candidate);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -129,13 +129,15 @@ function isRetryable(status: number | undefined, code: ErrorCode, told: string |
   if (code === "quota_exceeded" || code === "context_overflow") return false;
   // An in-stream error without a status comes from behind a gateway that had accepted the request.
   if (status === undefined) return true;
-  return [408, 409, 425, 429, 500, 502, 503, 504, 529].includes(status) || (status >= 520 && status <= 524);
+  return /^(?:408|409|425|429|50[0234]|52[012349])$/.test(`${status}`);
 }
 
 function describe(code: ErrorCode, status: number, url: string): string {
-  if (code === "authentication_failed") return `The server at ${url} refused the API key (HTTP 401)`;
-  if (code === "not_found") return `Nothing at ${url} (HTTP 404): check the base URL and the model's name`;
-  return `The server at ${url} answered HTTP ${status}`;
+  const hint =
+    { authentication_failed: " and refused the API key", not_found: ": check the base URL and the model's name" }[
+      code as string
+    ] ?? "";
+  return `The server at ${url} answered HTTP ${status}${hint}`;
 }
 
 function quote(text: string): string {

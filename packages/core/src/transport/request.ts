@@ -31,17 +31,14 @@ const MAX_ERROR_BODY = 64 * 1024;
 
 /** Posts, then hands over the body chunk by chunk. Resolves when the body ended or `onChunk` said that the answer is complete. */
 export async function postForStream(request: PostRequest, options: PostOptions): Promise<void> {
-  const watch = createWatch(options.clock, options.signal);
+  const watch = createWatch(request.url, options.clock, options.signal);
   try {
-    const headers = watch.limit(
-      options.firstByteMs,
-      `The server at ${request.url} did not answer within ${options.firstByteMs} ms.`,
-    );
+    const headers = watch.limit(options.firstByteMs, "did not answer within");
     const response = await watch.race(send(request, options.fetch, watch.signal));
     await options.onResponse({ status: response.status, headers: Object.fromEntries(response.headers) });
     if (!response.ok) throw await watch.race(refusal(response, request.url, options.clock.now()));
     headers.end();
-    await readBody(response, request.url, options, watch);
+    await readBody(response, options, watch);
   } catch (error) {
     throw watch.reason ?? (isBowlineError(error) ? error : connectionError(error, request.url));
   } finally {
@@ -63,16 +60,13 @@ function send(request: PostRequest, fetch: typeof globalThis.fetch, signal: Abor
   });
 }
 
-async function readBody(response: Response, url: string, options: PostOptions, watch: Watch): Promise<void> {
+async function readBody(response: Response, options: PostOptions, watch: Watch): Promise<void> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
   // A custom fetch may ignore the signal: cancelling the reader settles a pending read in any case.
   watch.onStop = () => void reader.cancel().catch(() => {}); // the body is given up; how it ends is of no interest
-  const idle = watch.limit(options.idleMs, `The server at ${url} sent nothing for ${options.idleMs} ms.`);
-  const progress = watch.limit(
-    options.progressMs,
-    `The server at ${url} sent no content for ${options.progressMs} ms.`,
-  );
+  const idle = watch.limit(options.idleMs, "sent nothing for");
+  const progress = watch.limit(options.progressMs, "sent no content for");
   for (;;) {
     const { done, value } = await reader.read();
     if (watch.reason !== undefined) throw watch.reason;
@@ -109,46 +103,40 @@ interface Watch {
   reason: BowlineError | undefined;
   /** Called when it fires, and when the request is over. */
   onStop: (() => void) | undefined;
-  /** Limits silence: fires `ms` after the last `touch`; 0 never. The timer re-arms itself lazily, so `touch` is cheap. */
-  limit(ms: number, message: string): { touch(): void; end(): void };
+  /**
+   * Limits silence: fires `ms` after the last `touch`; 0 never. The timer re-arms itself lazily, so `touch` is cheap.
+   * `fault` is what the server then did, such as "sent nothing for".
+   */
+  limit(ms: number, fault: string): { touch(): void; end(): void };
   /** Settles with the promise, or with the reason when that comes first: a custom fetch may ignore its signal. */
   race<T>(promise: Promise<T>): Promise<T>;
   end(): void;
 }
 
-function createWatch(clock: Clock, caller: AbortSignal): Watch {
+function createWatch(url: string, clock: Clock, caller: AbortSignal): Watch {
   const controller = new AbortController();
   const { signal } = controller;
-  const releases: (() => void)[] = [() => caller.removeEventListener("abort", aborted)];
+  const releases = [() => caller.removeEventListener("abort", aborted)];
+  let reject: (reason: BowlineError) => void;
+  const stopping = new Promise<never>((_, fail) => (reject = fail));
+  stopping.catch(() => {}); // it may fire when nothing is waited for
   const watch: Watch = {
     signal,
     reason: undefined,
     onStop: undefined,
-    limit(ms, message) {
+    limit(ms, fault) {
       let last = clock.now();
       const check = (): void => {
         const rest = last + ms - clock.now();
         if (rest > 0) cancel = clock.setTimer(rest, check);
-        else stop(new BowlineError("timeout", message, { retryable: true }));
+        else stop(new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }));
       };
       let cancel = ms > 0 ? clock.setTimer(ms, check) : () => {};
       const end = (): void => cancel();
       releases.push(end);
       return { touch: () => (last = clock.now()), end };
     },
-    async race(promise) {
-      let stopped = (): void => {};
-      const stopping = new Promise<never>((_, reject) => {
-        stopped = () => reject(watch.reason);
-        signal.addEventListener("abort", stopped);
-        if (signal.aborted) stopped();
-      });
-      try {
-        return await Promise.race([promise, stopping]);
-      } finally {
-        signal.removeEventListener("abort", stopped);
-      }
-    },
+    race: (promise) => Promise.race([promise, stopping]),
     end() {
       for (const release of releases) release();
       watch.onStop?.();
@@ -165,6 +153,7 @@ function createWatch(clock: Clock, caller: AbortSignal): Watch {
   function stop(reason: BowlineError): void {
     if (watch.reason !== undefined) return;
     watch.reason = reason;
+    reject(reason);
     controller.abort(reason);
     watch.onStop?.();
   }

@@ -30,10 +30,10 @@ const unitMs: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1
 
 /** `13`, `1.5s`, `120ms`, `1m26.4s` in milliseconds; a bare number is counted in `unit`. */
 function duration(text: string | null | undefined, unit: number): number | undefined {
-  if (!/^(?:[\d.]+(?:h|ms|m|s)?)+$/.test(text ?? "")) return undefined;
+  const parts = [...(text ?? "").matchAll(/([\d.]+)(h|ms|m|s)?/g)];
+  if (parts.map(([part]) => part).join("") !== text) return undefined;
   let ms = 0;
-  for (const [, number, name] of (text ?? "").matchAll(/([\d.]+)(h|ms|m|s)?/g))
-    ms += Number(number) * (unitMs[name ?? ""] ?? unit);
+  for (const [, number, name] of parts) ms += Number(number) * (unitMs[name ?? ""] ?? unit);
   return ms > 0 ? Math.ceil(ms) : undefined;
 }
 

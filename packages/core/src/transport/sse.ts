@@ -17,44 +17,43 @@ const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 /** How much of a body that is no event stream is kept to explain what it was. */
 const STRAY_LIMIT = 8 * 1024 * 1024;
 
-export class SseReader {
-  readonly #listener: SseListener;
-  readonly #maxEventLength: number;
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: false }); // drops one leading BOM (Q004)
-  #tail = "";
-  #afterCarriageReturn = false;
-  #data: string | undefined;
-  #name = "";
-  #stray = "";
-
-  constructor(listener: SseListener, options: SseOptions = {}) {
-    this.#listener = listener;
-    this.#maxEventLength = options.maxEventLength ?? DEFAULT_MAX_EVENT_LENGTH;
-  }
-
+export interface SseReader {
   /** Lines that were no field of an event stream, joined: what the body was instead, up to 8 Mi units. */
-  get stray(): string {
-    return this.#stray;
-  }
-
-  push(chunk: Uint8Array): void {
-    this.#feed(this.#decoder.decode(chunk, { stream: true }));
-  }
-
+  readonly stray: string;
+  push(chunk: Uint8Array): void;
   /** The end of the body: the last line and the last event need no terminator. */
-  end(): void {
-    this.#feed(this.#decoder.decode());
-    if (this.#tail !== "") this.#line(this.#tail);
-    this.#tail = "";
-    this.#dispatch();
-  }
+  end(): void;
+}
 
-  #feed(text: string): void {
+export function createSseReader(
+  listener: SseListener,
+  { maxEventLength = DEFAULT_MAX_EVENT_LENGTH }: SseOptions = {},
+): SseReader {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: false }); // drops one leading BOM (Q004)
+  let tail = "";
+  let afterCarriageReturn = false;
+  let data: string | undefined;
+  let name = "";
+  let stray = "";
+  return {
+    get stray() {
+      return stray;
+    },
+    push: (chunk) => feed(decoder.decode(chunk, { stream: true })),
+    end() {
+      feed(decoder.decode());
+      if (tail !== "") readLine(tail);
+      tail = "";
+      dispatch();
+    },
+  };
+
+  function feed(text: string): void {
     let start = 0;
-    if (this.#afterCarriageReturn && text !== "") {
+    if (afterCarriageReturn && text !== "") {
       // A CR ended its line at once; the LF of a CRLF cut by a chunk boundary belongs to it (Q002).
       if (text.charCodeAt(0) === 10) start = 1;
-      this.#afterCarriageReturn = false;
+      afterCarriageReturn = false;
     }
     const hasCarriageReturn = text.includes("\r", start);
     for (;;) {
@@ -65,57 +64,46 @@ export class SseReader {
         if (carriageReturn !== -1 && (end === -1 || carriageReturn < end)) {
           end = carriageReturn;
           next = text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
-          this.#afterCarriageReturn = end + 1 === text.length;
+          afterCarriageReturn = end + 1 === text.length;
         }
       }
       if (end === -1) break;
-      const line = text.slice(start, end);
-      if (this.#tail === "") this.#line(line);
-      else {
-        const whole = this.#tail + line;
-        this.#tail = "";
-        this.#line(whole);
-      }
+      const line = tail + text.slice(start, end);
+      tail = "";
+      readLine(line);
       start = next;
     }
     if (start < text.length) {
-      this.#tail += start === 0 ? text : text.slice(start);
-      this.#guard(this.#tail.length);
+      tail += text.slice(start);
+      guard(tail.length);
     }
   }
 
-  #line(line: string): void {
-    if (line === "") return this.#dispatch();
-    if (line.startsWith("data:")) {
-      const data = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
-      if (this.#data === undefined) this.#data = data;
-      else {
-        this.#guard(this.#data.length + data.length);
-        this.#data += `\n${data}`;
-      }
-      return;
-    }
+  function readLine(line: string): void {
+    if (line === "") return dispatch();
+    if (line.startsWith("data:")) return addData(line.slice(line.charCodeAt(5) === 32 ? 6 : 5)); // nearly always
     const colon = line.indexOf(":");
     if (colon === 0) return; // a comment: liveness only (Q006)
     const field = colon === -1 ? line : line.slice(0, colon);
-    if (field === "event") this.#name = line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
-    else if (field !== "id" && field !== "retry" && field !== "data" && this.#stray.length < STRAY_LIMIT)
-      this.#stray += `${line}\n`;
+    if (field === "event") name = line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
+    else if (!/^(?:id|retry|data)$/.test(field) && stray.length < STRAY_LIMIT) stray += `${line}\n`;
   }
 
-  #dispatch(): void {
-    const data = this.#data;
-    const name = this.#name;
-    this.#data = undefined;
-    this.#name = "";
-    if (data !== undefined && data !== "") this.#listener(data, name);
+  function addData(more: string): void {
+    if (data !== undefined) guard(data.length + more.length);
+    data = data === undefined ? more : `${data}\n${more}`;
   }
 
-  #guard(length: number): void {
-    if (length <= this.#maxEventLength) return;
-    throw new BowlineError(
-      "stream_corrupt",
-      `One event of the stream is longer than ${this.#maxEventLength} characters.`,
-    );
+  function dispatch(): void {
+    const complete = data;
+    const from = name;
+    data = undefined;
+    name = "";
+    if (complete) listener(complete, from);
+  }
+
+  function guard(length: number): void {
+    if (length <= maxEventLength) return;
+    throw new BowlineError("stream_corrupt", `One event of the stream is longer than ${maxEventLength} characters.`);
   }
 }

@@ -1,6 +1,7 @@
 /** (model, context, options) as a Chat Completions request. Sends only what was asked for: unknown fields are refused by many servers (Q108). */
 import type { Context, Tool, UserContent } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
+import { asText, defined } from "../../json-value.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
 import { toWireName, toWireNames, type NameLimits } from "../tool-names.ts";
@@ -17,19 +18,17 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
   const { compat = {} } = model;
   const tools = context.tools ?? [];
   const apiKey = options.apiKey?.trim() ?? "";
-  const maxTokens = options.maxTokens;
-  const body: Record<string, unknown> = {
+  const body: Record<string, unknown> = defined({
     model: model.id,
     messages: encodeMessages(model, context),
     stream: true,
-    ...(compat.streamUsage !== false && { stream_options: { include_usage: true } }),
-    ...(maxTokens !== undefined && { [compat.maxTokensField ?? "max_tokens"]: maxTokens }),
-    ...(options.temperature !== undefined && compat.noTemperature !== true && { temperature: options.temperature }),
-    ...(tools.length > 0 && { tools: encodeTools(tools) }),
-    ...(tools.length > 0 && options.toolChoice !== undefined && { tool_choice: encodeToolChoice(options.toolChoice) }),
+    stream_options: compat.streamUsage === false ? undefined : { include_usage: true },
+    [compat.maxTokensField ?? "max_tokens"]: options.maxTokens,
+    temperature: compat.noTemperature === true ? undefined : options.temperature,
+    ...(tools.length > 0 && { tools: encodeTools(tools), tool_choice: encodeToolChoice(options.toolChoice) }),
     ...encodeThinking(model, options),
-    ...(options.metadata !== undefined && { metadata: options.metadata }),
-  };
+    metadata: options.metadata,
+  });
   return {
     url: joinUrl(model.baseUrl, "chat/completions"),
     headers: {
@@ -90,13 +89,11 @@ function encodeAssistant(message: ReplayAssistant, model: Model): WireMessage {
   const calls = message.content.filter((part) => part.type === "toolCall");
   const wire: WireMessage = { role: "assistant", content: text === "" ? null : text };
   if (model.compat?.replayReasoning === true) {
-    const reasoning: Record<string, string> = {};
     for (const part of message.content) {
       if (part.type !== "thinking") continue;
       const field = reasoningFields.find((known) => known === part.field) ?? "reasoning_content";
-      reasoning[field] = (reasoning[field] ?? "") + wellFormed(part.thinking);
+      wire[field] = asText(wire[field]) + wellFormed(part.thinking);
     }
-    Object.assign(wire, reasoning);
   }
   for (const part of message.content) if (part.type === "opaque") Object.assign(wire, part.raw); // reasoning_details (Q086)
   if (calls.length > 0) {
@@ -105,9 +102,7 @@ function encodeAssistant(message: ReplayAssistant, model: Model): WireMessage {
       type: "function",
       function: { name: call.name, arguments: argumentsJson(call) },
       // Gemini refuses the next turn without it (Q089).
-      ...(call.thoughtSignature !== undefined && {
-        extra_content: { google: { thought_signature: call.thoughtSignature } },
-      }),
+      ...(call.thoughtSignature && { extra_content: { google: { thought_signature: call.thoughtSignature } } }),
     }));
   }
   return wire;
@@ -135,8 +130,8 @@ function encodeTools(tools: readonly Tool[]): WireMessage[] {
   }));
 }
 
-function encodeToolChoice(choice: ToolChoice): unknown {
-  if (typeof choice === "string") return choice;
+function encodeToolChoice(choice: ToolChoice | undefined): unknown {
+  if (typeof choice !== "object") return choice;
   return { type: "function", function: { name: toWireName(choice.name, nameLimits.nameLength) } };
 }
 

@@ -11,17 +11,10 @@ import { findUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
-/** Finish reasons by meaning, case-folded (Q061). An unknown one with complete content is a stop. */
-const lengthReasons = new Set(["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"]);
-const filterReasons = new Set([
-  "content_filter",
-  "safety",
-  "sensitive",
-  "blocklist",
-  "prohibited_content",
-  "recitation",
-]);
-const errorReasons = new Set(["error", "network_error", "abort"]);
+/** Finish reasons by meaning (Q061). An unknown one with complete content is a stop. */
+const lengthReasons = /^(?:length|max_tokens|max_output_tokens|model_context_window_exceeded)$/i;
+const filterReasons = /^(?:content_filter|safety|sensitive|blocklist|prohibited_content|recitation)$/i;
+const errorReasons = /^(?:error|network_error|abort)$/i;
 
 export function createChatReader(writer: MessageWriter, facts: ReaderFacts): ProtocolReader {
   const calls = createToolCallAssembler(writer, facts);
@@ -65,12 +58,13 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
   }
 
   /** The first id and model count; an id that changes on the way is no error (Q077). */
-  function noteOrigin({ id, model }: Json): void {
+  function noteOrigin(chunk: Json): void {
     const { message } = writer;
-    if (message.responseId === undefined && typeof id === "string" && id !== "") writer.describe({ responseId: id });
-    if (message.responseModel !== undefined || typeof model !== "string" || model === "" || model === message.model)
-      return;
-    writer.describe({ responseModel: model });
+    const id = asText(chunk.id);
+    const model = asText(chunk.model);
+    if (message.responseId === undefined && id !== "") writer.describe({ responseId: id });
+    if (message.responseModel === undefined && model !== "" && model !== message.model)
+      writer.describe({ responseModel: model });
   }
 
   /** One answer was asked for; of a server that sends several, choice 0 is read, or the first there is (Q074, Q075). */
@@ -91,19 +85,16 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     const field = reasoningFields.find((known) => delta[known] !== undefined && reasoningText(delta[known]) !== "");
     if (field !== undefined) write("thinking", reasoningText(delta[field]), field);
     if (delta.reasoning_details !== undefined) noteDetails(list(delta.reasoning_details), field === undefined);
-    if (typeof delta.content === "string") write("text", delta.content);
-    else if (Array.isArray(delta.content)) readParts(delta.content);
-    if (typeof delta.refusal === "string" && delta.refusal !== "") {
-      refused = true;
-      write("text", delta.refusal);
-    }
+    if (Array.isArray(delta.content)) readParts(delta.content);
+    else write("text", asText(delta.content));
+    if (delta.refusal) refuse(asText(delta.refusal));
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
       closeOpen();
       for (const call of delta.tool_calls) calls.add(asRecord(call));
     }
     if (isRecord(delta.function_call)) {
       closeOpen();
-      calls.addLegacy(delta.function_call);
+      calls.add({ index: 0, function: delta.function_call }); // the old single-call form (Q068)
     }
   }
 
@@ -127,11 +118,14 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     for (const part of pieces) {
       const { type, text, thinking, refusal } = asRecord(part);
       if (type === "thinking" || type === "reasoning") write("thinking", reasoningText(thinking ?? text));
-      else if (type === "refusal" && typeof refusal === "string") {
-        refused = true;
-        write("text", refusal);
-      } else if (typeof text === "string") write("text", text);
+      else if (type === "refusal") refuse(asText(refusal));
+      else write("text", asText(text));
     }
+  }
+
+  function refuse(text: string): void {
+    if (text !== "") refused = true;
+    write("text", text);
   }
 
   function write(kind: "text" | "thinking", text: string, field?: string): void {
@@ -152,31 +146,27 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
   function noteFinish(reason: unknown): void {
     if (reason === null || reason === undefined || reason === "") return;
     const text = typeof reason === "string" ? reason : JSON.stringify(reason);
-    const folded = text.toLowerCase();
-    if (finishReason !== undefined && !errorReasons.has(folded) && !lengthReasons.has(folded)) return;
+    if (finishReason !== undefined && !errorReasons.test(text) && !lengthReasons.test(text)) return;
     finishReason = text;
     writer.describe({ rawStopReason: text });
   }
 
   function finish(): void {
-    const reason = finishReason?.toLowerCase() ?? "";
-    if (errorReasons.has(reason)) {
-      throw new BowlineError("server_error", `The model's server gave up (finish reason "${finishReason}").`, {
+    const reason = finishReason ?? "";
+    if (errorReasons.test(reason)) {
+      throw new BowlineError("server_error", `The model's server gave up (finish reason "${reason}").`, {
         retryable: true,
       });
     }
-    if (filterReasons.has(reason)) {
-      throw new BowlineError(
-        "content_filtered",
-        `A content filter stopped the answer (finish reason "${finishReason}").`,
-      );
+    if (filterReasons.test(reason)) {
+      throw new BowlineError("content_filtered", `A content filter stopped the answer (finish reason "${reason}").`);
     }
     if (refused) throw new BowlineError("refusal", "The model refused to answer.");
     closeOpen();
     if (details.length > 0)
       writer.opaque({ type: "opaque", protocol: "openai-chat", raw: { reasoning_details: details } });
     calls.close();
-    if (lengthReasons.has(reason)) return writer.done("length");
+    if (lengthReasons.test(reason)) return writer.done("length");
     // Complete calls run whatever the benign reason says (Q058, Q059).
     if (calls.count > 0) return writer.done("toolUse");
     if (!writer.started) {

@@ -2,7 +2,7 @@
  * Assembles tool calls from deltas. Identity of a call: its index, then its id, then "the last open call"; a new call needs a
  * new id together with a name, or a name that comes after complete arguments (Q031 to Q050).
  */
-import { asRecord, asText } from "../../json-value.ts";
+import { asNumber, asRecord, asText, defined } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName, toWireName } from "../tool-names.ts";
@@ -20,7 +20,6 @@ interface CallDelta {
 export interface ToolCallAssembler {
   readonly count: number;
   add(wire: Record<string, unknown>): void;
-  addLegacy(delta: Record<string, unknown>): void;
   close(): void;
 }
 
@@ -33,7 +32,6 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
       return calls.length;
     },
     add,
-    addLegacy,
     close,
   };
 
@@ -64,21 +62,12 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
     return declared.has(bare) ? bare : name;
   }
 
-  /** The old single-call form (Q068). */
-  function addLegacy(delta: Record<string, unknown>): void {
-    add({ index: 0, function: delta });
-  }
-
   /** The answer is complete: every call is closed, in the order in which they began. */
   function close(): void {
     for (const call of calls) {
       if (call.name === "") call.name = "unnamed"; // still reported, so that the model hears of it (Q045)
-      const contentIndex = open(call);
       const { thoughtSignature } = call;
-      writer.closeToolCall(contentIndex, {
-        text: finalArguments(call),
-        ...(thoughtSignature !== undefined && { thoughtSignature }),
-      });
+      writer.closeToolCall(open(call), defined({ text: finalArguments(call), thoughtSignature }));
     }
   }
 
@@ -143,6 +132,6 @@ function argumentsFragment(value: unknown): string {
 }
 
 function asIndex(value: unknown): number | undefined {
-  const number = typeof value === "string" && value !== "" ? Number(value) : value; // Q035
-  return typeof number === "number" && Number.isInteger(number) ? number : undefined;
+  const number = asNumber(value); // Q035
+  return Number.isInteger(number) ? number : undefined;
 }

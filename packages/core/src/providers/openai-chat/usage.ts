@@ -1,5 +1,5 @@
 /** Token counts as Chat Completions servers give them, which is not one way (Q095 to Q099). */
-import { asRecord, isRecord } from "../../json-value.ts";
+import { asNumber, asRecord, defined, isRecord } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 
 /** The usage in a chunk, wherever this server puts it (Q096); undefined when it holds none. */
@@ -22,22 +22,20 @@ function toUsage(wire: Record<string, unknown>): Usage {
   const reasoning = count(asRecord(wire.completion_tokens_details).reasoning_tokens) ?? count(wire.reasoning_tokens);
   const completion = count(wire.completion_tokens);
   // Some servers count reasoning beside the completion rather than in it (Q099).
-  const output =
-    completion !== undefined && reasoning !== undefined && reasoning > completion ? completion + reasoning : completion;
-  const total = count(wire.total_tokens);
+  const isBeside = completion !== undefined && reasoning !== undefined && reasoning > completion;
   const cost = count(wire.cost);
-  return {
-    ...(prompt !== undefined && { input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)) }),
-    ...(output !== undefined && { output }),
-    ...(cacheRead !== undefined && { cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWrite }),
-    ...(reasoning !== undefined && { reasoning }),
-    ...(total !== undefined && { totalTokens: total }),
-    ...(cost !== undefined && { cost: { total: cost } }),
-  };
+  return defined({
+    input: prompt && Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
+    output: isBeside ? completion + reasoning : completion,
+    cacheRead,
+    cacheWrite,
+    reasoning,
+    totalTokens: count(wire.total_tokens),
+    cost: cost === undefined ? cost : { total: cost },
+  });
 }
 
 function count(value: unknown): number | undefined {
-  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined;
+  const number = asNumber(value) ?? -1;
+  return number < 0 ? undefined : number;
 }
