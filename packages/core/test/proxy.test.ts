@@ -8,7 +8,7 @@ import { reduceEvents } from "../src/llm/event.ts";
 import { messageText, type AssistantContent, type Context } from "../src/llm/message.ts";
 import type { StreamFn, StreamOptions } from "../src/llm/model.ts";
 import { EventStream } from "../src/llm/stream.ts";
-import { createMessageWriter } from "../src/llm/writer.ts";
+import { MessageWriter } from "../src/llm/writer.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { createFailover } from "../src/providers/failover.ts";
 import { getModel } from "../src/providers/vendors.ts";
@@ -215,7 +215,7 @@ describe("an end from outside", () => {
     const streamFn: StreamFn = (model, _context, { signal }) =>
       new EventStream(async (push) => {
         const { api, provider, id } = model;
-        const writer = createMessageWriter({ api, provider, model: id, timestamp: 1 });
+        const writer = new MessageWriter({ api, provider, model: id, timestamp: 1 });
         writer.append(writer.openText(), "Well");
         push(writer.take());
         await new Promise((settle) => signal?.addEventListener("abort", settle, { once: true }));

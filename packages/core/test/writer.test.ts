@@ -5,7 +5,7 @@ import { BowlineError } from "../src/errors.ts";
 import { reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
 import { EventStream } from "../src/llm/stream.ts";
 import { parseToolArguments } from "../src/llm/tool-arguments.ts";
-import { createMessageWriter, type MessageWriter } from "../src/llm/writer.ts";
+import { MessageWriter } from "../src/llm/writer.ts";
 
 const origin = { api: "a", provider: "p", model: "m", timestamp: 1 };
 
@@ -48,7 +48,7 @@ describe("the message writer and the reducer", () => {
   it("agree: replaying recorded events gives the stored message, byte for byte", () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 30 }), fc.boolean(), (actions, ok) => {
-        const writer = createMessageWriter(origin);
+        const writer = new MessageWriter(origin);
         perform(writer, actions);
         writer.describe({ responseId: "r", rawStopReason: "x", usage: { input: 1, output: 2 } });
         if (ok) writer.done("stop");
@@ -70,7 +70,7 @@ describe("the message writer and the reducer", () => {
   });
 
   it("never hands out half a surrogate pair that the next delta completes (Q091)", () => {
-    const writer = createMessageWriter(origin);
+    const writer = new MessageWriter(origin);
     const index = writer.openText();
     for (const half of ["a\ud83d", "\ude00b"]) writer.append(index, half);
     writer.closeText(index);
@@ -79,7 +79,7 @@ describe("the message writer and the reducer", () => {
   });
 
   it("says nothing after its end", () => {
-    const writer = createMessageWriter(origin);
+    const writer = new MessageWriter(origin);
     writer.done("stop");
     writer.take();
     writer.append(writer.openText(), "late");
@@ -88,7 +88,7 @@ describe("the message writer and the reducer", () => {
   });
 
   it("keep the live message out of JSON, spreads and clones", () => {
-    const writer = createMessageWriter(origin);
+    const writer = new MessageWriter(origin);
     writer.append(writer.openText(), "Hi");
     for (const event of writer.take()) {
       assert.equal(event.partial, writer.message);

@@ -25,84 +25,55 @@ interface OpenPart {
 /** An event without what every event of this writer has. */
 type Body<T> = T extends unknown ? Omit<T, "attempt" | "partial"> : never;
 
-export interface MessageWriter {
+export class MessageWriter {
   readonly message: AssistantMessage;
+  readonly #origin: MessageOrigin;
+  readonly #attempt: number;
+  readonly #open = new Map<number, OpenPart>();
+  #batch: AssistantMessageEvent[] = [];
+  #started = false;
+  #ended = false;
+
+  constructor(origin: MessageOrigin, attempt = 1) {
+    this.#attempt = attempt;
+    this.#origin = origin;
+    this.message = emptyMessage(origin);
+  }
+
   /** Whether anything was written; before that a request may be asked again unseen. */
-  readonly started: boolean;
+  get started(): boolean {
+    return this.#started;
+  }
+
   /** Whether `done` or `error` was written; later writes are dropped. */
-  readonly ended: boolean;
+  get ended(): boolean {
+    return this.#ended;
+  }
+
   /** The events written since the last call. */
-  take(): AssistantMessageEvent[];
-  openText(): number;
-  openThinking(field?: string): number;
-  openToolCall(id: string, name: string): number;
+  take(): AssistantMessageEvent[] {
+    const batch = this.#batch;
+    if (batch.length > 0) this.#batch = [];
+    return batch;
+  }
+
+  openText(): number {
+    return this.#openPart("text", { type: "text_start", contentIndex: this.#next });
+  }
+
+  openThinking(field?: string): number {
+    const start = { type: "thinking_start", contentIndex: this.#next, ...defined({ field }) } as const;
+    return this.#openPart("thinking", start);
+  }
+
+  openToolCall(id: string, name: string): number {
+    return this.#openPart("toolCall", { type: "toolcall_start", contentIndex: this.#next, id, name });
+  }
+
   /** Appends to an open part. Empty text is no event. */
-  append(index: number, text: string): void;
-  /** Closes a part of whatever kind, with nothing to add. */
-  close(index: number): void;
-  closeText(index: number, textSignature?: string): void;
-  closeThinking(index: number, thinkingSignature?: string, redacted?: boolean): void;
-  /** Closes a tool call: its text is parsed strictly, and a defect becomes `argumentsError`. `text` replaces what streamed. */
-  closeToolCall(index: number, facts?: { readonly thoughtSignature?: string; readonly text?: string }): void;
-  opaque(part: OpaqueContent): void;
-  /** Sets what only the message as a whole has. */
-  describe(facts: {
-    responseModel?: string;
-    responseId?: string;
-    rawStopReason?: string;
-    paused?: boolean;
-    usage?: Usage;
-  }): void;
-  /** Ends well. Parts still open are closed first. */
-  done(reason: "stop" | "length" | "toolUse"): void;
-  /** Ends badly, keeping what came; a message that ends so never has its calls run. */
-  fail(error: BowlineError): void;
-}
-
-export function createMessageWriter(origin: MessageOrigin, attempt = 1): MessageWriter {
-  const message = emptyMessage(origin);
-  const { content } = message;
-  const open = new Map<number, OpenPart>();
-  let batch: AssistantMessageEvent[] = [];
-  let started = false;
-  let ended = false;
-  return {
-    message,
-    get started() {
-      return started;
-    },
-    get ended() {
-      return ended;
-    },
-    take() {
-      const taken = batch;
-      if (taken.length > 0) batch = [];
-      return taken;
-    },
-    openText: () => openPart("text", { type: "text_start", contentIndex: content.length }),
-    openThinking: (field) =>
-      openPart("thinking", { type: "thinking_start", contentIndex: content.length, ...defined({ field }) }),
-    openToolCall: (id, name) =>
-      openPart("toolCall", { type: "toolcall_start", contentIndex: content.length, id, name }),
-    append,
-    close,
-    closeText,
-    closeThinking,
-    closeToolCall,
-    opaque: (part) => write({ type: "opaque_end", contentIndex: content.length, part }),
-    describe({ usage, ...rest }) {
-      Object.assign(message, rest, usage && { usage: withTotal(usage) });
-    },
-    done: (reason) => end({ stopReason: reason }, { type: "done", reason, message }),
-    fail(error) {
-      const failure = failureOf(error);
-      end(failure, { type: "error", reason: failure.stopReason, error: message });
-    },
-  };
-
-  function append(index: number, text: string): void {
-    const part = open.get(index);
-    if (part === undefined || text === "" || ended) return;
+  append(index: number, text: string): void {
+    const part = this.#open.get(index);
+    if (part === undefined || text === "" || this.#ended) return;
     let delta = text;
     if (part.kind !== "toolCall") {
       delta = part.held + text;
@@ -112,86 +83,117 @@ export function createMessageWriter(origin: MessageOrigin, attempt = 1): Message
       if (isHalf) delta = delta.slice(0, -1);
       if (delta === "") return;
     }
-    writeDelta(part, index, delta);
+    this.#delta(part, index, delta);
   }
 
-  function close(index: number): void {
-    closeText(index);
-    closeThinking(index);
-    closeToolCall(index);
+  /** Closes a part of whatever kind, with nothing to add. */
+  close(index: number): void {
+    this.closeText(index);
+    this.closeThinking(index);
+    this.closeToolCall(index);
   }
 
-  function closeText(contentIndex: number, textSignature?: string): void {
-    const part = closePart(contentIndex, "text");
+  closeText(contentIndex: number, textSignature?: string): void {
+    const part = this.#close(contentIndex, "text");
     if (part?.type !== "text") return;
-    write({ type: "text_end", contentIndex, content: part.text, ...defined({ textSignature }) });
+    this.#write({ type: "text_end", contentIndex, content: part.text, ...defined({ textSignature }) });
   }
 
-  function closeThinking(contentIndex: number, thinkingSignature?: string, redacted = false): void {
-    const part = closePart(contentIndex, "thinking");
+  closeThinking(contentIndex: number, thinkingSignature?: string, redacted = false): void {
+    const part = this.#close(contentIndex, "thinking");
     if (part?.type !== "thinking") return;
     const extra = defined({ thinkingSignature, redacted: redacted || undefined });
-    write({ type: "thinking_end", contentIndex, content: part.thinking, ...extra });
+    this.#write({ type: "thinking_end", contentIndex, content: part.thinking, ...extra });
   }
 
-  function closeToolCall(
-    contentIndex: number,
-    { text, ...signature }: { readonly thoughtSignature?: string; readonly text?: string } = {},
-  ): void {
-    const part = closePart(contentIndex, "toolCall");
+  /** Closes a tool call: its text is parsed strictly, and a defect becomes `argumentsError`. `text` replaces what streamed. */
+  closeToolCall(contentIndex: number, { text, ...signature }: { thoughtSignature?: string; text?: string } = {}): void {
+    const part = this.#close(contentIndex, "toolCall");
     if (part?.type !== "toolCall") return;
     const { type, id, name } = part;
     const argumentsText = text ?? part.argumentsText ?? "";
     const { arguments: args, error: argumentsError } = parseToolArguments(argumentsText);
-    const toolCall: ToolCall = {
-      ...defined({ type, id, name, arguments: args, argumentsText, argumentsError }),
-      ...signature,
-    };
-    write({ type: "toolcall_end", contentIndex, toolCall });
+    const call = defined({ type, id, name, arguments: args, argumentsText, argumentsError });
+    const toolCall: ToolCall = { ...call, ...signature };
+    this.#write({ type: "toolcall_end", contentIndex, toolCall });
   }
 
-  function end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {
-    if (ended) return;
-    for (const index of open.keys()) close(index);
-    Object.assign(message, fields);
-    write(event);
-    ended = true;
+  opaque(part: OpaqueContent): void {
+    this.#write({ type: "opaque_end", contentIndex: this.#next, part });
   }
 
-  function openPart(kind: PartKind, event: Body<AssistantMessageEvent>): number {
-    const index = content.length;
-    open.set(index, { kind, delta: `${kind.toLowerCase() as Lowercase<PartKind>}_delta`, held: "" });
-    write(event);
+  /** Sets what only the message as a whole has. */
+  describe({
+    usage,
+    ...rest
+  }: {
+    responseModel?: string;
+    responseId?: string;
+    rawStopReason?: string;
+    paused?: boolean;
+    usage?: Usage;
+  }): void {
+    Object.assign(this.message, rest, usage && { usage: withTotal(usage) });
+  }
+
+  /** Ends well. Parts still open are closed first. */
+  done(reason: "stop" | "length" | "toolUse"): void {
+    this.#end({ stopReason: reason }, { type: "done", reason, message: this.message });
+  }
+
+  /** Ends badly, keeping what came; a message that ends so never has its calls run. */
+  fail(error: BowlineError): void {
+    const failure = failureOf(error);
+    this.#end(failure, { type: "error", reason: failure.stopReason, error: this.message });
+  }
+
+  #end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {
+    if (this.#ended) return;
+    for (const index of this.#open.keys()) this.close(index);
+    Object.assign(this.message, fields);
+    this.#write(event);
+    this.#ended = true;
+  }
+
+  /** The place of the next part. */
+  get #next(): number {
+    return this.message.content.length;
+  }
+
+  #openPart(kind: PartKind, start: Body<AssistantMessageEvent>): number {
+    const index = this.#next;
+    this.#open.set(index, { kind, delta: `${kind.toLowerCase() as Lowercase<PartKind>}_delta`, held: "" });
+    this.#write(start);
     return index;
   }
 
   /** The part as it stands, if it was open and is of this kind. */
-  function closePart(index: number, kind: PartKind): AssistantContent | undefined {
-    const part = open.get(index);
+  #close(index: number, kind: PartKind): AssistantContent | undefined {
+    const part = this.#open.get(index);
     if (part?.kind !== kind) return undefined;
-    if (part.held !== "") writeDelta(part, index, part.held);
-    open.delete(index);
-    return content[index];
+    if (part.held !== "") this.#delta(part, index, part.held);
+    this.#open.delete(index);
+    return this.message.content[index];
   }
 
-  function writeDelta(part: OpenPart, index: number, delta: string): void {
-    const event = new LiveDelta(part.delta, attempt, index, delta, message);
-    applyEvent(message, event);
-    batch.push(event);
+  #delta(part: OpenPart, index: number, delta: string): void {
+    const event = new LiveDelta(part.delta, this.#attempt, index, delta, this.message);
+    applyEvent(this.message, event);
+    this.#batch.push(event);
   }
 
-  function write(body: Body<AssistantMessageEvent>): void {
-    if (ended) return;
-    if (!started) {
-      started = true;
-      push({ type: "start", ...origin });
+  #write(body: Body<AssistantMessageEvent>): void {
+    if (this.#ended) return;
+    if (!this.#started) {
+      this.#started = true;
+      this.#push({ type: "start", ...this.#origin });
     }
-    applyEvent(message, push(body));
+    applyEvent(this.message, this.#push(body));
   }
 
-  function push(body: Body<AssistantMessageEvent>): AssistantMessageEvent {
-    const event = withPartial<AssistantMessageEvent>({ ...body, attempt }, message);
-    batch.push(event);
+  #push(body: Body<AssistantMessageEvent>): AssistantMessageEvent {
+    const event = withPartial<AssistantMessageEvent>({ ...body, attempt: this.#attempt }, this.message);
+    this.#batch.push(event);
     return event;
   }
 }

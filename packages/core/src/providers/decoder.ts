@@ -4,7 +4,7 @@ import { asRecord, isRecord, parseJson } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
-import { createMessageWriter } from "../llm/writer.ts";
+import { MessageWriter } from "../llm/writer.ts";
 import { htmlTitle } from "../transport/http-error.ts";
 import { createSseReader } from "../transport/sse.ts";
 import type { Protocol } from "./protocol.ts";
@@ -43,7 +43,7 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
   let events = 0;
   let failure: BowlineError | undefined;
   const { api, provider, id } = model;
-  const writer = createMessageWriter({ api, provider, model: id, timestamp }, attempt);
+  const writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
   const reader = protocol.createReader(writer, {
     toolNames,
     createId: options.createId ?? (() => `call_${++ids}`),

@@ -8,7 +8,7 @@ import type { AssistantContent, Context, StopReason } from "../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamFn, StreamOptions } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
 import type { Usage } from "../llm/usage.ts";
-import { createMessageWriter, type MessageWriter } from "../llm/writer.ts";
+import { MessageWriter } from "../llm/writer.ts";
 
 /** One answer: text, or parts with what else the message has. */
 export type ScriptedAnswer =
@@ -74,7 +74,7 @@ export function createScriptedModel(
     const step = steps[next++];
     return new EventStream(async (push, left) => {
       const { clock = systemClock, signal = left } = streamOptions;
-      const writer = createMessageWriter({
+      const writer = new MessageWriter({
         api: asked.api,
         provider: asked.provider,
         model: asked.id,

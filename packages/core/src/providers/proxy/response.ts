@@ -3,7 +3,7 @@ import { systemClock, type Clock } from "../../clock.ts";
 import { BowlineError, toBowlineError } from "../../errors.ts";
 import { isTerminal, type AssistantMessageEvent } from "../../llm/event.ts";
 import type { AssistantMessageStream, StreamFn } from "../../llm/model.ts";
-import { createMessageWriter } from "../../llm/writer.ts";
+import { MessageWriter } from "../../llm/writer.ts";
 import type { ProxyCall } from "./call.ts";
 import { createProxyEncoder, type ProxyEvent } from "./events.ts";
 
@@ -88,7 +88,7 @@ async function* answer({ model, context, options }: ProxyCall, streamFn: StreamF
     throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
   } catch (error) {
     const { api, provider, id } = model;
-    const writer = createMessageWriter({ api, provider, model: id, timestamp: (options.clock ?? systemClock).now() });
+    const writer = new MessageWriter({ api, provider, model: id, timestamp: (options.clock ?? systemClock).now() });
     writer.fail(toBowlineError(error, "stream_function_failed", "The stream function failed"));
     yield toText(writer.take().filter(isTerminal).flatMap(encode));
   }
