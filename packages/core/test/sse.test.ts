@@ -97,6 +97,11 @@ describe("the SSE reader", () => {
     );
   });
 
+  it("drops one BOM only, also when a chunk boundary cuts it (Q004)", () => {
+    const whole = bytes("\ufeff\ufeffdata: a\n\ndata: b\n\n");
+    for (let at = 0; at <= whole.length; at++) assert.deepEqual(read(cut(whole, [at])), [["b", ""]], `cut at ${at}`);
+  });
+
   it("keeps what was no event, to say what the body was", () => {
     const reader = createSseReader(() => assert.fail("no event expected"));
     reader.push(bytes("<!doctype html>\n<title>Sign in</title>"));

@@ -72,3 +72,11 @@ export class EventStream<T, R> implements AsyncIterable<T> {
     this.#wake = undefined;
   }
 }
+
+/** Any stream in batches: those it offers, or one event at a time. */
+export async function* batchesOf<T>(
+  stream: AsyncIterable<T> & { batches?(): AsyncIterable<readonly T[]> },
+): AsyncGenerator<readonly T[]> {
+  if (stream.batches !== undefined) return yield* stream.batches();
+  for await (const event of stream) yield [event];
+}

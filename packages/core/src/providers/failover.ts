@@ -9,7 +9,7 @@ import type {
   StreamFn,
   StreamOptions,
 } from "../llm/model.ts";
-import { EventStream } from "../llm/stream.ts";
+import { batchesOf, EventStream } from "../llm/stream.ts";
 
 /** Failures that another model or vendor may not share. A refusal, a filter and a bad request would meet them again. */
 const defaultKinds: readonly ErrorCode[] = [
@@ -73,7 +73,7 @@ async function pass(
   kinds: readonly ErrorCode[],
 ): Promise<{ message: AssistantMessage; event?: undefined } | { message?: undefined; event: Failed }> {
   let shown = false;
-  for await (const batch of stream.batches?.() ?? singly(stream)) {
+  for await (const batch of batchesOf(stream)) {
     const last = batch.at(-1);
     if (last?.type === "error") {
       const code = last.error.error?.code;
@@ -107,8 +107,4 @@ function failover(from: Model, to: Model, { attempt, error }: Failed): Assistant
   };
   const name = ({ provider, id }: Model): { provider: string; model: string } => ({ provider, model: id });
   return { type: "model_failover", attempt, from: name(from), to: name(to), error: reason };
-}
-
-async function* singly(stream: AssistantMessageStream): AsyncGenerator<readonly AssistantMessageEvent[]> {
-  for await (const event of stream) yield [event];
 }

@@ -29,7 +29,9 @@ export function createSseReader(
   listener: SseListener,
   { maxEventLength = DEFAULT_MAX_EVENT_LENGTH }: SseOptions = {},
 ): SseReader {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: false }); // drops one leading BOM (Q004)
+  // Node's own removal of the BOM takes two when the first is cut by a chunk boundary.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let begun = false;
   let tail = "";
   let afterCarriageReturn = false;
   let data: string | undefined;
@@ -50,6 +52,10 @@ export function createSseReader(
 
   function feed(text: string): void {
     let start = 0;
+    if (!begun && text !== "") {
+      begun = true;
+      if (text.startsWith("\ufeff")) start = 1; // one, at the start of the body (Q004)
+    }
     if (afterCarriageReturn && text !== "") {
       // A CR ended its line at once; the LF of a CRLF cut by a chunk boundary belongs to it (Q002).
       if (text.charCodeAt(0) === 10) start = 1;

@@ -4,7 +4,7 @@
  */
 import type { ErrorInfo } from "../../errors.ts";
 import { isTerminal, type AssistantMessageEvent, type DoneEvent, type ErrorEvent } from "../../llm/event.ts";
-import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "../../llm/message.ts";
+import type { AssistantContent, AssistantMessage, ToolCall } from "../../llm/message.ts";
 
 interface EventBase {
   /** Left out for the first try. */
@@ -46,25 +46,13 @@ interface ToolCallEndEvent extends PartEvent {
   /** The whole call; `argumentsText` only where it is not what the deltas add up to. */
   readonly toolCall: ToolCall;
 }
-interface OpaqueEndEvent extends PartEvent {
-  readonly type: "opaque_end";
-  readonly part: OpaqueContent;
-}
-interface RequestRetryEvent extends EventBase {
-  readonly type: "request_retry";
-  readonly delayMs: number;
-  readonly error: ErrorInfo;
-}
-interface ModelFailoverEvent extends EventBase {
-  readonly type: "model_failover";
-  readonly from: { readonly provider: string; readonly model: string };
-  readonly to: { readonly provider: string; readonly model: string };
-  readonly error: ErrorInfo;
-}
-interface MessageRetractEvent extends PartEvent {
-  readonly type: "message_retract";
-  readonly error: ErrorInfo;
-}
+/** An event that travels as it is. */
+type Unchanged<T extends AssistantMessageEvent["type"]> = EventBase &
+  Omit<Extract<AssistantMessageEvent, { type: T }>, keyof EventBase | "partial">;
+type OpaqueEndEvent = Unchanged<"opaque_end">;
+type RequestRetryEvent = Unchanged<"request_retry">;
+type ModelFailoverEvent = Unchanged<"model_failover">;
+type MessageRetractEvent = Unchanged<"message_retract">;
 /** What only the end of an answer knows. */
 type Ending = Pick<AssistantMessage, "usage" | "paused" | "rawStopReason" | "responseId" | "responseModel">;
 interface ProxyDoneEvent extends EventBase, Ending {

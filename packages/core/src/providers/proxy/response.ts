@@ -1,8 +1,9 @@
 /** A model call as the body of a response: its events as they come, comments while it is silent, aborted when nobody reads. */
 import { systemClock, type Clock } from "../../clock.ts";
 import { BowlineError, toBowlineError } from "../../errors.ts";
-import { isTerminal, type AssistantMessageEvent } from "../../llm/event.ts";
-import type { AssistantMessageStream, StreamFn } from "../../llm/model.ts";
+import { isTerminal } from "../../llm/event.ts";
+import type { StreamFn } from "../../llm/model.ts";
+import { batchesOf } from "../../llm/stream.ts";
 import { MessageWriter } from "../../llm/writer.ts";
 import type { ProxyCall } from "./call.ts";
 import { createProxyEncoder, type ProxyEvent } from "./events.ts";
@@ -79,7 +80,7 @@ async function* answer({ model, context, options }: ProxyCall, streamFn: StreamF
   const encode = createProxyEncoder(createHider({ model, context, options }));
   try {
     const events = await streamFn(model, context, options);
-    for await (const batch of events.batches?.() ?? singly(events)) {
+    for await (const batch of batchesOf(events)) {
       const end = batch.findIndex(isTerminal);
       const said = (end === -1 ? batch : batch.slice(0, end + 1)).flatMap(encode);
       if (said.length > 0) yield toText(said);
@@ -96,10 +97,6 @@ async function* answer({ model, context, options }: ProxyCall, streamFn: StreamF
 
 function toText(events: readonly ProxyEvent[]): string {
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
-}
-
-async function* singly(stream: AssistantMessageStream): AsyncGenerator<readonly AssistantMessageEvent[]> {
-  for await (const event of stream) yield [event];
 }
 
 /** Takes keys, header values and every address out of an error's words: where the model is, is the server's business. */
