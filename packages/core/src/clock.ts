@@ -4,6 +4,8 @@ export interface Clock {
   now(): number;
   /** Calls `fire` once after `ms`; the returned function cancels it and is safe to call twice. */
   setTimer(ms: number, fire: () => void): () => void;
+  /** Lets everything else of this process have its turn. Absent: nothing else waits. */
+  yield?(): Promise<void>;
 }
 
 export const systemClock: Clock = {
@@ -13,6 +15,7 @@ export const systemClock: Clock = {
     const timer = setTimeout(fire, Math.min(ms, 2_147_483_647));
     return () => clearTimeout(timer);
   },
+  yield: () => new Promise((resolve) => void setTimeout(resolve)),
 };
 
 /** Resolves after `ms`, or as soon as `signal` fires (check the signal afterwards); leaves no timer or listener behind. */
@@ -21,12 +24,19 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     if (signal?.aborted === true) return resolve();
     const settle = (): void => {
       cancel();
-      signal?.removeEventListener("abort", settle);
+      release();
       resolve();
     };
     const cancel = clock.setTimer(ms, settle);
-    signal?.addEventListener("abort", settle, { once: true });
+    const release = onAbort(signal, settle);
   });
+}
+
+/** Calls `listener` when the signal fires, at once if it has. Returns what ends that. */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  if (signal?.aborted === true) listener();
+  signal?.addEventListener("abort", listener, { once: true });
+  return () => signal?.removeEventListener("abort", listener);
 }
 
 /** A random UUID: the default for run and tool call ids. */

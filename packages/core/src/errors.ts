@@ -31,9 +31,14 @@ export const errorCodes = [
   "content_filtered", // a filter stopped the answer
   // runs
   "budget_exceeded", // turns, tokens, money or time
+  "no_progress", // the same tool calls with the same results, again and again
+  "invalid_output", // the answer did not fit the output schema, however often it was asked for
   "listener_failed", // a subscriber threw or took too long
   "hook_failed", // convertToLlm, transformContext, getApiKey or another hook threw
   "stream_function_failed", // a stream function threw or broke its contract
+  // sessions: thrown
+  "session_locked", // another writer holds the session
+  "storage_failed", // a session could not be read or written: disk full, read-only, of a newer version
   "internal_error", // a defect of ours
 ] as const;
 

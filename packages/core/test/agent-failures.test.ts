@@ -8,7 +8,7 @@ import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { call, hello, ManualClock, rig, short, texts, tool } from "./support.ts";
 
 describe("tools", () => {
-  it("can be blocked with a reason, and their results replaced field by field", async () => {
+  it("can be blocked with a reason, and their results replaced field by field [P14, P15]", async () => {
     const { agent } = rig(
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }, "Done."],
       [tool("a", () => "1"), tool("b", () => "2")],
@@ -26,7 +26,7 @@ describe("tools", () => {
     );
   });
 
-  it("end the run without another model call when every result of the batch terminates", async () => {
+  it("end the run without another model call when every result of the batch terminates [P16, X30]", async () => {
     const ending = { ...tool("a", () => ""), execute: () => ({ content: [], terminate: true }) };
     const { agent, script } = rig([call("a")], [ending]);
     assert.equal((await agent.prompt("Hi")).reason, "done");
@@ -34,7 +34,7 @@ describe("tools", () => {
     assert.equal(JSON.stringify(agent.state.messages).includes("terminate"), false);
   });
 
-  it("go on when only some results of the batch terminate", async () => {
+  it("go on when only some results of the batch terminate [P16]", async () => {
     const ending = { ...tool("a", () => ""), execute: () => ({ content: [], terminate: true }) };
     const { agent, script } = rig(
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }, "Done."],
@@ -44,7 +44,7 @@ describe("tools", () => {
     assert.equal(script.calls.length, 2);
   });
 
-  it("stream progress until they settle, and not after", async () => {
+  it("stream progress until they settle, and not after [P33]", async () => {
     let late: (() => void) | undefined;
     const { agent, events } = rig(
       [call("a"), "Done."],
@@ -70,7 +70,7 @@ describe("tools", () => {
     assert.match(JSON.stringify(agent.state.messages), /returned no result/);
   });
 
-  it("of an answer that the token limit cut are not run, and a model that goes on so is stopped", async () => {
+  it("of an answer that the token limit cut are not run, and a model that goes on so is stopped [X29]", async () => {
     let ran = 0;
     const cut = { ...call("a"), stopReason: "length" as const };
     const { agent } = rig([cut, cut, cut], [tool("a", () => String(ran++))]);
@@ -78,7 +78,7 @@ describe("tools", () => {
     assert.deepEqual([run.reason, run.turns, ran], ["length", 3, 0]);
   });
 
-  it("are not run on malformed arguments", async () => {
+  it("are not run on malformed arguments [X5]", async () => {
     let ran = 0;
     const bad = { type: "toolCall" as const, id: "a", name: "a", arguments: {}, argumentsText: '{"x":' };
     const { agent } = rig([{ content: [bad] }, "Done."], [tool("a", () => String(ran++))]);
@@ -105,7 +105,7 @@ describe("tools", () => {
 });
 
 describe("an abort", () => {
-  it("during a tool that ignores it settles at the grace, asks the model nothing more and keeps the queues", async () => {
+  it("during a tool that ignores it settles at the grace, asks the model nothing more and keeps the queues [P27, P38]", async () => {
     const clock = new ManualClock();
     const { agent, script } = rig(
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }],
@@ -204,7 +204,7 @@ describe("whatever throws", () => {
   } as const;
 
   for (const [what, [options, expected]] of Object.entries(failures)) {
-    it(`(${what}) ends the run once, typed, with a valid transcript`, async () => {
+    it(`(${what}) ends the run once, typed, with a valid transcript [P10, P38, X14]`, async () => {
       const { agent, events } = rig(["Hello."], [], options);
       const run = await agent.prompt("Hi");
       assert.equal(run.reason, "error");
@@ -215,7 +215,7 @@ describe("whatever throws", () => {
       assert.equal(agent.state.messages.at(-1)?.role, "assistant");
     });
 
-    it(`(${what}) ends the low-level stream instead of hanging it`, async () => {
+    it(`(${what}) ends the low-level stream instead of hanging it [P38, X14]`, async () => {
       const { streamFn, ...rest } = { streamFn: undefined, ...options };
       const script = createScriptedModel(["Hello."]);
       const convertToLlm = (messages: AgentMessage[]) => messages as AssistantMessage[];
@@ -232,7 +232,7 @@ describe("whatever throws", () => {
     });
   }
 
-  it("(a listener) ends the run with listener_failed after a running tool's result was recorded", async () => {
+  it("(a listener) ends the run with listener_failed after a running tool's result was recorded [P38]", async () => {
     const { agent, events } = rig([call("a"), "never"], [tool("a", () => "kept")]);
     agent.subscribe((event) => {
       if (event.type === "tool_execution_end") boom();
@@ -261,7 +261,7 @@ describe("whatever throws", () => {
     assert.equal((await run).error?.code, "listener_failed");
   });
 
-  it("(beforeToolCall, afterToolCall, prepareArguments) is an error result, and the run goes on", async () => {
+  it("(beforeToolCall, afterToolCall, prepareArguments) is an error result, and the run goes on [P38, X8]", async () => {
     for (const options of [{ beforeToolCall: boom }, { afterToolCall: boom }]) {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], options);
       assert.equal((await agent.prompt("Hi")).reason, "done");

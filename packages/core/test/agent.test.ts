@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { agentLoop, agentLoopContinue, type AgentEvent, type AgentMessage } from "../src/agent/index.ts";
+import {
+  agentLoop,
+  agentLoopContinue,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentTool,
+} from "../src/agent/index.ts";
 import type { AssistantMessage } from "../src/llm/message.ts";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { call, code, deferred, hello, ManualClock, rig, texts, tool } from "./support.ts";
 
 describe("Agent", () => {
-  it("resolves a prompt to what the run came to", async () => {
+  it("resolves a prompt to what the run came to [P25, X13]", async () => {
     const { agent } = rig(
       [call("a"), { content: [{ type: "text", text: "Done." }], usage: { input: 3, output: 2 } }],
       [tool("a", () => "1")],
@@ -19,7 +25,7 @@ describe("Agent", () => {
     assert.deepEqual(texts(run.messages), ["user: Hi", "assistant: toolCall", "toolResult: 1", "assistant: Done."]);
   });
 
-  it("sends images with the text, and takes a message or several as they are", async () => {
+  it("sends images with the text, and takes a message or several as they are [P25]", async () => {
     const { agent, script } = rig(["ok", "ok"]);
     await agent.prompt("See", [{ type: "image", data: "aGk=", mimeType: "image/png" }]);
     await agent.prompt([hello]);
@@ -30,7 +36,7 @@ describe("Agent", () => {
     assert.deepEqual(script.calls[1]?.context.messages.at(-1), hello);
   });
 
-  it("refuses a second prompt, continue and reset during a run, and says what to do", async () => {
+  it("refuses a second prompt, continue and reset during a run, and says what to do [P27, P38, X24]", async () => {
     const gate = deferred<string>();
     const { agent } = rig([call("a"), "Done."], [tool("a", () => gate.promise)]);
     const run = agent.prompt("Hi");
@@ -43,7 +49,7 @@ describe("Agent", () => {
     assert.deepEqual(agent.state.messages, []);
   });
 
-  it("continues from a user message or a tool result only", async () => {
+  it("continues from a user message or a tool result only [P26]", async () => {
     const { agent } = rig(["Hi."]);
     await assert.rejects(agent.continue(), /no messages/);
     agent.state.messages = [hello];
@@ -51,7 +57,7 @@ describe("Agent", () => {
     await assert.rejects(agent.continue(), /assistant message/);
   });
 
-  it("continues from an assistant message when something is queued, one at a time", async () => {
+  it("continues from an assistant message when something is queued, one at a time [P26, P38]", async () => {
     const { agent, script } = rig(["one", "two", "three"]);
     await agent.prompt("Hi");
     agent.steer({ ...hello, content: "s1" });
@@ -63,7 +69,7 @@ describe("Agent", () => {
     );
   });
 
-  it("delivers steering after the turn's tools and before the next model call", async () => {
+  it("delivers steering after the turn's tools and before the next model call [P30]", async () => {
     const { agent, script } = rig(
       [call("a"), "Done."],
       [
@@ -77,7 +83,7 @@ describe("Agent", () => {
     assert.deepEqual(texts(script.calls[1]?.context.messages ?? []).slice(-2), ["toolResult: 1", "user: Stop"]);
   });
 
-  it("delivers what was steered while idle with the first request, after the prompt", async () => {
+  it("delivers what was steered while idle with the first request, after the prompt [P20, P30]", async () => {
     const { agent, script } = rig(["a", "b", "c"]);
     for (const content of ["s1", "s2"]) agent.steer({ ...hello, content });
     agent.followUp({ ...hello, content: "f1" });
@@ -92,7 +98,7 @@ describe("Agent", () => {
     );
   });
 
-  it("delivers everything at once in the mode `all`", async () => {
+  it("delivers everything at once in the mode `all` [P20]", async () => {
     const { agent, script } = rig(["a", "b"], [], { followUpMode: "all" });
     for (const content of ["f1", "f2"]) agent.followUp({ ...hello, content });
     await agent.prompt("p");
@@ -100,7 +106,7 @@ describe("Agent", () => {
     assert.equal(agent.hasQueuedMessages(), false);
   });
 
-  it("shows listeners a state that already holds the message, before tools are prepared", async () => {
+  it("shows listeners a state that already holds the message, before tools are prepared [P18]", async () => {
     const seen: string[] = [];
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
       beforeToolCall: async ({ context }) => {
@@ -111,7 +117,7 @@ describe("Agent", () => {
     assert.deepEqual(seen, ["assistant", "assistant"]);
   });
 
-  it("exposes the live message on updates as one shared object that is never serialised", async () => {
+  it("exposes the live message on updates as one shared object that is never serialised [P9, P23]", async () => {
     const { agent } = rig(["Hello there."]);
     const updates: AgentEvent[] = [];
     agent.subscribe((event) => {
@@ -125,7 +131,7 @@ describe("Agent", () => {
     assert.ok(updates.every((event) => !JSON.stringify(event).includes('"message":{')));
   });
 
-  it("awaits listeners in order, and settles only after those of agent_end", async () => {
+  it("awaits listeners in order, and settles only after those of agent_end [P23, P28]", async () => {
     const { agent } = rig(["Hello."]);
     const log: string[] = [];
     agent.subscribe(async ({ type }) => {
@@ -171,18 +177,21 @@ describe("Agent", () => {
     assert.deepEqual([second?.model.id, second?.context.systemPrompt, second?.context.tools], ["other", "new", []]);
   });
 
-  it("hands the context and a stable key to tools", async () => {
-    let seen: unknown;
-    const { agent } = rig(
-      [call("a"), "Done."],
-      [{ ...tool("a", () => ""), execute: (_id, _params, _signal, _update, run) => ((seen = run), {}) }],
-      { context: { user: "u1" }, createId: () => "run-1" },
-    );
+  it("hands the context and a stable key to tools [X7]", async () => {
+    let seen: unknown[] = [];
+    const spy: AgentTool["execute"] = (_id, _params, _signal, _update, call) => {
+      seen = [call?.context, call?.idempotencyKey, call?.run.runId];
+      return {};
+    };
+    const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: spy }], {
+      context: { user: "u1" },
+      createId: () => "run-1",
+    });
     await agent.prompt("Hi");
-    assert.deepEqual(seen, { context: { user: "u1" }, idempotencyKey: "run-1:1:a" });
+    assert.deepEqual(seen, [{ user: "u1" }, "run-1:1:a", "run-1"]);
   });
 
-  it("passes every stream option on, and a key by getApiKey before apiKey", async () => {
+  it("passes every stream option on, and a key by getApiKey before apiKey [P20, X22]", async () => {
     const { agent, script } = rig(["a"], [], {
       apiKey: "fixed",
       getApiKey: async (provider) => `for ${provider}`,
@@ -269,7 +278,7 @@ describe("agentLoop", () => {
     convertToLlm: (messages: AgentMessage[]) => messages as AssistantMessage[],
   });
 
-  it("gives the run's events and new messages, and leaves the caller's context alone", async () => {
+  it("gives the run's events and new messages, and leaves the caller's context alone [P1, P35]", async () => {
     const script = createScriptedModel(["Hello."]);
     const context = { systemPrompt: "", messages: [] as AgentMessage[] };
     const stream = agentLoop([hello], context, config(script), undefined, script.streamFn);
@@ -277,7 +286,7 @@ describe("agentLoop", () => {
     assert.deepEqual(context.messages, []);
   });
 
-  it("continues by pushing onto the caller's messages", async () => {
+  it("continues by pushing onto the caller's messages [P35]", async () => {
     const script = createScriptedModel(["Hello."]);
     const context = { systemPrompt: "", messages: [hello] };
     await agentLoopContinue(context, config(script), undefined, script.streamFn).result();
@@ -285,7 +294,7 @@ describe("agentLoop", () => {
     assert.throws(() => agentLoopContinue(context, config(script), undefined, script.streamFn), code("invalid_state"));
   });
 
-  it("aborts the run when its reader leaves", async () => {
+  it("aborts the run when its reader leaves [X23]", async () => {
     const script = createScriptedModel(["A long answer."], { deltaLength: 1, delayMs: 1 });
     const stream = agentLoop([hello], { systemPrompt: "", messages: [] }, config(script), undefined, script.streamFn);
     for await (const event of stream) if (event.type === "message_update") break;
@@ -293,7 +302,7 @@ describe("agentLoop", () => {
     assert.equal(last?.role === "assistant" && last.stopReason, "aborted");
   });
 
-  it("stops after a turn when shouldStopAfterTurn says so, before any queue is read", async () => {
+  it("stops after a turn when shouldStopAfterTurn says so, before any queue is read [P17]", async () => {
     const script = createScriptedModel([call("a"), "never"]);
     let polled = 0;
     const stream = agentLoop(

@@ -29,13 +29,13 @@ const calls = (...ids: string[]): { content: ReturnType<typeof scriptedToolCall>
 });
 
 describe("the order of events", () => {
-  it("of a plain prompt", async () => {
+  it("of a plain prompt [P6, P8, P10]", async () => {
     const { agent, events } = rig(["Hello."]);
     await agent.prompt("Hi");
     assert.deepEqual(events.map(short), ["agent_start", "turn_start", ...user, ...text, "turn_end", "agent_end:done"]);
   });
 
-  it("of one tool", async () => {
+  it("of one tool [P7, P8, X10, X11]", async () => {
     const { agent, events } = rig([calls("a"), "Done."], [tool("a", () => "1")]);
     await agent.prompt("Hi");
     assert.deepEqual(events.map(short), [
@@ -51,7 +51,7 @@ describe("the order of events", () => {
     ]);
   });
 
-  it("of three tools in parallel that finish out of order: ends as they finish, results as they were asked", async () => {
+  it("of three tools in parallel that finish out of order: ends as they finish, results as they were asked [P11, P12, X17]", async () => {
     const gates = { a: deferred<string>(), b: deferred<string>(), c: deferred<string>() };
     const tools = [
       tool("a", () => gates.a.promise),
@@ -96,7 +96,7 @@ describe("the order of events", () => {
     ["the setting says so", { toolExecution: "sequential" }, undefined],
     ["one tool of the batch says so", {}, "sequential"],
   ] as const) {
-    it(`of sequential tools, because ${how}: each ends and is recorded before the next starts`, async () => {
+    it(`of sequential tools, because ${how}: each ends and is recorded before the next starts [P11, P13, X17]`, async () => {
       const tools = [tool("a", () => "1"), tool("b", () => "2", mode === undefined ? {} : { executionMode: mode })];
       const { agent, events } = rig([calls("a", "b"), "Done."], tools, options);
       await agent.prompt("Hi");
@@ -130,7 +130,7 @@ describe("the order of events", () => {
       /^Invalid arguments for tool "a":\n {2}- n: is required$/,
     ],
   ] as const) {
-    it(`of ${what}: an error result, and the run goes on`, async () => {
+    it(`of ${what}: an error result, and the run goes on [P32, P38, X8, X9]`, async () => {
       const { agent, events } = rig([calls("a"), "Done."], [...tools]);
       await agent.prompt("Hi");
       assert.deepEqual(events.map(short), [
@@ -176,7 +176,7 @@ describe("the order of events", () => {
     assert.equal(run.message?.stopReason, "aborted");
   });
 
-  it("of calls that are refused before they run: their end comes at once, before the others start running", async () => {
+  it("of calls that are refused before they run: their end comes at once, before the others start running [P12]", async () => {
     const { agent, events } = rig([calls("a", "x", "b"), "Done."], [tool("a", () => "1"), tool("b", () => "2")]);
     await agent.prompt("Hi");
     const tools = events.map(short).filter((event) => event.startsWith("tool_"));

@@ -42,7 +42,10 @@ export function short(event: AgentEvent): string {
     case "turn_end":
     case "request_retry":
     case "model_failover":
+    case "approval_request":
       return event.type;
+    case "approval_answer":
+      return `${event.type}:${event.decision}`;
   }
 }
 

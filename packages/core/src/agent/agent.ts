@@ -5,14 +5,16 @@
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { ImageContent, Message, UserContent } from "../llm/message.ts";
+import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
-import type { Effects } from "./effects.ts";
+import { createMemoryEffects, type Effects } from "./effects.ts";
 import { isThenable } from "./emitter.ts";
 import type { AgentEvent, AgentMessage } from "./event.ts";
 import type { AgentLoopConfig } from "./hooks.ts";
-import { assertContinuable, runLoop } from "./loop.ts";
+import { assertContinuable, isAnswer, runLoop } from "./loop.ts";
+import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
-import type { RunResult } from "./run.ts";
+import type { InterruptedRun, RunInput, RunResult } from "./run.ts";
 import { applyToState, createAgentState, type AgentState, type InitialState, type MutableAgentState } from "./state.ts";
 
 /** Awaited in the order of subscription when it returns a promise. A throw ends the run with `listener_failed`. */
@@ -20,10 +22,21 @@ export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
 
 /** What may also be assigned on the agent later; it takes effect with the next turn. */
 export interface AgentSettings extends Partial<
-  Omit<AgentLoopConfig, "model" | "reasoning" | "getSteeringMessages" | "getFollowUpMessages" | "toolContext">
+  Omit<
+    AgentLoopConfig,
+    | "model"
+    | "reasoning"
+    | "output"
+    | "getSteeringMessages"
+    | "hasSteeringMessages"
+    | "getFollowUpMessages"
+    | "toolContext"
+  >
 > {
   /** Makes the model calls. Default: by the model's protocol, when the agent comes from the package's main entry. */
   streamFn?: StreamFn;
+  /** Records steps and waits for answers in place of this process's memory. */
+  effects?: Pick<Effects, "step" | "recorded" | "waitFor">;
 }
 
 export interface AgentOptions<TContext = unknown> extends AgentSettings {
@@ -36,9 +49,28 @@ export interface AgentOptions<TContext = unknown> extends AgentSettings {
   context?: TContext;
 }
 
+export interface PromptOptions<TSchema = unknown> {
+  readonly images?: readonly ImageContent[];
+  /**
+   * A schema of an object. The run's result then has a checked value of it as `output`: held to the schema by the server where it
+   * can, given by a tool elsewhere, and sent back to the model twice when it does not fit. Rejects with `invalid_argument` for
+   * what is no such schema.
+   */
+  readonly output?: TSchema;
+}
+
+interface RunChoices {
+  readonly output?: unknown;
+  readonly steeringTaken?: boolean;
+  readonly resume?: InterruptedRun;
+}
+
 /** Keeps the roles a model understands. */
 const keepLlmMessages = (messages: AgentMessage[]): Message[] =>
-  messages.filter(({ role }) => /^(?:user|assistant|toolResult)$/.test(role));
+  messages.filter(
+    (message): message is Message =>
+      message.role === "user" || message.role === "assistant" || message.role === "toolResult",
+  );
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the settings are assigned in the constructor, whole
 export interface Agent<TContext = unknown> extends AgentSettings {
@@ -49,6 +81,8 @@ export interface Agent<TContext = unknown> extends AgentSettings {
 export class Agent<TContext = unknown> {
   /** Used when no `streamFn` is given; a subclass may set it. */
   static defaultStreamFn: StreamFn | undefined;
+  /** What makes a run for {@link PromptOptions.output}; a subclass may set it to `createOutputRun`. */
+  static outputRun: OutputRunFactory | undefined;
 
   readonly #state: MutableAgentState;
   readonly #steering: MessageQueue;
@@ -57,6 +91,7 @@ export class Agent<TContext = unknown> {
   #inListener = 0;
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
+  readonly #effects = createMemoryEffects();
 
   constructor(options: AgentOptions<TContext> = {}) {
     const { initialState = {}, steeringMode, followUpMode, context, ...settings } = options;
@@ -103,28 +138,49 @@ export class Agent<TContext = unknown> {
    * `agent_end` listeners are done. Rejects with `invalid_state` during a run: use {@link steer} or {@link followUp} then.
    */
   async prompt(text: string, images?: readonly ImageContent[]): Promise<RunResult>;
-  async prompt(message: AgentMessage | AgentMessage[]): Promise<RunResult>;
+  async prompt<const TSchema>(
+    input: string | AgentMessage | AgentMessage[],
+    options?: PromptOptions<TSchema>,
+  ): Promise<RunResult<InferSchema<TSchema>>>;
   async prompt(
     input: string | AgentMessage | AgentMessage[],
-    images: readonly ImageContent[] = [],
+    imagesOrOptions: readonly ImageContent[] | PromptOptions = {},
   ): Promise<RunResult> {
     this.#assertIdle();
-    return this.#run(typeof input === "string" ? [this.#userMessage(input, images)] : [input].flat());
+    const { images = [], output }: PromptOptions =
+      "length" in imagesOrOptions ? { images: imagesOrOptions } : imagesOrOptions;
+    const prompts = typeof input === "string" ? [this.#userMessage(input, images)] : [input].flat();
+    if (prompts.length === 0) throw new BowlineError("invalid_argument", "A prompt needs at least one message.");
+    return this.#run(prompts, { output });
   }
 
   /**
    * Goes on without a new message: the last one must be a user's or a tool result, or something must be queued. Rejects with
    * `invalid_state` otherwise, and during a run.
    */
-  async continue(): Promise<RunResult> {
+  async continue<const TSchema>(
+    options: Pick<PromptOptions<TSchema>, "output"> = {},
+  ): Promise<RunResult<InferSchema<TSchema>>> {
     this.#assertIdle();
     const { messages } = this.#state;
-    const isAnswered = messages.at(-1)?.role === "assistant";
+    const last = messages.at(-1);
+    const isAnswered = last !== undefined && isAnswer(last);
     const steered = isAnswered ? this.#steering.take() : [];
     const prompts = isAnswered && steered.length === 0 ? this.#followUps.take() : steered;
     if (prompts.length === 0) assertContinuable(messages);
     // What was taken here counts as the first poll, so that "one at a time" holds.
-    return this.#run(prompts, steered.length > 0);
+    return this.#run(prompts, { ...options, steeringTaken: steered.length > 0 }) as Promise<
+      RunResult<InferSchema<TSchema>>
+    >;
+  }
+
+  /**
+   * Goes on with a run that its process did not finish, from the transcript that was kept: open calls are run or answered as
+   * `effects.recorded` says, then the model is asked. Rejects with `invalid_state` during a run.
+   */
+  async resume(run: InterruptedRun): Promise<RunResult> {
+    this.#assertIdle();
+    return this.#run([], { resume: run });
   }
 
   /** Cancels the run: no further model call, no further tool; the partial answer and the queues are kept. */
@@ -171,22 +227,29 @@ export class Agent<TContext = unknown> {
     this.clearFollowUpQueue();
   }
 
+  /** Answers what a hook or tool of the run waits for, such as an approval. False when nothing waits under this name. */
+  answer(name: string, value: unknown): boolean {
+    return this.#effects.answer(name, value);
+  }
+
   hasQueuedMessages(): boolean {
     return this.#steering.size + this.#followUps.size > 0;
   }
 
-  #run(prompts: AgentMessage[], steeringTaken = false): Promise<RunResult> {
-    const streamFn = this.streamFn ?? (this.constructor as typeof Agent).defaultStreamFn;
-    if (streamFn === undefined) {
-      throw new BowlineError("invalid_argument", "No streamFn: pass one, or import Agent from the main entry.");
+  #run(prompts: AgentMessage[], { output, steeringTaken = false, resume }: RunChoices = {}): Promise<RunResult> {
+    const { defaultStreamFn, outputRun } = this.constructor as typeof Agent;
+    const { streamFn = defaultStreamFn } = this;
+    const missing = streamFn === undefined ? "streamFn" : output !== undefined && !outputRun ? "outputRun" : undefined;
+    if (streamFn === undefined || missing !== undefined) {
+      throw new BowlineError("invalid_argument", `No ${missing}: give one, or import Agent from the main entry.`);
     }
     const state = this.#state;
     const controller = new AbortController();
     let skipSteering = steeringTaken;
     const effects: Effects = {
-      step: (_name, fn) => fn(),
-      // Nobody outside can answer here; effects that are given can be.
-      waitFor: (name) => Promise.reject(new BowlineError("invalid_state", `Nothing answers ${name} here.`)),
+      ...this.#effects,
+      ...this.effects,
+      hasQueued: (kind) => (kind === "followUp" ? this.#followUps : this.#steering).size > 0,
       publish: (event) => this.#publish(event, controller.signal),
       inbox: (kind) => {
         if (kind === "followUp") return this.#followUps.take();
@@ -195,15 +258,19 @@ export class Agent<TContext = unknown> {
         return skip ? [] : this.#steering.take();
       },
     };
-    this.#controller = controller;
-    state.isStreaming = true;
-    const running = runLoop(prompts, {
+    const input: RunInput = {
       context: state, // live: the loop appends to the agent's own messages
       config: () => this.#config(),
       effects,
       streamFn,
       signal: controller.signal,
-    });
+      resume,
+    };
+    const forOutput = output === undefined ? undefined : outputRun?.(output, input);
+    this.#controller = controller;
+    state.isStreaming = true;
+    const running =
+      forOutput === undefined ? runLoop(prompts, input) : runLoop(prompts, forOutput.input).then(forOutput.finish);
     this.#running = running.finally(() => {
       state.isStreaming = false;
       state.streamingMessage = undefined;
@@ -228,7 +295,8 @@ export class Agent<TContext = unknown> {
 
   /** Calls every listener, each after the one before; the first failure is thrown when all have been called. */
   #publish(event: AgentEvent, signal: AbortSignal): void | Promise<void> {
-    applyToState(this.#state, event);
+    // Events of nested runs pass through; the state is of the agent's own.
+    if (event.parentRunId === this.parentRunId) applyToState(this.#state, event);
     let failure: { readonly error: unknown } | undefined;
     const note = (error: unknown): void => {
       failure ??= { error };

@@ -2,6 +2,7 @@
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import { isStandardSchema, toJsonSchema, withJsonSchema, type JsonSchema } from "../schema.ts";
+import type { RunPort } from "./hooks.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 
 /** What a tool's `execute` is told about its call. */
@@ -12,6 +13,8 @@ export interface ToolRun<TContext = unknown, TDetails = unknown> {
   readonly context: TContext;
   /** The same for every try of this call, also after a crash. */
   readonly idempotencyKey: string;
+  /** The run that called; absent when `execute` was called by hand. */
+  readonly run: RunPort | undefined;
   /** Streams progress: text, or a partial result. */
   update(partial: string | AgentToolResult<TDetails>): void;
 }
@@ -58,6 +61,7 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
         signal: signal ?? new AbortController().signal,
         context: run?.context as TContext,
         idempotencyKey: run?.idempotencyKey ?? toolCallId,
+        run: run?.run,
         update: (partial) => onUpdate?.(typeof partial === "string" ? textResult(partial) : partial),
       });
       return typeof result === "string" ? textResult(result) : result;

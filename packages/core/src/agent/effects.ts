@@ -2,7 +2,10 @@
  * The loop's effects go through this one port, so that a session file or a durable engine can record each step and skip the
  * finished ones when a run is taken up again. In memory by default.
  */
+import { onAbort } from "../clock.ts";
+import { BowlineError } from "../errors.ts";
 import type { AgentEvent, AgentMessage } from "./event.ts";
+import type { SettledCall } from "./run-tool.ts";
 
 /** What a step is, for whoever records it. */
 export type StepAbout =
@@ -25,47 +28,51 @@ export interface Effects {
    * after, and gives a recorded result without running `fn`. Names are stable: `model:<turn>`, `tool:<turn>:<call id>`.
    */
   step<T>(name: string, fn: () => Promise<T>, about: StepAbout): Promise<T>;
+  /**
+   * What is known of a tool's step before it is asked about or begun: its result, or, for one that began and must not be repeated,
+   * a result that says so. Absent or undefined: nothing, it may run.
+   */
+  recorded?(name: string): Promise<SettledCall | undefined> | SettledCall | undefined;
   /** Resolves when something outside (a person, another process) answers under this name. Rejects when `signal` fires. */
   waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
+  /** Whether messages of this kind wait; nothing is taken. Absent: not known. */
+  hasQueued?(kind: InboxKind): boolean;
   /** Takes the queued messages that are due now. */
   inbox(kind: InboxKind): readonly AgentMessage[] | Promise<readonly AgentMessage[]>;
   /** Hands an event to whoever listens. A rejection ends the run with `listener_failed`. */
   publish(event: AgentEvent): void | PromiseLike<void>;
 }
 
-/** Effects that stay in this process. `answer` is the other end of {@link Effects.waitFor}. */
+/** Effects that stay in this process. */
 export interface MemoryEffects extends Effects {
-  answer(name: string, value: unknown): void;
+  /** The other end of {@link Effects.waitFor}: hands `value` to who waits under this name. False when nobody does. */
+  answer(name: string, value: unknown): boolean;
 }
 
 export function createMemoryEffects(ports: Partial<Pick<Effects, "inbox" | "publish">> = {}): MemoryEffects {
   const waiting = new Map<string, (value: unknown) => void>();
-  const answers = new Map<string, unknown>();
   return {
     step: (_name, fn) => fn(),
     waitFor: <T>(name: string, signal?: AbortSignal) =>
       new Promise<T>((resolve, reject) => {
-        const settle = (value: unknown): void => {
+        const release = onAbort(signal, () => {
           waiting.delete(name);
-          answers.delete(name);
-          signal?.removeEventListener("abort", leave);
-          resolve(value as T);
-        };
-        const leave = (): void => {
-          waiting.delete(name);
-          reject(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
-        };
-        if (answers.has(name)) return settle(answers.get(name));
-        if (signal?.aborted === true) return leave();
-        waiting.set(name, settle);
-        signal?.addEventListener("abort", leave, { once: true });
+          reject(new BowlineError("aborted", "Nobody waits for an answer any more."));
+        });
+        if (signal?.aborted !== true)
+          waiting.set(name, (value) => {
+            waiting.delete(name);
+            release();
+            resolve(value as T);
+          });
       }),
     answer(name, value) {
       const settle = waiting.get(name);
-      if (settle === undefined) answers.set(name, value);
-      else settle(value);
+      settle?.(value);
+      return settle !== undefined;
     },
-    inbox: ports.inbox ?? (() => []),
-    publish: ports.publish ?? (() => {}),
+    inbox: () => [],
+    publish: () => {},
+    ...ports,
   };
 }

@@ -3,52 +3,81 @@
  * A listener that fails does not stop events; it is remembered, and the loop ends the run at its next safe point.
  */
 import type { Clock } from "../clock.ts";
-import { BowlineError, toBowlineError } from "../errors.ts";
+import { toBowlineError, type BowlineError } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { Effects } from "./effects.ts";
 import { MessageUpdate, type AgentEvent, type AgentEventBody } from "./event.ts";
 
+/** How long a run may keep the process to itself, in milliseconds, and how many events it lets pass between looks at the clock. */
+const BUSY_MS = 25;
+const EVENTS_PER_LOOK = 16;
+
 export interface EmitterOptions {
   readonly runId: string;
   readonly parentRunId?: string | undefined;
+  /** The first event's number. */
+  readonly seq: number;
   readonly effects: Pick<Effects, "publish">;
   readonly clock: Clock;
-  /** The longest one event's listeners may take together; 0 is no limit. */
-  readonly timeoutMs: number;
+  /** Waits for listeners as long as they may take. `giveUp` is called instead when the run was aborted and they ignore it. */
+  readonly patiently: (result: Promise<void>, giveUp: () => void) => Promise<void>;
   /** Called once, with the first failure. */
   readonly onFailure: (error: BowlineError) => void;
 }
 
 export interface Emitter {
   /** Resolves when the event's listeners are done; undefined when nothing had to be waited for. Never rejects. */
-  emit(body: AgentEventBody): Promise<void> | undefined;
+  emit(this: void, event: AgentEventBody | AgentEvent): Promise<void> | undefined;
   /** The same for the event that comes by the thousand. */
   update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined;
   /** The first failure of a listener. */
   failure: BowlineError | undefined;
 }
 
-export function createEmitter({ runId, parentRunId, effects, clock, timeoutMs, onFailure }: EmitterOptions): Emitter {
+export function createEmitter({
+  runId,
+  parentRunId,
+  seq: first,
+  effects,
+  clock,
+  patiently,
+  onFailure,
+}: EmitterOptions): Emitter {
   const parent = parentRunId === undefined ? {} : { parentRunId };
-  let seq = 0;
+  let seq = first;
+  let sent = 0;
+  let yielded = clock.now();
+  /** After an abort listeners that hang are waited for once, not for each event that is left. */
+  let patient = true;
   /** The event that is being handled, and all that wait behind it. */
   let tail: Promise<void> | undefined;
   const emitter: Emitter = {
-    emit: (body) => send({ ...body, runId, seq: seq++, ...parent }),
+    // A nested run's event is passed on as it is, in its turn.
+    emit: (event) => send("runId" in event ? event : { ...event, runId, seq: seq++, ...parent }),
     update: (event, message) => send(Object.assign(new MessageUpdate(runId, seq++, event, message), parent)),
     failure: undefined,
   };
   return emitter;
 
   function send(event: AgentEvent): Promise<void> | undefined {
-    const waiting = tail === undefined ? hand(event) : tail.then(() => hand(event));
+    const waiting = tail === undefined ? inTurn(event) : tail.then(() => inTurn(event));
     if (waiting === undefined) return undefined;
     const own = waiting.then(() => {
       if (tail === own) tail = undefined;
     });
     tail = own;
     return own;
+  }
+
+  /** A run that never waits for anything would keep timers and sockets waiting: its events pause now and then. */
+  function inTurn(event: AgentEvent): Promise<void> | undefined {
+    if (++sent % EVENTS_PER_LOOK > 0 || clock.yield === undefined || clock.now() - yielded < BUSY_MS)
+      return hand(event);
+    return clock.yield().then(() => {
+      yielded = clock.now();
+      return hand(event);
+    });
   }
 
   function hand(event: AgentEvent): Promise<void> | undefined {
@@ -61,22 +90,16 @@ export function createEmitter({ runId, parentRunId, effects, clock, timeoutMs, o
     }
   }
 
-  function settle(result: PromiseLike<void>, type: string): Promise<void> {
-    return new Promise((resolve) => {
-      const late = (): void => {
-        fail(new BowlineError("listener_failed", `A listener of ${type} took longer than ${timeoutMs} ms.`), type);
-        resolve();
-      };
-      const cancel = timeoutMs > 0 ? clock.setTimer(timeoutMs, late) : () => {};
-      const done = (): void => {
-        cancel();
-        resolve();
-      };
-      result.then(done, (error: unknown) => {
-        fail(error, type);
-        done();
+  async function settle(result: PromiseLike<void>, type: string): Promise<void> {
+    const settled = Promise.resolve(result).catch((error: unknown) => fail(error, type));
+    if (!patient) return;
+    try {
+      await patiently(settled, () => {
+        patient = false;
       });
-    });
+    } catch (error) {
+      fail(error, type);
+    }
   }
 
   function fail(thrown: unknown, type: string): void {
@@ -86,6 +109,6 @@ export function createEmitter({ runId, parentRunId, effects, clock, timeoutMs, o
   }
 }
 
-export function isThenable(value: unknown): value is PromiseLike<void> {
+export function isThenable<T = void>(value: unknown): value is PromiseLike<T> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

@@ -21,8 +21,11 @@ export type AgentMessage = Message | CustomAgentMessages[keyof CustomAgentMessag
  */
 export type RunEndReason = "done" | "length" | "error" | "aborted" | "budget";
 
-/** What became of a tool call: `left_running` when it ignored its signal beyond the grace. */
-export type ToolOutcome = "finished" | "failed" | "stopped" | "left_running" | "not_started";
+/**
+ * What became of a tool call: `left_running` when it ignored its signal beyond the grace; `unknown` when the process died while it
+ * ran, and it must not be run again.
+ */
+export type ToolOutcome = "finished" | "failed" | "stopped" | "left_running" | "not_started" | "unknown";
 
 interface AgentEventBase {
   readonly runId: string;
@@ -33,6 +36,8 @@ interface AgentEventBase {
 
 interface AgentStartEvent {
   readonly type: "agent_start";
+  /** The run was begun by a process that ended before it did. */
+  readonly resumed?: true;
 }
 /** The run's last event. */
 interface AgentEndEvent {
@@ -107,6 +112,26 @@ interface ModelFailoverAgentEvent {
   readonly error: ErrorInfo;
 }
 
+/** A person is asked about a call. The answer is given under `approvalId`. */
+interface ApprovalRequestEvent {
+  readonly type: "approval_request";
+  readonly approvalId: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Exactly what will run. */
+  readonly args: unknown;
+  readonly reason?: string;
+  /** Milliseconds since the epoch; from then on it counts as denied. */
+  readonly expiresAt?: number;
+}
+interface ApprovalAnswerEvent {
+  readonly type: "approval_answer";
+  readonly approvalId: string;
+  readonly decision: "allow" | "deny" | "expired";
+  readonly by?: string;
+  readonly reason?: string;
+}
+
 export type AgentEventBody =
   | AgentStartEvent
   | AgentEndEvent
@@ -119,7 +144,9 @@ export type AgentEventBody =
   | ToolExecutionUpdateEvent
   | ToolExecutionEndEvent
   | RequestRetryAgentEvent
-  | ModelFailoverAgentEvent;
+  | ModelFailoverAgentEvent
+  | ApprovalRequestEvent
+  | ApprovalAnswerEvent;
 
 type Numbered<T> = T extends unknown ? Readonly<T> & AgentEventBase : never;
 

@@ -2,12 +2,14 @@
  * The tool calls of one answer. Preflight is one at a time in source order; allowed tools run together (or one by one); every
  * call gets exactly one result, whatever happened, and results enter the transcript in source order.
  */
-import { errorText, type BowlineError } from "../errors.ts";
+import { errorText } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { AssistantMessage, ToolCall, ToolResultMessage } from "../llm/message.ts";
+import { isThenable } from "./emitter.ts";
+import type { AfterToolCallResult } from "./hooks.ts";
 import { preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
-import { namesOf, runTool, type Settled } from "./run-tool.ts";
+import { keyOf, namesOf, notStarted, runTool, stepOf, type SettledCall } from "./run-tool.ts";
 import { textResult } from "./define-tool.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 
@@ -30,17 +32,26 @@ export async function executeToolCalls(
     calls.some((call) => tools.get(call.name)?.executionMode === "sequential");
   const toolResults: ToolResultMessage[] = [];
   let terminate = true;
-  const finish = async (call: ToolCall, settled: Settled): Promise<void> => {
+  const finish = async (call: ToolCall, settled: SettledCall): Promise<void> => {
     toolResults.push(await addResult(run, call, settled));
     terminate &&= settled.result.terminate === true;
   };
-  const waiting: (() => Promise<Settled>)[] = [];
+  const waiting: (() => Promise<SettledCall>)[] = [];
   for (const call of calls) {
     const start = await prepare(run, message, call, tools);
     if (isSequential) await finish(call, await start());
     else waiting.push(start);
   }
-  const settled = await Promise.all(waiting.map((start) => start()));
+  const settled: SettledCall[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < waiting.length) {
+      const index = next++;
+      settled[index] = await (waiting[index] as () => Promise<SettledCall>)();
+    }
+  };
+  const width = Math.min(waiting.length, run.config.maxParallelTools ?? Infinity);
+  await Promise.all(Array.from({ length: width }, worker));
   for (const [index, end] of settled.entries()) await finish(calls[index] as ToolCall, end);
   return { toolResults, terminate };
 }
@@ -58,30 +69,50 @@ async function prepare(
   message: AssistantMessage,
   call: ToolCall,
   tools: ReadonlyMap<string, AgentTool>,
-): Promise<() => Promise<Settled>> {
-  if (run.stop !== undefined) return stoppedBefore(run.stop);
+): Promise<() => Promise<SettledCall>> {
+  const skipped = notToStart(run);
+  if (skipped !== undefined) return async () => skipped;
   await run.emitter.emit({ type: "tool_execution_start", ...namesOf(call), args: call.arguments });
-  const ready = await preflight(run, message, call, tools);
-  if ("refusal" in ready) {
-    const settled = await announceEnd(run, call, notStarted(ready.refusal));
+  // What an earlier life of this run began is not asked about again.
+  const recorded = await run.effects.recorded?.(stepOf(run, call));
+  const ready = recorded ?? (await preflight(run, message, call, tools));
+  if (!("tool" in ready)) {
+    const settled = await announceEnd(run, call, "refusal" in ready ? notStarted(ready.refusal) : ready);
     return async () => settled;
   }
-  return async () => {
-    const settled = await (run.stop === undefined
-      ? runTool(run, ready).then((ran) => after(run, message, ready, ran))
-      : stoppedBefore(run.stop)());
-    return announceEnd(run, call, settled);
-  };
+  return async () =>
+    announceEnd(
+      run,
+      call,
+      notToStart(run) ?? (await runTool(run, ready, (settled) => after(run, message, ready, settled))),
+    );
 }
 
 /** `afterToolCall` replaces fields whole. */
-async function after(run: Run, assistantMessage: AssistantMessage, ready: Ready, settled: Settled): Promise<Settled> {
+async function after(
+  run: Run,
+  assistantMessage: AssistantMessage,
+  ready: Ready,
+  settled: SettledCall,
+): Promise<SettledCall> {
   const { config, context, signal } = run;
   const { call: toolCall, args } = ready;
   const result = settled.result as AgentToolResult<object | undefined>;
   try {
-    const state = { assistantMessage, toolCall, args, context, result, isError: settled.isError };
-    const override = await config.afterToolCall?.(state, signal);
+    const idempotencyKey = keyOf(run, toolCall);
+    const { isError: failed } = settled;
+    const state = {
+      assistantMessage,
+      toolCall,
+      args,
+      context,
+      result,
+      isError: failed,
+      run: run.port,
+      idempotencyKey,
+    };
+    const asked = config.afterToolCall?.(state, signal);
+    const override = isThenable<AfterToolCallResult | undefined | void>(asked) ? await run.patiently(asked, 0) : asked;
     if (!override) return settled;
     const { isError = settled.isError, ...fields } = override;
     return { ...settled, isError, result: { ...settled.result, ...fields } as AgentToolResult };
@@ -90,12 +121,16 @@ async function after(run: Run, assistantMessage: AssistantMessage, ready: Ready,
   }
 }
 
-async function announceEnd(run: Run, call: ToolCall, settled: Settled): Promise<Settled> {
+async function announceEnd(run: Run, call: ToolCall, settled: SettledCall): Promise<SettledCall> {
   await run.emitter.emit({ type: "tool_execution_end", ...namesOf(call), ...settled });
   return settled;
 }
 
-async function addResult(run: Run, call: ToolCall, { result, isError, outcome }: Settled): Promise<ToolResultMessage> {
+async function addResult(
+  run: Run,
+  call: ToolCall,
+  { result, isError, outcome }: SettledCall,
+): Promise<ToolResultMessage> {
   const { content = [], details } = result;
   const message: ToolResultMessage = {
     role: "toolResult",
@@ -110,10 +145,9 @@ async function addResult(run: Run, call: ToolCall, { result, isError, outcome }:
   return message;
 }
 
-function notStarted(why: string): Settled {
-  return { result: textResult(why), isError: true, outcome: "not_started", durationMs: 0 };
-}
-
-function stoppedBefore({ message }: BowlineError): () => Promise<Settled> {
-  return async () => notStarted(`Not run: ${message}`);
+/** Why a call is not to be started now: the run has to stop, or a person wants to be heard first. */
+function notToStart({ stop, config, effects }: Run): SettledCall | undefined {
+  if (stop !== undefined) return notStarted(`Not run: ${stop.message}`);
+  if (config.skipToolsOnSteering !== true || effects.hasQueued?.("steering") !== true) return undefined;
+  return notStarted("Not run: a new message from the user came first.");
 }

@@ -4,7 +4,9 @@
  */
 import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
-import type { AgentMessage } from "./event.ts";
+import type { Clock } from "../clock.ts";
+import type { Budget, SharedBudget } from "./budget.ts";
+import type { AgentEvent, AgentEventBody, AgentMessage } from "./event.ts";
 import type { AgentTool, AgentToolCall, AgentToolResult, ToolExecutionMode } from "./tool.ts";
 
 /** The transcript and what goes with it. The loop appends to `messages` in place. */
@@ -14,18 +16,39 @@ export interface AgentContext {
   tools?: AgentTool[];
 }
 
+/** What a hook or a tool may do on the run it serves. */
+export interface RunPort {
+  readonly runId: string;
+  readonly clock: Clock;
+  /** What the run draws on: handed to a run that a tool starts, both keep it together. */
+  readonly budget: SharedBudget;
+  /** How long, after an abort, what ignores its signal is waited for, in milliseconds. */
+  readonly abortGraceMs: number;
+  /** Says something in the run's order, or passes on an event of a nested run as it is. Resolves when listeners are done. */
+  emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined;
+  /** Waits for an answer from outside under this name. Rejects when the signal fires; default: the run's. */
+  waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
+}
+
 export interface BeforeToolCallContext {
   readonly assistantMessage: AssistantMessage;
   readonly toolCall: AgentToolCall;
   /** Checked against the tool's schema. */
   readonly args: unknown;
   readonly context: AgentContext;
+  readonly run: RunPort;
+  /** Names this call among all calls of all runs; the tool gets the same. */
+  readonly idempotencyKey: string;
 }
 
-/** `block` prevents the call; the model gets `reason` as an error result. Nothing returned lets it run. */
+/**
+ * `block` prevents the call; the model gets `reason` as an error result. `args` replaces the arguments, which are then checked
+ * again. Nothing returned lets the call run.
+ */
 export interface BeforeToolCallResult {
   block?: boolean;
   reason?: string;
+  args?: unknown;
 }
 
 export interface AfterToolCallContext extends BeforeToolCallContext {
@@ -50,17 +73,6 @@ export interface ShouldStopAfterTurnContext {
 }
 
 type MaybePromise<T> = T | PromiseLike<T>;
-
-/** Limits of one run; whatever is absent is unlimited. Checked before each model call; time also during one. */
-export interface Budget {
-  /** Model calls. */
-  maxTurns?: number;
-  /** Tokens over all calls, as far as servers report them. */
-  maxTokens?: number;
-  /** US dollars over all calls, as far as prices are known. */
-  maxCost?: number;
-  maxTimeMs?: number;
-}
 
 /** Everything the loop is told beside the transcript. Every stream option is accepted and passed on with each model call. */
 export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
@@ -87,9 +99,19 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   shouldStopAfterTurn?: (context: ShouldStopAfterTurnContext) => MaybePromise<boolean>;
   /** Messages to inject before the next model call. */
   getSteeringMessages?: () => MaybePromise<readonly AgentMessage[]>;
+  /** Whether such messages wait, for `skipToolsOnSteering`. */
+  hasSteeringMessages?: () => boolean;
   /** Messages to go on with when the agent would stop. */
   getFollowUpMessages?: () => MaybePromise<readonly AgentMessage[]>;
-  budget?: Budget;
+  /** Of each run by itself, or of all that are given the same shared budget. */
+  budget?: Budget | SharedBudget;
+  /** How many tools of one answer run at a time. Default: all. */
+  maxParallelTools?: number;
+  /**
+   * A steering message that waits stops calls that were not started: each is answered as not run. Default false: it waits for the
+   * turn's calls.
+   */
+  skipToolsOnSteering?: boolean;
   /** The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins. Default: no limit. */
   toolTimeoutMs?: number;
   /** How long an abort waits for tools that ignore their signal before it reports them as left running. Default 1,000. */

@@ -1,9 +1,19 @@
 /** The agent and the loop without a wire: bring a `streamFn`, and a bundle holds only what it uses. */
 export { Agent } from "./agent.ts";
-export type { AgentListener, AgentOptions, AgentSettings } from "./agent.ts";
+export type { AgentListener, AgentOptions, AgentSettings, PromptOptions } from "./agent.ts";
 export { agentLoop, agentLoopContinue } from "./loop.ts";
 export { defineTool, textResult } from "./define-tool.ts";
 export type { ToolDefinition, ToolRun } from "./define-tool.ts";
+export { createAgentTool } from "./agent-tool.ts";
+export type { AgentToolDetails, AgentToolOptions } from "./agent-tool.ts";
+export { createOutputRun } from "./output.ts";
+export type { OutputRun, OutputRunFactory } from "./output.ts";
+export { requireApproval } from "./approval.ts";
+export type { ApprovalAnswer, ApprovalOptions } from "./approval.ts";
+export { createProgressGuard } from "./progress-guard.ts";
+export type { ProgressGuardOptions } from "./progress-guard.ts";
+export { createBudget } from "./budget.ts";
+export type { Budget, SharedBudget } from "./budget.ts";
 export { createMemoryEffects } from "./effects.ts";
 export type { Effects, InboxKind, MemoryEffects, StepAbout } from "./effects.ts";
 export type {
@@ -22,11 +32,12 @@ export type {
   AgentLoopConfig,
   BeforeToolCallContext,
   BeforeToolCallResult,
-  Budget,
+  RunPort,
   ShouldStopAfterTurnContext,
 } from "./hooks.ts";
 export type { QueueMode } from "./queue.ts";
-export type { RunResult } from "./run.ts";
+export type { InterruptedRun, RunResult } from "./run.ts";
+export type { SettledCall } from "./run-tool.ts";
 export type { AgentState, InitialState } from "./state.ts";
 export type {
   AgentTool,

@@ -2,9 +2,15 @@
  * The loop. Model call, tools, queues, and again, until there is nothing to do; everything it touches is passed in. Whatever a
  * hook, a tool, a listener or a stream function throws, a run ends with exactly one `agent_end`.
  */
-import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
+import { BowlineError, toBowlineError, toErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
-import { toolCallsOf, type AssistantMessage, type ToolResultMessage } from "../llm/message.ts";
+import {
+  messageText,
+  toolCallsOf,
+  type AssistantMessage,
+  type ToolCall,
+  type ToolResultMessage,
+} from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
 import { addUsage } from "../llm/usage.ts";
@@ -13,7 +19,7 @@ import type { AgentEvent, AgentMessage, RunEndReason } from "./event.ts";
 import { executeToolCalls, skipToolCalls } from "./execute.ts";
 import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
 import { callModel } from "./model-call.ts";
-import { createRun, exhausted, type Run, type RunInput, type RunResult } from "./run.ts";
+import { createRun, type Run, type RunInput, type RunResult } from "./run.ts";
 
 /** Answers in a row in which the provider paused its own work, before the run gives up. */
 const MAX_PAUSES = 10;
@@ -52,8 +58,13 @@ export function agentLoopContinue(
 /** Throws `invalid_state` unless a run can go on from these messages. */
 export function assertContinuable(messages: readonly AgentMessage[]): void {
   const last = messages.at(-1);
-  if (last !== undefined && last.role !== "assistant") return;
+  if (last !== undefined && !isAnswer(last)) return;
   throw new BowlineError("invalid_state", `Cannot continue from ${last ? "an assistant message" : "no messages"}.`);
+}
+
+/** Whether it is an answer: one that failed or was aborted is none, and the model is asked again. */
+export function isAnswer(message: AgentMessage): boolean {
+  return message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
 }
 
 function startLoop(
@@ -73,6 +84,7 @@ function startLoop(
     const effects = createMemoryEffects({
       publish: (event) => push([event]),
       inbox: (kind) => inboxOf(config, kind),
+      ...(config.hasSteeringMessages && { hasQueued: config.hasSteeringMessages }),
     });
     const either = signal === undefined ? left : AbortSignal.any([signal, left]);
     return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal: either })).messages;
@@ -90,10 +102,10 @@ export async function runLoop(prompts: readonly AgentMessage[], input: RunInput)
   const { emitter, newMessages: messages } = run;
   let end: RunEnd;
   try {
-    await emitter.emit({ type: "agent_start" });
+    await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
     end = await turns(run, prompts);
   } catch (error) {
-    end = { reason: "error", error: toBowlineError(error, "internal_error") };
+    end = endWith(run.stop ?? toBowlineError(error, "internal_error"));
   }
   if (emitter.failure !== undefined) end = { reason: "error", error: emitter.failure };
   const error = end.error && toErrorInfo(end.error);
@@ -101,7 +113,15 @@ export async function runLoop(prompts: readonly AgentMessage[], input: RunInput)
   run.end();
   if (emitter.failure !== undefined) end = { reason: "error", error: emitter.failure }; // a listener of agent_end itself
   const { id: runId, usage, turns: count, tools } = run;
-  return { runId, messages, usage, turns: count, tools, ...end, ...defined({ message: bestAnswer(messages) }) };
+  return {
+    runId,
+    messages,
+    usage,
+    turns: count,
+    tools,
+    ...end,
+    ...defined({ message: bestAnswer(messages, end.reason) }),
+  };
 }
 
 interface RunEnd {
@@ -110,8 +130,12 @@ interface RunEnd {
 }
 
 async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd> {
-  const refusal = exhausted(run);
-  if (refusal !== undefined) return { reason: "budget", error: refusal };
+  let answer = run.resume && unfinishedAnswer(run.context.messages);
+  const refusal = run.reserve();
+  if (refusal !== undefined) {
+    if (answer) await skipToolCalls(run, openCalls(answer, run.context.messages), `Not run: ${refusal.message}`);
+    return { reason: "budget", error: refusal };
+  }
   let pending = prompts;
   let truncated = 0;
   let pauses = 0;
@@ -121,9 +145,13 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd
     for (const message of pending) await run.add(message);
     if (first) await addSteeredWhileIdle(run);
 
-    const message = await callModel(run);
-    run.usage = addUsage(run.usage, message.usage);
-    const { toolResults, terminate } = await runTools(run, message);
+    const message = answer ?? (await callModel(run));
+    if (answer === undefined) {
+      run.usage = addUsage(run.usage, message.usage);
+      run.settle(message.usage);
+    } else run.settle();
+    const { toolResults, terminate } = await runTools(run, message, answer && run.context.messages);
+    answer = undefined;
     await run.emitter.emit({ type: "turn_end", message, toolResults });
 
     if (message.stopReason === "error" || message.stopReason === "aborted" || run.stop !== undefined)
@@ -133,15 +161,21 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd
     pauses = message.paused === true ? pauses + 1 : 0;
     if (pauses > MAX_PAUSES) return { reason: "length" };
     if (await shouldStop(run, message, toolResults)) return { reason: "done" };
+    if (run.stop !== undefined) return endOf(run, message);
 
     const unfinished = (toolResults.length > 0 && !terminate) || pauses > 0;
-    // Checked before the queues are read, so that what is queued is kept.
-    const error = exhausted(run);
+    // Before the queues are read, so that what is queued is kept.
+    const error = run.reserve();
     if (error !== undefined) return unfinished ? { reason: "budget", error } : { reason: "done" };
     pending = await take(run, "steering");
     if (pending.length === 0 && !unfinished) {
       pending = await take(run, "followUp");
       if (pending.length === 0) return { reason: "done" };
+    }
+    if (run.stop !== undefined) {
+      // Taken while the run was being stopped: in the transcript they are not lost.
+      for (const taken of pending) await run.add(taken);
+      return endOf(run, message);
     }
   }
 }
@@ -156,12 +190,28 @@ async function addSteeredWhileIdle(run: Run): Promise<void> {
   }
 }
 
+/** The last answer, if it ends a transcript or has calls without a result: its turn goes on. */
+function unfinishedAnswer(messages: readonly AgentMessage[]): AssistantMessage | undefined {
+  const index = messages.findLastIndex(({ role }) => role === "assistant");
+  const answer = messages[index];
+  if (answer?.role !== "assistant") return undefined;
+  return index === messages.length - 1 || openCalls(answer, messages).length > 0 ? answer : undefined;
+}
+
+function openCalls(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolCall[] {
+  const answered = new Set(
+    messages.slice(messages.indexOf(answer)).map((message) => message.role === "toolResult" && message.toolCallId),
+  );
+  return toolCallsOf(answer).filter(({ id }) => !answered.has(id));
+}
+
 /** The calls of a complete answer are run; those of a failed one are answered, so that history stays valid. */
 async function runTools(
   run: Run,
   message: AssistantMessage,
+  earlier: readonly AgentMessage[] | undefined,
 ): Promise<{ toolResults: ToolResultMessage[]; terminate: boolean }> {
-  const calls = toolCallsOf(message);
+  const calls = earlier ? openCalls(message, earlier) : toolCallsOf(message);
   if (calls.length === 0) return { toolResults: [], terminate: false };
   if (message.stopReason === "error" || message.stopReason === "aborted") {
     return {
@@ -173,7 +223,10 @@ async function runTools(
 }
 
 function endOf(run: Run, message: AssistantMessage): RunEnd {
-  const error = run.stop ?? errorOf(message);
+  return endWith(run.stop ?? errorOf(message));
+}
+
+function endWith(error: BowlineError): RunEnd {
   if (error.code === "aborted") return { reason: "aborted", error };
   return { reason: error.code === "budget_exceeded" ? "budget" : "error", error };
 }
@@ -187,14 +240,16 @@ function errorOf(message: AssistantMessage): BowlineError {
 async function shouldStop(run: Run, message: AssistantMessage, toolResults: ToolResultMessage[]): Promise<boolean> {
   const { config, context, newMessages } = run;
   const state = { message, toolResults, context, newMessages };
-  return (await callHook("shouldStopAfterTurn", () => config.shouldStopAfterTurn?.(state))) === true;
+  return (await run.hook("shouldStopAfterTurn", () => config.shouldStopAfterTurn?.(state))) === true;
 }
 
 function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
-  return callHook(`Reading the ${kind} queue`, () => run.effects.inbox(kind));
+  return run.hook(`Reading the ${kind} queue`, () => run.effects.inbox(kind));
 }
 
-function bestAnswer(messages: readonly AgentMessage[]): AssistantMessage | undefined {
+/** What a run that was cut short had said is better than the calls it still wanted to make. */
+function bestAnswer(messages: readonly AgentMessage[], reason: RunEndReason): AssistantMessage | undefined {
   const answers = messages.filter((message): message is AssistantMessage => message.role === "assistant");
-  return answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
+  const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
+  return said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
 }

@@ -1,10 +1,9 @@
 /** One model call of a run: the transcript through the hooks to the stream function, its events out, its final message back. */
-import { BowlineError, callHook, toBowlineError } from "../errors.ts";
+import { BowlineError, toBowlineError } from "../errors.ts";
 import { applyEvent, emptyMessage, failureOf, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
 import { toolCallsOf, type AssistantMessage, type Message } from "../llm/message.ts";
 import type { StreamOptions } from "../llm/model.ts";
-import type { AgentLoopConfig } from "./hooks.ts";
-import { abortedRun, graceOf, onAbort, type Run } from "./run.ts";
+import { abortedRun, type Run } from "./run.ts";
 
 /** Streams of others may only give one event at a time. */
 type Batch = AssistantMessageEvent | readonly AssistantMessageEvent[];
@@ -25,14 +24,15 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
 
 /** The call itself. `onStart` is told when `message_start` went out. */
 async function callStream(run: Run, onStart: () => void): Promise<AssistantMessage> {
-  const { emitter, context, signal, clock } = run;
+  const { emitter, context, clock } = run;
   let partial: AssistantMessage | undefined;
   let started = false;
   let isOver = false;
   let message: AssistantMessage;
   try {
     if (run.stop !== undefined) throw run.stop;
-    message = await untilGivenUp(consume());
+    // A stream function may ignore its signal: after the grace the call is given up, with what came.
+    message = await run.patiently(consume(), 0, () => failed(abortedRun()));
   } catch (error) {
     message = failed(toBowlineError(error, "internal_error"));
   }
@@ -50,7 +50,7 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
   async function consume(): Promise<AssistantMessage> {
     const { model } = run.config;
     const messages = await llmMessages(run);
-    const options = await streamOptions(run.config, signal);
+    const options = await streamOptions(run);
     const { systemPrompt, tools = [] } = context;
     try {
       const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
@@ -87,22 +87,6 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
     return emitter.emit({ type: "message_start", message: partial });
   }
 
-  /** A stream function may ignore its signal: after the grace the call is given up, with what came. */
-  async function untilGivenUp(streaming: Promise<AssistantMessage>): Promise<AssistantMessage> {
-    let cancel: (() => void) | undefined;
-    let release: (() => void) | undefined;
-    const givenUp = new Promise<AssistantMessage>((resolve) => {
-      const giveUp = (): void => resolve(failed(abortedRun()));
-      release = onAbort(signal, () => (cancel = clock.setTimer(graceOf(run), giveUp)));
-    });
-    try {
-      return await Promise.race([streaming, givenUp]);
-    } finally {
-      release?.();
-      cancel?.();
-    }
-  }
-
   /** The message of a call that failed outside its stream: what came so far is kept. */
   function failed(error: BowlineError): AssistantMessage {
     const { api, provider, id } = run.config.model;
@@ -111,15 +95,15 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
   }
 }
 
-function llmMessages({ config, context, signal }: Run): Promise<Message[]> {
-  return callHook("transformContext or convertToLlm", async () => {
+function llmMessages({ config, context, signal, hook }: Run): Promise<Message[]> {
+  return hook("transformContext or convertToLlm", async () => {
     const messages = (await config.transformContext?.(context.messages, signal)) ?? context.messages;
     return config.convertToLlm(messages);
   });
 }
 
 /** What a model call is told: the whole configuration, of which a stream function reads the stream options. */
-async function streamOptions(config: AgentLoopConfig, signal: AbortSignal): Promise<StreamOptions> {
-  const apiKey = await callHook("getApiKey", () => config.getApiKey?.(config.model.provider));
+async function streamOptions({ config, signal, hook }: Run): Promise<StreamOptions> {
+  const apiKey = await hook("getApiKey", () => config.getApiKey?.(config.model.provider));
   return { ...config, signal, ...(apiKey && { apiKey }) };
 }

@@ -2,7 +2,10 @@
 import { errorText } from "../errors.ts";
 import type { AssistantMessage, ToolCall } from "../llm/message.ts";
 import { validate, type SchemaIssue } from "../schema.ts";
+import { isThenable } from "./emitter.ts";
+import type { BeforeToolCallResult } from "./hooks.ts";
 import type { Run } from "./run.ts";
+import { keyOf } from "./run-tool.ts";
 import type { AgentTool } from "./tool.ts";
 
 export interface Ready {
@@ -27,16 +30,32 @@ export async function preflight(
   if (call.argumentsError !== undefined) return { refusal: `Not run: ${call.argumentsError} ${again} valid JSON.` };
   try {
     const raw: unknown = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
-    const checked = await validate(tool.parameters, raw, `tool "${tool.name}"`);
-    if (checked.issues !== undefined) return { refusal: invalidArguments(call, checked.issues) };
-    const args = checked.value;
-    const { config, context, signal } = run;
-    const verdict = await config.beforeToolCall?.({ assistantMessage: message, toolCall: call, args, context }, signal);
-    if (verdict && verdict.block === true) return { refusal: verdict.reason ?? "Tool execution was blocked" };
-    return { call, tool, args };
+    const { config, context, signal, port } = run;
+    const check = async (value: unknown): Promise<unknown> => {
+      const checked = await validate(tool.parameters, value, `tool "${tool.name}"`);
+      if (checked.issues !== undefined) throw new Error(invalidArguments(call, checked.issues));
+      return checked.value;
+    };
+    const args = await check(raw);
+    if (config.beforeToolCall === undefined) return { call, tool, args };
+    const before = fingerprint(args);
+    const idempotencyKey = keyOf(run, call);
+    const state = { assistantMessage: message, toolCall: call, args, context, run: port, idempotencyKey };
+    const asked = config.beforeToolCall(state, signal);
+    const verdict =
+      (isThenable<BeforeToolCallResult | undefined | void>(asked) ? await run.patiently(asked, 0) : asked) ?? {};
+    if (verdict.block === true) return { refusal: verdict.reason ?? "Tool execution was blocked" };
+    // Arguments changed by the hook, in their place too, are checked like the model's own.
+    const { args: edited = args } = verdict;
+    return { call, tool, args: fingerprint(edited) === before ? args : await check(edited) };
   } catch (error) {
     return { refusal: errorText(error) };
   }
+}
+
+/** Tells whether arguments were changed; those that a schema made may hold what JSON does not know. */
+function fingerprint(value: unknown): string | undefined {
+  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
 }
 
 function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): string {

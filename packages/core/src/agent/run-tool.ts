@@ -1,27 +1,53 @@
 /** One execution of a tool, which always settles: by itself, by its time limit, or by an abort and the grace after it. */
-import { errorText } from "../errors.ts";
+import { errorText, toBowlineError } from "../errors.ts";
 import type { ToolCall } from "../llm/message.ts";
 import { textResult } from "./define-tool.ts";
 import type { ToolOutcome } from "./event.ts";
 import type { Ready } from "./preflight.ts";
-import { graceOf, onAbort, type Run } from "./run.ts";
+import { graceOf, type Run } from "./run.ts";
 import type { AgentToolResult } from "./tool.ts";
 
-export interface Settled {
+export interface SettledCall {
   readonly result: AgentToolResult;
   readonly isError: boolean;
   readonly outcome: ToolOutcome;
   readonly durationMs: number;
 }
 
-/** Runs the tool as one recorded step. Never rejects: a throw is an error result. */
-export async function runTool(run: Run, ready: Ready): Promise<Settled> {
+/**
+ * Runs the tool, and `after` behind it, as one recorded step. Never rejects: a throw is an error result. A step that cannot be
+ * recorded stops the run.
+ */
+export async function runTool(
+  run: Run,
+  ready: Ready,
+  after: (settled: SettledCall) => Promise<SettledCall>,
+): Promise<SettledCall> {
   const { call, tool, args } = ready;
-  // Servers reuse call ids from turn to turn (Q041), so the turn is part of the name.
-  const name = `${run.turns}:${call.id}`;
-  const idempotencyKey = `${run.id}:${name}`;
+  const idempotencyKey = keyOf(run, call);
   const about = { kind: "tool", ...namesOf(call), args, replay: tool.replay ?? "never", idempotencyKey } as const;
-  return run.effects.step(`tool:${name}`, () => settle(run, ready, idempotencyKey), about);
+  let done: SettledCall | undefined;
+  const execute = async (): Promise<SettledCall> => (done = await after(await settle(run, ready, idempotencyKey)));
+  try {
+    return await run.effects.step(stepOf(run, call), execute, about);
+  } catch (error) {
+    const failure = toBowlineError(error, "internal_error");
+    run.fail(failure);
+    return done ?? notStarted(`Not run: ${failure.message}`);
+  }
+}
+
+export function notStarted(why: string): SettledCall {
+  return { result: textResult(why), isError: true, outcome: "not_started", durationMs: 0 };
+}
+
+export function stepOf(run: Run, call: ToolCall): string {
+  return `tool:${run.turns}:${call.id}`;
+}
+
+/** Names a call among all calls of all runs. Servers reuse call ids from turn to turn (Q041), so the turn is part of it. */
+export function keyOf(run: Run, call: ToolCall): string {
+  return `${run.id}:${run.turns}:${call.id}`;
 }
 
 /** How events and records name a call. */
@@ -29,7 +55,7 @@ export function namesOf({ id, name }: ToolCall): { readonly toolCallId: string; 
   return { toolCallId: id, toolName: name };
 }
 
-async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: string): Promise<Settled> {
+async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: string): Promise<SettledCall> {
   const { clock, config, emitter } = run;
   const started = clock.now();
   const controller = new AbortController();
@@ -43,9 +69,9 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
   await updates;
   return { ...end, durationMs: clock.now() - started };
 
-  async function execute(): Promise<Omit<Settled, "durationMs">> {
+  async function execute(): Promise<Omit<SettledCall, "durationMs">> {
     try {
-      const context = { context: config.toolContext, idempotencyKey };
+      const context = { context: config.toolContext, idempotencyKey, run: run.port };
       const result = normalize(await tool.execute(call.id, args, signal, update, context));
       const isError = result.isError === true;
       return { result, isError, outcome: isError ? "failed" : "finished" };
@@ -55,7 +81,7 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
   }
 
   /** Resolves only when the tool was told to stop and did not within the grace. */
-  function stopped(): Promise<Omit<Settled, "durationMs">> {
+  function stopped(): Promise<Omit<SettledCall, "durationMs">> {
     return new Promise((resolve) => {
       const stop = (why: string): void => {
         if (signal.aborted || settled) return;
@@ -66,7 +92,7 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
         };
         releases.push(clock.setTimer(graceOf(run), giveUp));
       };
-      releases.push(onAbort(run.signal, () => stop("The run was aborted.")));
+      releases.push(run.onAbort(() => stop("The run was aborted.")));
       const limit = tool.timeoutMs ?? config.toolTimeoutMs ?? 0;
       if (limit > 0) releases.push(clock.setTimer(limit, () => stop(`The tool took longer than ${limit} ms.`)));
     });

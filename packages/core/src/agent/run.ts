@@ -1,20 +1,31 @@
 /** What one run is made of: the parts that the turn, the tools and the loop share. */
-import { randomId, systemClock, type Clock } from "../clock.ts";
-import { BowlineError } from "../errors.ts";
+import { onAbort, randomId, systemClock, type Clock } from "../clock.ts";
+import { BowlineError, callHook } from "../errors.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import type { Usage } from "../llm/usage.ts";
+import {
+  budgetChain,
+  charge,
+  createBudget,
+  exceeded,
+  exceededBudget,
+  type Budget,
+  type SharedBudget,
+} from "./budget.ts";
 import type { Effects } from "./effects.ts";
-import { createEmitter, type Emitter } from "./emitter.ts";
+import { createEmitter, isThenable, type Emitter } from "./emitter.ts";
 import type { AgentMessage, RunEndReason, ToolOutcome } from "./event.ts";
-import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
+import type { AgentContext, AgentLoopConfig, RunPort } from "./hooks.ts";
 
 /** What a run came to. */
-export interface RunResult {
+export interface RunResult<TOutput = unknown> {
   readonly runId: string;
   readonly reason: RunEndReason;
-  /** The best answer so far: the last assistant message with content. */
+  /** The last assistant message with content; after a run that was cut short the last with text, if there is one. */
   readonly message?: AssistantMessage;
+  /** The value of a run that was asked for one, checked. Absent when the run ended before it. */
+  readonly output?: TOutput;
   /** Messages new in this run. */
   readonly messages: AgentMessage[];
   /** The sum over the run's model calls. */
@@ -26,6 +37,17 @@ export interface RunResult {
   readonly error?: BowlineError;
 }
 
+/** A run that its process did not finish: the transcript holds what it came to. */
+export interface InterruptedRun {
+  readonly runId: string;
+  /** Answers of the model that the transcript has of this run. */
+  readonly turns: number;
+  /** What they used. */
+  readonly usage?: Usage;
+  /** The number of its next event. Default 0. */
+  readonly seq?: number;
+}
+
 export interface RunInput {
   readonly context: AgentContext;
   /** Asked once a turn, so that a change of model or hooks takes effect with the next one. */
@@ -33,6 +55,8 @@ export interface RunInput {
   readonly effects: Effects;
   readonly streamFn: StreamFn;
   readonly signal?: AbortSignal | undefined;
+  /** The run to go on with, instead of a new one. */
+  readonly resume?: InterruptedRun | undefined;
 }
 
 const DEFAULT_HOOK_TIMEOUT_MS = 60_000;
@@ -46,11 +70,26 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   readonly signal: AbortSignal;
   readonly newMessages: AgentMessage[];
   readonly tools: { toolCallId: string; toolName: string; outcome: ToolOutcome }[];
+  /** What hooks and tools are given of the run. */
+  readonly port: RunPort;
   config: AgentLoopConfig;
   usage: Usage;
   turns: number;
   /** Begins a turn with the configuration as it is now. */
   configure(): void;
+  /** Takes the next model call out of the budget; gives what is used up instead, if something is. */
+  reserve(): BowlineError | undefined;
+  /** What the call that was reserved used; nothing when it was not made. */
+  settle(usage?: Usage): void;
+  /** As `onAbort` of a signal, which searches its listeners one by one: thousands of tools may wait here. */
+  onAbort(listener: () => void): () => void;
+  /**
+   * Waits for what is not ours: until it settles, until `limitMs` are over (0: no limit), or until an abort's grace is over, when
+   * `giveUp` says what it came to. Default: it rejects as aborted.
+   */
+  patiently<T>(waiting: PromiseLike<T>, limitMs: number, giveUp?: () => T): Promise<T>;
+  /** Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its name. */
+  hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T>;
   /** Stops the run at its next safe point, as an error of this kind. */
   fail(error: BowlineError): void;
   /** Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the caller's abort. */
@@ -65,39 +104,108 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
 export function createRun({ config: configure, signal: caller, ...input }: RunInput): Run {
   const config = configure();
   const { clock = systemClock, createId = randomId, hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS, parentRunId } = config;
-  const id = createId();
+  const { resume } = input;
+  const id = resume?.runId ?? createId();
   const controller = new AbortController();
   const { signal } = controller;
-  const abort = (): void => controller.abort();
+  const waiting = new Set<() => void>();
+  const abort = (): void => {
+    controller.abort();
+    for (const listener of waiting) listener();
+    waiting.clear();
+  };
   const release = onAbort(caller, abort);
   let failure: BowlineError | undefined;
   const fail = (error: BowlineError): void => {
     failure ??= error;
     abort();
   };
-  const { maxTimeMs } = config.budget ?? {};
-  const outOfTime = (): void => fail(exceeded(`${maxTimeMs} ms`));
-  const stopTimer = maxTimeMs === undefined ? undefined : clock.setTimer(maxTimeMs, outOfTime);
+  const emitter = createEmitter({
+    runId: id,
+    parentRunId,
+    seq: resume?.seq ?? 0,
+    effects: input.effects,
+    clock,
+    patiently: (result, giveUp) => run.patiently(result, hookTimeoutMs, giveUp),
+    onFailure: fail,
+  });
+  const budget = sharedBudget(config.budget);
+  const chain = budgetChain(budget);
+  const timers = chain.map(({ maxTimeMs, used }) => {
+    if (maxTimeMs === undefined) return () => {};
+    used.deadline ??= clock.now() + maxTimeMs;
+    return clock.setTimer(used.deadline - clock.now(), () => fail(exceeded(`${maxTimeMs} ms`)));
+  });
+  /** What the last call used, which the next is taken to use too. */
+  let last: Usage = {};
+  let reserved = false;
+  charge(chain, resume?.turns ?? 0, resume?.usage ?? {});
   const run: Run = {
     ...input,
     id,
     clock,
-    emitter: createEmitter({
-      runId: id,
-      parentRunId,
-      effects: input.effects,
-      clock,
-      timeoutMs: hookTimeoutMs,
-      onFailure: fail,
-    }),
+    emitter,
     signal,
     newMessages: [],
     tools: [],
+    port: {
+      runId: id,
+      clock,
+      budget,
+      get abortGraceMs() {
+        return graceOf(run);
+      },
+      emit: emitter.emit,
+      waitFor: (name, waiting = signal) => input.effects.waitFor(name, waiting),
+    },
     config,
-    usage: {},
-    turns: 0,
-    configure: () => void (run.config = configure()),
+    usage: resume?.usage ?? {},
+    turns: resume?.turns ?? 0,
+    configure() {
+      run.config = configure();
+      const { maxParallelTools: width = 1 } = run.config;
+      if (!(width >= 1))
+        throw new BowlineError("invalid_argument", `maxParallelTools must be at least 1, not ${width}.`);
+    },
+    reserve() {
+      const error = exceededBudget(chain, last, clock.now());
+      reserved = error === undefined;
+      if (reserved) charge(chain, 1, last);
+      return error;
+    },
+    settle(usage) {
+      if (!reserved) return;
+      reserved = false;
+      charge(chain, 1, last, -1);
+      if (usage === undefined) return;
+      charge(chain, 1, usage);
+      last = usage;
+    },
     fail,
+    onAbort(listener) {
+      if (signal.aborted) listener();
+      else waiting.add(listener);
+      return () => waiting.delete(listener);
+    },
+    async patiently<T>(waited: PromiseLike<T>, limitMs: number, giveUp?: () => T) {
+      const releases: (() => void)[] = [];
+      const givenUp = new Promise<T>((resolve, reject) => {
+        const late = (): void => reject(new Error(`took longer than ${limitMs} ms`));
+        if (limitMs > 0) releases.push(clock.setTimer(limitMs, late));
+        const leave = (): void => (giveUp ? resolve(giveUp()) : reject(abortedRun()));
+        releases.push(run.onAbort(() => releases.push(clock.setTimer(graceOf(run), leave))));
+      });
+      try {
+        return await Promise.race([waited, givenUp]);
+      } finally {
+        for (const end of releases) end();
+      }
+    },
+    hook: <T>(name: string, call: () => T | PromiseLike<T>) =>
+      callHook(name, () => {
+        const result = call();
+        return isThenable<T>(result) ? run.patiently(result, hookTimeoutMs) : result;
+      }),
     get stop() {
       return failure ?? (signal.aborted ? abortedRun() : undefined);
     },
@@ -111,19 +219,17 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       await run.emitter.emit({ type: "message_end", message });
     },
     end() {
-      stopTimer?.();
+      run.settle();
+      for (const stop of timers) stop();
       release();
     },
   };
   return run;
 }
 
-/** The budget that is used up, checked before each model call. */
-export function exhausted({ config, turns, usage }: Run): BowlineError | undefined {
-  const { maxTurns = Infinity, maxTokens = Infinity, maxCost = Infinity } = config.budget ?? {};
-  if (turns >= maxTurns) return exceeded(`${maxTurns} turns`);
-  if ((usage.totalTokens ?? -1) >= maxTokens) return exceeded(`${maxTokens} tokens`);
-  return (usage.cost?.total ?? -1) >= maxCost ? exceeded(`$${maxCost}`) : undefined;
+/** A plain budget is the run's own; a shared one is kept with others. */
+function sharedBudget(budget: Budget | SharedBudget | undefined): SharedBudget {
+  return budget !== undefined && "used" in budget ? budget : createBudget(budget);
 }
 
 /** How long an abort waits for what ignores its signal. */
@@ -131,17 +237,6 @@ export function graceOf({ config }: Run): number {
   return config.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS;
 }
 
-/** Calls `listener` when the signal fires, at once if it has. Returns what ends that. */
-export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (signal?.aborted === true) listener();
-  signal?.addEventListener("abort", listener, { once: true });
-  return () => signal?.removeEventListener("abort", listener);
-}
-
 export function abortedRun(): BowlineError {
   return new BowlineError("aborted", "The run was aborted.");
-}
-
-function exceeded(what: string): BowlineError {
-  return new BowlineError("budget_exceeded", `The run used its budget of ${what}.`);
 }

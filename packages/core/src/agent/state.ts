@@ -101,6 +101,8 @@ export function applyToState(state: MutableAgentState, event: AgentEvent): void 
     case "tool_execution_update":
     case "request_retry":
     case "model_failover":
+    case "approval_request":
+    case "approval_answer":
       break;
   }
 }

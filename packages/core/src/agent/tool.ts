@@ -1,6 +1,7 @@
 /** What a tool is to the loop. `defineTool` is the typed way to make one; the plain shape is seed 002's. */
 import type { InferSchema, UncheckedArguments } from "../infer-schema.ts";
 import type { Tool, ToolCall, UserContent } from "../llm/message.ts";
+import type { RunPort } from "./hooks.ts";
 
 /** What a tool gives back. A throw is a failure; so is `isError: true`. */
 export interface AgentToolResult<TDetails = unknown> {
@@ -27,6 +28,8 @@ export interface ToolRunContext<TContext = unknown> {
   readonly context: TContext;
   /** The same for every try of this call, also after a crash: hand it to services that know such keys. */
   readonly idempotencyKey: string;
+  /** The run that called. */
+  readonly run: RunPort;
 }
 
 /**

@@ -1,0 +1,87 @@
+/** An agent as a tool of another: a run inside a run, which shares its abort, its budget, its listeners and its approvals. */
+import { onAbort } from "../clock.ts";
+import { BowlineError } from "../errors.ts";
+import { messageText } from "../llm/message.ts";
+import type { Agent } from "./agent.ts";
+import { createBudget, type SharedBudget } from "./budget.ts";
+import { defineTool, textResult } from "./define-tool.ts";
+import type { RunEndReason } from "./event.ts";
+import type { RunPort } from "./hooks.ts";
+import type { AgentTool } from "./tool.ts";
+import type { Usage } from "../llm/usage.ts";
+
+/** What is kept of the nested run beside its answer. */
+export interface AgentToolDetails {
+  readonly runId: string;
+  readonly reason: RunEndReason;
+  readonly turns: number;
+  readonly usage: Usage;
+}
+
+export interface AgentToolOptions extends Pick<AgentTool, "name" | "description" | "label" | "executionMode"> {
+  /** Makes the agent of one call: calls may run at the same time, and none sees another's transcript. */
+  readonly createAgent: () => Agent;
+}
+
+const parameters = {
+  type: "object",
+  properties: {
+    prompt: { type: "string", description: "The task, whole: nothing else of this conversation is seen." },
+  },
+  required: ["prompt"],
+} as const;
+
+/**
+ * A tool whose call is a run of another agent. Its events reach the caller's listeners with `parentRunId`; aborting the caller
+ * aborts it; what it uses counts in the caller's budget, beside its own; a question of its own is answered at the caller's agent.
+ * The result is its answer. A run that failed is a failed call.
+ */
+export function createAgentTool({ createAgent, ...about }: AgentToolOptions): AgentTool<typeof parameters> {
+  return defineTool({
+    ...about,
+    parameters,
+    async execute({ prompt }, { run: parent, signal }) {
+      const agent = createAgent();
+      const releases = [onAbort(signal, () => agent.abort())];
+      if (parent !== undefined) releases.push(nest(agent, parent, signal));
+      try {
+        const { message, error, runId, reason, turns, usage } = await agent.prompt(prompt);
+        const text = message === undefined ? "" : messageText(message);
+        const stopped = error !== undefined && reason !== "budget";
+        if (stopped || text === "") {
+          throw new BowlineError(error?.code ?? "empty_response", error?.message ?? "The agent gave no answer.");
+        }
+        const note = error === undefined ? "" : `\n\n[Not finished: ${error.message}]`;
+        const details: AgentToolDetails = { runId, reason, turns, usage };
+        return { ...textResult(text + note), details };
+      } finally {
+        for (const release of releases) release();
+      }
+    },
+  });
+}
+
+/** Ties the agent's next run to the run that called it. Returns what unties them. */
+function nest(agent: Agent, parent: RunPort, signal: AbortSignal): () => void {
+  agent.parentRunId = parent.runId;
+  agent.budget = budgetWithin(agent.budget, parent.budget);
+  // It must have settled when the caller's own patience ends.
+  agent.abortGraceMs = Math.min(agent.abortGraceMs ?? Infinity, parent.abortGraceMs / 2);
+  return agent.subscribe((event) => {
+    // Its own question, not one that passes through from further down: that is answered here all the same.
+    if (event.type === "approval_request") {
+      const { approvalId } = event;
+      parent.waitFor(approvalId, signal).then(
+        (answer) => agent.answer(approvalId, answer),
+        () => {}, // the call is over; the nested run was told by its own signal
+      );
+    }
+    return parent.emit(event);
+  });
+}
+
+function budgetWithin(own: Agent["budget"], parent: SharedBudget): SharedBudget {
+  if (own === undefined) return parent;
+  if (!("used" in own)) return createBudget(own, parent);
+  return own.parent === undefined ? { ...own, parent } : { ...own, parent: budgetWithin(own.parent, parent) };
+}

@@ -1,0 +1,71 @@
+/** Asks a person before a call runs. Bound to the exact arguments, answered once, and denied when nobody answers in time. */
+import { defined } from "../json-value.ts";
+import type { BeforeToolCallContext, BeforeToolCallResult } from "./hooks.ts";
+
+export interface ApprovalAnswer {
+  readonly decision: "allow" | "deny";
+  /** Who answered, for the record. */
+  readonly by?: string;
+  /** For the model, with `deny`. */
+  readonly reason?: string;
+}
+
+export interface ApprovalOptions {
+  /** Whether a call has to be asked about; a text is the reason that is shown. Default: every call. */
+  readonly needed?: (
+    context: BeforeToolCallContext,
+  ) => boolean | string | undefined | PromiseLike<boolean | string | undefined>;
+  /** How long an answer is waited for, in milliseconds; then the call is denied. Default 30 minutes; 0 waits for ever. */
+  readonly timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+
+/**
+ * A `beforeToolCall` that emits `approval_request` and waits for the answer under its `approvalId` (`agent.answer(approvalId,
+ * { decision: "allow" })`, from whatever face shows the question), then emits `approval_answer`. Whatever is no allowance denies.
+ */
+export function requireApproval(
+  options: ApprovalOptions = {},
+): (context: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined> {
+  const { needed = () => true, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  return async (context, signal) => {
+    const { run, toolCall, args, idempotencyKey: approvalId } = context;
+    const need = await needed(context);
+    if (need === false || need === undefined) return undefined;
+    const reason = typeof need === "string" ? need : undefined;
+    const late = new AbortController();
+    const waiting = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
+    // Registered before it is announced: an answer may come at once.
+    const answer = run.waitFor<unknown>(approvalId, waiting).then(readAnswer, unanswered);
+    const expiresAt = timeoutMs > 0 ? run.clock.now() + timeoutMs : undefined;
+    const cancel = timeoutMs > 0 ? run.clock.setTimer(timeoutMs, () => late.abort()) : () => {};
+    const { id: toolCallId, name: toolName } = toolCall;
+    const about = defined({ reason, expiresAt });
+    await run.emit({ type: "approval_request", approvalId, toolCallId, toolName, args, ...about });
+    const given = await answer;
+    cancel();
+    await run.emit({ type: "approval_answer", approvalId, ...given });
+    if (given.decision === "allow") return undefined;
+    return { block: true, reason: `Denied: ${given.reason ?? "a person said no"}.` };
+
+    function unanswered(): Settled {
+      return {
+        decision: "expired",
+        reason: late.signal.aborted ? "nobody answered in time" : "the run ended before an answer",
+      };
+    }
+  };
+}
+
+type Settled = Omit<ApprovalAnswer, "decision"> & { readonly decision: ApprovalAnswer["decision"] | "expired" };
+
+/** What is no clear allowance is a denial. */
+function readAnswer(value: unknown): ApprovalAnswer {
+  const { decision, by, reason } = (value ?? {}) as Partial<Record<keyof ApprovalAnswer, unknown>>;
+  return {
+    decision: decision === "allow" ? "allow" : "deny",
+    ...(typeof by === "string" && { by }),
+    ...(typeof reason === "string" && { reason }),
+  };
+}

@@ -1,0 +1,67 @@
+/** What a run may use. Each model call is taken out of the budget before it is made, so that runs that share one keep it together. */
+import { BowlineError } from "../errors.ts";
+import type { Usage } from "../llm/usage.ts";
+
+/** Limits; whatever is absent is unlimited. Checked before each model call; time also during one. */
+export interface Budget {
+  /** Model calls. */
+  maxTurns?: number;
+  /** Tokens over all calls, as far as servers report them. */
+  maxTokens?: number;
+  /** US dollars over all calls, as far as prices are known. */
+  maxCost?: number;
+  maxTimeMs?: number;
+}
+
+/** A budget that several runs draw on, at the same time or one after the other. Plain data, so it can be kept. */
+export interface SharedBudget extends Budget {
+  readonly used: BudgetUse;
+  /** Another budget that is drawn on too. */
+  readonly parent?: SharedBudget;
+}
+
+interface BudgetUse {
+  turns: number;
+  tokens: number;
+  cost: number;
+  /** Milliseconds since the epoch; set by the first run, from `maxTimeMs`. */
+  deadline?: number;
+}
+
+/** A budget to share: given to several agents, what one uses is gone for all. A plain {@link Budget} limits each run by itself. */
+export function createBudget(limits: Budget = {}, parent?: SharedBudget): SharedBudget {
+  return { ...limits, used: { turns: 0, tokens: 0, cost: 0 }, ...(parent && { parent }) };
+}
+
+/** The budgets a run keeps: its own, then those it shares. */
+export function budgetChain(budget: SharedBudget): SharedBudget[] {
+  return budget.parent === undefined ? [budget] : [budget, ...budgetChain(budget.parent)];
+}
+
+/** What is used up, if one more call that costs as much as the last would go beyond it. */
+export function exceededBudget(chain: readonly SharedBudget[], last: Usage, now: number): BowlineError | undefined {
+  for (const { maxTurns = Infinity, maxTokens = Infinity, maxCost = Infinity, maxTimeMs, used } of chain) {
+    if (used.turns >= maxTurns) return exceeded(`${maxTurns} turns`);
+    if (isOver(used.tokens, last.totalTokens, maxTokens)) return exceeded(`${maxTokens} tokens`);
+    if (isOver(used.cost, last.cost?.total, maxCost)) return exceeded(`$${maxCost}`);
+    if (now >= (used.deadline ?? Infinity)) return exceeded(`${maxTimeMs} ms`);
+  }
+  return undefined;
+}
+
+/** Takes a call's use out of every budget of the chain; `sign` -1 gives it back. */
+export function charge(chain: readonly SharedBudget[], turns: number, usage: Usage, sign: 1 | -1 = 1): void {
+  for (const { used } of chain) {
+    used.turns += turns * sign;
+    used.tokens += (usage.totalTokens ?? 0) * sign;
+    used.cost += (usage.cost?.total ?? 0) * sign;
+  }
+}
+
+export function exceeded(what: string): BowlineError {
+  return new BowlineError("budget_exceeded", `The run used its budget of ${what}.`);
+}
+
+function isOver(used: number, next = 0, limit: number): boolean {
+  return used >= limit || used + next > limit;
+}

@@ -1,0 +1,272 @@
+/** What the compactions of one transcript remember, for their two faces: the hook and the stream function. */
+import { systemClock } from "../../clock.ts";
+import { callHook, toBowlineError } from "../../errors.ts";
+import type { Context, Message } from "../../llm/message.ts";
+import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
+import { budgetChain, charge } from "../budget.ts";
+import type { AgentMessage } from "../event.ts";
+import { abortedRun } from "../run.ts";
+import { compactOnce } from "./compact-once.ts";
+import type { CompactionEvent, CompactionOptions, CompactionReason } from "./compaction-options.ts";
+import { limitOf, roomFor } from "./plan.ts";
+import {
+  instructionFor,
+  roomToAnswer,
+  writeSummary,
+  type Summarizer,
+  type SummaryResult,
+  type SummaryTask,
+} from "./summary.ts";
+import { estimateTokens, rememberEstimates, sumTokens, tokensSince } from "./tokens.ts";
+import { compactedView, markOf, standInText, type CompactionState } from "./view.ts";
+
+/** The conversation's last request, but for its messages. */
+interface Asked {
+  readonly model: Model;
+  readonly streamFn: StreamFn;
+  readonly context: Omit<Context, "messages">;
+  readonly options: StreamOptions;
+}
+
+export interface Compactor {
+  readonly state: CompactionState | undefined;
+  /** A stream function is wrapped: who writes summaries is known with the first request. */
+  expectRequests(): void;
+  transform(messages: AgentMessage[], signal: AbortSignal | undefined): Promise<AgentMessage[]>;
+  compact(messages: AgentMessage[], reason: CompactionReason, signal: AbortSignal | undefined): Promise<boolean>;
+  /** Whether a request is made of what `transform` gave last: it has the run's signal, or ends with the same message. */
+  owns(signal: AbortSignal | undefined, messages: readonly Message[]): boolean;
+  /** Learns from the request. Gives other messages for it when only now it is known that they must be fewer. */
+  meet(request: Asked, signal: AbortSignal): Promise<Message[] | undefined>;
+  /** The messages for another try of a request that was refused as too long; undefined when they cannot be fewer. */
+  recover(signal: AbortSignal): Promise<Message[] | undefined>;
+}
+
+/** Shorter summaries say nothing. */
+const MIN_SUMMARY_TOKENS = 32;
+
+const keepLlmMessages = (messages: AgentMessage[]): Message[] =>
+  messages.filter(({ role }) => /^(?:user|assistant|toolResult)$/.test(role));
+
+export function createCompactor(options: CompactionOptions): Compactor {
+  const { keepRecentTokens = 20_000, maxSummaryTokens = 4096, minFreedShare = 0.1 } = options;
+  const { convertToLlm = keepLlmMessages, streamOptions: { clock = systemClock } = {} } = options;
+  const estimate = rememberEstimates(options.estimateTokens ?? estimateTokens);
+  let { state } = options;
+  let asked: Asked | undefined;
+  let isExpecting = false;
+  let given: Given | undefined;
+  /** What stands for the compacted part: made once, so that it stays the same. */
+  let part: { readonly of: CompactionState; readonly last: unknown; readonly messages: AgentMessage[] } | undefined;
+  /** What `count` said last, and of what. */
+  let counted: { of: CompactionState | undefined; length: number; last: unknown; tokens: number } | undefined;
+  /** A size that the conversation's server refused. */
+  let refused = Infinity;
+  /** After a try that did not come below the limit: the size from which another may. */
+  let retryAbove = 0;
+  let previous: Promise<unknown> = Promise.resolve();
+
+  return {
+    get state() {
+      return state;
+    },
+    expectRequests: () => void (isExpecting = true),
+    async transform(messages, signal) {
+      // Waits for the first request once; one that never comes this way is not waited for again.
+      const waits = isExpecting && writer() === undefined;
+      isExpecting = false;
+      if (!waits) await compact(messages, "limit", signal);
+      return show(messages, signal);
+    },
+    compact,
+    owns: (signal, messages) =>
+      given !== undefined && (given.signal === signal || (messages.length > 0 && messages.at(-1) === given.last)),
+    async meet(request, signal) {
+      if (asked !== undefined && asked.model.id !== request.model.id) refused = Infinity;
+      asked = request;
+      if (given === undefined) return undefined;
+      await compact(given.messages, "limit", signal);
+      return given.state === state ? undefined : convertToLlm(show(given.messages, given.signal));
+    },
+    async recover(signal) {
+      if (given === undefined || !(await compact(given.messages, "overflow", signal))) return undefined;
+      return convertToLlm(show(given.messages, given.signal));
+    },
+  };
+
+  /** The request's messages, noted as given. */
+  function show(messages: AgentMessage[], signal: AbortSignal | undefined): AgentMessage[] {
+    const shown = view(messages);
+    given = { messages, signal, state, last: shown.at(-1) };
+    return shown;
+  }
+
+  function view(messages: AgentMessage[]): AgentMessage[] {
+    forgetOthers(messages);
+    if (state === undefined) return messages;
+    const { messageCount } = state;
+    const last = messages[messageCount - 1];
+    // What another hook had added at the end is there no more.
+    if (part?.of !== state || part.last !== last) part = { of: state, last, messages: compactedView(messages, state) };
+    return [...part.messages, ...messages.slice(messageCount)];
+  }
+
+  /** A transcript that was reset, or rewound beyond the summary, has none. */
+  function forgetOthers(messages: readonly AgentMessage[]): void {
+    if (state === undefined) return;
+    const { firstKeptIndex, mark, messageCount } = state;
+    const isOther = mark !== undefined && mark !== markOf(messages, firstKeptIndex);
+    if (isOther || messages.length < firstKeptIndex) state = undefined;
+    else if (messages.length < messageCount) state = { ...state, messageCount: messages.length };
+  }
+
+  /**
+   * The context as it stands: what is new is added to what was counted before. What a server reported before the last compaction
+   * is of a request that is no longer sent.
+   */
+  function count(messages: AgentMessage[]): number {
+    const { messageCount = 0, tokensAfter } = state ?? {};
+    let known = counted;
+    if (known === undefined || known.of !== state || known.last !== messages[known.length - 1]) {
+      const tokens = state === undefined ? 0 : (tokensAfter ?? sumTokens(compactedView(messages, state), estimate));
+      known = { of: state, length: messageCount, last: undefined, tokens };
+    }
+    const since = tokensSince(messages, known.length, estimate);
+    const tokens = since.reported ? since.tokens : known.tokens + since.tokens;
+    counted = { of: state, length: messages.length, last: messages.at(-1), tokens };
+    return tokens;
+  }
+
+  /** One at a time: who comes second finds it done. */
+  function compact(...task: Parameters<Compactor["compact"]>): Promise<boolean> {
+    const next = previous.then(() => compactNow(...task));
+    previous = next.catch(() => {});
+    return next;
+  }
+
+  async function compactNow(
+    messages: AgentMessage[],
+    reason: CompactionReason,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    forgetOthers(messages);
+    const before = count(messages);
+    const limit = limitNow();
+    if (reason === "limit" && before <= Math.max(limit, retryAbove)) return false;
+    await tell({ type: "compaction_start", reason, tokensBefore: before });
+    const sizes = { before, shown: sumTokens(view(messages), estimate) };
+    const room = roomFor(sizes, reason === "limit" ? limit : 0, keepRecentTokens, maxSummaryTokens);
+    const by = room.maxSummary < MIN_SUMMARY_TOKENS ? undefined : writer();
+    const { state: next, ...result } = await compactOnce({
+      messages,
+      old: state,
+      sizes,
+      room,
+      minFreed: Math.max(1, before * minFreedShare),
+      estimate,
+      now: clock.now(),
+      signal,
+      write: by && ((cut) => summarize(by, { messages, cut, before, reason, maxTokens: room.maxSummary, signal })),
+    });
+    if (options.budget !== undefined) charge(budgetChain(options.budget), 0, result.usage);
+    state = next ?? state;
+    if (signal?.aborted !== true)
+      retryAbove = result.tokensAfter > limit ? result.tokensAfter * (1 + minFreedShare) : 0;
+    if (next !== undefined && reason === "overflow") refused = Math.min(refused, before);
+    const { firstKeptIndex } = state ?? { firstKeptIndex: 0 };
+    await tell({
+      type: "compaction_end",
+      reason,
+      tokensBefore: before,
+      freed: before - result.tokensAfter,
+      summary: state === undefined ? "" : standInText(state),
+      firstKeptIndex,
+      ...(firstKeptIndex < messages.length && { firstKept: messages[firstKeptIndex] }),
+      ...result,
+    });
+    if (signal?.aborted === true) throw abortedRun();
+    return next !== undefined;
+  }
+
+  async function tell(event: CompactionEvent): Promise<void> {
+    await callHook("onCompaction", () => options.onCompaction?.(event));
+  }
+
+  function limitNow(): number {
+    const limit = limitOf(windowNow(), options.reserveTokens, asked?.options.maxTokens);
+    return Math.min(limit, refused * 0.9);
+  }
+
+  function windowNow(): number {
+    const { contextWindow, model } = options;
+    const told = typeof contextWindow === "function" ? contextWindow() : contextWindow;
+    return told ?? (asked?.model ?? model)?.contextWindow ?? Infinity;
+  }
+
+  /** Who can be asked for a summary now. */
+  function writer(): Summarizer | undefined {
+    const model = options.model ?? asked?.model;
+    const streamFn = options.streamFn ?? asked?.streamFn;
+    if (model === undefined || streamFn === undefined) return undefined;
+    if (asked?.model.provider !== model.provider) return { model, streamFn, options: options.streamOptions ?? {} };
+    // A cache of the conversation is no use to another text, and to write one costs.
+    const { sessionId: _, reasoning: __, thinkingBudgets: ___, toolChoice: ____, ...rest } = asked.options;
+    return { model, streamFn, options: { ...rest, cacheRetention: "none", ...options.streamOptions } };
+  }
+
+  /** Never rejects: what a hook throws is why there is no summary. */
+  async function summarize(by: Summarizer, task: OlderPart): Promise<SummaryResult> {
+    const { messages, cut, before, maxTokens, signal } = task;
+    const { summary = "", firstKeptIndex = 0, droppedFrom = firstKeptIndex } = state ?? {};
+    const { contextWindow = Math.min(windowNow(), before) } = by.model;
+    try {
+      const apiKey = await options.getApiKey?.(by.model.provider);
+      return await writeSummary({
+        by: { ...by, options: { ...by.options, ...(apiKey && { apiKey }) } },
+        previous: summary,
+        older: await convertToLlm(messages.slice(droppedFrom, cut)),
+        request: await continuedRequest(task),
+        instruction: options.prompt ?? instructionFor(maxTokens),
+        maxInputTokens: Math.floor(contextWindow / 2),
+        maxTokens,
+        signal,
+      });
+    } catch (error) {
+      return { error: toBowlineError(error, "hook_failed"), usage: {} };
+    }
+  }
+
+  /** The conversation's own request up to the cut, if its model may be asked to go on from there and that fits. */
+  async function continuedRequest({
+    messages,
+    cut,
+    before,
+    reason,
+    maxTokens,
+  }: OlderPart): Promise<SummaryTask["request"]> {
+    if (asked === undefined || options.model !== undefined || reason === "overflow") return undefined;
+    const { toolChoice = "auto" } = asked.options;
+    if (state?.droppedFrom !== undefined || toolChoice !== "auto") return undefined;
+    const kept = messages.slice(cut);
+    if (before - sumTokens(kept, estimate) + roomToAnswer(asked.model, maxTokens) > windowNow()) return undefined;
+    const older = await convertToLlm(view(messages).slice(0, -kept.length));
+    return { context: { ...asked.context, messages: older }, options: asked.options };
+  }
+}
+
+/** What `transform` gave last, and of what. */
+interface Given {
+  readonly messages: AgentMessage[];
+  readonly signal: AbortSignal | undefined;
+  readonly state: CompactionState | undefined;
+  readonly last: AgentMessage | undefined;
+}
+
+interface OlderPart {
+  readonly messages: AgentMessage[];
+  readonly cut: number;
+  readonly before: number;
+  readonly reason: CompactionReason;
+  readonly maxTokens: number;
+  readonly signal: AbortSignal | undefined;
+}

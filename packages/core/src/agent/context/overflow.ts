@@ -1,0 +1,89 @@
+/** A stream function that has a request made smaller when its server refuses it as too long. */
+import { systemClock } from "../../clock.ts";
+import { BowlineError, toBowlineError, type ErrorInfo } from "../../errors.ts";
+import {
+  emptyMessage,
+  failureOf,
+  isTerminal,
+  type AssistantMessageEvent,
+  type DoneEvent,
+  type ErrorEvent,
+} from "../../llm/event.ts";
+import type { AssistantMessage, Context } from "../../llm/message.ts";
+import type { AssistantMessageStream, Model, StreamFn, StreamOptions } from "../../llm/model.ts";
+import { batchesOf, EventStream } from "../../llm/stream.ts";
+import type { Compactor } from "./compactor.ts";
+import { overflowCodes } from "./summary.ts";
+
+type Push = (batch: readonly AssistantMessageEvent[]) => void;
+
+/** Requests of other agents are passed on as they are. */
+export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn {
+  compactor.expectRequests();
+  return (model, context, options) => {
+    if (!compactor.owns(options.signal, context.messages)) return streamFn(model, context, options);
+    return new EventStream(async (push, left) => {
+      const signal = options.signal === undefined ? left : AbortSignal.any([options.signal, left]);
+      const ask = async (messages: Context["messages"]): Promise<AssistantMessageStream> =>
+        streamFn(model, { ...context, messages }, { ...options, signal });
+      try {
+        const { messages: given, ...about } = context;
+        const { signal: _, ...kept } = options;
+        const fewer = await compactor.meet({ model, streamFn, context: about, options: kept }, signal);
+        const { end, held } = await pass(await ask(fewer ?? given), push, true);
+        if (held === undefined) return messageOf(end);
+        const again = await compactor.recover(signal);
+        if (again === undefined) {
+          push(held);
+          return messageOf(end);
+        }
+        push([{ type: "request_retry", attempt: end.attempt, delayMs: 0, error: reasonOf(end) }]);
+        return messageOf((await pass(await ask(again), push, false)).end);
+      } catch (error) {
+        return fail(error, model, options, push);
+      }
+    });
+  };
+}
+
+/** Passes a stream on, up to an end that says "too long" and follows no output: that is held back. */
+async function pass(
+  stream: AssistantMessageStream,
+  push: Push,
+  holds: boolean,
+): Promise<{ end: DoneEvent | ErrorEvent; held?: readonly AssistantMessageEvent[] }> {
+  for await (const batch of batchesOf(stream)) {
+    const end = batch.at(-1);
+    const isEnd = end !== undefined && isTerminal(end);
+    if (isEnd && holds && isTooLong(end)) return { end, held: batch };
+    push(batch);
+    if (isEnd) return { end };
+  }
+  throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+}
+
+/** An empty answer that a limit cut is what some servers give instead of an error (Q244). */
+function isTooLong(end: DoneEvent | ErrorEvent): boolean {
+  const { content, error } = messageOf(end);
+  if (content.length > 0) return false;
+  return end.type === "done" ? end.reason === "length" : error !== undefined && overflowCodes.has(error.code);
+}
+
+function reasonOf(end: DoneEvent | ErrorEvent): ErrorInfo {
+  const { error } = messageOf(end);
+  return error ?? { code: "context_overflow", message: "There was no room for an answer.", retryable: false };
+}
+
+function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {
+  return end.type === "done" ? end.message : end.error;
+}
+
+/** A stream that breaks its contract, or an abort while a summary is written. */
+function fail(thrown: unknown, model: Model, { clock = systemClock }: StreamOptions, push: Push): AssistantMessage {
+  const { api, provider, id } = model;
+  const empty = emptyMessage({ api, provider, model: id, timestamp: clock.now() });
+  const failure = failureOf(toBowlineError(thrown, "stream_function_failed"));
+  const error = { ...empty, ...failure };
+  push([{ type: "error", attempt: 1, reason: failure.stopReason, error }]);
+  return error;
+}

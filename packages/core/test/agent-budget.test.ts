@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Agent, createBudget, type AgentOptions } from "../src/agent/index.ts";
+import { createScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import { call, ManualClock, rig, tool } from "./support.ts";
+
+const used = (tokens: number, cost?: number): { usage: object } => ({
+  usage: { totalTokens: tokens, ...(cost !== undefined && { cost: { total: cost } }) },
+});
+const again = (tokens: number): ScriptedStep => ({ ...call("a"), ...used(tokens) });
+const a = tool("a", () => "1");
+
+describe("a budget", () => {
+  it("is not overdrawn: a call is taken to use what the last one used, and is not made when that does not fit", async () => {
+    const { agent, script } = rig([again(3), again(3), again(3), again(3)], [a], { budget: { maxTokens: 10 } });
+    const run = await agent.prompt("Hi");
+    assert.equal(run.reason, "budget");
+    assert.equal(script.calls.length, 3);
+    assert.match(run.error?.message ?? "", /10 tokens/);
+  });
+
+  it("of one agent's own counts each run by itself", async () => {
+    const { agent } = rig(["1", "2"], [], { budget: { maxTurns: 1 } });
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+  });
+
+  it("that is shared is drawn on by every run it is given to", async () => {
+    const budget = createBudget({ maxTurns: 3 });
+    const { agent } = rig([call("a"), "Done."], [a], { budget });
+    const other = rig([call("a"), "Done."], [a], { budget });
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    const run = await other.agent.prompt("Hi");
+    assert.equal(run.reason, "budget");
+    assert.equal(other.script.calls.length, 1);
+    assert.deepEqual(budget.used, { turns: 3, tokens: 0, cost: 0 });
+  });
+
+  it("is reserved before a call: runs at the same time do not both take what is left", async () => {
+    const budget = createBudget({ maxTurns: 5 });
+    const scripts = Array.from({ length: 4 }, () =>
+      createScriptedModel([call("a"), call("a"), "Done."], { delayMs: 1 }),
+    );
+    const runs = await Promise.all(
+      scripts.map((script) =>
+        new Agent({
+          initialState: { model: script.model, tools: [a] },
+          streamFn: script.streamFn,
+          budget,
+        } satisfies AgentOptions).prompt("Hi"),
+      ),
+    );
+    assert.equal(
+      scripts.reduce((sum, script) => sum + script.calls.length, 0),
+      5,
+    );
+    assert.ok(runs.every(({ reason }) => reason === "budget"));
+    assert.equal(budget.used.turns, 5);
+  });
+
+  it("gets back what was reserved and not used", async () => {
+    const budget = createBudget({ maxTokens: 1000 });
+    const { agent } = rig([again(100), { content: [{ type: "text", text: "Done." }], ...used(7) }], [a], { budget });
+    await agent.prompt("Hi");
+    assert.equal(budget.used.tokens, 107);
+    assert.equal(budget.used.turns, 2);
+  });
+
+  it("of money stops at the price, not after it", async () => {
+    const dear: ScriptedStep = { ...call("a"), ...used(1, 0.4) };
+    const { agent, script } = rig([dear, dear, dear], [a], { budget: { maxCost: 1 } });
+    const run = await agent.prompt("Hi");
+    assert.equal(script.calls.length, 2);
+    assert.match(run.error?.message ?? "", /\$1/);
+  });
+
+  it("of time has one deadline for all who share it", async () => {
+    const clock = new ManualClock();
+    const budget = createBudget({ maxTimeMs: 100 });
+    const slow = tool(
+      "a",
+      (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    );
+    const first = rig([call("a")], [slow], { budget, clock });
+    const running = first.agent.prompt("Hi");
+    await clock.advance(60);
+    const second = rig([call("a")], [slow], { budget, clock });
+    const later = second.agent.prompt("Hi");
+    await clock.advance(40);
+    assert.equal((await running).reason, "budget");
+    assert.equal((await later).reason, "budget");
+    const third = await rig(["Hi"], [], { budget, clock }).agent.prompt("Hi");
+    assert.equal(third.reason, "budget");
+    assert.equal(third.turns, 0);
+    assert.equal(clock.pending, 0);
+  });
+});

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { z } from "zod";
+import { Agent as AgentWithoutWire } from "../src/agent/index.ts";
+import { Agent, type AgentOptions, type AgentTool, type Compat } from "../src/index.ts";
+import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import { call, code, hello, texts, tool } from "./support.ts";
+
+const schema = z.object({ city: z.string(), degrees: z.number() });
+const json = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
+const good = '{"city":"Oslo","degrees":3}';
+const value = { city: "Oslo", degrees: 3 };
+const final = (args: Record<string, unknown>, id?: string): ScriptedStep => ({
+  content: [scriptedToolCall("final_answer", args, id)],
+});
+
+function setUp(
+  how: Compat["structuredOutput"],
+  steps: readonly ScriptedStep[],
+  tools: AgentTool[] = [],
+  options: AgentOptions = {},
+): { agent: Agent; script: ScriptedModel } {
+  const script = createScriptedModel(steps);
+  const model = { ...script.model, ...(how && { compat: { structuredOutput: how } }) };
+  return { script, agent: new Agent({ initialState: { model, tools }, streamFn: script.streamFn, ...options }) };
+}
+
+describe("a run for an output, where the server holds answers to a schema", () => {
+  it("sends the schema and gives the value, typed and checked", async () => {
+    const { agent, script } = setUp("json_schema", [call("a"), good], [tool("a", () => "1")]);
+    const run = await agent.prompt("Weather?", { output: schema });
+    const city: string | undefined = run.output?.city;
+    assert.deepEqual([run.reason, run.output, city], ["done", value, "Oslo"]);
+    for (const { options, context } of script.calls) {
+      assert.deepEqual((options.output?.schema as { required: unknown }).required, ["city", "degrees"]);
+      assert.deepEqual(
+        context.tools?.map(({ name }) => name),
+        ["a"],
+      );
+    }
+  });
+
+  it("takes JSON in a code block, and mends what can be mended", async () => {
+    const { agent } = setUp("json_schema", ['```json\n{"city":"Oslo","degrees":"3"}\n```']);
+    assert.deepEqual((await agent.prompt("Weather?", { output: schema })).output, value);
+  });
+
+  it("sends an answer that does not fit back, with every problem, and takes the next", async () => {
+    const { agent, script } = setUp("json_schema", ["Cold.", '{"city":5}', good]);
+    const run = await agent.prompt("Weather?", { output: schema });
+    assert.deepEqual([run.reason, run.output, script.calls.length], ["done", value, 3]);
+    const said = texts(run.messages).filter((text) => text.startsWith("user"));
+    assert.match(said[1] ?? "", /must be JSON/);
+    assert.match(said[2] ?? "", /- degrees: /);
+  });
+
+  it("fails with invalid_output after three answers that do not fit", async () => {
+    const { agent, script } = setUp("json_schema", ["one", "two", "three", good]);
+    const run = await agent.prompt("Weather?", { output: schema });
+    assert.deepEqual([run.reason, run.error?.code, script.calls.length], ["error", "invalid_output", 3]);
+    assert.equal(run.output, undefined);
+  });
+
+  it("gives the value also when the last answer used up the budget, and fails when that one does not fit", async () => {
+    const budget = { maxTurns: 1 };
+    const fits = setUp("json_schema", [good], [], { budget });
+    assert.deepEqual((await fits.agent.prompt("Weather?", { output: schema })).output, value);
+    const not = setUp("json_schema", ["Cold."], [], { budget });
+    const run = await not.agent.prompt("Weather?", { output: schema });
+    assert.deepEqual([run.reason, run.error?.code], ["error", "invalid_output"]);
+  });
+
+  it("uses the tool where the server cannot do both tools and a schema", async () => {
+    const alone = setUp("no_tools", [good]);
+    assert.deepEqual((await alone.agent.prompt("Weather?", { output: schema })).output, value);
+    const both = setUp("no_tools", [final(value)], [tool("a", () => "1")]);
+    assert.deepEqual((await both.agent.prompt("Weather?", { output: schema })).output, value);
+    assert.equal(both.script.calls[0]?.options.output, undefined);
+  });
+});
+
+describe("a run for an output, elsewhere", () => {
+  it("gives the model a tool that ends the run with the value", async () => {
+    const { agent, script } = setUp("none", [call("a"), final({ n: "7" })], [tool("a", () => "1")]);
+    const run = await agent.prompt("Number?", { output: json });
+    const n: number | undefined = run.output?.n;
+    assert.deepEqual([run.reason, n, script.calls.length], ["done", 7, 2]);
+    assert.deepEqual(
+      script.calls[0]?.context.tools?.map(({ name }) => name),
+      ["a", "final_answer"],
+    );
+    assert.deepEqual(
+      agent.state.tools.map(({ name }) => name),
+      ["a"],
+    );
+  });
+
+  it("asks for the tool when the model only talks, and again when its arguments do not fit", async () => {
+    const { agent, script } = setUp("none", ["Seven.", final({ n: "seven" }, "x"), final({ n: 7 }, "y")]);
+    const run = await agent.prompt("Number?", { output: json });
+    assert.deepEqual([run.output, script.calls.length], [{ n: 7 }, 3]);
+    assert.match(texts(run.messages)[2] ?? "", /calling the tool final_answer/);
+    const stubborn = setUp("none", [final({}, "1"), final({}, "2"), final({}, "3"), final({ n: 7 }, "4")]);
+    const failed = await stubborn.agent.prompt("Number?", { output: json });
+    assert.deepEqual([failed.error?.code, stubborn.script.calls.length], ["invalid_output", 3]);
+  });
+
+  it("can go on from a transcript, and leaves runs without an output as they were", async () => {
+    const { agent, script } = setUp("none", [final({ n: 7 }), "Plain."]);
+    agent.state.messages = [hello];
+    assert.deepEqual((await agent.continue({ output: json })).output, { n: 7 });
+    const plain = await agent.prompt("And now?");
+    assert.deepEqual([plain.reason, plain.output], ["done", undefined]);
+    assert.deepEqual(script.calls[1]?.context.tools, []);
+  });
+
+  it("gives follow-ups and steering their turn", async () => {
+    const { agent } = setUp("none", [final({ n: 1 }), "Told."]);
+    agent.followUp({ ...hello, content: "Tell me" });
+    const run = await agent.prompt("Number?", { output: json });
+    assert.deepEqual([run.output, texts(run.messages).at(-1)], [{ n: 1 }, "assistant: Told."]);
+  });
+});
+
+describe("what is no output", () => {
+  it("is refused before anything is sent", async () => {
+    const { agent, script } = setUp("none", []);
+    await assert.rejects(agent.prompt("Hi", { output: { type: "string" } }), code("invalid_argument"));
+    await assert.rejects(agent.prompt("Hi", { output: 5 }), code("invalid_argument"));
+    assert.equal(script.calls.length, 0);
+    const bare = new AgentWithoutWire({ initialState: { model: script.model }, streamFn: script.streamFn });
+    await assert.rejects(bare.prompt("Hi", { output: json }), /outputRun/);
+    assert.equal(agent.state.isStreaming, false);
+  });
+});

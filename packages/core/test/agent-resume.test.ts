@@ -1,0 +1,147 @@
+/** A run that its process did not finish goes on from its transcript. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { AgentMessage, AgentOptions, AgentTool, Effects, SettledCall } from "../src/agent/index.ts";
+import { scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
+import { BowlineError } from "../src/errors.ts";
+import { call, hello, rig, short, texts, tool, type Rig } from "./support.ts";
+
+const two: ScriptedStep = { content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] };
+
+/** What an agent that calls `a` and `b` had in its transcript when it stopped after `count` messages. */
+async function begun(count: number): Promise<AgentMessage[]> {
+  const { agent } = rig([two, "Done."], [tool("a", () => "A"), tool("b", () => "B")]);
+  await agent.prompt("Go");
+  return agent.state.messages.slice(0, count);
+}
+
+function setUp(messages: AgentMessage[], tools: AgentTool[], options: AgentOptions = {}): Rig {
+  const made = rig(["Done."], tools, { createId: () => "new", ...options });
+  made.agent.state.messages = messages;
+  return made;
+}
+
+const ran: string[] = [];
+const noted = ["a", "b"].map((name) =>
+  tool(name, () => {
+    ran.push(name);
+    return name.toUpperCase();
+  }),
+);
+
+const settled = (text: string, outcome: SettledCall["outcome"]): SettledCall => ({
+  result: { content: [{ type: "text", text }] },
+  isError: outcome !== "finished",
+  outcome,
+  durationMs: 1,
+});
+const memory = (recorded: Effects["recorded"]): NonNullable<AgentOptions["effects"]> => ({
+  step: (_name, fn) => fn(),
+  waitFor: () => Promise.reject(new Error("nobody")),
+  recorded: recorded as NonNullable<Effects["recorded"]>,
+});
+
+describe("a run that is resumed", () => {
+  it("asks the model when the transcript ends with a user's message or with every result", async () => {
+    for (const [count, turns] of [
+      [1, 0],
+      [4, 1],
+    ] as const) {
+      ran.length = 0;
+      const { agent, script, events } = setUp(await begun(count), noted);
+      const run = await agent.resume({ runId: "old", turns });
+      assert.deepEqual([run.reason, run.runId, run.turns, script.calls.length], ["done", "old", turns + 1, 1]);
+      assert.deepEqual(ran, []);
+      assert.equal(texts(agent.state.messages).at(-1), "assistant: Done.");
+      const [start] = events;
+      assert.ok(start?.type === "agent_start" && start.resumed === true);
+    }
+  });
+
+  it("finishes the calls that have no result, under the keys they had, and runs no other", async () => {
+    ran.length = 0;
+    const keys: (string | undefined)[] = [];
+    const spy = tool("b", () => "B");
+    const b: AgentTool = {
+      ...spy,
+      execute: (id, args, signal, update, about) => {
+        keys.push(about?.idempotencyKey);
+        return spy.execute(id, args, signal, update, about);
+      },
+    };
+    const { agent, script } = setUp(await begun(3), [noted[0] as AgentTool, b]);
+    const run = await agent.resume({ runId: "old", turns: 1 });
+    assert.deepEqual([run.reason, script.calls.length, ran, keys], ["done", 1, [], ["old:1:2"]]);
+    assert.deepEqual(texts(agent.state.messages).slice(2), ["toolResult: A", "toolResult: B", "assistant: Done."]);
+  });
+
+  it("takes a result that was recorded, asks nobody about it again, and says what it cannot know", async () => {
+    ran.length = 0;
+    const asked: string[] = [];
+    const unknown = "It is not known whether this call took effect.";
+    const { agent, events } = setUp(await begun(2), noted, {
+      beforeToolCall: ({ toolCall }) => void asked.push(toolCall.name),
+      effects: memory((name) => (name === "tool:1:1" ? settled("A, before", "finished") : settled(unknown, "unknown"))),
+    });
+    const run = await agent.resume({ runId: "old", turns: 1 });
+    assert.deepEqual([run.reason, ran, asked], ["done", [], []]);
+    assert.deepEqual(texts(run.messages), ["toolResult: A, before", `toolResult: ${unknown}`, "assistant: Done."]);
+    assert.deepEqual(
+      run.tools.map(({ outcome }) => outcome),
+      ["finished", "unknown"],
+    );
+    assert.ok(events.map(short).includes("tool_execution_end:2 error"));
+  });
+
+  it("ends when its last answer was already there, and gives follow-ups their turn", async () => {
+    const { agent, script } = setUp(await begun(5), noted);
+    assert.equal((await agent.resume({ runId: "old", turns: 2 })).reason, "done");
+    assert.equal(script.calls.length, 0);
+    agent.followUp({ ...hello, content: "More" });
+    await agent.resume({ runId: "old", turns: 2 });
+    assert.equal(script.calls.length, 1);
+  });
+
+  it("numbers its events from where it is told, and counts what was used before in its budget", async () => {
+    const { agent, events } = setUp(await begun(4), noted, { budget: { maxTurns: 2 } });
+    const run = await agent.resume({ runId: "old", turns: 1, usage: { totalTokens: 7 }, seq: 100 });
+    assert.deepEqual([events[0]?.seq, run.reason, run.usage.totalTokens], [100, "done", 7]);
+    const spent = setUp(await begun(3), noted, { budget: { maxTurns: 1 } });
+    const ended = await spent.agent.resume({ runId: "old", turns: 1 });
+    assert.equal(ended.reason, "budget");
+    assert.match(texts(spent.agent.state.messages).at(-1) ?? "", /toolResult: Not run: The run used its budget/);
+  });
+});
+
+describe("a step that cannot be recorded", () => {
+  const full = new BowlineError("storage_failed", "The disk is full.");
+
+  it("before the tool: it is not run, every call has a result, and the run ends with the failure", async () => {
+    ran.length = 0;
+    const { agent, script } = rig([two, "never"], noted, {
+      effects: {
+        ...memory(() => undefined),
+        step: (name, fn) => (name.startsWith("tool:") ? Promise.reject(full) : fn()),
+      },
+    });
+    const run = await agent.prompt("Go");
+    assert.deepEqual([run.reason, run.error?.code, ran, script.calls.length], ["error", "storage_failed", [], 1]);
+    assert.equal(agent.state.messages.filter(({ role }) => role === "toolResult").length, 2);
+  });
+
+  it("after the tool: what it gave is kept in the transcript", async () => {
+    const { agent } = rig([call("a"), "never"], noted, {
+      effects: {
+        ...memory(() => undefined),
+        step: async (name, fn) => {
+          const result = await fn();
+          if (name.startsWith("tool:")) throw full;
+          return result;
+        },
+      },
+    });
+    const run = await agent.prompt("Go");
+    assert.equal(run.error?.code, "storage_failed");
+    assert.equal(texts(agent.state.messages)[2], "toolResult: A");
+  });
+});

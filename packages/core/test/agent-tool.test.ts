@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  Agent,
+  createAgentTool,
+  createBudget,
+  requireApproval,
+  type AgentEvent,
+  type AgentOptions,
+  type AgentTool,
+} from "../src/agent/index.ts";
+import { BowlineError } from "../src/errors.ts";
+import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import { call, deferred, ManualClock, rig, settle, texts, tool } from "./support.ts";
+
+const ask = (name: string, prompt: string, id: string = name): ScriptedStep => ({
+  content: [scriptedToolCall(name, { prompt }, id)],
+});
+
+function helper(
+  name: string,
+  steps: readonly ScriptedStep[],
+  tools: AgentTool[] = [],
+  options: AgentOptions = {},
+): { tool: AgentTool; script: ScriptedModel } {
+  const script = createScriptedModel(steps);
+  const createAgent = (): Agent =>
+    new Agent({ initialState: { model: script.model, tools }, streamFn: script.streamFn, ...options });
+  return { script, tool: createAgentTool({ name, description: "Helps.", createAgent }) };
+}
+
+describe("an agent as a tool", () => {
+  it("does the task it is given and answers with its last words", async () => {
+    const { tool: research, script } = helper("research", [call("look"), "Forty-two."], [tool("look", () => "42")]);
+    const { agent } = rig([ask("research", "What is it?"), "It is 42."], [research]);
+    const { messages, usage } = await agent.prompt("Hi");
+    assert.deepEqual(texts(messages).slice(2), ["toolResult: Forty-two.", "assistant: It is 42."]);
+    assert.equal(script.calls[0]?.context.messages[0]?.content, "What is it?");
+    const result = messages[2];
+    assert.ok(result?.role === "toolResult");
+    const { reason, turns } = result.details as { reason: string; turns: number };
+    assert.deepEqual([reason, turns, usage], ["done", 2, {}]);
+  });
+
+  it("shows its events to the caller's listeners under the caller's run, each run counting for itself", async () => {
+    const { tool: research } = helper("research", ["Found."]);
+    const { agent, events } = rig([ask("research", "Look"), "Done."], [research]);
+    const { runId } = await agent.prompt("Hi");
+    const own = events.filter((event) => event.runId === runId);
+    const nested = events.filter((event) => event.runId !== runId);
+    assert.deepEqual(
+      own.map(({ seq }) => seq),
+      own.map((_, index) => index),
+    );
+    assert.deepEqual(
+      nested.map(({ seq }) => seq),
+      nested.map((_, index) => index),
+    );
+    assert.ok(nested.every(({ parentRunId }) => parentRunId === runId));
+    assert.ok(own.every(({ parentRunId }) => parentRunId === undefined));
+    assert.equal(nested.at(0)?.type, "agent_start");
+    assert.equal(nested.at(-1)?.type, "agent_end");
+    const at = (type: AgentEvent["type"]): number => own.find((event) => event.type === type)?.seq ?? -1;
+    assert.ok(at("tool_execution_end") > at("tool_execution_start"));
+    assert.equal(agent.state.messages.length, 4);
+    assert.equal(agent.state.errorMessage, undefined);
+  });
+
+  it("several levels deep, passes everything up and keeps to one budget", async () => {
+    const budget = createBudget({ maxTurns: 10 });
+    const deepest = helper("deepest", ["Bottom."]);
+    const middle = helper("middle", [ask("deepest", "Down"), "Middle."], [deepest.tool]);
+    const { agent, events } = rig([ask("middle", "Down"), "Top."], [middle.tool], { budget });
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: Middle.");
+    assert.equal(new Set(events.map((event) => event.runId)).size, 3);
+    assert.equal(budget.used.turns, 5);
+  });
+
+  it("shares the caller's own budget too, and may have a smaller one beside it", async () => {
+    const endless = Array.from({ length: 9 }, () => call("look"));
+    const first = helper("research", endless, [tool("look", () => "42")]);
+    const run = await rig([ask("research", "Look"), "never"], [first.tool], { budget: { maxTurns: 4 } }).agent.prompt(
+      "Hi",
+    );
+    assert.equal(run.reason, "budget");
+    assert.equal(first.script.calls.length, 3);
+    const second = helper(
+      "research",
+      [{ content: [{ type: "text", text: "So far." }, scriptedToolCall("look", {}, "l")] }, ...endless],
+      [tool("look", () => "42")],
+      {
+        budget: { maxTurns: 2 },
+      },
+    );
+    const other = await rig([ask("research", "Look"), "Done."], [second.tool], {
+      budget: { maxTurns: 9 },
+    }).agent.prompt("Hi");
+    assert.equal(other.reason, "done");
+    assert.equal(
+      texts(other.messages)[2],
+      "toolResult: So far.\n\n[Not finished: The run used its budget of 2 turns.]",
+    );
+  });
+
+  it("is aborted with its caller, and has settled before the caller's patience ends", async () => {
+    const clock = new ManualClock();
+    const { tool: research } = helper("research", [call("stubborn")], [tool("stubborn", () => new Promise(() => {}))], {
+      clock,
+    });
+    const { agent, events } = rig([ask("research", "Look")], [research], { clock, abortGraceMs: 200 });
+    const run = agent.prompt("Hi");
+    await settle();
+    agent.abort();
+    await clock.advance(100);
+    const { reason, tools } = await run;
+    assert.deepEqual([reason, tools[0]?.outcome], ["aborted", "stopped"]);
+    const inner = events.find((event) => event.type === "tool_execution_end" && event.parentRunId !== undefined);
+    assert.equal(inner?.type === "tool_execution_end" && inner.outcome, "left_running");
+    assert.equal(clock.pending, 0);
+  });
+
+  it("asks the person at the caller, however deep the question comes from", async () => {
+    const options = { beforeToolCall: requireApproval() };
+    const deepest = helper("deepest", [call("write"), "Written."], [tool("write", () => "ok")], options);
+    const middle = helper("middle", [ask("deepest", "Write"), "Middle."], [deepest.tool]);
+    const { agent, events } = rig([ask("middle", "Write"), "Top."], [middle.tool]);
+    const run = agent.prompt("Hi");
+    while (!events.some(({ type }) => type === "approval_request")) await settle();
+    const requests = events.filter((event) => event.type === "approval_request");
+    assert.equal(requests.length, 1);
+    assert.equal(agent.answer(requests[0]?.approvalId ?? "", { decision: "allow" }), true);
+    assert.equal(texts((await run).messages)[2], "toolResult: Middle.");
+    assert.equal(deepest.script.calls.length, 2);
+  });
+
+  it("runs several at once, each with a transcript of its own", async () => {
+    const gate = deferred();
+    const { tool: research, script } = helper("research", [
+      async () => (await gate.promise, "One."),
+      async () => (gate.resolve(), "Two."),
+    ]);
+    const both: ScriptedStep = {
+      content: [scriptedToolCall("research", { prompt: "1" }, "a"), scriptedToolCall("research", { prompt: "2" }, "b")],
+    };
+    const { agent } = rig([both, "Done."], [research]);
+    const { messages } = await agent.prompt("Hi");
+    assert.deepEqual(texts(messages).slice(2, 4), ["toolResult: One.", "toolResult: Two."]);
+    assert.deepEqual(
+      script.calls.map(({ context }) => context.messages.length),
+      [1, 1],
+    );
+  });
+
+  it("fails its call when its run fails", async () => {
+    const { tool: research } = helper("research", [{ error: new BowlineError("server_error", "The server is down.") }]);
+    const { agent } = rig([ask("research", "Look"), "Sorry."], [research]);
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: The server is down.");
+    assert.ok(messages[2]?.role === "toolResult" && messages[2].isError);
+  });
+});
