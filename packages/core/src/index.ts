@@ -3,6 +3,7 @@ import { Agent as AgentWithoutWire } from "./agent/agent.ts";
 import type { AgentEvent, AgentMessage } from "./agent/event.ts";
 import type { AgentContext, AgentLoopConfig } from "./agent/hooks.ts";
 import * as loop from "./agent/loop.ts";
+import { createOutputRun, type OutputRunFactory } from "./agent/output.ts";
 import type { StreamFn } from "./llm/model.ts";
 import type { EventStream } from "./llm/stream.ts";
 import { streamByProtocol } from "./providers/by-protocol.ts";
@@ -10,6 +11,7 @@ import { streamByProtocol } from "./providers/by-protocol.ts";
 /** The agent whose default stream function speaks the wire that the model names. */
 export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
   static override readonly defaultStreamFn: StreamFn = streamByProtocol;
+  static override readonly outputRun: OutputRunFactory = createOutputRun;
 }
 
 /** {@link loop.agentLoop} with a default stream function. */
@@ -79,7 +81,9 @@ export type {
   AssistantMessageEventStream,
   AssistantMessageStream,
   Compat,
+  Dialect,
   Model,
+  OutputFormat,
   StreamFn,
   StreamOptions,
   StreamTimeouts,
@@ -87,18 +91,28 @@ export type {
   ThinkingLevel,
   ToolChoice,
 } from "./llm/model.ts";
+export { supportsOutput } from "./llm/model.ts";
 export { addUsage } from "./llm/usage.ts";
 export type { Cost, Prices, Usage } from "./llm/usage.ts";
 
+export { complete } from "./providers/complete.ts";
 export { createFailover } from "./providers/failover.ts";
 export type { FailoverOptions } from "./providers/failover.ts";
 export { getModel, parseModelRef, vendors } from "./providers/vendors.ts";
-export type { ModelRef, Vendor } from "./providers/vendors.ts";
+export type { ModelFamily, ModelRef, Vendor } from "./providers/vendors.ts";
 export { streamByProtocol };
 export { streamProxy } from "./providers/proxy/client.ts";
 export type { ProxyStreamOptions } from "./providers/proxy/client.ts";
 
-export { createMemoryEffects, defineTool, textResult } from "./agent/index.ts";
+export {
+  createAgentTool,
+  createBudget,
+  createMemoryEffects,
+  createProgressGuard,
+  defineTool,
+  requireApproval,
+  textResult,
+} from "./agent/index.ts";
 export type {
   AfterToolCallContext,
   AfterToolCallResult,
@@ -114,8 +128,12 @@ export type {
   AgentState,
   AgentTool,
   AgentToolCall,
+  AgentToolDetails,
+  AgentToolOptions,
   AgentToolResult,
   AgentToolUpdateCallback,
+  ApprovalAnswer,
+  ApprovalOptions,
   BeforeToolCallContext,
   BeforeToolCallResult,
   Budget,
@@ -123,10 +141,16 @@ export type {
   Effects,
   InboxKind,
   InitialState,
+  InterruptedRun,
   MemoryEffects,
+  ProgressGuardOptions,
+  PromptOptions,
   QueueMode,
   RunEndReason,
+  RunPort,
   RunResult,
+  SettledCall,
+  SharedBudget,
   ShouldStopAfterTurnContext,
   StepAbout,
   ToolDefinition,

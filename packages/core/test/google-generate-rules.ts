@@ -31,7 +31,12 @@ function only(value: Json, fields: readonly string[], problem: Problem): void {
 }
 
 function checkConfig(config: Json, isNew: boolean, problem: Problem): void {
-  only(config, ["maxOutputTokens", "temperature", "thinkingConfig"], problem);
+  only(config, ["maxOutputTokens", "temperature", "thinkingConfig", "responseMimeType", "responseJsonSchema"], problem);
+  const { responseMimeType: mime, responseJsonSchema: answer } = config;
+  if (mime !== undefined && mime !== "application/json") problem("response type");
+  if ((mime === undefined) !== (answer === undefined))
+    problem("a response type without a schema, or the other way round");
+  if (answer !== undefined && (answer as Json).type !== "object") problem("response schema");
   if (config.thinkingConfig === undefined) return;
   const { thinkingBudget: budget, thinkingLevel: level, includeThoughts, ...rest } = config.thinkingConfig as Json;
   only(rest, [], problem);

@@ -1,5 +1,7 @@
 /** What a Responses server refuses, as far as it was seen in the wild. Every rule is one that has spoiled somebody's session. */
 
+import { Problems } from "../src/testing/strict-json.ts";
+
 type Json = Record<string, unknown>;
 type Problem = (what: string) => void;
 
@@ -24,8 +26,10 @@ const itemFields: Readonly<Record<string, readonly [readonly string[], readonly 
   function_call_output: [["type", "call_id", "output"], ["caller"]],
 };
 const bodyFields = [
-  ["model", "input", "stream", "store"],
+  ["model", "input", "store"],
   [
+    "stream",
+    "text",
     "instructions",
     "max_output_tokens",
     "temperature",
@@ -66,7 +70,8 @@ function checkFields(
 }
 
 function checkOptions(body: Json, problem: Problem): void {
-  if (body.stream !== true || body.store !== false) problem("stream or store");
+  if ((body.stream ?? true) !== true || body.store !== false) problem("stream or store");
+  if (body.text !== undefined) checkText(body.text as Json, problem);
   const { instructions, max_output_tokens: max, reasoning, include, prompt_cache_key: key } = body;
   if (instructions !== undefined && !isText(instructions)) problem("instructions");
   if (max !== undefined && (!Number.isInteger(max) || (max as number) < 1)) problem("max_output_tokens");
@@ -78,6 +83,16 @@ function checkOptions(body: Json, problem: Problem): void {
     if (include === undefined) problem("reasoning that cannot be replayed");
   }
   if (include !== undefined && JSON.stringify(include) !== '["reasoning.encrypted_content"]') problem("include");
+}
+
+function checkText(text: Json, problem: Problem): void {
+  checkFields("text", text, ["format"], [], problem);
+  const format = text.format as Json;
+  checkFields("format", format, ["type", "name", "schema", "strict"], [], problem);
+  if (format.type !== "json_schema" || !idPattern.test(format.name as string)) problem("format");
+  const problems = new Problems();
+  problems.outputSchema("schema", format.schema, format.strict === true);
+  problems.list.forEach(problem);
 }
 
 function checkTools({ tools, tool_choice: choice }: Json, problem: Problem): void {

@@ -109,7 +109,7 @@ describe("a call through a proxy", () => {
     assert.doesNotMatch(JSON.stringify([first.events, second.events]), /127\.0\.0\.1/);
   });
 
-  it("sends what is data of the options, and neither keys nor headers nor what tools are made of", async () => {
+  it("sends what is data of the options, and neither keys nor headers nor what tools are made of [P34]", async () => {
     await using server = await loopback(failing(400, { error: { message: "enough" } }));
     const options: StreamOptions = {
       temperature: 0.5,
@@ -157,7 +157,7 @@ describe("a call through a proxy", () => {
     });
   });
 
-  it("without a token or an address is misuse, said by the stream", async () => {
+  it("without a token or an address is misuse, said by the stream [P40]", async () => {
     for (const [options, name] of [
       [{ proxyUrl: "http://127.0.0.1:1" }, "authToken"],
       [{ authToken: "token" }, "proxyUrl"],
@@ -266,7 +266,7 @@ describe("an end from outside", () => {
 });
 
 describe("an agent behind a proxy", () => {
-  it("runs its tools here and its model there", async () => {
+  it("runs its tools here and its model there [P34]", async () => {
     const { handler, script } = serve([
       { content: [scriptedToolCall("read", { path: "a" }, "c1"), scriptedToolCall("read", { path: "b" }, "c2")] },
       ({ messages }) => `Read ${messages.filter(({ role }) => role === "toolResult").length}.`,

@@ -54,12 +54,50 @@ const chat = (): Body => ({
 /** The tool calls of the third message. */
 const calls = (body: Body): Record<string, unknown>[] => body.messages[2]?.tool_calls as Record<string, unknown>[];
 
+/** A schema that OpenAI takes as strict, with this for its one property. */
+const strictly = (path: Record<string, unknown>): Record<string, unknown> => ({
+  ...schema,
+  properties: { path },
+  additionalProperties: false,
+});
+/** Has the answer held to a schema. */
+const format = (body: Body, json: Record<string, unknown>): unknown =>
+  set(body, { response_format: { type: "json_schema", json_schema: { name: "answer", schema, ...json } } });
+
 const chatRules: readonly Rule[] = [
   ["a missing model", (body) => delete body.model, "model is required"],
   ["an empty model", (body) => set(body, { model: "" }), "model must not be blank"],
   ["a field of nobody", (body) => set(body, { store: false }), "store is no field"],
   ["a field that is null for absent", (body) => set(body, { temperature: null }), "temperature must be a number"],
   ["a request that does not stream", (body) => set(body, { stream: false }), "stream must be one of true"],
+  ["stream options without a stream", (body) => delete body.stream, "stream_options is refused without stream"],
+  [
+    "a form of answer that is unknown",
+    (body) => set(body, { response_format: { type: "json" } }),
+    "json_schema is required",
+  ],
+  ["an answer's name with a space", (body) => format(body, { name: "an answer" }), "name must match"],
+  ["an answer that is no object", (body) => format(body, { schema: { type: "array" } }), 'type must be "object"'],
+  [
+    "an open object in strict mode",
+    (body) => format(body, { strict: true }),
+    "additionalProperties false in strict mode",
+  ],
+  [
+    "a name that is not required in strict mode",
+    (body) => format(body, { strict: true, schema: { ...strictly({ type: "string" }), required: [] } }),
+    "must require path in strict mode",
+  ],
+  [
+    "a word that strict mode does not know, deep down",
+    (body) => format(body, { strict: true, schema: strictly({ anyOf: [{ type: "string", minLength: 1 }] }) }),
+    "properties.path.anyOf[0].minLength is refused in strict mode",
+  ],
+  [
+    "a key of a cache that is too long",
+    (body) => set(body, { prompt_cache_key: "k".repeat(65) }),
+    "prompt_cache_key must match",
+  ],
   ["stream options without usage", (body) => set(body, { stream_options: {} }), "include_usage is required"],
   ["no tokens", (body) => set(body, { max_tokens: 0 }), "max_tokens must be a whole number"],
   ["both limits of tokens", (body) => set(body, { max_completion_tokens: 5 }), "one option"],
@@ -206,8 +244,16 @@ describe("the strict check of Chat Completions requests", () => {
   test("accepts a request with everything in it", () => assert.deepEqual(checkChatRequest(chat()), []));
 
   test("accepts the shortest request", () => {
-    const body = { model: "m", stream: true, max_tokens: 1, messages: [{ role: "user", content: "x" }] };
+    const body = { model: "m", messages: [{ role: "user", content: "x" }] };
     assert.deepEqual(checkChatRequest(body), []);
+  });
+
+  test("accepts a strict schema, and one that is not strict", () => {
+    for (const json of [{ strict: true, schema: strictly({ type: ["string", "null"] }) }, { strict: false }, {}]) {
+      const body = chat();
+      format(body, json);
+      assert.deepEqual(checkChatRequest(body), []);
+    }
   });
 
   for (const [what, change, says] of chatRules) {

@@ -96,6 +96,22 @@ const messagesRules: readonly Rule[] = [
     (body) => set(body, { output_config: { effort: "minimal" } }),
     "output_config.effort must be one of",
   ],
+  [
+    "an open object as an answer",
+    (body) => set(body, { output_config: { format: { type: "json_schema", schema } } }),
+    "must have additionalProperties false",
+  ],
+  [
+    "a word of an answer's schema that is unknown",
+    (body) =>
+      set(body, { output_config: { format: { type: "json_schema", schema: { ...schema, minProperties: 1 } } } }),
+    "minProperties is refused in output_config.format",
+  ],
+  [
+    "an answer of no kind",
+    (body) => set(body, { output_config: { format: { type: "json", schema } } }),
+    "format.type must be one of",
+  ],
   ["an empty list of tools", (body) => set(body, { tools: [] }), "tools must be a list with something in it"],
   [
     "a history of calls without tools",
@@ -193,7 +209,7 @@ describe("the strict check of Messages requests", () => {
   test("accepts a request with everything in it", () => assert.deepEqual(checkMessagesRequest(messages()), []));
 
   test("accepts the shortest request", () => {
-    const body = { model: "m", stream: true, max_tokens: 1, messages: [{ role: "user", content: "x" }] };
+    const body = { model: "m", max_tokens: 1, messages: [{ role: "user", content: "x" }] };
     assert.deepEqual(checkMessagesRequest(body), []);
   });
 

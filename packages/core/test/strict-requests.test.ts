@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { toolCallsOf, type Context, type Message, type ToolCall } from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
-import { openaiChat } from "../src/providers/openai-chat/index.ts";
+import { openaiChat, openaiCompatible } from "../src/providers/openai-chat/index.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import { checkChatRequest, checkMessagesRequest } from "../src/testing/index.ts";
 import { contexts, models, options } from "./transcripts.ts";
@@ -16,6 +16,7 @@ const RUNS = requestRuns(2000);
 type Json = Record<string, unknown>;
 
 interface Wire {
+  readonly name: string;
   readonly protocol: Protocol;
   readonly provider: string;
   readonly check: (body: unknown) => string[];
@@ -30,12 +31,25 @@ interface Asked {
 }
 
 const wires: readonly Wire[] = [
-  { protocol: openaiChat, provider: "openai", check: checkChatRequest, pairs: chatPairs },
-  { protocol: anthropicMessages, provider: "anthropic", check: checkMessagesRequest, pairs: messagesPairs },
+  { name: "openai-chat", protocol: openaiChat, provider: "openai", check: checkChatRequest, pairs: chatPairs },
+  {
+    name: "openai-chat in dialects",
+    protocol: openaiCompatible,
+    provider: "openai",
+    check: checkChatRequest,
+    pairs: chatPairs,
+  },
+  {
+    name: "anthropic-messages",
+    protocol: anthropicMessages,
+    provider: "anthropic",
+    check: checkMessagesRequest,
+    pairs: messagesPairs,
+  },
 ];
 
-for (const { protocol, provider, check, pairs } of wires) {
-  describe(`${protocol.api} requests`, () => {
+for (const { name, protocol, provider, check, pairs } of wires) {
+  describe(`${name} requests`, () => {
     const asked: fc.Arbitrary<Asked> = models(provider, "m")
       .chain((model) => fc.record({ model: fc.constant(model), context: contexts(model), options }))
       .filter(isFair);
@@ -46,7 +60,12 @@ for (const { protocol, provider, check, pairs } of wires) {
       fc.assert(fc.property(asked, check1), { numRuns: RUNS, seed: 20261121 });
 
     test("are accepted by a strict server, whatever the transcript holds", () => {
-      forAll((one) => assert.deepEqual(check(body(one)), []));
+      forAll((one) => {
+        const sent = body(one);
+        assert.deepEqual(check(sent), []);
+        const { noStreaming = false } = one.model.compat ?? {};
+        assert.equal("stream" in sent, protocol === openaiChat || !noStreaming);
+      });
     });
 
     test("give each call the result that was recorded for it, which no other call gets", () => {

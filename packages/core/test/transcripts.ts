@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import type { AssistantContent, Context, ImageContent, Message, ToolCall, UserContent } from "../src/llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../src/llm/model.ts";
 import { getModel } from "../src/providers/vendors.ts";
+import type { JsonSchema } from "../src/schema.ts";
 
 const hostileIds: readonly string[] = [
   "",
@@ -179,7 +180,20 @@ function image(mimeType: string, data = "iVBORw0KGgo="): ImageContent {
   return { type: "image", data, mimeType };
 }
 
-const schema = { type: "object", properties: { path: { type: "string" } } };
+const path = { type: "string", minLength: 1, description: "Where." };
+const closed = { type: "object", properties: { path }, required: ["path"], additionalProperties: false };
+/** Of objects, as schema libraries write them. */
+export const objectSchemas: fc.Arbitrary<JsonSchema> = fc.constantFrom<JsonSchema[]>(
+  { type: "object", properties: { path } },
+  { ...closed, properties: { path: { type: "string" } } },
+  { ...closed, properties: { path: { anyOf: [{ const: "/" }, { type: "null" }] } } },
+  { ...closed, properties: { path: { oneOf: [{ const: "/" }, { type: "string", format: "uri" }] } } },
+  {
+    type: "object",
+    properties: { tree: { $ref: "#/$defs/tree" }, pair: { type: "array", prefixItems: [path], items: false } },
+    $defs: { tree: { type: "object", properties: { left: { $ref: "#/$defs/tree" } }, required: ["left"] } },
+  },
+);
 
 export const contexts = (model: Model): fc.Arbitrary<Context> =>
   fc
@@ -189,8 +203,9 @@ export const contexts = (model: Model): fc.Arbitrary<Context> =>
       // Names as other protocols make them, too.
       tools: fc.subarray(["read", "write", "fs.read/all", "x".repeat(70)]),
       description: texts,
+      schema: objectSchemas,
     })
-    .map(({ systemPrompt, messages, tools, description }) => ({
+    .map(({ systemPrompt, messages, tools, description, schema }) => ({
       ...(systemPrompt !== undefined && { systemPrompt }),
       messages,
       tools: tools.map((name) => ({ name, description, parameters: schema })),
@@ -208,10 +223,31 @@ export const models = (provider: string, id: string): fc.Arbitrary<Model> =>
           systemRole: fc.constantFrom("system", "developer"),
           maxTokensField: fc.constantFrom("max_tokens", "max_completion_tokens"),
           streamUsage: fc.boolean(),
-          thinkingFormat: fc.constantFrom("reasoning_effort", "reasoning", "thinking", "enable_thinking", "none"),
+          thinkingFormat: fc.constantFrom(
+            ...([
+              "reasoning_effort",
+              "reasoning",
+              "thinking",
+              "enable_thinking",
+              "chat_template_kwargs",
+              "none",
+            ] as const),
+          ),
           replayReasoning: fc.boolean(),
-          noTemperature: fc.boolean(),
+          noTemperature: fc.constantFrom<(boolean | "thinking")[]>(true, false, "thinking"),
           adaptiveThinking: fc.boolean(),
+          structuredOutput: fc.constantFrom("json_schema", "no_tools", "none"),
+          schemaKeywords: fc.constant(
+            "type properties required additionalProperties enum anyOf items description".split(" "),
+          ),
+          noStreaming: fc.boolean(),
+          cacheKeyField: fc.constantFrom("prompt_cache_key", "session_id"),
+          cacheKeyHeader: fc.constant("x-session"),
+          toolChoice: fc.constantFrom("required", "auto"),
+          toolsForHistory: fc.boolean(),
+          callIdDigits: fc.constant(9),
+          assistantAfterTool: fc.boolean(),
+          mergeUsers: fc.boolean(),
         },
         { requiredKeys: [] },
       ),
@@ -226,8 +262,12 @@ export const options: fc.Arbitrary<StreamOptions> = fc.record(
     maxTokens: fc.constantFrom(1, 1000, 4096, 100_000),
     reasoning: fc.constantFrom("minimal", "low", "medium", "high", "xhigh"),
     toolChoice: fc.constantFrom<ToolChoice[]>("auto", "none", "required", { name: "read" }),
+    output: fc.record(
+      { schema: objectSchemas, name: fc.constantFrom("city", "a name/that\ud83d is".repeat(9)) },
+      { requiredKeys: ["schema"] },
+    ),
     cacheRetention: fc.constantFrom("none", "short", "long"),
-    sessionId: fc.constantFrom("session-1"),
+    sessionId: fc.constantFrom("session-1", "", `a session \ud83d ${"x".repeat(80)}`),
   },
   { requiredKeys: [] },
 );

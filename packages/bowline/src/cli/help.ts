@@ -1,4 +1,5 @@
 /** Help, made from the option tables. docs/cli.md is generated from the same functions. */
+import { vendors } from "@bowline/core";
 import { doctorOptions } from "./doctor-options.ts";
 import { optionLines, runOptions } from "./options.ts";
 import { replayOptions } from "./replay-options.ts";
@@ -31,9 +32,8 @@ ${optionLines(runOptions)}
 Which model, the first of:
   --profile, a file that bowline doctor wrote; --model and --base-url win over what it says
   --model or BOWLINE_MODEL
-  a key in the environment: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, GROQ_API_KEY,
-  DEEPSEEK_API_KEY, MISTRAL_API_KEY, XAI_API_KEY
-  a model server on this machine: Ollama (11434), LM Studio (1234), llama.cpp (8080), vLLM (8000)
+${listed("a key in the environment:", keyVariables())}
+${listed("a model server on this machine:", localServers())}
   the practice model: no LLM, a small planner that needs no key; BOWLINE_DISCOVERY=off goes straight to it
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted
@@ -69,4 +69,19 @@ did not do what it was asked, which proves nothing about the server.
 
 Exit codes: 0 usable, if only without tools, 1 not usable, 2 wrong usage, 130 stopped
 `;
+}
+
+/** Of the vendors that have an address, in the order in which they are looked for. */
+function keyVariables(): string[] {
+  return vendors.flatMap(({ keyVariable, baseUrl }) => (baseUrl === undefined ? [] : (keyVariable ?? [])));
+}
+
+function localServers(): string[] {
+  const local = vendors.filter(({ keyVariable, baseUrl }) => keyVariable === undefined && baseUrl !== undefined);
+  return local.map(({ name, baseUrl }) => `${name} (${new URL(baseUrl ?? "").port})`);
+}
+
+/** In lines of up to 120 characters, broken behind commas. */
+function listed(what: string, things: readonly string[]): string {
+  return `${what} ${things.join(", ")}`.replaceAll(/(.{1,118})(?:(?<=,) |$)/g, "  $1\n").trimEnd();
 }

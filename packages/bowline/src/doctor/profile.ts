@@ -3,16 +3,31 @@ import type { Compat } from "@bowline/core";
 import type { Profile } from "./finding.ts";
 import { parse, record } from "./wire.ts";
 
-/** The values a switch may have, or the form of its text. */
-const switches: Readonly<Record<keyof Compat, readonly unknown[] | RegExp>> = {
+/** The values that a switch may have, the form of its text, or what says whether it may. */
+type Allowed = readonly unknown[] | RegExp | ((setting: unknown) => boolean);
+
+const header = /^[\w!#$%&'*+.^`|~-]+$/;
+const switches: Readonly<Record<keyof Compat, Allowed>> = {
   maxTokensField: ["max_tokens", "max_completion_tokens"],
   systemRole: ["system", "developer"],
   streamUsage: [true, false],
-  thinkingFormat: ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "none"],
+  thinkingFormat: ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs", "none"],
   replayReasoning: [true, false],
-  noTemperature: [true, false],
-  keyHeader: /^[\w!#$%&'*+.^`|~-]+$/,
+  noTemperature: [true, false, "thinking"],
+  keyHeader: header,
   adaptiveThinking: [true, false],
+  structuredOutput: ["json_schema", "no_tools", "none"],
+  noStreaming: [true, false],
+  cacheKeyField: /^\w+$/,
+  cacheKeyHeader: header,
+  schemaKeywords: (words) => Array.isArray(words) && words.every((word) => typeof word === "string"),
+  toolChoice: ["required", "auto"],
+  toolsForHistory: [true, false],
+  callIdDigits: (digits) => Number.isInteger(digits) && (digits as number) > 0,
+  noNullContent: [true, false],
+  toolResultName: [true, false],
+  assistantAfterTool: [true, false],
+  mergeUsers: [true, false],
 };
 
 /** Throws an `Error` whose message says what is wrong with the text. */
@@ -37,7 +52,8 @@ export function parseProfile(text: string): Profile {
   };
 }
 
-function isAllowed(setting: unknown, allowed: readonly unknown[] | RegExp): boolean {
+function isAllowed(setting: unknown, allowed: Allowed): boolean {
+  if (typeof allowed === "function") return allowed(setting);
   return allowed instanceof RegExp ? typeof setting === "string" && allowed.test(setting) : allowed.includes(setting);
 }
 

@@ -1,5 +1,6 @@
 /** A model is data: where it is, which wire it speaks, what it can do. Unknown facts are absent, and nothing here is a registry. */
 import type { Clock } from "../clock.ts";
+import type { JsonSchema } from "../json-value.ts";
 import type { EventStream } from "./stream.ts";
 import type { AssistantMessage, Context } from "./message.ts";
 import type { AssistantMessageEvent } from "./event.ts";
@@ -33,8 +34,11 @@ export interface Model<TApi extends string = string> {
   compat?: Compat;
 }
 
-/** Switches of a target. A vendor's row sets them; a caller may override each. */
-export interface Compat {
+/**
+ * Switches of a target, each off unless set: without any, a request is as the protocol's reference says. A vendor's row sets
+ * them; a caller may override each.
+ */
+export interface Compat extends Dialect {
   /** Q105. Default `max_tokens`. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
   /** Q107. Default `system`. */
@@ -42,15 +46,52 @@ export interface Compat {
   /** Whether `stream_options.include_usage` is sent (Q106). Default true. */
   streamUsage?: boolean;
   /** How thinking is asked for (Q134). Default `reasoning_effort`. */
-  thinkingFormat?: "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "none";
-  /** Whether reasoning text is sent back to the same model (Q132, Q133). Default false. */
+  thinkingFormat?: "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "chat_template_kwargs" | "none";
+  /** Whether reasoning text is sent back to the same model (Q132, Q133). */
   replayReasoning?: boolean;
-  /** Whether `temperature` is refused (Q113). Default false. */
-  noTemperature?: boolean;
+  /** Whether `temperature` is refused: always, or in a request that asks for thinking, which on openai-chat is dialect (Q113). */
+  noTemperature?: boolean | "thinking";
   /** The header that carries the key bare, in place of `Authorization: Bearer` (Azure's `api-key`; Q135). */
   keyHeader?: string;
-  /** Anthropic: ask for adaptive thinking with an effort instead of a token budget. Default false. */
+  /** Anthropic: ask for adaptive thinking with an effort instead of a token budget. */
   adaptiveThinking?: boolean;
+}
+
+/**
+ * What not every page pays for. Of these, and of {@link StreamOptions.output}, `streamOpenaiChat`, the smallest wire, knows
+ * nothing: on openai-chat they are for `streamOpenaiCompatible`, which is the wire of `streamByProtocol` and so the default.
+ */
+export interface Dialect {
+  /**
+   * Whether the server holds an answer to a schema: in any request, or only in one without tools. {@link supportsOutput} reads it.
+   * Default `json_schema` on the vendors' own protocols and `none` on openai-chat, where servers differ.
+   */
+  structuredOutput?: "json_schema" | "no_tools" | "none";
+  /** The server cannot stream. It is asked for the whole answer, which then comes as one burst of events. */
+  noStreaming?: boolean;
+  /** The body's field for {@link StreamOptions.sessionId} on openai-chat, such as `prompt_cache_key`. */
+  cacheKeyField?: string;
+  /** The header for it. */
+  cacheKeyHeader?: string;
+  /**
+   * The words of JSON Schema that the server takes, in tools and output (Q115). What another word says goes into the description;
+   * `const` becomes `enum`, `oneOf` becomes `anyOf`, a `$ref` what it leads to. Default: schemas are sent as given.
+   */
+  schemaKeywords?: readonly string[];
+  /** The most that a tool choice may ask for (Q112). Default: a tool by name. */
+  toolChoice?: "required" | "auto";
+  /** Whether tools that are only history are declared when there are no others (Q111). Always so on anthropic-messages. */
+  toolsForHistory?: boolean;
+  /** Ids of calls are numbers of so many digits: Mistral takes 9 letters or digits (Q119). */
+  callIdDigits?: number;
+  /** Whether an answer without text is `""` rather than null (Q120). */
+  noNullContent?: boolean;
+  /** Whether a result has the tool's name (Q128). */
+  toolResultName?: boolean;
+  /** Whether a word of the assistant must stand between results and a user's message (Q124). */
+  assistantAfterTool?: boolean;
+  /** Whether user messages in a row are made one (Q125). */
+  mergeUsers?: boolean;
 }
 
 /** Tokens to think with, for servers that take a budget. */
@@ -72,6 +113,16 @@ export interface StreamTimeouts {
   progressMs?: number;
 }
 
+/** What an answer has to be. */
+export interface OutputFormat {
+  /** Of an object, as `toJsonSchema` gives it. */
+  schema: JsonSchema;
+  /** What the model and the server call it: letters, digits, `_` and `-`, up to 64. Default `answer`. */
+  name?: string;
+  /** OpenAI's strict mode (Q117). Default: on where the schema qualifies. */
+  strict?: boolean;
+}
+
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
 /** Options of one model call. Everything is optional and nothing is read from the environment. */
@@ -86,6 +137,8 @@ export interface StreamOptions {
   reasoning?: Exclude<ThinkingLevel, "off">;
   thinkingBudgets?: ThinkingBudgets;
   toolChoice?: ToolChoice;
+  /** Holds the answer to a schema, where {@link supportsOutput}; left out elsewhere. What comes back is text: parse and check it. */
+  output?: OutputFormat;
   /** Forwarded for prompt caching where the server knows such a thing. */
   sessionId?: string;
   /** Prompt caching on wires that mark it (Anthropic). Default `short`. */
@@ -136,3 +189,11 @@ export type StreamFn = (
   context: Context,
   options: StreamOptions,
 ) => AssistantMessageStream | Promise<AssistantMessageStream>;
+
+const ownProtocols = /^(?:anthropic-messages|openai-responses|google-generate)$/;
+
+/** Whether the model's server holds an answer to {@link StreamOptions.output} in a request with tools, or in one without. */
+export function supportsOutput({ api, compat }: Model, withTools = true): boolean {
+  const how = compat?.structuredOutput ?? (ownProtocols.test(api) ? "json_schema" : "none");
+  return withTools ? how === "json_schema" : how !== "none";
+}

@@ -14,12 +14,23 @@ export type { MessageOrigin } from "./event.ts";
 
 type PartKind = "text" | "thinking" | "toolCall";
 
-/** One part that is still being written. `held` is half a surrogate pair, kept until its other half comes (Q091). */
+/** What the deltas of a part are called. */
+const deltaTypes = { text: "text_delta", thinking: "thinking_delta", toolCall: "toolcall_delta" } as const;
+
+/** Engines keep text that grew as a chain of its pieces, which each garbage collection walks: so many are joined for good. */
+const PIECES = 128;
+
+/** One part that is still being written. */
 interface OpenPart {
   readonly kind: PartKind;
-  /** What its events are called. */
-  readonly delta: LiveDelta["type"];
+  readonly deltaType: LiveDelta["type"];
+  /** The part in the live message. */
+  readonly live: AssistantContent | undefined;
+  /** Half a surrogate pair, kept until its other half comes (Q091). */
   held: string;
+  /** The text so far, but for the pieces that are not joined yet. */
+  joined: string;
+  pieces: string[];
 }
 
 /** An event without what every event of this writer has. */
@@ -29,7 +40,8 @@ export class MessageWriter {
   readonly message: AssistantMessage;
   readonly #origin: MessageOrigin;
   readonly #attempt: number;
-  readonly #open = new Map<number, OpenPart>();
+  /** By their place in the message. */
+  readonly #open: (OpenPart | undefined)[] = [];
   #batch: AssistantMessageEvent[] = [];
   #started = false;
   #ended = false;
@@ -72,16 +84,20 @@ export class MessageWriter {
 
   /** Appends to an open part. Empty text is no event. */
   append(index: number, text: string): void {
-    const part = this.#open.get(index);
+    const part = this.#open[index];
     if (part === undefined || text === "" || this.#ended) return;
     let delta = text;
     if (part.kind !== "toolCall") {
-      delta = part.held + text;
+      if (part.held !== "") {
+        delta = part.held + text;
+        part.held = "";
+      }
       const last = delta.charCodeAt(delta.length - 1);
-      const isHalf = last >= 0xd800 && last <= 0xdbff;
-      part.held = isHalf ? delta.slice(-1) : "";
-      if (isHalf) delta = delta.slice(0, -1);
-      if (delta === "") return;
+      if (last >= 0xd800 && last <= 0xdbff) {
+        part.held = delta.slice(-1);
+        delta = delta.slice(0, -1);
+        if (delta === "") return;
+      }
     }
     this.#delta(part, index, delta);
   }
@@ -149,7 +165,7 @@ export class MessageWriter {
 
   #end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {
     if (this.#ended) return;
-    for (const index of this.#open.keys()) this.close(index);
+    this.#open.forEach((_, index) => this.close(index));
     Object.assign(this.message, fields);
     this.#write(event);
     this.#ended = true;
@@ -162,24 +178,33 @@ export class MessageWriter {
 
   #openPart(kind: PartKind, start: Body<AssistantMessageEvent>): number {
     const index = this.#next;
-    this.#open.set(index, { kind, delta: `${kind.toLowerCase() as Lowercase<PartKind>}_delta`, held: "" });
     this.#write(start);
+    const live = this.message.content[index];
+    this.#open[index] = { kind, deltaType: deltaTypes[kind], live, held: "", joined: "", pieces: [] };
     return index;
   }
 
   /** The part as it stands, if it was open and is of this kind. */
   #close(index: number, kind: PartKind): AssistantContent | undefined {
-    const part = this.#open.get(index);
+    const part = this.#open[index];
     if (part?.kind !== kind) return undefined;
     if (part.held !== "") this.#delta(part, index, part.held);
-    this.#open.delete(index);
+    this.#open[index] = undefined;
     return this.message.content[index];
   }
 
+  /** What the reducer does with a delta, without the event: it comes by the thousand. */
   #delta(part: OpenPart, index: number, delta: string): void {
-    const event = new LiveDelta(part.delta, this.#attempt, index, delta, this.message);
-    applyEvent(this.message, event);
-    this.#batch.push(event);
+    this.#batch.push(new LiveDelta(part.deltaType, this.#attempt, index, delta, this.message));
+    const { live } = part;
+    const isEnough = part.pieces.push(delta) === PIECES;
+    if (isEnough) {
+      part.joined += part.pieces.join("");
+      part.pieces = [];
+    }
+    if (live?.type === "text") live.text = isEnough ? part.joined : live.text + delta;
+    else if (live?.type === "thinking") live.thinking = isEnough ? part.joined : live.thinking + delta;
+    else if (live?.type === "toolCall") live.argumentsText = isEnough ? part.joined : live.argumentsText + delta;
   }
 
   #write(body: Body<AssistantMessageEvent>): void {

@@ -1,12 +1,18 @@
 /** The stream function of the main entry: the wire is chosen by the model's protocol and loaded on first use. */
 import { BowlineError } from "../errors.ts";
-import type { StreamFn } from "../llm/model.ts";
+import type { Model, StreamFn } from "../llm/model.ts";
+import { vendors } from "./vendors.ts";
 
-/** Throws `invalid_argument` for a protocol it does not know; the loop makes a failed message of it. */
-export const streamByProtocol: StreamFn = async (model, context, options) => {
+/**
+ * Without an `apiKey` it takes that of the vendor's environment variable, for the vendor's own address only. Throws
+ * `invalid_argument` for a protocol it does not know; the loop makes a failed message of it.
+ */
+export const streamByProtocol: StreamFn = async (model, context, given) => {
+  const apiKey = given.apiKey ?? environmentKey(model);
+  const options = { ...given, ...(apiKey !== undefined && { apiKey }) };
   switch (model.api) {
     case "openai-chat":
-      return (await import("./openai-chat/index.ts")).streamOpenaiChat(model, context, options);
+      return (await import("./openai-chat/compatible.ts")).streamOpenaiCompatible(model, context, options);
     case "anthropic-messages":
       return (await import("./anthropic-messages/index.ts")).streamAnthropicMessages(model, context, options);
     case "openai-responses":
@@ -25,3 +31,15 @@ export const streamByProtocol: StreamFn = async (model, context, options) => {
       );
   }
 };
+
+/** A key is not sent to an address that is not its vendor's, such as a proxy under the vendor's name. */
+function environmentKey({ provider, baseUrl }: Model): string | undefined {
+  const vendor = vendors.find((row) => row.id === provider && row.baseUrl === baseUrl);
+  if (vendor?.keyVariable === undefined) return undefined;
+  try {
+    const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+    return process?.env?.[vendor.keyVariable];
+  } catch {
+    return undefined; // Deno refuses without its permission
+  }
+}

@@ -49,7 +49,7 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
     createId: options.createId ?? (() => `call_${++ids}`),
   });
   const sse = createSseReader((data, name) => {
-    if (isOver()) return;
+    if (writer.ended) return;
     // Lines before the first event that were no field: an answer in one piece, of which only the end is an event (Q239).
     if (events++ === 0 && sse.stray.startsWith("{")) read(sse.stray, "");
     read(data, name);
@@ -95,9 +95,9 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
 
   /** One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read (Q025, Q026). */
   function read(data: string, name: string): void {
-    if (reader.sentinel?.(data) === true) return;
     const value = parseJson(data);
     if (isRecord(value)) return reader.event(value, name);
+    if (reader.sentinel?.(data) === true) return;
     if (Array.isArray(value)) return value.forEach((item) => reader.event(asRecord(item), name)); // Q212
     const text = data.trim();
     if (value !== undefined || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080

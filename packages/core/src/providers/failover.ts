@@ -54,8 +54,13 @@ export function createFailover(
       const models = [model, ...options.models];
       for (const [index, candidate] of models.entries()) {
         const next = models[index + 1];
-        const key = await keyFor(candidate, model, callOptions, options);
-        const stream = await options.streamFn(candidate, context, { ...callOptions, signal, ...key });
+        const { apiKey: _, ...rest } = callOptions;
+        const apiKey = await keyFor(candidate, model, callOptions, options);
+        const stream = await options.streamFn(candidate, context, {
+          ...rest,
+          signal,
+          ...(apiKey !== undefined && { apiKey }),
+        });
         const failed = await pass(stream, push, next === undefined ? [] : kinds);
         if (failed.message !== undefined) return failed.message;
         if (next !== undefined) push([failover(candidate, next, failed.event)]);
@@ -94,9 +99,8 @@ async function keyFor(
   first: Model,
   { apiKey }: StreamOptions,
   { getApiKey }: FailoverOptions,
-): Promise<Partial<StreamOptions>> {
-  const own = (await getApiKey?.(candidate.provider)) ?? (candidate.provider === first.provider ? apiKey : undefined);
-  return { apiKey: own ?? "" };
+): Promise<string | undefined> {
+  return (await getApiKey?.(candidate.provider)) ?? (candidate.provider === first.provider ? apiKey : undefined);
 }
 
 function failover(from: Model, to: Model, { attempt, error }: Failed): AssistantMessageEvent {

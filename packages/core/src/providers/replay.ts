@@ -122,11 +122,10 @@ function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] 
 
 function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent {
   const type = mimeType.toLowerCase().replace("image/jpg", "image/jpeg");
+  const sees = model.input.includes("image");
   const isKnown = /^image\/(?:jpeg|png|gif|webp)$/.test(type) && data !== "";
-  if (isKnown && model.input.includes("image")) return { type: "image", data, mimeType: type };
-  const why = model.input.includes("image")
-    ? `${wellFormed(mimeType)} is not JPEG, PNG, GIF or WebP`
-    : "the model reads text only";
+  if (isKnown && sees) return { type: "image", data, mimeType: type };
+  const why = sees ? `${wellFormed(mimeType)} is not JPEG, PNG, GIF or WebP` : "the model reads text only";
   return { type: "text", text: `[an image was left out: ${why}]` };
 }
 
@@ -154,7 +153,7 @@ export function argumentsJson(call: { readonly arguments: Record<string, unknown
   });
 }
 
-/** The base URL and a path, with one slash between (Q135). */
+/** The base URL and a path, with one slash between; a query such as Azure's `api-version` stays last (Q135). */
 export function joinUrl(baseUrl: string, path: string): string {
-  return `${baseUrl.replace(/\/+$/, "")}/${path}`;
+  return baseUrl.replace(/\/*(?=\?|$)/, `/${path}`);
 }

@@ -1,6 +1,7 @@
 /** Joins a protocol to the transport: one model call with its retries, as a stream that always ends with `done` or `error`. */
 import { randomId, sleep, systemClock } from "../clock.ts";
 import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
+import { defined } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamOptions } from "../llm/model.ts";
@@ -22,6 +23,9 @@ export interface Wire extends Pick<Protocol, "encode"> {
 }
 
 export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000 };
+
+/** Answers that are no good are asked for again on a budget of their own: each costs the whole prompt. */
+const MAX_POOR_ANSWERS = 2;
 
 /** The protocol as a stream function. Never throws or rejects: every failure is the stream's last event. */
 export function createStreamFn(
@@ -49,11 +53,14 @@ async function call(
   push: Push,
   left: AbortSignal,
 ): Promise<AssistantMessage> {
-  const { clock = systemClock, createId = randomId, random = Math.random } = options;
-  const { maxRetries = 2, maxRetryDelayMs = 60_000 } = options;
-  const signal = options.signal === undefined ? left : AbortSignal.any([options.signal, left]);
+  const { clock = systemClock, createId = randomId, random = Math.random, fetch = globalThis.fetch } = options;
+  const { maxRetries = 2, maxRetryDelayMs = 60_000, retryAfterOutput = false } = options;
+  const signal = AbortSignal.any([left, options.signal ?? left]);
   const toolNames = (context.tools ?? []).map((tool) => tool.name);
   const request = prepare(wire, model, context, options);
+  const secret = options.apiKey?.trim() ?? ""; // servers quote the key they refuse; it must not travel on
+  let poorAnswers = 0;
+  let fresh = false;
   for (let attempt = 1; ; attempt++) {
     const decoder = wire.createDecoder(model, {
       timestamp: clock.now(),
@@ -61,18 +68,56 @@ async function call(
       toolNames,
       createId: () => `call_${createId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
     });
-    const error = await attemptOnce(decoder, request, model, { ...options, clock, signal }, push);
-    if (error === undefined) return decoder.message;
-    const delay = backoffMs(attempt, error.retryAfterMs, random());
-    const tooLong = maxRetryDelayMs > 0 && delay > maxRetryDelayMs;
-    const shown = decoder.started && options.retryAfterOutput !== true;
-    if (shown || !error.retryable || attempt > maxRetries || signal.aborted || tooLong) {
-      push(decoder.fail(tooLong && error.retryable ? refuseWait(error, delay) : error));
+    const failure = await ask(decoder);
+    if (failure === undefined) return decoder.message;
+    const error = secret === "" ? failure : reworded(failure, failure.message.replaceAll(secret, "[key]"));
+    // The server answered, and the answer was no good: empty, or a call that the model botched (Q092, Q104, Q207).
+    const { code, status = 0, retryable, retryAfterMs = 0 } = error;
+    const isPoor = code === "empty_response" || (code === "server_error" && status < 500);
+    const count = isPoor ? ++poorAnswers : attempt - poorAnswers;
+    const budget = isPoor ? Math.min(maxRetries, MAX_POOR_ANSWERS) : maxRetries;
+    // A pooled connection that broke says nothing of the server: at once again, on one that is new (Q230).
+    const isBroken = code === "connection_failed";
+    const delayMs = isBroken && !fresh ? 0 : backoffMs(count, error, random());
+    fresh ||= isBroken;
+    const isTooLong = maxRetryDelayMs > 0 && retryAfterMs > maxRetryDelayMs && retryable;
+    const isShown = decoder.started && !retryAfterOutput;
+    if (isShown || !retryable || count > budget || signal.aborted || isTooLong) {
+      const message = `${error.message} (the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;
+      push(decoder.fail(isTooLong ? reworded(error, message) : error));
       return decoder.message;
     }
-    if (decoder.started) push([{ type: "message_retract", attempt, contentIndex: 0, error: toErrorInfo(error) }]);
-    push([{ type: "request_retry", attempt, delayMs: delay, error: toErrorInfo(error) }]);
-    await sleep(clock, delay, signal);
+    const failed = { attempt, error: toErrorInfo(error) };
+    if (decoder.started) push([{ type: "message_retract", ...failed, contentIndex: 0 }]);
+    push([{ type: "request_retry", ...failed, delayMs }]);
+    await sleep(clock, delayMs, signal);
+  }
+
+  /** One try. Returns what went wrong, or undefined after `done`. */
+  async function ask(decoder: Decoder): Promise<BowlineError | undefined> {
+    const emit = (events: AssistantMessageEvent[]): ChunkVerdict => {
+      if (decoder.ended) addCost(decoder.message, model);
+      push(events);
+      if (decoder.ended || decoder.failure !== undefined) return "complete";
+      return events.length > 0 ? "progress" : "alive";
+    };
+    try {
+      await postForStream(await request, {
+        ...DEFAULT_TIMEOUTS,
+        ...options.timeouts,
+        fetch,
+        clock,
+        signal,
+        fresh,
+        model: model.id,
+        onResponse: (response) => callHook("onResponse", () => options.onResponse?.(response, model)),
+        onChunk: (chunk) => emit(decoder.push(chunk)),
+      });
+      emit(decoder.end());
+      return decoder.failure;
+    } catch (error) {
+      return toBowlineError(error, "internal_error");
+    }
   }
 }
 
@@ -84,52 +129,11 @@ async function prepare(wire: Wire, model: Model, context: Context, options: Stre
   return { ...request, body: (replaced as Record<string, unknown> | undefined) ?? body };
 }
 
-/** One try. Returns what went wrong, or undefined after `done`. */
-async function attemptOnce(
-  decoder: Decoder,
-  prepared: Promise<PostRequest>,
-  model: Model,
-  options: StreamOptions & { readonly clock: NonNullable<StreamOptions["clock"]>; readonly signal: AbortSignal },
-  push: Push,
-): Promise<BowlineError | undefined> {
-  const { clock, signal, onResponse, fetch = globalThis.fetch } = options;
-  const emit = (events: AssistantMessageEvent[]): ChunkVerdict => {
-    if (decoder.ended) addCost(decoder.message, model);
-    push(events);
-    if (decoder.ended || decoder.failure !== undefined) return "complete";
-    return events.length > 0 ? "progress" : "alive";
-  };
-  try {
-    await postForStream(await prepared, {
-      ...DEFAULT_TIMEOUTS,
-      ...options.timeouts,
-      fetch,
-      clock,
-      signal,
-      onResponse: (response) => callHook("onResponse", () => onResponse?.(response, model)),
-      onChunk: (chunk) => emit(decoder.push(chunk)),
-    });
-    emit(decoder.end());
-    return decoder.failure;
-  } catch (error) {
-    return redact(toBowlineError(error, "internal_error"), options.apiKey);
-  }
+function addCost({ usage }: AssistantMessage, { cost: prices }: Model): void {
+  if (prices !== undefined) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, prices) }));
 }
 
-function addCost(message: AssistantMessage, model: Model): void {
-  if (message.usage.cost !== undefined || model.cost === undefined) return;
-  const cost = costOf(message.usage, model.cost);
-  if (cost !== undefined) message.usage.cost = cost;
-}
-
-function refuseWait(error: BowlineError, delay: number): BowlineError {
-  const message = `${error.message} (the server asks to wait ${Math.ceil(delay / 1000)} s)`;
-  return new BowlineError(error.code, message, { ...toErrorInfo(error), cause: error });
-}
-
-/** Servers quote the key they refuse; it must not travel on. */
-function redact(error: BowlineError, apiKey: string | undefined): BowlineError {
-  const secret = apiKey?.trim() ?? "";
-  if (secret === "" || !error.message.includes(secret)) return error;
-  return new BowlineError(error.code, error.message.replaceAll(secret, "[key]"), { ...toErrorInfo(error) });
+/** The cause is left behind: it may say what the message no longer does. */
+function reworded(error: BowlineError, message: string): BowlineError {
+  return new BowlineError(error.code, message, toErrorInfo(error));
 }

@@ -1,7 +1,7 @@
 /** Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many (Q118, Q119, Q177). */
-
 import { BowlineError } from "../errors.ts";
 import type { Tool } from "../llm/message.ts";
+import type { Compat, ToolChoice } from "../llm/model.ts";
 
 /** How long a wire lets them be. */
 export interface NameLimits {
@@ -43,8 +43,8 @@ export function toWireNames(tools: readonly Tool[], length: number): string[] {
     const wireName = toWireName(name, length);
     const other = taken.get(wireName);
     if (other !== undefined) {
-      const both = `${JSON.stringify(other)} and ${JSON.stringify(name)}`;
-      throw new BowlineError("invalid_argument", `The tools ${both} would both be ${wireName}.`);
+      const names = JSON.stringify([other, name]);
+      throw new BowlineError("invalid_argument", `Two tools would be called ${wireName}: ${names}.`);
     }
     taken.set(wireName, name);
     return wireName;
@@ -57,6 +57,11 @@ export function fromWireName(name: string, declared: readonly string[], length: 
   return declared.find((candidate) => toWireName(candidate, length) === name) ?? name;
 }
 
+/** The choice, or the most that this server takes (Q112). */
+export function allowedChoice(choice: ToolChoice, { toolChoice: most }: Compat = {}): ToolChoice {
+  return most === undefined || choice === "auto" || choice === "none" ? choice : most;
+}
+
 function clean(text: string, length: number): string {
-  return text.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, length);
+  return text.replace(/[^\w-]/g, "_").slice(0, length);
 }

@@ -13,10 +13,46 @@ export interface Vendor {
   readonly keyVariable?: string;
   /** Asked when no model is named; without it, the first that `/models` lists. */
   readonly defaultModel?: string;
-  /** Whether its current models can think. Default true. */
+  /** Whether its models can think. Default true. */
+  readonly reasoning?: boolean;
+  readonly compat?: Compat;
+  /** Families that are otherwise than the row says. The first whose pattern is found in a model's id counts. */
+  readonly families?: readonly ModelFamily[];
+}
+
+export interface ModelFamily {
+  /** A regular expression, read without regard to case. */
+  readonly ids: string;
   readonly reasoning?: boolean;
   readonly compat?: Compat;
 }
+
+/** What OpenAI's families take (Q107, Q113). One that is not here is taken for the newest, with nothing held back. */
+const openaiFamilies: readonly ModelFamily[] = [
+  {
+    ids: "^(?:ft:)?gpt-(?:3|4(?!o|\\.\\d))",
+    reasoning: false,
+    compat: { systemRole: "system", structuredOutput: "none" },
+  },
+  { ids: "^(?:ft:)?(?:chat)?gpt-(?:4|5-chat)", reasoning: false, compat: { systemRole: "system" } },
+  { ids: "^gpt-5\\.[1-4](?!-(?:pro|chat|codex))", compat: { noTemperature: "thinking" } },
+  { ids: "^(?:gpt-[5-9]|o\\d)", compat: { noTemperature: true } },
+];
+
+/** What Gemini says it reads of JSON Schema (Q115). */
+const geminiKeywords: readonly string[] = (
+  "$id $defs $ref $anchor type format title description enum anyOf oneOf items prefixItems minItems maxItems " +
+  "minimum maximum properties required additionalProperties propertyOrdering"
+).split(" ");
+/** What Cerebras reads. */
+const cerebrasKeywords: readonly string[] =
+  "$defs $ref type title description enum const anyOf items properties required additionalProperties".split(" ");
+
+/**
+ * Model servers hold every word of the answer to a schema, so that with one no tool would be called; the templates of many a model
+ * want the user's messages as one (Q125).
+ */
+const local: Compat = { structuredOutput: "no_tools", mergeUsers: true };
 
 /** In the order in which the command looks for keys, then servers on this machine. */
 export const vendors: readonly Vendor[] = [
@@ -27,6 +63,13 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.anthropic.com/v1",
     keyVariable: "ANTHROPIC_API_KEY",
     defaultModel: "claude-sonnet-4-5",
+    families: [
+      { ids: "claude-(?:instant|2|3-(?!7))", reasoning: false, compat: { structuredOutput: "none" } },
+      { ids: "claude-(?:3-7|(?:opus|sonnet)-4[-@](?:0|2025))", compat: { structuredOutput: "none" } },
+      { ids: "claude-(?:opus|sonnet)-4-6", compat: { adaptiveThinking: true } },
+      { ids: "claude-(?:fable|mythos)", compat: { adaptiveThinking: true, noTemperature: true, toolChoice: "auto" } },
+      { ids: "claude-(?:opus-4-[78]|[a-z]+-[5-9])", compat: { adaptiveThinking: true, noTemperature: true } },
+    ],
   },
   {
     id: "openai",
@@ -35,7 +78,13 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.openai.com/v1",
     keyVariable: "OPENAI_API_KEY",
     defaultModel: "gpt-5-mini",
-    compat: { maxTokensField: "max_completion_tokens", systemRole: "developer" },
+    compat: {
+      maxTokensField: "max_completion_tokens",
+      systemRole: "developer",
+      structuredOutput: "json_schema",
+      cacheKeyField: "prompt_cache_key",
+    },
+    families: openaiFamilies,
   },
   {
     id: "google",
@@ -44,6 +93,12 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     keyVariable: "GEMINI_API_KEY",
     defaultModel: "gemini-2.5-flash",
+    compat: { schemaKeywords: geminiKeywords },
+    families: [
+      { ids: "gemma", reasoning: false, compat: { structuredOutput: "none" } },
+      { ids: "gemini-(?:1|2\\.0)", reasoning: false, compat: { structuredOutput: "no_tools" } },
+      { ids: "gemini-2", compat: { structuredOutput: "no_tools" } },
+    ],
   },
   {
     id: "openrouter",
@@ -52,7 +107,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://openrouter.ai/api/v1",
     keyVariable: "OPENROUTER_API_KEY",
     defaultModel: "openrouter/auto",
-    compat: { thinkingFormat: "reasoning" },
+    compat: { thinkingFormat: "reasoning", structuredOutput: "no_tools", cacheKeyField: "session_id" },
   },
   {
     id: "groq",
@@ -61,6 +116,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.groq.com/openai/v1",
     keyVariable: "GROQ_API_KEY",
     defaultModel: "openai/gpt-oss-120b",
+    families: [{ ids: "llama|gemma|kimi|allam|compound", reasoning: false }],
   },
   {
     id: "deepseek",
@@ -70,6 +126,7 @@ export const vendors: readonly Vendor[] = [
     keyVariable: "DEEPSEEK_API_KEY",
     defaultModel: "deepseek-chat",
     compat: { thinkingFormat: "thinking", replayReasoning: true },
+    families: [{ ids: "reasoner", compat: { toolChoice: "auto" } }],
   },
   {
     id: "mistral",
@@ -78,7 +135,15 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.mistral.ai/v1",
     keyVariable: "MISTRAL_API_KEY",
     defaultModel: "mistral-large-latest",
-    compat: { streamUsage: false, thinkingFormat: "none" },
+    compat: {
+      streamUsage: false,
+      thinkingFormat: "none",
+      structuredOutput: "no_tools",
+      cacheKeyField: "prompt_cache_key",
+      toolChoice: "required",
+      callIdDigits: 9,
+      assistantAfterTool: true,
+    },
   },
   {
     id: "xai",
@@ -87,7 +152,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.x.ai/v1",
     keyVariable: "XAI_API_KEY",
     defaultModel: "grok-4",
-    compat: { thinkingFormat: "none" },
+    compat: { thinkingFormat: "none", structuredOutput: "json_schema", cacheKeyHeader: "x-grok-conv-id" },
   },
   {
     id: "together",
@@ -102,6 +167,7 @@ export const vendors: readonly Vendor[] = [
     api: "openai-chat",
     baseUrl: "https://api.fireworks.ai/inference/v1",
     keyVariable: "FIREWORKS_API_KEY",
+    compat: { structuredOutput: "no_tools", cacheKeyField: "prompt_cache_key" },
   },
   {
     id: "cerebras",
@@ -109,7 +175,11 @@ export const vendors: readonly Vendor[] = [
     api: "openai-chat",
     baseUrl: "https://api.cerebras.ai/v1",
     keyVariable: "CEREBRAS_API_KEY",
-    compat: { maxTokensField: "max_completion_tokens" },
+    compat: {
+      maxTokensField: "max_completion_tokens",
+      structuredOutput: "no_tools",
+      schemaKeywords: cerebrasKeywords,
+    },
   },
   {
     id: "moonshot",
@@ -117,7 +187,13 @@ export const vendors: readonly Vendor[] = [
     api: "openai-chat",
     baseUrl: "https://api.moonshot.ai/v1",
     keyVariable: "MOONSHOT_API_KEY",
-    compat: { thinkingFormat: "none", replayReasoning: true },
+    compat: {
+      thinkingFormat: "none",
+      replayReasoning: true,
+      structuredOutput: "no_tools",
+      cacheKeyField: "prompt_cache_key",
+      toolChoice: "auto",
+    },
   },
   {
     id: "zai",
@@ -140,7 +216,14 @@ export const vendors: readonly Vendor[] = [
     name: "Azure OpenAI",
     api: "openai-chat",
     keyVariable: "AZURE_OPENAI_API_KEY",
-    compat: { maxTokensField: "max_completion_tokens", systemRole: "developer", keyHeader: "api-key" },
+    compat: {
+      maxTokensField: "max_completion_tokens",
+      systemRole: "developer",
+      keyHeader: "api-key",
+      structuredOutput: "json_schema",
+      cacheKeyField: "prompt_cache_key",
+    },
+    families: openaiFamilies,
   },
   {
     id: "copilot",
@@ -149,13 +232,20 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.githubcopilot.com",
     keyVariable: "COPILOT_TOKEN",
     compat: { thinkingFormat: "none" },
+    families: [{ ids: "claude", compat: { toolsForHistory: true } }],
   },
-  { id: "ollama", name: "Ollama", api: "openai-chat", baseUrl: "http://127.0.0.1:11434/v1" },
-  { id: "lmstudio", name: "LM Studio", api: "openai-chat", baseUrl: "http://127.0.0.1:1234/v1" },
-  { id: "llamacpp", name: "llama.cpp", api: "openai-chat", baseUrl: "http://127.0.0.1:8080/v1" },
-  { id: "vllm", name: "vLLM", api: "openai-chat", baseUrl: "http://127.0.0.1:8000/v1" },
-  { id: "litellm", name: "LiteLLM", api: "openai-chat", baseUrl: "http://127.0.0.1:4000/v1" },
-  { id: "sglang", name: "SGLang", api: "openai-chat", baseUrl: "http://127.0.0.1:30000/v1" },
+  { id: "ollama", name: "Ollama", api: "openai-chat", baseUrl: "http://127.0.0.1:11434/v1", compat: local },
+  { id: "lmstudio", name: "LM Studio", api: "openai-chat", baseUrl: "http://127.0.0.1:1234/v1", compat: local },
+  { id: "llamacpp", name: "llama.cpp", api: "openai-chat", baseUrl: "http://127.0.0.1:8080/v1", compat: local },
+  { id: "vllm", name: "vLLM", api: "openai-chat", baseUrl: "http://127.0.0.1:8000/v1", compat: local },
+  {
+    id: "litellm",
+    name: "LiteLLM",
+    api: "openai-chat",
+    baseUrl: "http://127.0.0.1:4000/v1",
+    compat: { toolsForHistory: true },
+  },
+  { id: "sglang", name: "SGLang", api: "openai-chat", baseUrl: "http://127.0.0.1:30000/v1", compat: local },
 ];
 
 export interface ModelRef {
@@ -178,8 +268,9 @@ export function parseModelRef(reference: string): ModelRef {
 }
 
 /**
- * A model of a vendor, by id; any id is taken, since servers know their models better than a list does. An unknown vendor needs
- * `overrides.baseUrl` and speaks openai-chat unless told otherwise; without it throws `invalid_argument`.
+ * A model of a vendor, by id; any id is taken, since servers know their models better than a list does. What its family is known to
+ * want otherwise comes from the vendor's row; `overrides` win. An unknown vendor needs `overrides.baseUrl` and speaks openai-chat
+ * unless told otherwise; without it throws `invalid_argument`.
  */
 export function getModel(provider: string, id: string, overrides: Partial<Omit<Model, "id" | "provider">> = {}): Model {
   const vendor = vendors.find((row) => row.id === provider);
@@ -192,11 +283,12 @@ export function getModel(provider: string, id: string, overrides: Partial<Omit<M
         : `${vendor.name} has no address of its own`;
     throw new BowlineError("invalid_argument", `${what}: give a base URL, or use one of ${known}.`);
   }
-  const compat = { ...vendor?.compat, ...overrides.compat };
+  const family = vendor?.families?.find(({ ids }) => new RegExp(ids, "i").test(id));
+  const compat = { ...vendor?.compat, ...family?.compat, ...overrides.compat };
   return {
     name: id,
     api: vendor?.api ?? "openai-chat",
-    reasoning: vendor?.reasoning ?? true,
+    reasoning: family?.reasoning ?? vendor?.reasoning ?? true,
     input: ["text", "image"],
     ...overrides,
     id,

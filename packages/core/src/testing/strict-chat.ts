@@ -10,7 +10,11 @@ const callId = /^[\x21-\x7e]{1,40}$/;
 /** What thinking models send back under the name they chose (Q082, Q132). */
 const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
+/** The dialects in which thinking is asked for (Q134). */
+const thinkingFields = ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"];
+
 const optionalFields = [
+  "stream",
   "stream_options",
   "max_tokens",
   "max_completion_tokens",
@@ -19,21 +23,21 @@ const optionalFields = [
   "tool_choice",
   "parallel_tool_calls",
   "metadata",
+  "response_format",
   "prompt_cache_key",
-  "reasoning_effort",
-  "reasoning",
-  "thinking",
-  "enable_thinking",
+  "session_id",
+  ...thinkingFields,
 ];
 
-/** What is wrong with the body of a streamed Chat Completions request; nothing when it is fine. */
+/** What is wrong with the body of a Chat Completions request, streamed or not; nothing when it is fine. */
 export function checkChatRequest(body: unknown): string[] {
   const problems = new Problems();
-  const request = problems.object("", body, ["model", "messages", "stream"], optionalFields);
+  const request = problems.object("", body, ["model", "messages"], optionalFields);
   if (request === undefined) return problems.list;
   problems.everyString("", body);
   problems.text("model", request.model);
-  problems.oneOf("stream", request.stream, [true]);
+  if ("stream" in request) problems.oneOf("stream", request.stream, [true]);
+  else if ("stream_options" in request) problems.add("stream_options", "is refused without stream");
   checkOptions(problems, request);
   checkTools(problems, request);
   checkMessages(problems, request.messages);
@@ -52,7 +56,10 @@ function checkOptions(problems: Problems, request: Json): void {
     problems.add("max_tokens", "and max_completion_tokens are one option: send one of them (Q105)");
   }
   if ("temperature" in request) problems.number("temperature", request.temperature, 0, 2);
-  if ("prompt_cache_key" in request) problems.text("prompt_cache_key", request.prompt_cache_key);
+  for (const name of ["prompt_cache_key", "session_id"]) {
+    if (name in request) problems.matches(name, request[name], /^\S{1,64}$/);
+  }
+  if ("response_format" in request) checkFormat(problems, request.response_format);
   if ("metadata" in request) {
     const metadata = request.metadata;
     if (!isObject(metadata)) problems.add("metadata", `must be an object, not ${describe(metadata)}`);
@@ -63,10 +70,23 @@ function checkOptions(problems: Problems, request: Json): void {
   checkThinking(problems, request);
 }
 
+/** An answer held to a schema. */
+function checkFormat(problems: Problems, value: unknown): void {
+  const format = problems.object("response_format", value, ["type", "json_schema"]);
+  if (format === undefined) return;
+  problems.oneOf("response_format.type", format.type, ["json_schema"]);
+  const path = "response_format.json_schema";
+  const json = problems.object(path, format.json_schema, ["name", "schema"], ["strict", "description"]);
+  if (json === undefined) return;
+  problems.matches(`${path}.name`, json.name, toolName);
+  if ("strict" in json) problems.oneOf(`${path}.strict`, json.strict, [true, false]);
+  problems.outputSchema(`${path}.schema`, json.schema, json.strict === true);
+}
+
 /** One switch, in the dialect of the target (Q134). */
 function checkThinking(problems: Problems, request: Json): void {
   const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"];
-  const used = ["reasoning_effort", "reasoning", "thinking", "enable_thinking"].filter((name) => name in request);
+  const used = thinkingFields.filter((name) => name in request);
   if (used.length > 1)
     problems.add(used[0] ?? "", `and ${used.slice(1).join(", ")} ask for one thing: send one of them`);
   if ("reasoning_effort" in request) problems.oneOf("reasoning_effort", request.reasoning_effort, efforts);
@@ -79,6 +99,11 @@ function checkThinking(problems: Problems, request: Json): void {
     if (thinking !== undefined) problems.oneOf("thinking.type", thinking.type, ["enabled", "disabled"]);
   }
   if ("enable_thinking" in request) problems.oneOf("enable_thinking", request.enable_thinking, [true, false]);
+  if ("chat_template_kwargs" in request) {
+    const words = problems.object("chat_template_kwargs", request.chat_template_kwargs, ["enable_thinking"]);
+    if (words !== undefined)
+      problems.oneOf("chat_template_kwargs.enable_thinking", words.enable_thinking, [true, false]);
+  }
 }
 
 function checkTools(problems: Problems, request: Json): void {

@@ -74,6 +74,27 @@ export class Problems {
     }
   }
 
+  /** The schema of an answer: as a tool's, in which OpenAI's strict mode wants every object closed and all its names required (Q117). */
+  outputSchema(path: string, value: unknown, strict: boolean): void {
+    this.toolSchema(path, value);
+    if (strict && isObject(value)) this.#strictSchema(path, value);
+  }
+
+  #strictSchema(path: string, schema: Json): void {
+    const { properties, required } = schema;
+    for (const word of Object.keys(schema)) {
+      if (!strictWords.includes(word)) this.add(join(path, word), "is refused in strict mode");
+    }
+    if (schema.type === "object" || isObject(properties)) {
+      const names = Object.keys(isObject(properties) ? properties : {});
+      if (schema.additionalProperties !== false) this.add(path, "must have additionalProperties false in strict mode");
+      for (const name of names) {
+        if (!Array.isArray(required) || !required.includes(name)) this.add(path, `must require ${name} in strict mode`);
+      }
+    }
+    for (const [place, inner] of schemasIn(path, schema)) this.#strictSchema(place, inner);
+  }
+
   /** A picture as base64 of a kind that servers read. */
   image(path: string, mimeType: unknown, data: unknown): void {
     this.oneOf(path, mimeType, ["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -100,6 +121,24 @@ export class Problems {
       this.add(path, `must be JSON, not ${describe(value)}`);
     }
   }
+}
+
+const strictWords: readonly string[] = (
+  "$defs $ref type title description enum const properties required additionalProperties items anyOf pattern format " +
+  "multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems"
+).split(" ");
+
+/** The schemas directly inside one, with their places. */
+export function schemasIn(path: string, schema: Json): [place: string, schema: Json][] {
+  const found = Object.entries(schema).flatMap(([word, value]): [string, unknown][] => {
+    const place = join(path, word);
+    if (word === "properties" || word === "$defs") {
+      return Object.entries(isObject(value) ? value : {}).map(([name, inner]) => [join(place, name), inner]);
+    }
+    if (word === "anyOf" && Array.isArray(value)) return value.map((inner, index) => [`${place}[${index}]`, inner]);
+    return word === "items" ? [[place, value]] : [];
+  });
+  return found.flatMap(([place, inner]): [string, Json][] => (isObject(inner) ? [[place, inner]] : []));
 }
 
 export function isObject(value: unknown): value is Json {

@@ -2,23 +2,28 @@
  * An Anthropic Messages request as the strictest servers read it: what the reference asks for, and what servers are known to
  * refuse. For test servers and tests of encoders.
  */
-import { describe, isObject, Problems, type Json } from "./strict-json.ts";
+import { describe, isObject, Problems, schemasIn, type Json } from "./strict-json.ts";
 
 const toolName = /^[A-Za-z0-9_-]{1,128}$/;
 const callId = /^[A-Za-z0-9_-]{1,64}$/;
 const MAX_CACHE_MARKS = 4;
 const MIN_THINKING_BUDGET = 1024;
+/** What may stand in the schema of an answer. */
+const formatWords: readonly string[] = (
+  "$defs $ref definitions type title description enum const format anyOf allOf items minItems " +
+  "properties required additionalProperties"
+).split(" ");
 
-/** What is wrong with the body of a streamed Messages request; nothing when it is fine. */
+/** What is wrong with the body of a Messages request, streamed or not; nothing when it is fine. */
 export function checkMessagesRequest(body: unknown): string[] {
   const problems = new Problems();
-  const optional = ["system", "temperature", "tools", "tool_choice", "thinking", "output_config", "metadata"];
-  const request = problems.object("", body, ["model", "messages", "max_tokens", "stream"], optional);
+  const optional = ["stream", "system", "temperature", "tools", "tool_choice", "thinking", "output_config", "metadata"];
+  const request = problems.object("", body, ["model", "messages", "max_tokens"], optional);
   if (request === undefined) return problems.list;
   problems.everyString("", body);
   problems.text("model", request.model);
   problems.wholeNumber("max_tokens", request.max_tokens, 1);
-  problems.oneOf("stream", request.stream, [true]);
+  if ("stream" in request) problems.oneOf("stream", request.stream, [true]);
   if ("system" in request) checkSystem(problems, request.system);
   if ("metadata" in request) {
     const metadata = problems.object("metadata", request.metadata, [], ["user_id"]);
@@ -53,6 +58,7 @@ function checkThinking(problems: Problems, request: Json): void {
     if (config !== undefined && "effort" in config) {
       problems.oneOf("output_config.effort", config.effort, ["low", "medium", "high", "xhigh", "max"]);
     }
+    if (config !== undefined && "format" in config) checkFormat(problems, config.format);
   }
   if (!("thinking" in request)) return;
   if (!isObject(thinking)) return problems.add("thinking", `must be an object, not ${describe(thinking)}`);
@@ -74,6 +80,26 @@ function checkThinking(problems: Problems, request: Json): void {
   if (isObject(choice) && choice.type !== "auto" && choice.type !== "none") {
     problems.add("tool_choice.type", `${describe(choice.type)} is refused with thinking`);
   }
+}
+
+/** An answer held to a schema, of the words that the server knows, every object closed. */
+function checkFormat(problems: Problems, value: unknown): void {
+  const path = "output_config.format";
+  const format = problems.object(path, value, ["type", "schema"]);
+  if (format === undefined) return;
+  problems.oneOf(`${path}.type`, format.type, ["json_schema"]);
+  problems.outputSchema(`${path}.schema`, format.schema, false);
+  if (isObject(format.schema)) checkClosed(problems, `${path}.schema`, format.schema);
+}
+
+function checkClosed(problems: Problems, path: string, schema: Json): void {
+  for (const word of Object.keys(schema)) {
+    if (!formatWords.includes(word)) problems.add(`${path}.${word}`, "is refused in output_config.format");
+  }
+  if ((schema.type === "object" || "properties" in schema) && schema.additionalProperties !== false) {
+    problems.add(path, "must have additionalProperties false");
+  }
+  for (const [place, inner] of schemasIn(path, schema)) checkClosed(problems, place, inner);
 }
 
 function checkTools(problems: Problems, request: Json): void {

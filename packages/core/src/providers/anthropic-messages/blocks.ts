@@ -13,6 +13,7 @@ type Json = Record<string, unknown>;
 
 interface Block {
   readonly kind: "text" | "thinking" | "redacted" | "toolCall" | "opaque";
+  readonly index: unknown;
   /** The block as it began; one that stays opaque is completed here. */
   readonly raw: Json;
   /** The part's place in the message, once it is open. */
@@ -45,29 +46,27 @@ export class BlockAssembler {
     return this.#calls;
   }
 
-  start(index: unknown, raw: Json): void {
+  start(index: unknown, raw: Json): Block {
     this.stop(index); // its stop went missing (Q153)
-    const block = createBlock(raw);
+    const block = createBlock(index, raw);
     if (block.kind === "toolCall") this.#calls++;
     this.#open.set(index, block);
     this.#waiting.add(block);
     this.#newest = block;
     this.#settle();
+    return block;
   }
 
   delta(index: unknown, delta: Json): void {
-    let block = this.#open.get(index);
+    const block = index === this.#newest?.index && !this.#newest.stopped ? this.#newest : this.#open.get(index);
     if (block?.kind === "opaque") return extend(block, delta);
     switch (delta.type) {
       case "text_delta":
-        block = this.#blockFor(index, block, "text", delta.text);
-        return this.#append(block, delta.text);
+        return this.#append(index, block, "text", delta.text);
       case "thinking_delta":
-        block = this.#blockFor(index, block, "thinking", delta.thinking);
-        return this.#append(block, delta.thinking);
+        return this.#append(index, block, "thinking", delta.thinking);
       case "input_json_delta":
-        block = this.#blockFor(index, block, "tool_use", delta.partial_json);
-        return this.#append(block, delta.partial_json);
+        return this.#append(index, block, "toolCall", delta.partial_json);
       case "signature_delta":
         if (block?.kind !== "thinking" || typeof delta.signature !== "string") return;
         block.signature = joinSignature(block.signature, delta.signature);
@@ -92,16 +91,11 @@ export class BlockAssembler {
     for (const index of this.#open.keys()) this.stop(index);
   }
 
-  /** The open block, or a new one when its start went missing or it is of another kind (Q153). Nothing opens for nothing. */
-  #blockFor(index: unknown, block: Block | undefined, type: string, text: unknown): Block | undefined {
-    if (block?.kind === kindOf(type) || text === "" || typeof text !== "string") return block;
-    this.start(index, { type });
-    return this.#open.get(index);
-  }
-
-  #append(block: Block | undefined, text: unknown): void {
-    if (block === undefined || typeof text !== "string" || text === "") return;
-    block.hasInput ||= block.kind === "toolCall" && text.trim() !== "";
+  /** Appends to the open block, or to a new one when its start went missing or it is of another kind (Q153). */
+  #append(index: unknown, open: Block | undefined, kind: Block["kind"], text: unknown): void {
+    if (typeof text !== "string" || text === "") return; // nothing opens for nothing
+    const block = open?.kind === kind ? open : this.start(index, { type: kind === "toolCall" ? "tool_use" : kind });
+    if (block.kind === "toolCall" && !block.hasInput) block.hasInput = text.trim() !== "";
     if (block.part !== undefined) return this.#writer.append(block.part, text);
     block.held += text;
     this.#settle();
@@ -188,10 +182,11 @@ function kindOf(type: unknown): Block["kind"] {
 }
 
 /** What is in the start already counts (Q149, Q154). */
-function createBlock(raw: Json): Block {
+function createBlock(index: unknown, raw: Json): Block {
   const kind = kindOf(raw.type);
   return {
     kind,
+    index,
     raw,
     part: undefined,
     held: kind === "text" || kind === "thinking" ? asText(raw[kind]) : "",

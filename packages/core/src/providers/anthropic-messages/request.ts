@@ -1,11 +1,20 @@
 /** (model, context, options) as a Messages request. Knows what the server refuses, so that one odd message does not spoil a session. */
+import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
-import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
+import {
+  supportsOutput,
+  type Model,
+  type StreamOptions,
+  type ThinkingLevel,
+  type ToolChoice,
+} from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
+import { adaptSchema } from "../adapt-schema.ts";
 import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
-import { toWireName, toWireNames } from "../tool-names.ts";
+import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, isThinking, nameLimits, type WireBlock, type WireMessage } from "./messages.ts";
+import { encodeFormat } from "./output.ts";
 
 type Json = Record<string, unknown>;
 type Level = Exclude<ThinkingLevel, "off">;
@@ -20,7 +29,7 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
   const messages = encodeMessages(context.messages, model);
   assertSendable(messages); // what another server's blocks leave may be nothing
   const system = wellFormed(context.systemPrompt ?? "");
-  const limits = encodeLimits(model, options, messages);
+  const { effort, ...limits } = encodeLimits(model, options, messages);
   const thinks = limits.thinking !== undefined;
   const last = messages.at(-1) as WireMessage;
   if (!thinks && last.role === "assistant") {
@@ -28,16 +37,20 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
     messages[messages.length - 1] = { ...last, content: last.content.filter((block) => !isThinking(block)) };
   }
   const temperature = thinks || model.compat?.noTemperature === true ? undefined : options.temperature; // Q113
+  const tools = encodeTools(model, context.tools ?? [], messages, options.toolChoice, thinks);
+  const output = supportsOutput(model, "tools" in tools) ? options.output : undefined;
+  const format = output && encodeFormat(output, model);
   const userId = options.metadata?.user_id;
   const body = {
     model: model.id,
     ...limits,
+    ...((effort ?? format) !== undefined && { output_config: defined({ effort, format }) }),
     ...(system.trim() !== "" && { system: [{ type: "text", text: system }] }),
     messages,
-    ...encodeTools(context.tools ?? [], messages, options.toolChoice, thinks),
+    ...tools,
     ...(temperature !== undefined && { temperature }),
     ...(typeof userId === "string" && userId !== "" && { metadata: { user_id: userId } }),
-    stream: true,
+    ...(model.compat?.noStreaming !== true && { stream: true }),
   };
   markForCache(body, options.cacheRetention ?? "short");
   const apiKey = options.apiKey?.trim() ?? "";
@@ -45,7 +58,7 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
     url: joinUrl(model.baseUrl, "messages"),
     headers: {
       "content-type": "application/json",
-      accept: "text/event-stream",
+      accept: model.compat?.noStreaming === true ? "application/json" : "text/event-stream",
       "accept-encoding": "identity", // compression buffers a stream (Q027)
       "anthropic-version": "2023-06-01",
       ...(apiKey !== "" && { "x-api-key": apiKey }),
@@ -56,13 +69,19 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
   };
 }
 
+interface Limits {
+  readonly max_tokens: number;
+  readonly thinking?: Json;
+  readonly effort?: string;
+}
+
 /** `max_tokens`, always (Q175), and thinking: an effort, or a budget that is added to the answer's tokens and stays below the sum. */
-function encodeLimits(model: Model, options: StreamOptions, messages: readonly WireMessage[]): Json {
+function encodeLimits(model: Model, options: StreamOptions, messages: readonly WireMessage[]): Limits {
   const answer = options.maxTokens ?? model.maxTokens ?? DEFAULT_MAX_TOKENS;
   const level = model.reasoning ? options.reasoning : undefined;
   if (level === undefined) return { max_tokens: answer };
   if (model.compat?.adaptiveThinking === true) {
-    return { max_tokens: answer, thinking: { type: "adaptive" }, output_config: { effort: efforts[level] } };
+    return { max_tokens: answer, thinking: { type: "adaptive" }, effort: efforts[level] };
   }
   const wanted = Math.max(MIN_BUDGET, options.thinkingBudgets?.[level] ?? budgets[level]);
   const total = Math.min(answer + wanted, Math.max(answer, model.maxTokens ?? Infinity));
@@ -79,6 +98,7 @@ function mayThink(messages: readonly WireMessage[]): boolean {
 }
 
 function encodeTools(
+  { compat }: Model,
   tools: readonly Tool[],
   messages: readonly WireMessage[],
   choice: ToolChoice | undefined,
@@ -90,9 +110,9 @@ function encodeTools(
       tools: tools.map(({ name, description, parameters }, index) => ({
         name: names[index],
         ...(description !== "" && { description: wellFormed(description) }),
-        input_schema: toJsonSchema(parameters, `tool "${name}"`),
+        input_schema: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), compat?.schemaKeywords),
       })),
-      ...(choice !== undefined && { tool_choice: encodeToolChoice(choice, thinks) }),
+      ...(choice !== undefined && { tool_choice: encodeToolChoice(allowedChoice(choice, compat), thinks) }),
     };
   }
   // Servers refuse calls in the history of a request that declares no tools (Q111).

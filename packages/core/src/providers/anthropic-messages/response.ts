@@ -38,6 +38,8 @@ export class MessagesReader implements ProtocolReader {
       throw errorOfEnvelope(data);
     }
     switch (type) {
+      case "content_block_delta": // nearly always
+        return this.#blocks.delta(data.index, asRecord(data.delta));
       case "message_start":
         return this.#start(asRecord(data.message));
       case "content_block_start": {
@@ -45,8 +47,6 @@ export class MessagesReader implements ProtocolReader {
         if (typeof block?.type === "string") this.#blocks.start(data.index, block);
         return;
       }
-      case "content_block_delta":
-        return this.#blocks.delta(data.index, asRecord(data.delta));
       case "content_block_stop":
         return this.#blocks.stop(data.index);
       case "message_delta":

@@ -1,9 +1,18 @@
 /** (model, context, options) as a generateContent request. Safety settings and caches are the server's, or the caller's `extraBody`. */
 import type { Context, Tool } from "../../llm/message.ts";
-import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
+import {
+  supportsOutput,
+  type Compat,
+  type Model,
+  type StreamOptions,
+  type ThinkingLevel,
+  type ToolChoice,
+} from "../../llm/model.ts";
 import { toJsonSchema, type JsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
+import { adaptSchema } from "../adapt-schema.ts";
 import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
+import { allowedChoice } from "../tool-names.ts";
 import { encodeContents, isGemini3 } from "./contents.ts";
 import type { Json } from "./fields.ts";
 import { toGoogleName, toGoogleNames } from "./names.ts";
@@ -19,13 +28,13 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
   const contents = encodeContents(context.messages, model);
   assertSendable(contents); // what another server's blocks leave may be nothing
   const system = wellFormed(context.systemPrompt ?? "");
-  const generationConfig = encodeConfig(model, options);
+  const generationConfig = encodeConfig(model, options, (context.tools ?? []).length > 0);
   const apiKey = options.apiKey?.trim() ?? "";
   return {
-    url: `${joinUrl(model.baseUrl, pathOf(model.id))}:streamGenerateContent?alt=sse`,
+    url: urlOf(model),
     headers: {
       "content-type": "application/json",
-      accept: "text/event-stream",
+      accept: model.compat?.noStreaming === true ? "application/json" : "text/event-stream",
       "accept-encoding": "identity", // compression buffers a stream (Q027)
       ...(apiKey !== "" && { "x-goog-api-key": apiKey }),
       ...model.headers,
@@ -34,24 +43,32 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
     body: {
       ...(system.trim() !== "" && { systemInstruction: { parts: [{ text: system }] } }),
       contents,
-      ...encodeTools(context.tools ?? [], options.toolChoice),
+      ...encodeTools(context.tools ?? [], options.toolChoice, model.compat),
       ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
     },
   };
 }
 
 /** Ids are listed with what they belong to, and used without. */
-function pathOf(id: string): string {
+function urlOf({ id, baseUrl, compat }: Model): string {
   const path = /^(?:models|tunedModels)\//.test(id) ? id : `models/${id}`;
-  return path.split("/").map(encodeURIComponent).join("/");
+  const escaped = path.split("/").map(encodeURIComponent).join("/");
+  if (compat?.noStreaming === true) return joinUrl(baseUrl, `${escaped}:generateContent`);
+  const url = joinUrl(baseUrl, `${escaped}:streamGenerateContent`);
+  return `${url}${url.includes("?") ? "&" : "?"}alt=sse`;
 }
 
-function encodeConfig(model: Model, options: StreamOptions): Json {
+function encodeConfig(model: Model, options: StreamOptions, withTools: boolean): Json {
   const { maxTokens, temperature } = options;
+  const output = supportsOutput(model, withTools) ? options.output : undefined;
   return {
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && model.compat?.noTemperature !== true && { temperature }),
     ...encodeThinking(model, options),
+    ...(output !== undefined && {
+      responseMimeType: "application/json",
+      responseJsonSchema: adaptSchema(output.schema, model.compat?.schemaKeywords),
+    }),
   };
 }
 
@@ -68,7 +85,7 @@ function encodeThinking(model: Model, { reasoning: level, thinkingBudgets }: Str
 }
 
 /** Calls in the history need no declaration here, so there are tools only if there are tools (Q111). */
-function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined): Json {
+function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined, compat: Compat | undefined): Json {
   if (tools.length === 0) return {};
   const names = toGoogleNames(tools);
   const functionDeclarations = tools.map(({ name, description, parameters }, index) => {
@@ -77,12 +94,14 @@ function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined): Js
       name: names[index],
       ...(description !== "" && { description: wellFormed(description) }),
       // `parameters` would take a part of JSON Schema only (Q115).
-      ...(!isEmpty(schema) && { parametersJsonSchema: schema }),
+      ...(!isEmpty(schema) && { parametersJsonSchema: adaptSchema(schema, compat?.schemaKeywords) }),
     };
   });
   return {
     tools: [{ functionDeclarations }],
-    ...(choice !== undefined && { toolConfig: { functionCallingConfig: encodeToolChoice(choice) } }),
+    ...(choice !== undefined && {
+      toolConfig: { functionCallingConfig: encodeToolChoice(allowedChoice(choice, compat)) },
+    }),
   };
 }
 

@@ -7,6 +7,8 @@ import { createStreamFn } from "../stream.ts";
 import { encode } from "./request.ts";
 import { createChatReader } from "./response.ts";
 
+export { openaiCompatible, streamOpenaiCompatible } from "./compatible.ts";
+
 /** The wire as pure functions: a request from a context, events from bytes. */
 export const openaiChat: Protocol = {
   api: "openai-chat",
@@ -14,7 +16,10 @@ export const openaiChat: Protocol = {
   createReader: createChatReader,
 };
 
-/** One model call on this wire. Never throws or rejects: every failure is the stream's last event. */
+/**
+ * One model call on this wire. Knows nothing of a model's `Dialect`: `streamOpenaiCompatible` does. Never throws or rejects: every
+ * failure is the stream's last event.
+ */
 export const streamOpenaiChat: (
   model: Model,
   context: Context,

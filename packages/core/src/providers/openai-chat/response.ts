@@ -39,7 +39,7 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     // Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098).
     if (found !== undefined) writer.describe({ usage: (usage = { ...usage, ...found }) });
     if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
-    if (asText(chunk.type).startsWith("response.")) {
+    if (chunk.type !== undefined && asText(chunk.type).startsWith("response.")) {
       throw new BowlineError("unexpected_response", "The server speaks openai-responses here, not openai-chat."); // Q192
     }
     noteOrigin(chunk);
@@ -82,9 +82,11 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
   }
 
   function read(delta: Json): void {
-    const field = reasoningFields.find((known) => delta[known] !== undefined && reasoningText(delta[known]) !== "");
-    if (field !== undefined) write("thinking", reasoningText(delta[field]), field);
-    if (delta.reasoning_details !== undefined) noteDetails(list(delta.reasoning_details), field === undefined);
+    // Looked for one by one only in the few deltas that have any: their names are those of `reasoningFields`.
+    const any = delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking;
+    const field = any && reasoningFields.find((known) => reasoningText(delta[known]) !== "");
+    if (field) write("thinking", reasoningText(delta[field]), field);
+    if (delta.reasoning_details !== undefined) noteDetails(list(delta.reasoning_details), !field);
     if (Array.isArray(delta.content)) readParts(delta.content);
     else write("text", asText(delta.content));
     if (delta.refusal) refuse(asText(delta.refusal));

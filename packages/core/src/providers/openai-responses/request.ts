@@ -1,10 +1,12 @@
 /** (model, context, options) as a Responses request that the server keeps nothing of: the transcript is the whole state. */
 import type { Context, Tool } from "../../llm/message.ts";
-import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
+import { supportsOutput, type Compat, type Model, type StreamOptions, type ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
+import { adaptSchema } from "../adapt-schema.ts";
 import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
-import { toWireName, toWireNames } from "../tool-names.ts";
+import { isStrictSchema } from "../strict-schema.ts";
+import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import { encodeInput, nameLimits } from "./input.ts";
 
 type Json = Record<string, unknown>;
@@ -22,7 +24,7 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
     url: joinUrl(model.baseUrl, "responses"),
     headers: {
       "content-type": "application/json",
-      accept: "text/event-stream",
+      accept: model.compat?.noStreaming === true ? "application/json" : "text/event-stream",
       "accept-encoding": "identity", // compression buffers a stream (Q027)
       ...(apiKey !== "" && { authorization: `Bearer ${apiKey}` }),
       ...model.headers,
@@ -32,11 +34,12 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
       model: model.id,
       ...(instructions.trim() !== "" && { instructions }),
       input,
-      stream: true,
+      ...(model.compat?.noStreaming !== true && { stream: true }),
       store: false,
       ...(options.maxTokens !== undefined && { max_output_tokens: options.maxTokens }),
       ...encodeReasoning(model, options),
-      ...encodeTools(context.tools ?? [], options.toolChoice),
+      ...encodeOutput(model, options, (context.tools ?? []).length > 0),
+      ...encodeTools(context.tools ?? [], options.toolChoice, model.compat),
       ...(options.metadata !== undefined && { metadata: options.metadata }),
       ...(cacheKey !== "" && { prompt_cache_key: cacheKey.slice(0, CACHE_KEY_LENGTH) }),
     },
@@ -54,8 +57,16 @@ function encodeReasoning(model: Model, { reasoning: effort, temperature }: Strea
   };
 }
 
+/** An answer held to a schema: strictly where the schema qualifies, which is said in any case (Q117). */
+function encodeOutput(model: Model, { output }: StreamOptions, withTools: boolean): Json {
+  if (output === undefined || !supportsOutput(model, withTools)) return {};
+  const schema = adaptSchema(output.schema, model.compat?.schemaKeywords);
+  const name = toWireName(output.name ?? "answer", nameLimits.nameLength);
+  return { text: { format: { type: "json_schema", name, schema, strict: output.strict ?? isStrictSchema(schema) } } };
+}
+
 /** Nothing of tools without tools (Q109, Q110); a schema is taken as strict unless that is denied (Q117). */
-function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined): Json {
+function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined, compat: Compat | undefined): Json {
   if (tools.length === 0) return {};
   const names = toWireNames(tools, nameLimits.nameLength);
   return {
@@ -63,10 +74,10 @@ function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined): Js
       type: "function",
       name: names[index],
       description: wellFormed(description),
-      parameters: toJsonSchema(parameters, `tool "${name}"`),
+      parameters: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), compat?.schemaKeywords),
       strict: false,
     })),
-    ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
+    ...(choice !== undefined && { tool_choice: encodeToolChoice(allowedChoice(choice, compat)) }),
   };
 }
 

@@ -10,6 +10,7 @@ const optionNames = [
   "reasoning",
   "thinkingBudgets",
   "toolChoice",
+  "output",
   "sessionId",
   "cacheRetention",
   "metadata",

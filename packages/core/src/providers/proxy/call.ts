@@ -119,6 +119,7 @@ const bodySchema: JsonSchema = object(
         reasoning: oneOf("minimal", "low", "medium", "high", "xhigh"),
         thinkingBudgets: { type: "object", additionalProperties: positive },
         toolChoice: { anyOf: [oneOf("auto", "none", "required"), object({ name: string })] },
+        output: object({ schema: record }, { name: string, strict: boolean }),
         sessionId: string,
         cacheRetention: oneOf("none", "short", "long"),
         metadata: record,

@@ -1,0 +1,69 @@
+/** A schema in the words that a server takes (Q115). */
+import { defined, isRecord, list, type JsonSchema } from "../json-value.ts";
+import { mapParts } from "./schema-parts.ts";
+
+/**
+ * The schema as it is without `keywords`. With them, what any other word says is moved to the description, where the model still
+ * reads it. What fits the schema fits what is left of it, so an answer is to be checked against the schema itself. A part that
+ * contains itself becomes any value of its type.
+ */
+export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): JsonSchema {
+  if (keywords === undefined) return schema;
+  const takes = (word: string): boolean => keywords.includes(word);
+  return adapt(schema, []);
+
+  function adapt(part: JsonSchema, around: readonly JsonSchema[]): JsonSchema {
+    const target = takes("$ref") ? undefined : targetOf(schema, part.$ref);
+    if (target !== undefined && around.includes(target)) return leave(defined({ type: target.type }), takes);
+    const left = leave({ ...target, ...part }, takes);
+    return mapParts(left, (inner) => adapt(inner, target === undefined ? around : [...around, target]));
+  }
+}
+
+function leave(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema {
+  const left: JsonSchema = {};
+  const said: string[] = [];
+  for (const [word, value] of Object.entries({
+    ...inOtherWords(schema, takes),
+    ...schema,
+    ...widened(schema, takes),
+  })) {
+    if (!takes(word)) {
+      if (word in schema && !/^(?:\$|definitions$)/.test(word)) said.push(`${word}: ${JSON.stringify(value)}`);
+    } else if (value !== undefined) left[word] = value;
+  }
+  if (said.length > 0 && takes("description"))
+    left.description = [left.description, `(${said.join("; ")})`].join(" ").trim();
+  return left;
+}
+
+/** What says nearly the same as a word that is not taken. */
+function inOtherWords(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema {
+  const { const: value, oneOf } = schema;
+  const type = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
+  return {
+    ...("const" in schema && !takes("const") && { type, enum: [value] }),
+    ...("oneOf" in schema && !takes("oneOf") && { anyOf: oneOf }),
+  };
+}
+
+/** What would refuse too much without a word beside it that is not taken. */
+function widened(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema {
+  const { prefixItems, items } = schema;
+  const parts = [...list(prefixItems), ...(items === false ? [] : [items])];
+  return {
+    ...("prefixItems" in schema &&
+      !takes("prefixItems") && { items: parts.every(isRecord) ? { anyOf: parts } : undefined }),
+    ...("patternProperties" in schema && !takes("patternProperties") && { additionalProperties: undefined }),
+  };
+}
+
+function targetOf(root: JsonSchema, ref: unknown): JsonSchema | undefined {
+  if (typeof ref !== "string" || !ref.startsWith("#")) return undefined;
+  const names = ref.split("/").slice(1);
+  const target = names.reduce<unknown>((at, name) => {
+    const key = decodeURIComponent(name).replaceAll("~1", "/").replaceAll("~0", "~");
+    return isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }, root);
+  return isRecord(target) ? target : undefined;
+}

@@ -1,0 +1,36 @@
+/** One answer, whole: for a classification, an extraction, a title, where nobody watches it come. */
+import { systemClock } from "../clock.ts";
+import { BowlineError, toBowlineError } from "../errors.ts";
+import { applyEvent, emptyMessage, failureOf } from "../llm/event.ts";
+import type { AssistantMessage, Context } from "../llm/message.ts";
+import type { Model, StreamFn, StreamOptions } from "../llm/model.ts";
+import { batchesOf } from "../llm/stream.ts";
+import { streamByProtocol } from "./by-protocol.ts";
+
+/**
+ * Asks the model once, retries included, and resolves to the final message. Never rejects: what went wrong is the message's
+ * `stopReason` (`error` or `aborted`) and `error`, beside what came until then. Tools are declared and not run.
+ */
+export async function complete(
+  model: Model,
+  context: Context,
+  options: StreamOptions = {},
+  streamFn: StreamFn = streamByProtocol,
+): Promise<AssistantMessage> {
+  let partial: AssistantMessage | undefined;
+  try {
+    for await (const batch of batchesOf(await streamFn(model, context, options))) {
+      for (const event of batch) {
+        if (event.type === "done") return event.message;
+        if (event.type === "error") return event.error;
+        partial = event.partial ?? applyEvent(partial, event);
+      }
+    }
+    throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+  } catch (error) {
+    const { api, provider, id } = model;
+    const { clock = systemClock } = options;
+    const empty = emptyMessage({ api, provider, model: id, timestamp: clock.now() });
+    return Object.assign(partial ?? empty, failureOf(toBowlineError(error, "stream_function_failed")));
+  }
+}

@@ -1,0 +1,61 @@
+/** Messages in the order and the form that a server takes. */
+import { asRecord, list } from "../../json-value.ts";
+import type { Compat } from "../../llm/model.ts";
+import { reasoningFields, type WireMessage } from "./messages.ts";
+
+export function arrangeMessages(messages: readonly WireMessage[], compat: Compat): WireMessage[] {
+  const wire: WireMessage[] = [];
+  const calls = callsOf(messages, compat.callIdDigits);
+  for (const message of messages) {
+    const last = wire.at(-1);
+    if (message.role === "user" && last?.role === "user" && compat.mergeUsers === true) {
+      wire[wire.length - 1] = { role: "user", content: join(last.content, message.content) };
+      continue;
+    }
+    if (message.role === "user" && last?.role === "tool" && compat.assistantAfterTool === true)
+      wire.push({ role: "assistant", content: "I have the results." });
+    wire.push(adapt(message, calls, compat));
+  }
+  return wire;
+}
+
+/** What a call's id is to be, and its tool's name. */
+type Calls = ReadonlyMap<unknown, { readonly id: unknown; readonly name: unknown }>;
+
+function callsOf(messages: readonly WireMessage[], digits: number | undefined): Calls {
+  const calls = messages.flatMap((message) => list(message.tool_calls)).map(asRecord);
+  return new Map(
+    calls.map(({ id, function: fn }, index) => {
+      const number = String(index + 1).padStart(digits ?? 0, "0");
+      return [id, { id: digits === undefined ? id : number, name: asRecord(fn).name }];
+    }),
+  );
+}
+
+function adapt(message: WireMessage, calls: Calls, compat: Compat): WireMessage {
+  if (message.role === "tool") {
+    const { id, name } = calls.get(message.tool_call_id) ?? { id: message.tool_call_id, name: undefined };
+    return { ...message, tool_call_id: id, ...(compat.toolResultName === true && { name }) };
+  }
+  if (message.role !== "assistant") return message;
+  const unthought = compat.replayReasoning === true && !reasoningFields.some((field) => field in message);
+  return {
+    ...message,
+    ...(message.content === null && compat.noNullContent === true && { content: "" }),
+    ...(unthought && { reasoning_content: "" }), // some want the field on every answer (Q132)
+    ...(message.tool_calls !== undefined && {
+      tool_calls: list(message.tool_calls).map((call) => {
+        const { id, ...rest } = asRecord(call);
+        return { id: calls.get(id)?.id, ...rest };
+      }),
+    }),
+  };
+}
+
+/** Two contents as one: text stays text. */
+function join(first: unknown, second: unknown): unknown {
+  if (typeof first === "string" && typeof second === "string") return `${first}\n${second}`;
+  return [first, second].flatMap((content) =>
+    typeof content === "string" ? [{ type: "text", text: content }] : content,
+  );
+}

@@ -1,0 +1,99 @@
+/**
+ * The Chat Completions wire for servers that want some things otherwise: a request as the reference has it, then put into the
+ * server's dialect by the model's `compat`. A wire of its own, so that a page which needs no dialect does not load one.
+ */
+import { asRecord, defined, list } from "../../json-value.ts";
+import type { Context } from "../../llm/message.ts";
+import {
+  supportsOutput,
+  type AssistantMessageEventStream,
+  type Compat,
+  type Model,
+  type StreamFn,
+  type StreamOptions,
+} from "../../llm/model.ts";
+import { toJsonSchema } from "../../schema.ts";
+import type { PostRequest } from "../../transport/request.ts";
+import { adaptSchema } from "../adapt-schema.ts";
+import type { Protocol } from "../protocol.ts";
+import { createStreamFn } from "../stream.ts";
+import { isStrictSchema } from "../strict-schema.ts";
+import { allowedChoice, toWireName } from "../tool-names.ts";
+import { arrangeMessages } from "./arrange.ts";
+import { nameLimits, type WireMessage } from "./messages.ts";
+import { encode as encodeReference } from "./request.ts";
+import { createChatReader } from "./response.ts";
+
+export const openaiCompatible: Protocol = {
+  api: "openai-chat",
+  encode,
+  createReader: createChatReader,
+};
+
+/** One model call on this wire, in the server's dialect. Never throws or rejects: every failure is the stream's last event. */
+export const streamOpenaiCompatible: (
+  model: Model,
+  context: Context,
+  options?: StreamOptions,
+) => AssistantMessageEventStream = createStreamFn(openaiCompatible) satisfies StreamFn;
+
+function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
+  const { compat = {} } = model;
+  const { url, headers, body } = encodeReference(model, adaptContext(context, compat), adaptOptions(options, model));
+  const messages = list(body.messages) as WireMessage[];
+  const key = cacheKeyOf(options);
+  return {
+    url,
+    headers: { ...(compat.cacheKeyHeader !== undefined && key !== "" && { [compat.cacheKeyHeader]: key }), ...headers },
+    body: defined({
+      ...body,
+      ...(compat.noStreaming === true && { stream: undefined, stream_options: undefined }),
+      ...(compat.toolsForHistory === true && body.tools === undefined && historyTools(messages)),
+      ...(compat.cacheKeyField !== undefined && key !== "" && { [compat.cacheKeyField]: key }),
+      response_format: encodeOutput(model, options, body.tools !== undefined),
+      messages: arrangeMessages(messages, compat),
+    }),
+  };
+}
+
+function adaptContext(context: Context, { schemaKeywords }: Compat): Context {
+  if (context.tools === undefined || schemaKeywords === undefined) return context;
+  const tools = context.tools.map(({ name, description, parameters }) => {
+    const schema = toJsonSchema(parameters, `tool "${name}"`);
+    return { name, description, parameters: adaptSchema(schema, schemaKeywords) };
+  });
+  return { ...context, tools };
+}
+
+function adaptOptions(options: StreamOptions, { compat, reasoning }: Model): StreamOptions {
+  const { temperature: _, ...rest } = options;
+  const noTemperature = compat?.noTemperature === "thinking" && reasoning && options.reasoning !== undefined;
+  return {
+    ...(noTemperature ? rest : options),
+    ...(options.toolChoice !== undefined && { toolChoice: allowedChoice(options.toolChoice, compat) }),
+    ...(compat?.noStreaming === true && { headers: { accept: "application/json", ...options.headers } }),
+  };
+}
+
+/** An answer held to a schema, strictly where the schema qualifies (Q117). */
+function encodeOutput(model: Model, { output }: StreamOptions, withTools: boolean): unknown {
+  if (output === undefined || !supportsOutput(model, withTools)) return undefined;
+  const schema = adaptSchema(output.schema, model.compat?.schemaKeywords);
+  const name = toWireName(output.name ?? "answer", nameLimits.nameLength);
+  return { type: "json_schema", json_schema: { name, schema, strict: output.strict ?? isStrictSchema(schema) } };
+}
+
+/** The session as a key of the server's cache, which may stand in a header; OpenAI takes 64 characters. */
+function cacheKeyOf({ sessionId = "", cacheRetention }: StreamOptions): string {
+  return cacheRetention === "none" ? "" : sessionId.replace(/[^\x21-\x7e]/g, "_").slice(0, 64);
+}
+
+/** Declarations of what was called, for servers that refuse calls without them (Q111). */
+function historyTools(messages: readonly WireMessage[]): WireMessage | undefined {
+  const calls = messages.flatMap((message) => list(message.tool_calls));
+  const names = new Set(calls.map((call) => asRecord(asRecord(call).function).name));
+  if (names.size === 0) return undefined;
+  const parameters = { type: "object", properties: {} };
+  const declare = (name: unknown): WireMessage => ({ name, description: "No longer available.", parameters });
+  return { tools: [...names].map((name) => ({ type: "function", function: declare(name) })), tool_choice: "none" };
+}

@@ -1,0 +1,80 @@
+/** The transcript as Chat Completions messages. */
+import { asText } from "../../json-value.ts";
+import type { Context, UserContent } from "../../llm/message.ts";
+import type { Model } from "../../llm/model.ts";
+import { argumentsJson, toReplay, wellFormed, type ReplayAssistant } from "../replay.ts";
+import type { NameLimits } from "../tool-names.ts";
+
+export type WireMessage = Record<string, unknown>;
+
+export const nameLimits: NameLimits = { idLength: 40, nameLength: 64 };
+
+/** Where servers put reasoning; the first that holds text wins, and it goes back under the same name (Q082, Q083). */
+export const reasoningFields: readonly string[] = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
+
+export function encodeMessages(model: Model, context: Context): WireMessage[] {
+  const wire: WireMessage[] = [];
+  const system = wellFormed(context.systemPrompt ?? "");
+  if (system.trim() !== "") wire.push({ role: model.compat?.systemRole ?? "system", content: system });
+  let images: UserContent[] = [];
+  const say = (parts: readonly UserContent[]): unknown => wire.push({ role: "user", content: encodeParts(parts) });
+  const flushImages = (): void => {
+    if (images.length > 0) say([{ type: "text", text: "Images of the tool results above:" }, ...images]);
+    images = [];
+  };
+  for (const message of toReplay(context.messages, model, nameLimits)) {
+    const { role, content } = message;
+    if (role === "toolResult") {
+      // The tool role takes text only, and nothing may come between the results of one turn (Q123).
+      const shown = content.filter((part) => part.type === "image");
+      images.push(...shown);
+      wire.push({
+        role: "tool",
+        tool_call_id: message.toolCallId,
+        content: textOf(content, "\n") || (shown.length > 0 ? "(see the image below)" : "(no output)"),
+      });
+      continue;
+    }
+    flushImages();
+    if (role === "user") say(content);
+    else wire.push(encodeAssistant(message, model));
+  }
+  flushImages();
+  return wire;
+}
+
+function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireMessage {
+  const wire: WireMessage = { role: "assistant", content: textOf(content, "") || null };
+  const calls: unknown[] = [];
+  for (const part of content) {
+    if (part.type === "thinking" && compat?.replayReasoning) {
+      const field = reasoningFields.find((known) => known === part.field) ?? "reasoning_content";
+      wire[field] = asText(wire[field]) + wellFormed(part.thinking);
+    } else if (part.type === "opaque") Object.assign(wire, part.raw); // reasoning_details (Q086)
+    else if (part.type === "toolCall") {
+      calls.push({
+        id: part.id,
+        type: "function",
+        function: { name: part.name, arguments: argumentsJson(part) },
+        // Gemini refuses the next turn without it (Q089).
+        ...(part.thoughtSignature && { extra_content: { google: { thought_signature: part.thoughtSignature } } }),
+      });
+    }
+  }
+  if (calls.length > 0) wire.tool_calls = calls;
+  return wire;
+}
+
+function textOf(content: readonly { readonly type: string; readonly text?: string }[], separator: string): string {
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(separator);
+}
+
+/** A plain string whenever the parts are text only: several servers refuse arrays (Q122). */
+function encodeParts(parts: readonly UserContent[]): unknown {
+  if (parts.every((part) => part.type === "text")) return textOf(parts, "\n");
+  return parts.map((part) =>
+    part.type === "text"
+      ? part
+      : { type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } },
+  );
+}
