@@ -46,11 +46,11 @@ for (const [what, { parameters, jsonSchema }] of Object.entries(forms)) {
   describe(`a tool with ${what}`, () => {
     const schema = define(parameters, jsonSchema);
 
-    it("has it as JSON Schema, without an address of the dialect", () => {
+    it("has it as JSON Schema, without an address of the dialect [P31, X6]", () => {
       assert.deepEqual(JSON.parse(JSON.stringify(toJsonSchema(schema, "a"))), numberAndTags);
     });
 
-    it("takes arguments that fit", async () => {
+    it("takes arguments that fit [P31]", async () => {
       const value = { n: 1, tags: ["x"] };
       assert.deepEqual(await check(schema, value), { value });
     });

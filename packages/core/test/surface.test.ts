@@ -4,6 +4,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import * as agent from "../src/agent/index.ts";
+import * as codelet from "../src/compat/codelet/index.ts";
+import * as gai from "../src/compat/gai/index.ts";
+import * as karl from "../src/compat/karl/index.ts";
 import { errorCodes } from "../src/errors.ts";
 import * as main from "../src/index.ts";
 import * as anthropicMessages from "../src/providers/anthropic-messages/index.ts";
@@ -11,6 +14,8 @@ import * as googleGenerate from "../src/providers/google-generate/index.ts";
 import * as openaiResponses from "../src/providers/openai-responses/index.ts";
 import * as openaiChat from "../src/providers/openai-chat/index.ts";
 import * as proxy from "../src/providers/proxy/index.ts";
+import * as session from "../src/session/index.ts";
+import * as sessionNode from "../src/session/node/index.ts";
 import * as testing from "../src/testing/index.ts";
 
 const names = (entry: object): string[] => Object.keys(entry).toSorted();
@@ -28,8 +33,13 @@ describe("the public surface", () => {
       "./openai-responses",
       "./google-generate",
       "./proxy",
+      "./session",
+      "./session/node",
       "./testing",
       "./prices",
+      "./compat/karl",
+      "./compat/codelet",
+      "./compat/gai",
       "./package.json",
     ]);
   });
@@ -43,8 +53,12 @@ describe("the public surface", () => {
       "agentLoop",
       "agentLoopContinue",
       "applyEvent",
+      "complete",
+      "createAgentTool",
+      "createBudget",
       "createFailover",
       "createMemoryEffects",
+      "createProgressGuard",
       "createRecorder",
       "createRedactor",
       "defineTool",
@@ -55,8 +69,10 @@ describe("the public surface", () => {
       "messageText",
       "parseModelRef",
       "reduceEvents",
+      "requireApproval",
       "streamByProtocol",
       "streamProxy",
+      "supportsOutput",
       "systemClock",
       "textResult",
       "toErrorInfo",
@@ -72,20 +88,82 @@ describe("the public surface", () => {
       "Agent",
       "agentLoop",
       "agentLoopContinue",
+      "createAgentTool",
+      "createBudget",
       "createMemoryEffects",
+      "createOutputRun",
+      "createProgressGuard",
       "defineTool",
+      "requireApproval",
       "textResult",
     ]);
-    assert.deepEqual(names(openaiChat), ["openaiChat", "streamOpenaiChat"]);
+    assert.deepEqual(names(openaiChat), [
+      "openaiChat",
+      "openaiCompatible",
+      "streamOpenaiChat",
+      "streamOpenaiCompatible",
+    ]);
     assert.deepEqual(names(anthropicMessages), ["anthropicMessages", "streamAnthropicMessages"]);
     assert.deepEqual(names(openaiResponses), ["openaiResponses", "streamOpenaiResponses"]);
     assert.deepEqual(names(googleGenerate), ["googleGenerate", "streamGoogleGenerate"]);
     assert.deepEqual(names(proxy), ["createStreamProxyHandler", "streamProxy"]);
+    assert.deepEqual(names(session), [
+      "addToSummary",
+      "checkSequence",
+      "checkSessionId",
+      "createMemoryStore",
+      "createSession",
+      "isKnownEntry",
+      "openSession",
+      "pageOf",
+      "sessionExists",
+      "sessionLocked",
+      "sessionNotFound",
+      "sessionToHtml",
+      "sessionToJson",
+      "sessionToMarkdown",
+      "summaryOf",
+    ]);
+    assert.deepEqual(names(sessionNode), ["createJsonlStore"]);
     assert.deepEqual(names(testing), [
       "checkChatRequest",
       "checkMessagesRequest",
       "createScriptedModel",
       "scriptedToolCall",
+      "storeConformance",
+    ]);
+  });
+
+  it("has these values in the shapes of other libraries", () => {
+    assert.deepEqual(names(karl), ["adaptTool", "agentLoop", "runTask"]);
+    assert.deepEqual(names(codelet), [
+      "ClaudeProvider",
+      "Message",
+      "ModelProvider",
+      "Runner",
+      "ToolRegistry",
+      "hasToolCall",
+      "toStreamFn",
+    ]);
+    assert.deepEqual(names(gai), [
+      "Agent",
+      "Runtime",
+      "Tool",
+      "anthropic",
+      "appendResponse",
+      "err",
+      "errorToString",
+      "fetchRuntime",
+      "hasToolCalls",
+      "ok",
+      "openai",
+      "run",
+      "system",
+      "textContent",
+      "toolCalls",
+      "toolResult",
+      "toolResultError",
+      "userText",
     ]);
   });
 
@@ -115,9 +193,13 @@ describe("the public surface", () => {
         "refusal",
         "content_filtered",
         "budget_exceeded",
+        "no_progress",
+        "invalid_output",
         "listener_failed",
         "hook_failed",
         "stream_function_failed",
+        "session_locked",
+        "storage_failed",
         "internal_error",
       ],
     );

@@ -1,0 +1,75 @@
+/** codelet's provider: one method. Any model is one, and any one is a model for the loop. */
+import { systemClock } from "../../clock.ts";
+import { BowlineError } from "../../errors.ts";
+import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
+import { streamByProtocol } from "../../providers/by-protocol.ts";
+import { complete } from "../../providers/complete.ts";
+import { getModel } from "../../providers/vendors.ts";
+import { toJsonSchema } from "../../schema.ts";
+import { wholeAnswer } from "../transcript.ts";
+import * as shape from "./message.ts";
+import type { ToolDefinition } from "./tool-registry.ts";
+
+export interface LlmProvider {
+  /** One answer to the whole conversation. Rejects when there is none. */
+  completeWithTools(
+    messages: readonly shape.Message[],
+    tools: readonly ToolDefinition[],
+    signal?: AbortSignal,
+  ): Promise<shape.CompletionResponse>;
+}
+
+/** A model behind any stream function, as a provider. Rejects with a `BowlineError`. */
+export class ModelProvider implements LlmProvider {
+  readonly model: Model;
+  readonly #options: StreamOptions;
+  readonly #streamFn: StreamFn;
+
+  constructor(model: Model, options: StreamOptions = {}, streamFn: StreamFn = streamByProtocol) {
+    this.model = model;
+    this.#options = options;
+    this.#streamFn = streamFn;
+  }
+
+  async completeWithTools(
+    messages: readonly shape.Message[],
+    tools: readonly ToolDefinition[],
+    signal?: AbortSignal,
+  ): Promise<shape.CompletionResponse> {
+    const { clock = systemClock } = this.#options;
+    const context = {
+      messages: messages.flatMap((message) => shape.toTranscript(message, clock.now())),
+      tools: tools.map(({ inputSchema, ...tool }) => ({ ...tool, parameters: inputSchema })),
+    };
+    const options = { ...this.#options, ...(signal && { signal }) };
+    const { content, stopReason, ...end } = await complete(this.model, context, options, this.#streamFn);
+    if (stopReason === "error" || stopReason === "aborted") {
+      const { error, errorMessage = "The model call failed." } = end;
+      throw new BowlineError(error?.code ?? "stream_function_failed", errorMessage, error);
+    }
+    const reasons = { stop: "endTurn", toolUse: "toolUse", length: "maxTokens" } as const;
+    return { content: shape.toBlocks(content), stopReason: reasons[stopReason] };
+  }
+}
+
+/** Claude, asked without streaming. */
+export class ClaudeProvider extends ModelProvider {
+  constructor(apiKey: string, model: string, { baseUrl, ...options }: StreamOptions & { baseUrl?: string } = {}) {
+    const where = { ...(baseUrl !== undefined && { baseUrl }), compat: { noStreaming: true } };
+    super(getModel("anthropic", model, where), { ...options, apiKey });
+  }
+}
+
+/** Any provider as a stream function, for whatever runs the loop. What it throws ends the run. */
+export function toStreamFn(provider: LlmProvider): StreamFn {
+  return async (model, { messages, tools = [] }, { signal, clock = systemClock }) => {
+    const definitions = tools.map(({ name, description, parameters }) => {
+      return { name, description, inputSchema: toJsonSchema(parameters, `tool "${name}"`) };
+    });
+    const history = shape.fromTranscript(messages);
+    const { content, stopReason } = await provider.completeWithTools(history, definitions, signal);
+    const reason = shape.hasToolCall(content) ? "toolUse" : "stop";
+    const said = content.flatMap(shape.toAssistantContent);
+    return wholeAnswer(said, stopReason === "maxTokens" ? "length" : reason, model, clock.now());
+  };
+}

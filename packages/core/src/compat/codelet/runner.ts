@@ -1,0 +1,109 @@
+/** codelet's runner (seed 001): a history, a provider, a registry; the one loop runs them. */
+import { agentLoopContinue, type AgentContext, type AgentLoopConfig } from "../../agent/index.ts";
+import { systemClock } from "../../clock.ts";
+import { BowlineError } from "../../errors.ts";
+import type { Model } from "../../llm/model.ts";
+import { fromTranscript, Message, toTranscript } from "./message.ts";
+import { toStreamFn, type LlmProvider } from "./provider.ts";
+import { ToolRegistry, type ToolOutput } from "./tool-registry.ts";
+
+export interface RunnerOptions extends Pick<AgentLoopConfig, "budget" | "clock"> {
+  /** Default: none. */
+  tools?: ToolRegistry;
+  signal?: AbortSignal;
+}
+
+/** Stands in the transcript for whatever the provider asks. */
+const model: Model = {
+  id: "codelet",
+  name: "codelet",
+  api: "",
+  provider: "",
+  baseUrl: "",
+  reasoning: false,
+  input: ["text"],
+};
+
+export class Runner {
+  readonly tools: ToolRegistry;
+  readonly #provider: LlmProvider | undefined;
+  readonly #options: RunnerOptions;
+  readonly #context: AgentContext;
+  #isRunning = false;
+
+  constructor(provider?: LlmProvider, options: RunnerOptions = {}) {
+    const { tools = ToolRegistry.default() } = options;
+    this.tools = tools;
+    this.#provider = provider;
+    this.#options = options;
+    // Read anew in each round: a tool registered by another is there at once.
+    this.#context = {
+      systemPrompt: "",
+      messages: [],
+      get tools() {
+        return tools.tools;
+      },
+    };
+  }
+
+  static withProvider(provider: LlmProvider, options?: RunnerOptions): Runner {
+    return new Runner(provider, options);
+  }
+
+  /** The history, copied. Answers that failed are not in it. */
+  get messages(): Message[] {
+    return fromTranscript(this.#context.messages);
+  }
+
+  addMessage(message: Message): void {
+    const { clock = systemClock } = this.#options;
+    this.#context.messages.push(...toTranscript(message, clock.now()));
+  }
+
+  executeTool(name: string, args: unknown): Promise<ToolOutput> {
+    return this.tools.execute(name, args);
+  }
+
+  /**
+   * Adds the user's words and runs until the model calls no more tools, one tool after the other. Gives the whole history, which
+   * the next `run` goes on from. Rejects with the provider's own error; what was said until then stays.
+   */
+  async run(userInput: string): Promise<Message[]> {
+    const provider = this.#provider;
+    if (provider === undefined) throw new BowlineError("invalid_state", "No provider configured");
+    if (this.#isRunning) throw new BowlineError("invalid_state", "A run is going on: wait for its end.");
+    this.#isRunning = true;
+    try {
+      this.addMessage(Message.user(userInput));
+      await this.#loop(provider);
+      return this.messages;
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #loop(provider: LlmProvider): Promise<void> {
+    const { tools: _, signal, ...options } = this.#options;
+    let thrown: Error | undefined;
+    const config: AgentLoopConfig = {
+      ...options,
+      model,
+      toolExecution: "sequential",
+      convertToLlm: (messages) => messages,
+    };
+    const ask = toStreamFn(provider);
+    const events = agentLoopContinue(this.#context, config, signal, async (...call) => {
+      try {
+        return await ask(...call);
+      } catch (error) {
+        thrown = error as Error;
+        throw error;
+      }
+    });
+    for await (const event of events) {
+      // A tool that is an agent has an end of its own, which is the tool's business.
+      if (event.type !== "agent_end" || event.parentRunId !== undefined || event.error === undefined) continue;
+      throw thrown ?? new BowlineError(event.error.code, event.error.message, event.error);
+    }
+  }
+}

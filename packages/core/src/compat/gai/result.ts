@@ -1,0 +1,30 @@
+/** gai's results and errors (seed 004): values, never thrown. */
+export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
+
+export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
+export const err = <E>(error: E): { readonly ok: false; readonly error: E } => ({ ok: false, error });
+
+/** What a tool may fail with. */
+export interface ToolError {
+  readonly type: "ParseError" | "ExecutionError";
+  readonly message: string;
+}
+
+/** What a run may fail with. `HttpError` has the response's status, 0 without one; `code` is a code of the library. */
+export type GaiError =
+  | { readonly type: "HttpError"; readonly status: number; readonly message: string }
+  | { readonly type: "ApiError"; readonly code: string; readonly message: string }
+  | { readonly type: "ParseError"; readonly message: string };
+
+export function errorToString(error: GaiError | ToolError): string {
+  switch (error.type) {
+    case "HttpError":
+      return `HTTP error ${error.status}: ${error.message}`;
+    case "ApiError":
+      return `API error (${error.code}): ${error.message}`;
+    case "ParseError":
+      return `Parse error: ${error.message}`;
+    case "ExecutionError":
+      return `Execution error: ${error.message}`;
+  }
+}

@@ -1,0 +1,57 @@
+/** gai's transport: one function from a request to a response. The wire's `fetch` is made of it. */
+import { err, ok, type GaiError, type Result } from "./result.ts";
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+type Send = (request: HttpRequest) => Result<HttpResponse, GaiError> | Promise<Result<HttpResponse, GaiError>>;
+
+export interface Runtime {
+  readonly send: Send;
+}
+
+export const Runtime = { new: (send: Send): Runtime => ({ send }) };
+
+/** A runtime over `fetch`. A request without an answer is an `HttpError` of status 0 that keeps the cause in words. */
+export function fetchRuntime(fetch: typeof globalThis.fetch = globalThis.fetch): Runtime {
+  return Runtime.new(async ({ url, ...init }) => {
+    try {
+      const response = await fetch(url, init);
+      const headers = Object.fromEntries(response.headers);
+      return ok({ status: response.status, headers, body: await response.text() });
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const why = cause instanceof Error ? cause.message : message;
+      return err({ type: "HttpError", status: 0, message: `HTTP request failed: ${why}` });
+    }
+  });
+}
+
+/** The runtime as the wire's `fetch`. `onError` is told the error that the wire then sees as no connection. */
+export function toFetch(runtime: Runtime, onError: (error: GaiError) => void): typeof globalThis.fetch {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const { method, url, headers, signal } = request;
+    const sent = await runtime.send({
+      method,
+      url,
+      headers: Object.fromEntries(headers),
+      body: await request.text(),
+      signal,
+    });
+    if (sent.ok) return new Response(sent.value.body || null, sent.value);
+    onError(sent.error);
+    throw new Error(sent.error.message);
+  };
+}

@@ -1,0 +1,37 @@
+/** A fetch that keeps what a server said when it refused a request: karl's error quotes it. */
+import type { StreamOptions } from "../../llm/model.ts";
+
+const MAX_TEXT = 4096;
+
+export interface RefusalKeeper {
+  readonly fetch: typeof globalThis.fetch;
+  /** The last refusal's body, without the key; at most 4,096 characters. */
+  readonly text: () => string | undefined;
+}
+
+export function keepRefusal({ fetch = globalThis.fetch, apiKey = "" }: StreamOptions): RefusalKeeper {
+  let text: string | undefined;
+  return {
+    text: () => text,
+    async fetch(input, init) {
+      const response = await fetch(input, init);
+      if (response.status < 400) return response;
+      const body = await readText(response.body?.getReader());
+      text = body.replaceAll(apiKey || "\0", "[key]");
+      return new Response(body, response);
+    },
+  };
+}
+
+async function readText(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<string> {
+  if (reader === undefined) return "";
+  const decoder = new TextDecoder();
+  for (let text = ""; ;) {
+    const { done, value } = await reader.read();
+    text += decoder.decode(value, { stream: !done });
+    if (done) return text;
+    if (text.length < MAX_TEXT) continue;
+    await reader.cancel();
+    return text.slice(0, MAX_TEXT);
+  }
+}

@@ -1,0 +1,67 @@
+/** What every shape needs of the transcript: calls from text, answers that came whole, and the shape's words for failed calls. */
+import type { AgentMessage, AgentToolResult } from "../agent/index.ts";
+import type { AssistantMessageEvent } from "../llm/event.ts";
+import {
+  messageText,
+  type AssistantContent,
+  type AssistantMessage,
+  type ToolCall,
+  type UserContent,
+} from "../llm/message.ts";
+import type { Model } from "../llm/model.ts";
+
+/** A call as a model wrote it. Empty text is `{}`; text that is no JSON object makes a call that is answered and never run. */
+export function toToolCall(id: string, name: string, argumentsText: string): ToolCall {
+  const call = { type: "toolCall", id, name, arguments: {}, argumentsText } as const;
+  try {
+    const value: unknown = JSON.parse(argumentsText.trim() || "{}");
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return { ...call, arguments: value as Record<string, unknown> };
+    return { ...call, argumentsError: "The arguments must be a JSON object." };
+  } catch (error) {
+    return { ...call, argumentsError: `The arguments are not valid JSON: ${(error as Error).message}` };
+  }
+}
+
+/** An answer in one piece, as the stream that the loop reads. */
+export async function* wholeAnswer(
+  content: AssistantContent[],
+  reason: "stop" | "length" | "toolUse",
+  { api, provider, id }: Model,
+  timestamp: number,
+): AsyncGenerator<AssistantMessageEvent> {
+  const origin = { api, provider, model: id, timestamp };
+  const message: AssistantMessage = { role: "assistant", content, ...origin, usage: {}, stopReason: reason };
+  yield { type: "done", attempt: 1, reason, message };
+}
+
+/** The messages without answers that failed and what was said of their calls: these shapes have no mark for them. */
+export function withoutFailures(messages: readonly AgentMessage[]): AgentMessage[] {
+  let failed = false;
+  return messages.filter((message) => {
+    if (message.role === "assistant") failed = hasFailed(message);
+    return !failed || message.role === "user";
+  });
+}
+
+export function hasFailed({ stopReason }: AssistantMessage): boolean {
+  return stopReason === "error" || stopReason === "aborted";
+}
+
+/** How a shape words what the loop says of a call of this tool: unknown, refused, thrown, stopped. */
+export type Wording = (toolName: string, text: string) => string;
+
+/** The content of a result. `details` marks what the tool itself gave, which stays; the rest is in the shape's words. */
+export function inWords(
+  toolName: string,
+  { content = [], details }: Pick<AgentToolResult, "content" | "details">,
+  wording: Wording,
+): UserContent[] {
+  return details === undefined ? [{ type: "text", text: wording(toolName, messageText({ content })) }] : content;
+}
+
+/** The message as the model is to read it. */
+export function reworded<T extends AgentMessage>(message: T, wording: Wording): T {
+  if (message.role !== "toolResult") return message;
+  return { ...message, content: inWords(message.toolName, message, wording) };
+}

@@ -1,0 +1,13 @@
+/** Every TypeScript block of seed 002, as a user's program. */
+import assert from "node:assert/strict";
+import { agentPrograms } from "./agent-programs.ts";
+import { testBlocks } from "./block-suite.ts";
+
+assert.equal(agentPrograms.length, 17);
+
+testBlocks({
+  seed: "002",
+  specifiers: [[/@earendil-works\/pi-(?:agent-core|ai)/g, "@bowline/core"]],
+  programs: agentPrograms.map((program, index) => ({ ...program, blocks: [index] })),
+  leftOut: {},
+});

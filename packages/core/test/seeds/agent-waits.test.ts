@@ -1,0 +1,96 @@
+/** Nothing that is not ours can hang a run: hooks, listeners and queues that never answer, and misuse. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { agentLoop, type AgentMessage, type AgentOptions } from "../../src/agent/index.ts";
+import { createScriptedModel } from "../../src/testing/index.ts";
+import { call, code, hello, ManualClock, rig, texts, tool } from "../support.ts";
+
+const never = (): Promise<never> => new Promise(() => {});
+const within = <T>(run: Promise<T>): Promise<T> =>
+  Promise.race([run, new Promise<never>((_, reject) => setTimeout(() => reject(new Error("hangs")), 500))]);
+
+describe("an abort", () => {
+  const waits: Record<string, AgentOptions> = {
+    beforeToolCall: { beforeToolCall: never },
+    afterToolCall: { afterToolCall: never },
+    shouldStopAfterTurn: { shouldStopAfterTurn: never },
+  };
+  for (const [what, options] of Object.entries(waits)) {
+    it(`settles at the grace when ${what} never answers`, async () => {
+      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { ...options, abortGraceMs: 20 });
+      const run = agent.prompt("Hi");
+      setTimeout(() => agent.abort(), 10);
+      assert.equal((await within(run)).reason, "aborted");
+    });
+  }
+
+  it("settles at the grace when a listener never does", async () => {
+    const { agent } = rig(["Done."], [], { abortGraceMs: 20 });
+    agent.subscribe(({ type }) => (type === "turn_start" ? never() : undefined));
+    const run = agent.prompt("Hi");
+    setTimeout(() => agent.abort(), 10);
+    assert.equal((await within(run)).reason, "aborted");
+  });
+
+  it("settles at the grace when a queue of the low-level loop never answers", async () => {
+    const { model, streamFn } = createScriptedModel(["Done."]);
+    const convertToLlm = (messages: AgentMessage[]): AgentMessage[] => messages;
+    const abort = new AbortController();
+    const config = { model, convertToLlm, getFollowUpMessages: never, abortGraceMs: 20 };
+    const stream = agentLoop([hello], { systemPrompt: "", messages: [] }, config, abort.signal, streamFn);
+    setTimeout(() => abort.abort(), 10);
+    await within(stream.result());
+  });
+
+  it("between a turn and the queue leaves the queue as it is", async () => {
+    const { agent, script } = rig([call("a"), "never"], [tool("a", () => "1")], {
+      shouldStopAfterTurn: () => (agent.abort(), false),
+    });
+    agent.subscribe(({ type }) => void (type === "tool_execution_end" && agent.steer(hello)));
+    assert.equal((await agent.prompt("Hi")).reason, "aborted");
+    assert.equal(agent.hasQueuedMessages(), true);
+    assert.deepEqual(texts(agent.state.messages), ["user: Hi", "assistant: toolCall", "toolResult: 1"]);
+    assert.equal(script.calls.length, 1);
+  });
+});
+
+describe("a hook that never answers", () => {
+  const waits: Record<string, AgentOptions> = {
+    convertToLlm: { convertToLlm: never },
+    transformContext: { transformContext: never },
+    getApiKey: { getApiKey: never },
+    shouldStopAfterTurn: { shouldStopAfterTurn: never },
+  };
+  for (const [what, options] of Object.entries(waits)) {
+    it(`(${what}) is given up at hookTimeoutMs`, async () => {
+      const clock = new ManualClock();
+      const { agent } = rig(["Done."], [], { ...options, clock, hookTimeoutMs: 100 });
+      const run = agent.prompt("Hi");
+      await clock.advance(100);
+      assert.equal((await within(run)).error?.code, "hook_failed");
+    });
+  }
+});
+
+describe("misuse", () => {
+  it("such as no tool at a time is refused, and no call is left open", async () => {
+    const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { maxParallelTools: 0 });
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([run.reason, run.error?.code, run.turns], ["error", "invalid_argument", 0]);
+  });
+
+  it("such as a prompt of no messages is refused, and no model is asked", async () => {
+    const { agent, script } = rig(["Done."]);
+    await assert.rejects(agent.prompt([]), code("invalid_argument"));
+    assert.equal(script.calls.length, 0);
+  });
+});
+
+describe("`continue` after a run that failed", () => {
+  it("asks again: an answer that failed is no answer [P26]", async () => {
+    const { agent, script } = rig([{ content: [], stopReason: "error" }, "Now."]);
+    assert.equal((await agent.prompt("Hi")).reason, "error");
+    assert.equal((await agent.continue()).reason, "done");
+    assert.deepEqual(texts(script.calls[1]?.context.messages ?? []).at(0), "user: Hi");
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * Programs as a user has them: in a folder outside the repository where the package is installed as it is published, built from
+ * the source as it is now. Each is type-checked by itself (a merged declaration holds for a whole program) and run as a process
+ * of its own, with every host it asks for replaced by a loopback server.
+ */
+import { spawn } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "../../../..");
+const tsc = join(root, "node_modules/.bin/tsc");
+
+export interface Programs extends AsyncDisposable {
+  /** Writes a program; `name` is that of its folder. */
+  add(name: string, code: string): Promise<void>;
+  /** What the compiler says of each program, by name; those it says nothing of are absent. */
+  check(): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** Runs a program in its folder. Requests to any host go to `server`, which is told the host in `x-host`; none go further. */
+  run(name: string, server?: string): Promise<Output>;
+}
+
+export interface Output {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a user's project has: strict, and no more. */
+const tsconfig = {
+  compilerOptions: {
+    target: "ES2023",
+    lib: ["ESNext", "DOM"],
+    module: "nodenext",
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: ["node"],
+  },
+  files: ["main.ts"],
+};
+
+export async function createPrograms(): Promise<Programs> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "bowline-programs-")));
+  await install(folder);
+  const names: string[] = [];
+  return {
+    async add(name, code) {
+      names.push(name);
+      await mkdir(join(folder, name));
+      await writeFile(join(folder, name, "tsconfig.json"), JSON.stringify(tsconfig));
+      await writeFile(join(folder, name, "main.ts"), code);
+    },
+    async check() {
+      const { stdout, stderr } = await start(tsc, ["-b", "--pretty", "false", ...names], { cwd: folder });
+      const found = new Map<string, string[]>();
+      for (const line of stdout.split("\n").filter((text) => /^\S/.test(text))) {
+        const name = names.find((candidate) => line.startsWith(`${candidate}/`));
+        if (name === undefined) throw new Error(`tsc failed: ${stdout}${stderr}`);
+        found.set(name, [...(found.get(name) ?? []), line]);
+      }
+      return found;
+    },
+    run: (name, server = "http://127.0.0.1:1") =>
+      start(process.execPath, ["--import", redirectTo(server), "main.ts"], {
+        cwd: join(folder, name),
+        // The programs are many and import the same.
+        env: { ...process.env, NO_COLOR: "1", NODE_COMPILE_CACHE: join(folder, "cache") },
+      }),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Puts the package, as built, and what programs import beside it into `node_modules`. */
+async function install(folder: string): Promise<void> {
+  const core = join(folder, "node_modules/@bowline/core");
+  await mkdir(core, { recursive: true });
+  await copyFile(join(root, "packages/core/package.json"), join(core, "package.json"));
+  for (const name of ["@types", "typebox"]) {
+    await symlink(join(root, "node_modules", name), join(folder, "node_modules", name), "dir");
+  }
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  const options = ["--outDir", join(core, "dist"), "--composite", "false", "--incremental", "false", "--noCheck"];
+  const { code, stdout } = await start(tsc, ["-p", join(root, "packages/core"), ...options], { cwd: root });
+  if (code !== 0) throw new Error(`core was not built: ${stdout}`);
+}
+
+function redirectTo(server: string): string {
+  const code = `const real = fetch;
+globalThis.fetch = (url, init) => {
+  const { host, pathname } = new URL(url);
+  const headers = new Headers(init.headers);
+  headers.set("x-host", host);
+  return real(${JSON.stringify(server)} + pathname, { ...init, headers });
+};`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+/** Runs to the end; what runs longer than a minute is killed. */
+function start(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; env?: NodeJS.ProcessEnv },
+): Promise<Output> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}

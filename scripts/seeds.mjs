@@ -1,0 +1,76 @@
+// docs/seeds.md: each item of the seeds and the tests whose titles end with its id, as in "… [P12, X17]".
+// `node scripts/seeds.mjs --write` writes it; without, it fails when the file is stale. It fails, too, for an item without a test.
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+
+const { seeds, items, gateway, notTestable } = JSON.parse(readFileSync("scripts/seed-items.json", "utf8"));
+const problems = [];
+
+// The checklist itself lies outside the repository; where it is present the list kept here must be whole.
+const checklist = "../shared/seeds/checklist.md";
+if (existsSync(checklist)) {
+  const text = readFileSync(checklist, "utf8");
+  const named = new Set([...text.matchAll(/^(?:- |\| )([CGJKPX]\d+)(?:\.| \|)/gm)].map(([, id]) => id));
+  for (const id of named) if (!(id in items)) problems.push(`${id} is not in scripts/seed-items.json`);
+  for (const id of Object.keys(items)) if (!named.has(id)) problems.push(`${id} is not in ${checklist}`);
+}
+
+/** By id: where it is tested. */
+const tests = new Map(Object.keys(items).map((id) => [id, []]));
+const titleWithIds = /(["'`])((?:(?!\1)[^\\\n]|\\.)+?) \[([CGJKPX]\d+(?:, [CGJKPX]\d+)*)\]\1/g;
+for (const file of globSync("packages/*/test/**/*.ts").toSorted()) {
+  for (const [, , text, ids] of readFileSync(file, "utf8").matchAll(titleWithIds)) {
+    for (const id of ids.split(", ")) {
+      if (tests.has(id)) tests.get(id).push({ file, text });
+      else problems.push(`${file}: "${text}" names ${id}, which is no item`);
+    }
+  }
+}
+
+function statusOf(id) {
+  if (notTestable.includes(id)) return "not testable: a plan, a size, a place or a means";
+  if (id.startsWith("J") || gateway.includes(id)) return "the gateway's";
+  return undefined;
+}
+
+const untested = Object.keys(items).filter((id) => tests.get(id).length === 0 && statusOf(id) === undefined);
+if (untested.length > 0) problems.push(`no test names ${untested.join(", ")}`);
+
+const sections = Object.entries(seeds).map(([letter, heading]) => {
+  const ids = Object.keys(items).filter((id) => id.startsWith(letter));
+  return `## ${heading}\n\n${ids.map((id) => `- **${id}** ${items[id]}: ${testsOf(id)}`).join("\n")}\n`;
+});
+const text = `# The seeds, item by item
+
+Made by \`node scripts/seeds.mjs --write\` from the tests whose titles end with an item's id. Those of the two files named
+\`…-programs\` are the seeds' own code, type-checked and run; they are skipped where the seeds are not at hand.
+
+${sections.join("\n")}`;
+
+if (process.argv.includes("--write")) writeFileSync("docs/seeds.md", text);
+else if (!existsSync("docs/seeds.md") || readFileSync("docs/seeds.md", "utf8") !== text) {
+  problems.push("docs/seeds.md is not what the tests say: run node scripts/seeds.mjs --write");
+}
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** The tests of an item, file by file. */
+function testsOf(id) {
+  const found = tests.get(id);
+  if (found.length === 0) return statusOf(id) ?? "none";
+  const files = [...new Set(found.map(({ file }) => file))];
+  return files
+    .map((file) => {
+      const titles = found.filter((test) => test.file === file).map((test) => `“${inProse(test.text)}”`);
+      return `[${basename(file, ".ts")}](../${file}) ${titles.join(", ")}`;
+    })
+    .join("; ");
+}
+
+/** A title as Markdown; what one of a table takes from its row is left open. */
+function inProse(title) {
+  return title
+    .replaceAll(/\$\{[^}]*\}/g, "…")
+    .replaceAll(/\\(.)/g, "$1")
+    .replaceAll("<", "&lt;");
+}
