@@ -205,7 +205,7 @@ describe("a compaction", () => {
   });
 
   it("trusts the server's figures over estimates, and none from before a compaction", async () => {
-    const { transform, ends } = set(["S."]);
+    const { transform, ends, compaction } = set(["S."]);
     const messages = task(8);
     const last = messages.at(-2) as Message;
     Object.assign(last, { usage: { input: 1800, output: 100 } });
@@ -214,6 +214,8 @@ describe("a compaction", () => {
     await transform(messages);
     await transform([...messages, ...turn(9)]);
     assert.equal(ends.length, 1);
+    await compaction.compact(messages);
+    assert.equal(ends[1]?.tokensBefore, ends[0]?.tokensAfter);
   });
 
   it("cuts down a result that is larger than all there is room for, without a model", async () => {
@@ -249,6 +251,13 @@ describe("a compaction", () => {
     const other = [user("Something else", 7), ...task(30, 10).slice(1)];
     assert.deepEqual(await transform(other), other);
     assert.equal(compaction.state, undefined);
+  });
+
+  it("counts another transcript anew", async () => {
+    const { transform, ends } = set([]);
+    await transform(task(12));
+    await transform([user("Hi"), ...task(12, 10).slice(1), ...turn(13, 1000)]);
+    assert.deepEqual(ends, []);
   });
 
   it("does as it is told, one at a time", async () => {

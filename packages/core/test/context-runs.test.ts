@@ -8,6 +8,7 @@ import {
   type AgentEvent,
   type AgentMessage,
   type AgentOptions,
+  createBudget,
 } from "../src/agent/index.ts";
 import { createCompaction, type Compaction } from "../src/agent/context/compaction.ts";
 import type { CompactionEvent, CompactionOptions } from "../src/agent/context/compaction-options.ts";
@@ -209,11 +210,30 @@ describe("a wrapped stream function", () => {
       ["context_overflow"],
     );
     const retry = events.findIndex(({ type }) => type === "request_retry");
-    assert.deepEqual(events.slice(retry - 1, retry + 2).map(short), [
+    assert.deepEqual(events.slice(retry - 3, retry + 2).map(short), [
       "turn_start",
+      "compaction_start",
+      "compaction_end",
       "request_retry",
       "message_start:assistant",
     ]);
+  });
+
+  it("says in the run's events what it does, and counts what it costs in the run's usage and budget", async () => {
+    const budget = createBudget();
+    const { agent, model, events, ends } = rig(60, { agent: { budget } });
+    const { usage } = await agent.prompt("Read all of it.");
+    const told = events.filter((event) => event.type === "compaction_end");
+    assert.ok(told.length > 0);
+    assert.deepEqual(
+      told.map(({ runId: _, seq: __, ...event }) => event),
+      ends,
+    );
+    const answers = agent.state.messages.filter((message) => message.role === "assistant");
+    const inMessages = answers.reduce((sum, message) => sum + (message.usage.input ?? 0), 0);
+    assert.ok((usage.input ?? 0) > inMessages);
+    assert.equal(usage.input, model.input.total);
+    assert.ok(budget.used.tokens >= model.input.total);
   });
 
   it("learns of a restored conversation's window before it asks for the first time", async () => {

@@ -43,6 +43,8 @@ export function short(event: AgentEvent): string {
     case "request_retry":
     case "model_failover":
     case "approval_request":
+    case "compaction_start":
+    case "compaction_end":
       return event.type;
     case "approval_answer":
       return `${event.type}:${event.decision}`;

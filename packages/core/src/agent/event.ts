@@ -6,6 +6,7 @@ import type { ErrorInfo } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
+import type { CompactionEvent } from "./context/compaction-options.ts";
 import type { AgentToolResult } from "./tool.ts";
 
 /** Extend this by declaration merging to carry messages of your own; `convertToLlm` says what a model sees of them. */
@@ -146,7 +147,8 @@ export type AgentEventBody =
   | RequestRetryAgentEvent
   | ModelFailoverAgentEvent
   | ApprovalRequestEvent
-  | ApprovalAnswerEvent;
+  | ApprovalAnswerEvent
+  | CompactionEvent;
 
 type Numbered<T> = T extends unknown ? Readonly<T> & AgentEventBase : never;
 

@@ -5,6 +5,7 @@
 import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Clock } from "../clock.ts";
+import type { Usage } from "../llm/usage.ts";
 import type { Budget, SharedBudget } from "./budget.ts";
 import type { AgentEvent, AgentEventBody, AgentMessage } from "./event.ts";
 import type { AgentTool, AgentToolCall, AgentToolResult, ToolExecutionMode } from "./tool.ts";
@@ -26,6 +27,8 @@ export interface RunPort {
   readonly abortGraceMs: number;
   /** Says something in the run's order, or passes on an event of a nested run as it is. Resolves when listeners are done. */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined;
+  /** Counts a model call that was made for the run but is in no message of it. */
+  addUsage(usage: Usage): void;
   /** Waits for an answer from outside under this name. Rejects when the signal fires; default: the run's. */
   waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
 }
@@ -79,8 +82,8 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   model: Model;
   /** Makes LLM messages of the transcript before each model call, after `transformContext`. */
   convertToLlm: (messages: AgentMessage[]) => MaybePromise<Message[]>;
-  /** Prunes or adds for one request only; nothing is kept. */
-  transformContext?: (messages: AgentMessage[], signal?: AbortSignal) => MaybePromise<AgentMessage[]>;
+  /** Prunes or adds for one request only; nothing is kept. It may ask a model of its own, so it has no time limit but the run's. */
+  transformContext?: (messages: AgentMessage[], signal?: AbortSignal, run?: RunPort) => MaybePromise<AgentMessage[]>;
   /** Asked before each model call; a falsy answer falls back to `apiKey`. */
   getApiKey?: (provider: string) => MaybePromise<string | undefined>;
   /** Default `parallel`. */
@@ -116,7 +119,7 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   toolTimeoutMs?: number;
   /** How long an abort waits for tools that ignore their signal before it reports them as left running. Default 1,000. */
   abortGraceMs?: number;
-  /** The longest one listener or hook may take, in milliseconds. Default 60,000; 0 is no limit. Hooks around tools may wait for a person and have none. */
+  /** The longest one listener or hook may take, in milliseconds. Default 60,000; 0 is no limit. Hooks around tools may wait for a person, and `transformContext` for a model: they have none. */
   hookTimeoutMs?: number;
   /** Handed to every tool unchanged. */
   toolContext?: unknown;

@@ -10,6 +10,19 @@ export { createOutputRun } from "./output.ts";
 export type { OutputRun, OutputRunFactory } from "./output.ts";
 export { requireApproval } from "./approval.ts";
 export type { ApprovalAnswer, ApprovalOptions } from "./approval.ts";
+export { createCompaction } from "./context/compaction.ts";
+export type { Compaction, CompactOptions } from "./context/compaction.ts";
+export type {
+  CompactionEvent,
+  CompactionOptions,
+  CompactionOutcome,
+  CompactionReason,
+} from "./context/compaction-options.ts";
+export { dropImages, dropThinking, keepLastTurns, shortenToolResults } from "./context/prune.ts";
+export type { PruneOptions } from "./context/prune.ts";
+export { contextTokens, estimateTokens } from "./context/tokens.ts";
+export type { TokenEstimate } from "./context/tokens.ts";
+export type { CompactionState } from "./context/view.ts";
 export { createProgressGuard } from "./progress-guard.ts";
 export type { ProgressGuardOptions } from "./progress-guard.ts";
 export { createBudget } from "./budget.ts";

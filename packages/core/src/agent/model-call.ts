@@ -1,5 +1,5 @@
 /** One model call of a run: the transcript through the hooks to the stream function, its events out, its final message back. */
-import { BowlineError, toBowlineError } from "../errors.ts";
+import { BowlineError, callHook, toBowlineError } from "../errors.ts";
 import { applyEvent, emptyMessage, failureOf, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
 import { toolCallsOf, type AssistantMessage, type Message } from "../llm/message.ts";
 import type { StreamOptions } from "../llm/model.ts";
@@ -95,11 +95,13 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
   }
 }
 
-function llmMessages({ config, context, signal, hook }: Run): Promise<Message[]> {
-  return hook("transformContext or convertToLlm", async () => {
-    const messages = (await config.transformContext?.(context.messages, signal)) ?? context.messages;
-    return config.convertToLlm(messages);
-  });
+async function llmMessages(run: Run): Promise<Message[]> {
+  const { config, context, signal, port } = run;
+  const messages = await callHook(
+    "transformContext",
+    async () => (await config.transformContext?.(context.messages, signal, port)) ?? context.messages,
+  );
+  return run.hook("convertToLlm", () => config.convertToLlm(messages));
 }
 
 /** What a model call is told: the whole configuration, of which a stream function reads the stream options. */

@@ -3,7 +3,7 @@ import { onAbort, randomId, systemClock, type Clock } from "../clock.ts";
 import { BowlineError, callHook } from "../errors.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
-import type { Usage } from "../llm/usage.ts";
+import { addUsage, type Usage } from "../llm/usage.ts";
 import {
   budgetChain,
   charge,
@@ -156,6 +156,10 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
         return graceOf(run);
       },
       emit: emitter.emit,
+      addUsage(usage) {
+        run.usage = addUsage(run.usage, usage);
+        charge(chain, 0, usage);
+      },
       waitFor: (name, waiting = signal) => input.effects.waitFor(name, waiting),
     },
     config,

@@ -103,6 +103,8 @@ export function applyToState(state: MutableAgentState, event: AgentEvent): void 
     case "model_failover":
     case "approval_request":
     case "approval_answer":
+    case "compaction_start":
+    case "compaction_end":
       break;
   }
 }

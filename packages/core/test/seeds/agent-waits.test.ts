@@ -11,6 +11,7 @@ const within = <T>(run: Promise<T>): Promise<T> =>
 
 describe("an abort", () => {
   const waits: Record<string, AgentOptions> = {
+    transformContext: { transformContext: never },
     beforeToolCall: { beforeToolCall: never },
     afterToolCall: { afterToolCall: never },
     shouldStopAfterTurn: { shouldStopAfterTurn: never },
@@ -57,7 +58,6 @@ describe("an abort", () => {
 describe("a hook that never answers", () => {
   const waits: Record<string, AgentOptions> = {
     convertToLlm: { convertToLlm: never },
-    transformContext: { transformContext: never },
     getApiKey: { getApiKey: never },
     shouldStopAfterTurn: { shouldStopAfterTurn: never },
   };

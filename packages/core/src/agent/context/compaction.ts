@@ -5,6 +5,7 @@
 import { BowlineError } from "../../errors.ts";
 import type { StreamFn } from "../../llm/model.ts";
 import type { AgentMessage } from "../event.ts";
+import type { RunPort } from "../hooks.ts";
 import { createCompactor } from "./compactor.ts";
 import type { CompactionOptions, CompactionReason } from "./compaction-options.ts";
 import { wrapStreamFn } from "./overflow.ts";
@@ -19,10 +20,10 @@ export interface CompactOptions {
 /** For one transcript. */
 export interface Compaction {
   /**
-   * For the agent or the loop. Gives the messages of the request, compacted first when they are over the limit. Rejects with
+   * For the agent or the loop, whose events then have `compaction_start` and `compaction_end`. Gives the messages of the request, compacted first when they are over the limit. Rejects with
    * `aborted` when the signal fires; a summary that fails does not stop it.
    */
-  readonly transformContext: (messages: AgentMessage[], signal?: AbortSignal) => Promise<AgentMessage[]>;
+  readonly transformContext: (messages: AgentMessage[], signal?: AbortSignal, run?: RunPort) => Promise<AgentMessage[]>;
   /**
    * The stream function for the same agent: a request that the server refuses as too long before any output is compacted and sent
    * once more, after a `request_retry` event. It also learns the model, its key and its window, and lets a summary be asked for as
@@ -47,7 +48,7 @@ export function createCompaction(options: CompactionOptions = {}): Compaction {
     throw new BowlineError("invalid_argument", `minFreedShare is between 0 and 1, not ${minFreedShare}.`);
   const compactor = createCompactor(options);
   return {
-    transformContext: (messages, signal) => compactor.transform(messages, signal),
+    transformContext: (messages, signal, run) => compactor.transform(messages, signal, run),
     wrap: (streamFn) => wrapStreamFn(streamFn, compactor),
     compact: (messages, { signal, reason = "manual" } = {}) => compactor.compact(messages, reason, signal),
     get state() {

@@ -5,6 +5,7 @@ import type { Context, Message } from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { budgetChain, charge } from "../budget.ts";
 import type { AgentMessage } from "../event.ts";
+import type { RunPort } from "../hooks.ts";
 import { abortedRun } from "../run.ts";
 import { compactOnce } from "./compact-once.ts";
 import type { CompactionEvent, CompactionOptions, CompactionReason } from "./compaction-options.ts";
@@ -32,7 +33,11 @@ export interface Compactor {
   readonly state: CompactionState | undefined;
   /** A stream function is wrapped: who writes summaries is known with the first request. */
   expectRequests(): void;
-  transform(messages: AgentMessage[], signal: AbortSignal | undefined): Promise<AgentMessage[]>;
+  transform(
+    messages: AgentMessage[],
+    signal: AbortSignal | undefined,
+    run: RunPort | undefined,
+  ): Promise<AgentMessage[]>;
   compact(messages: AgentMessage[], reason: CompactionReason, signal: AbortSignal | undefined): Promise<boolean>;
   /** Whether a request is made of what `transform` gave last: it has the run's signal, or ends with the same message. */
   owns(signal: AbortSignal | undefined, messages: readonly Message[]): boolean;
@@ -65,13 +70,16 @@ export function createCompactor(options: CompactionOptions): Compactor {
   /** After a try that did not come below the limit: the size from which another may. */
   let retryAbove = 0;
   let previous: Promise<unknown> = Promise.resolve();
+  /** The run whose context was asked for last. */
+  let run: RunPort | undefined;
 
   return {
     get state() {
       return state;
     },
     expectRequests: () => void (isExpecting = true),
-    async transform(messages, signal) {
+    async transform(messages, signal, asking) {
+      run = asking;
       // Waits for the first request once; one that never comes this way is not waited for again.
       const waits = isExpecting && writer() === undefined;
       isExpecting = false;
@@ -169,6 +177,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
       write: by && ((cut) => summarize(by, { messages, cut, before, reason, maxTokens: room.maxSummary, signal })),
     });
     if (options.budget !== undefined) charge(budgetChain(options.budget), 0, result.usage);
+    else run?.addUsage(result.usage);
     state = next ?? state;
     if (signal?.aborted !== true)
       retryAbove = result.tokensAfter > limit ? result.tokensAfter * (1 + minFreedShare) : 0;
@@ -190,6 +199,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
 
   async function tell(event: CompactionEvent): Promise<void> {
     await callHook("onCompaction", () => options.onCompaction?.(event));
+    await run?.emit(event);
   }
 
   function limitNow(): number {
