@@ -76,6 +76,14 @@ describe("a model call", () => {
     });
   }
 
+  it("keeps the key out of what a server says inside of its stream", async () => {
+    const { message } = await against([streamed({ error: { code: 401, message: "Not your key: secret-key" } })], {
+      apiKey: "secret-key",
+    });
+    assert.match(message.errorMessage ?? "", /Not your key: \[key\]/);
+    assert.equal(JSON.stringify(message).includes("secret-key"), false);
+  });
+
   it("tells a limit that will pass from one that will not, and a long conversation from both", async () => {
     const quota = await against([
       failing(429, { error: { code: "insufficient_quota", message: "You exceeded your current quota" } }),

@@ -1,5 +1,5 @@
 /** The agent of `bowline run` and `bowline replay`: what it is to do, and what it touches while it does it. */
-import { Agent } from "@bowline/core";
+import { Agent, createCompaction, createProgressGuard, streamByProtocol, systemClock } from "@bowline/core";
 import type {
   AgentOptions,
   AgentTool,
@@ -31,10 +31,16 @@ export interface RunPorts extends Pick<AgentOptions, "apiKey" | "fetch" | "clock
   readonly beforeToolCall: Approver;
 }
 
+/** Long conversations are compacted, and circles are stopped: nobody may be watching. */
 export function createAgent({ systemPrompt, model, thinking, budget }: RunSetup, { tools, ...ports }: RunPorts): Agent {
+  const { clock = systemClock } = ports;
+  const compaction = createCompaction({ streamOptions: { clock } });
+  const guard = createProgressGuard({ now: () => clock.now() });
   return new Agent({
     initialState: { systemPrompt, model, thinkingLevel: thinking, tools: [...tools] },
     ...ports,
+    streamFn: compaction.wrap(streamByProtocol),
+    transformContext: async (messages, signal, run) => guard(await compaction.transformContext(messages, signal, run)),
     // A person who stops a run waits two seconds at most, tools that ignore their signal included.
     abortGraceMs: 1000,
     hookTimeoutMs: 0,

@@ -75,6 +75,12 @@ export class TextReport implements Report {
           dim(`… ${from.provider}/${from.model}: ${oneLine(error.message, 300)}; asking ${to.provider}/${to.model}`),
         );
       }
+      case "compaction_start":
+        return this.#line(dim(`… the conversation is long (${event.tokensBefore} tokens); making it shorter`));
+      case "compaction_end":
+        return this.#line(dim(`… ${event.tokensBefore} tokens became ${event.tokensAfter}: ${event.outcome}`));
+      case "approval_request":
+      case "approval_answer":
       case "agent_start":
       case "agent_end":
       case "turn_end":

@@ -105,7 +105,10 @@ export interface ThinkingBudgets {
 
 /** Limits on silence, in milliseconds; 0 turns one off. A limit that fires is a retryable `timeout`, not an abort (Q234, Q235). */
 export interface StreamTimeouts {
-  /** From the request to the response's headers. Default 600,000: local models read long prompts slowly. */
+  /**
+   * From the request to the response's headers. Default 600,000: local models read long prompts slowly. Node's own fetch gives up
+   * connecting after 10 s and waiting for headers after 300 s; pass a `fetch` with another dispatcher to wait longer (Q236).
+   */
   firstByteMs?: number;
   /** Between two chunks of any bytes, keep-alives included. Default 120,000. */
   idleMs?: number;
@@ -148,7 +151,10 @@ export interface StreamOptions {
   /** Merged over the request body last. */
   extraBody?: Record<string, unknown>;
   timeouts?: StreamTimeouts;
-  /** Further tries after a failure before any output. Default 2. */
+  /**
+   * Further tries after a failure before any output. Default 2. Answers that are empty or hold a botched call have a budget of
+   * their own, at most 2 of these (Q092).
+   */
   maxRetries?: number;
   /**
    * Also ask again after output was shown: it is withdrawn with a `message_retract` event first. No tool of the turn has

@@ -71,9 +71,9 @@ async function call(
     const failure = await ask(decoder);
     if (failure === undefined) return decoder.message;
     const error = secret === "" ? failure : reworded(failure, failure.message.replaceAll(secret, "[key]"));
-    // The server answered, and the answer was no good: empty, or a call that the model botched (Q092, Q104, Q207).
-    const { code, status = 0, retryable, retryAfterMs = 0 } = error;
-    const isPoor = code === "empty_response" || (code === "server_error" && status < 500);
+    const { code, status, retryable, retryAfterMs = 0 } = error;
+    // The server is well, the answer was no good: empty, or a call that the model botched (Q092, Q104, Q207).
+    const isPoor = code === "empty_response" || status === 400 || (code === "server_error" && status === undefined);
     const count = isPoor ? ++poorAnswers : attempt - poorAnswers;
     const budget = isPoor ? Math.min(maxRetries, MAX_POOR_ANSWERS) : maxRetries;
     // A pooled connection that broke says nothing of the server: at once again, on one that is new (Q230).

@@ -1,5 +1,5 @@
 /** One POST and its streamed body. Everything that can go wrong is thrown as a typed error; every wait can be aborted. */
-import type { Clock } from "../clock.ts";
+import { onAbort, type Clock } from "../clock.ts";
 import { BowlineError, errorText, isBowlineError } from "../errors.ts";
 import { errorOfResponse } from "./http-error.ts";
 
@@ -14,10 +14,21 @@ export interface PostRequest {
 export type ChunkVerdict = "progress" | "alive" | "complete";
 
 export interface PostOptions {
+  /**
+   * Connecting is its own affair: it says nothing of it that could be timed apart (Q235). Node's gives up connecting after 10 s
+   * and waiting for headers after 300 s, which is a `timeout`, too; one with another dispatcher waits longer (Q236).
+   */
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Until the response's headers; 0 is no limit. */
+  /**
+   * Asks for a connection that no earlier request has used, for after one broke (Q230). Node's fetch opens a new one by then in any
+   * case, Bun's because of this; Deno's may still take others of its pool, and browsers do as they see fit.
+   */
+  readonly fresh: boolean;
+  /** Named in errors. */
+  readonly model: string;
+  /** Until the response's headers, redirects and connecting included; 0 is no limit. */
   readonly firstByteMs: number;
   /** Between two chunks; 0 is no limit. */
   readonly idleMs: number;
@@ -27,134 +38,113 @@ export interface PostOptions {
   readonly onChunk: (chunk: Uint8Array) => ChunkVerdict;
 }
 
-const MAX_ERROR_BODY = 64 * 1024;
+const MAX_REDIRECTS = 3;
 
 /** Posts, then hands over the body chunk by chunk. Resolves when the body ended or `onChunk` said that the answer is complete. */
 export async function postForStream(request: PostRequest, options: PostOptions): Promise<void> {
-  const watch = createWatch(request.url, options.clock, options.signal);
+  const { url } = request;
+  const { clock, fetch, fresh } = options; // called without a receiver: browsers refuse `fetch` as a method of another object
+  const controller = new AbortController();
+  const { signal } = controller; // its reason is always an error of ours
+  const ends = [
+    onAbort(options.signal, () => controller.abort(new BowlineError("aborted", "The request was aborted."))),
+  ];
+  let failing = "Could not reach";
   try {
-    const headers = watch.limit(options.firstByteMs, "did not answer within");
-    const response = await watch.race(send(request, options.fetch, watch.signal));
-    await options.onResponse({ status: response.status, headers: Object.fromEntries(response.headers) });
-    if (!response.ok) throw await watch.race(refusal(response, request.url, options.clock.now()));
-    headers.end();
-    await readBody(response, options, watch);
+    // A custom fetch may ignore its signal.
+    const stopped = new Promise<never>((_, reject) => onAbort(signal, () => reject(signal.reason)));
+    await Promise.race([exchange(), stopped]);
   } catch (error) {
-    throw watch.reason ?? (isBowlineError(error) ? error : connectionError(error, request.url));
+    throw signal.reason ?? (isBowlineError(error) ? error : connectionError(error, `${failing} ${url}`));
   } finally {
-    watch.end();
+    for (const end of ends) end();
+  }
+
+  async function exchange(): Promise<void> {
+    limit(options.firstByteMs, "sent no answer for");
+    const response = await send();
+    failing = "Lost the connection to";
+    if (!response.ok) {
+      const { status, headers } = response;
+      const body = await response.text().catch(() => ""); // the status counts, whatever became of its words
+      if (status >= 400) throw errorOfResponse({ status, headers, body, url, model: options.model, now: clock.now() });
+      const target = headers.get("location") ?? "another address"; // which browsers do not tell, nor the status
+      const message = `The server at ${url} redirects to ${target}: use that base URL.`;
+      throw new BowlineError("unexpected_response", message, { status });
+    }
+    ends.pop()?.(); // the limit of the headers
+    const reader = response.body?.getReader();
+    if (reader === undefined) return;
+    ends.push(() => void reader.cancel().catch(() => {})); // what is left is given up; how it ends is of no interest
+    const touch = limit(options.idleMs, "sent nothing for");
+    const touchProgress = limit(options.progressMs, "sent no content for");
+    for (;;) {
+      const { done, value } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return;
+      touch();
+      const verdict = options.onChunk(value);
+      if (verdict === "complete") return;
+      if (verdict === "progress") touchProgress();
+    }
+  }
+
+  /** Limits silence: fires `ms` after the last call of what it returns; 0 never. The timer re-arms itself lazily: calls are cheap. */
+  function limit(ms: number, fault: string): () => void {
+    signal.throwIfAborted(); // the exchange goes on by itself for a moment: nothing may be begun that nobody ends
+    let last = clock.now();
+    let cancel = (): void => {};
+    const check = (): void => {
+      const rest = last + ms - clock.now();
+      if (rest > 0) cancel = clock.setTimer(rest, check);
+      else
+        controller.abort(new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }));
+    };
+    if (ms > 0) check();
+    ends.push(() => cancel());
+    return () => (last = clock.now());
+  }
+
+  /** Asks, also where a redirect of the same origin points that keeps method and body (Q229): keys go nowhere else. */
+  async function send(): Promise<Response> {
+    // Set one by one: a caller's own header replaces ours, whatever its case, where a list would send both.
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
+    if (fresh) headers.set("connection", "close");
+    let target = url;
+    for (let redirects = 0; ; redirects++) {
+      signal.throwIfAborted();
+      const response = await fetch(target, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(request.body),
+        redirect: "manual", // a followed 302 turns the POST into a GET whose page would pass for an answer
+        signal,
+        ...(fresh && { keepalive: false }), // the default, but Bun takes it for this
+      });
+      signal.throwIfAborted();
+      await options.onResponse({ status: response.status, headers: Object.fromEntries(response.headers) });
+      const next = redirectOf(response, target);
+      if (next === undefined || redirects === MAX_REDIRECTS) return response;
+      await response.body?.cancel();
+      target = next;
+    }
   }
 }
 
-// `fetch` is called without a receiver: browsers refuse it as a method of another object.
-function send(request: PostRequest, fetch: typeof globalThis.fetch, signal: AbortSignal): Promise<Response> {
-  // Set one by one: a caller's own header replaces ours, whatever its case, where a list would send both.
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
-  return fetch(request.url, {
-    method: "POST",
-    headers,
-    body: JSON.stringify(request.body),
-    redirect: "manual", // a followed 302 turns the POST into a GET whose page would pass for an answer (Q229)
-    signal,
-  });
-}
-
-async function readBody(response: Response, options: PostOptions, watch: Watch): Promise<void> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  // A custom fetch may ignore the signal: cancelling the reader settles a pending read in any case.
-  watch.onStop = () => void reader.cancel().catch(() => {}); // the body is given up; how it ends is of no interest
-  const idle = watch.limit(options.idleMs, "sent nothing for");
-  const progress = watch.limit(options.progressMs, "sent no content for");
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (watch.reason !== undefined) throw watch.reason;
-    if (done) return;
-    idle.touch();
-    const verdict = options.onChunk(value);
-    if (verdict === "complete") return;
-    if (verdict === "progress") progress.touch();
-  }
-}
-
-async function refusal(response: Response, url: string, now: number): Promise<BowlineError> {
-  if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-    const target = response.headers.get("location") ?? "another address";
-    return new BowlineError("unexpected_response", `The server at ${url} redirects to ${target}: use that base URL.`, {
-      status: response.status,
-    });
-  }
-  const body = (await response.text()).slice(0, MAX_ERROR_BODY);
-  return errorOfResponse({ status: response.status, headers: response.headers, body, url, now });
+/** Where to ask again; undefined when the answer is another, or the target is not of this origin. */
+function redirectOf({ status, headers }: Response, url: string): string | undefined {
+  const location = headers.get("location");
+  if ((status !== 307 && status !== 308) || location === null || !URL.canParse(location, url)) return undefined;
+  const { origin, href } = new URL(location, url);
+  return origin === new URL(url).origin ? href : undefined;
 }
 
 /** Node hides the reason in `cause`; without it "fetch failed" says nothing. */
-function connectionError(error: unknown, url: string): BowlineError {
-  const cause = error instanceof Error ? (error.cause as { code?: string; message?: string } | undefined) : undefined;
-  const why = cause?.code ?? cause?.message ?? errorText(error);
-  return new BowlineError("connection_failed", `Could not reach ${url}: ${why}`, { retryable: true, cause: error });
-}
-
-/** The caller's signal and the time limits of one request, as one signal with one typed reason. */
-interface Watch {
-  readonly signal: AbortSignal;
-  /** Why it fired. */
-  reason: BowlineError | undefined;
-  /** Called when it fires, and when the request is over. */
-  onStop: (() => void) | undefined;
-  /**
-   * Limits silence: fires `ms` after the last `touch`; 0 never. The timer re-arms itself lazily, so `touch` is cheap.
-   * `fault` is what the server then did, such as "sent nothing for".
-   */
-  limit(ms: number, fault: string): { touch(): void; end(): void };
-  /** Settles with the promise, or with the reason when that comes first: a custom fetch may ignore its signal. */
-  race<T>(promise: Promise<T>): Promise<T>;
-  end(): void;
-}
-
-function createWatch(url: string, clock: Clock, caller: AbortSignal): Watch {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const releases = [() => caller.removeEventListener("abort", aborted)];
-  let reject: (reason: BowlineError) => void;
-  const stopping = new Promise<never>((_, fail) => (reject = fail));
-  stopping.catch(() => {}); // it may fire when nothing is waited for
-  const watch: Watch = {
-    signal,
-    reason: undefined,
-    onStop: undefined,
-    limit(ms, fault) {
-      let last = clock.now();
-      const check = (): void => {
-        const rest = last + ms - clock.now();
-        if (rest > 0) cancel = clock.setTimer(rest, check);
-        else stop(new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }));
-      };
-      let cancel = ms > 0 ? clock.setTimer(ms, check) : () => {};
-      const end = (): void => cancel();
-      releases.push(end);
-      return { touch: () => (last = clock.now()), end };
-    },
-    race: (promise) => Promise.race([promise, stopping]),
-    end() {
-      for (const release of releases) release();
-      watch.onStop?.();
-    },
-  };
-  caller.addEventListener("abort", aborted);
-  if (caller.aborted) aborted();
-  return watch;
-
-  function aborted(): void {
-    stop(new BowlineError("aborted", "The request was aborted."));
-  }
-
-  function stop(reason: BowlineError): void {
-    if (watch.reason !== undefined) return;
-    watch.reason = reason;
-    reject(reason);
-    controller.abort(reason);
-    watch.onStop?.();
-  }
+function connectionError(error: unknown, failing: string): BowlineError {
+  const cause =
+    error instanceof Error ? (error.cause as { code?: string | number; message?: string } | undefined) : undefined;
+  const why = String(cause?.code ?? cause?.message ?? errorText(error));
+  const code = why.includes("_TIMEOUT") ? "timeout" : "connection_failed"; // fetch has limits of its own (Q236)
+  return new BowlineError(code, `${failing}: ${why}`, { retryable: true, cause: error });
 }

@@ -1,0 +1,96 @@
+/** Section by section what HTTP does wrong, byte by byte over real sockets: how often a call asks, how long it waits, how it ends. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { AssistantMessageEvent } from "../src/llm/event.ts";
+import type { AssistantMessage } from "../src/llm/message.ts";
+import type { StreamFn } from "../src/llm/model.ts";
+import { streamAnthropicMessages } from "../src/providers/anthropic-messages/index.ts";
+import { streamGoogleGenerate } from "../src/providers/google-generate/index.ts";
+import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
+import { getModel } from "../src/providers/vendors.ts";
+import { bodyCases } from "./http-body-cases.ts";
+import { now, type HttpCase, type Wire } from "./http-case.ts";
+import { serveBytes, StillClock, type Received } from "./http-server.ts";
+import { statusCases } from "./http-status-cases.ts";
+
+const wires = {
+  "openai-chat": streamOpenaiChat,
+  "anthropic-messages": streamAnthropicMessages,
+  "google-generate": streamGoogleGenerate,
+} satisfies Record<Wire, StreamFn>;
+
+interface Outcome {
+  readonly message: AssistantMessage;
+  readonly requests: readonly Received[];
+  /** What the call waited before each further try. */
+  readonly waits: readonly number[];
+  readonly elapsedMs: number;
+  /** Timers and connections that are left. */
+  readonly left: readonly number[];
+}
+
+async function run({ answers, wire = "openai-chat", options, path = "/v1", abort }: HttpCase): Promise<Outcome> {
+  const clock = new StillClock(now);
+  const controller = new AbortController();
+  await using server = await serveBytes(answers, (ms) => (abort === "stall" ? controller.abort() : clock.pass(ms)));
+  const model = { ...getModel("custom", "the-model", { baseUrl: `${server.origin}${path}` }), api: wire };
+  const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
+  const { fetch } = server;
+  const { signal } = controller;
+  const stream = wires[wire](model, context, {
+    clock,
+    fetch,
+    signal,
+    apiKey: "secret-key",
+    random: () => 0.5,
+    ...options,
+  });
+  const waits: number[] = [];
+  for await (const event of stream as AsyncIterable<AssistantMessageEvent>) {
+    if (event.type !== "request_retry") continue;
+    assert.deepEqual(clock.pending, [event.delayMs], "the wait is the one that was told, and no other timer is left");
+    waits.push(event.delayMs);
+    if (abort === "retry") controller.abort();
+    else clock.pass(event.delayMs);
+  }
+  const message = await stream.result();
+  const elapsedMs = clock.now() - now;
+  if (abort === "stall") await closed(server.open);
+  return { message, requests: server.requests, waits, elapsedMs, left: clock.pending };
+}
+
+async function closed(open: () => number): Promise<void> {
+  for (let tries = 0; open() > 0 && tries < 400; tries++) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(open(), 0, "the connection is let go");
+}
+
+const textOf = ({ content }: AssistantMessage): string =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+describe("a call over HTTP", () => {
+  for (const example of [...statusCases, ...bodyCases]) {
+    it(example.name, async () => {
+      const { message, requests, waits, elapsedMs, left } = await run(example);
+      const { error, attempts, fresh } = example;
+      assert.deepEqual(
+        [message.error?.message, requests.length, waits, textOf(message)],
+        [message.error?.message, attempts, example.waits ?? [], example.text],
+      );
+      if (example.elapsedMs !== undefined) assert.equal(elapsedMs, example.elapsedMs);
+      const { message: said, ...info } = message.error ?? { message: "" };
+      const { message: mustSay = /(?:)/, ...expected } = error ?? {};
+      assert.deepEqual(info, expected);
+      assert.match(said, mustSay);
+      assert.equal(message.stopReason, error === undefined ? "stop" : error.code === "aborted" ? "aborted" : "error");
+      assert.deepEqual(left, []);
+      const [first] = requests;
+      for (const [index, { method, body, headers, connection }] of requests.entries()) {
+        assert.deepEqual([method, body], ["POST", first?.body]);
+        assert.equal(headers["idempotency-key"], undefined);
+        if (fresh !== true || index === 0) continue;
+        assert.equal(connection, index + 1);
+        assert.equal(headers.connection, "close");
+      }
+    });
+  }
+});
