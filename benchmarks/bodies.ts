@@ -31,6 +31,49 @@ export function messagesBody(count: number): Uint8Array[] {
   return encode(events);
 }
 
+/** The same on the Responses wire: ids, sequence numbers and padding as OpenAI sends them. */
+export function responsesBody(count: number): Uint8Array[] {
+  let sequence_number = 0;
+  const event = (type: string, fields: object): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence_number++, ...fields })}\n\n`;
+  const response = { id: "resp_1", object: "response", status: "in_progress", model: "m", output: [] };
+  const item = { id: `msg_${"0123456789abcdef".repeat(3)}`, type: "message", status: "in_progress", role: "assistant" };
+  const place = { item_id: item.id, output_index: 0, content_index: 0 };
+  const words = Array.from({ length: count }, (_, index) => ` word${index % 10}`);
+  const part = { type: "output_text", text: words.join(""), annotations: [], logprobs: [] };
+  const whole = { ...item, status: "completed", content: [part] };
+  const usage = { input_tokens: 10, output_tokens: count, total_tokens: count + 10 };
+  return encode([
+    event("response.created", { response }),
+    event("response.in_progress", { response }),
+    event("response.output_item.added", { output_index: 0, item: { ...item, content: [] } }),
+    event("response.content_part.added", { ...place, part: { ...part, text: "" } }),
+    ...words.map((delta) =>
+      event("response.output_text.delta", { ...place, delta, logprobs: [], obfuscation: "kT3vQ9xB1n" }),
+    ),
+    event("response.output_text.done", { ...place, text: part.text, logprobs: [] }),
+    event("response.content_part.done", { ...place, part }),
+    event("response.output_item.done", { output_index: 0, item: whole }),
+    event("response.completed", { response: { ...response, status: "completed", output: [whole], usage } }),
+  ]);
+}
+
+/** The same on Gemini's wire, which repeats the token counts, the model and the id in every chunk. */
+export function generateBody(count: number): Uint8Array[] {
+  const chunk = (text: string, at: number, finish?: string): string => {
+    const tokens = { promptTokenCount: 10, candidatesTokenCount: at, totalTokenCount: at + 10 };
+    const data = {
+      candidates: [{ content: { parts: [{ text }], role: "model" }, finishReason: finish, index: 0 }],
+      usageMetadata: { ...tokens, promptTokensDetails: [{ modality: "TEXT", tokenCount: 10 }] },
+      modelVersion: "m",
+      responseId: "Xa1zZ8vXKqWn1MkP3rGjsAo",
+    };
+    return `data: ${JSON.stringify(data)}\r\n\r\n`;
+  };
+  const words = Array.from({ length: count }, (_, index) => chunk(` word${index % 10}`, index + 1));
+  return encode([...words, chunk("", count, "STOP")]);
+}
+
 /** Split lines and parse JSON: what no decoder can do without. */
 export function parseOnly(chunks: readonly Uint8Array[]): number {
   const decoder = new TextDecoder();

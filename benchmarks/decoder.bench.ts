@@ -3,10 +3,12 @@ import { bench, do_not_optimize, group, summary } from "mitata";
 import { reduceEvents, type AssistantMessageEvent } from "../packages/core/src/llm/event.ts";
 import { anthropicMessages } from "../packages/core/src/providers/anthropic-messages/index.ts";
 import { createStreamDecoder } from "../packages/core/src/providers/decoder.ts";
+import { googleGenerate } from "../packages/core/src/providers/google-generate/index.ts";
 import { openaiChat } from "../packages/core/src/providers/openai-chat/index.ts";
+import { openaiResponses } from "../packages/core/src/providers/openai-responses/index.ts";
 import type { Protocol } from "../packages/core/src/providers/protocol.ts";
 import { getModel } from "../packages/core/src/providers/vendors.ts";
-import { chatBody, messagesBody, parseOnly, rechunk } from "./bodies.ts";
+import { chatBody, generateBody, messagesBody, parseOnly, rechunk, responsesBody } from "./bodies.ts";
 
 const DELTAS = 10_000;
 
@@ -22,6 +24,8 @@ function decode(protocol: Protocol, chunks: readonly Uint8Array[]): AssistantMes
 for (const [protocol, body] of [
   [openaiChat, chatBody(DELTAS)],
   [anthropicMessages, messagesBody(DELTAS)],
+  [openaiResponses, responsesBody(DELTAS)],
+  [googleGenerate, generateBody(DELTAS)],
 ] as const) {
   for (const [how, chunks] of [
     ["an event a chunk", body],

@@ -24,6 +24,7 @@ const packed = (name) => () =>
 const steps = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "docs", command: ["node", "scripts/docs.mjs"] },
+  { name: "seeds", command: ["node", "scripts/seeds.mjs"] },
   // One pass of `tsc -b`: it builds both packages, then checks tests, examples, benchmarks and scripts against them.
   { name: "build and types", command: ["node", "scripts/build.mjs"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },

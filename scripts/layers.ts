@@ -17,7 +17,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   llm: [...bottom, "transport"],
   providers: [...bottom, "transport", "llm"],
   agent: [...bottom, "llm"],
-  session: [...bottom, "llm"],
+  session: [...bottom, "llm", "agent"],
   compat: [...bottom, "llm", "providers", "agent"],
   // An entry of its own, for what it needs of others.
   prices: [...bottom, "llm"],

@@ -82,7 +82,7 @@ describe("the layer rules", () => {
     ["agent imports a session", { "agent/loop.js": ["../session/store.js"] }],
     ["agent imports transport", { "agent/loop.js": ["../transport/sse.js"] }],
     ["agent imports Node", { "agent/loop.js": ["node:fs"] }],
-    ["session imports agent", { "session/store.js": ["../agent/loop.js"] }],
+    ["session imports compat", { "session/store.js": ["../compat/karl/index.js"], "compat/karl/index.js": [] }],
     ["transport imports llm", { "transport/sse.js": ["../llm/message.js"] }],
     ["llm imports a provider", { "llm/message.js": ["../providers/openai-chat/index.js"] }],
     ["a provider imports agent", { "providers/openai-chat/index.js": ["../../agent/loop.js"] }],

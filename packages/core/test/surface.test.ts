@@ -123,16 +123,12 @@ describe("the public surface", () => {
     assert.deepEqual(names(proxy), ["createStreamProxyHandler", "streamProxy"]);
     assert.deepEqual(names(session), [
       "addToSummary",
-      "checkSequence",
       "checkSessionId",
       "createMemoryStore",
       "createSession",
       "isKnownEntry",
       "openSession",
       "pageOf",
-      "sessionExists",
-      "sessionLocked",
-      "sessionNotFound",
       "sessionToHtml",
       "sessionToJson",
       "sessionToMarkdown",

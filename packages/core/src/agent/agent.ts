@@ -35,8 +35,8 @@ export interface AgentSettings extends Partial<
 > {
   /** Makes the model calls. Default: by the model's protocol, when the agent comes from the package's main entry. */
   streamFn?: StreamFn;
-  /** Records steps and waits for answers in place of this process's memory. */
-  effects?: Pick<Effects, "step" | "recorded" | "waitFor">;
+  /** Records steps, or waits for answers elsewhere, in place of this process's memory. */
+  effects?: Partial<Pick<Effects, "step" | "recorded" | "waitFor">>;
 }
 
 export interface AgentOptions<TContext = unknown> extends AgentSettings {

@@ -3,21 +3,41 @@ import type { ErrorInfo } from "../errors.ts";
 import type { Message } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
 
+/** What is known of a session before its first entry, and never changes. */
+export interface SessionHeader {
+  /** Any well-formed text of 1 to 512 characters; it need not be fit for a file name. */
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Where this session was forked from: its first entries are copies of the path to that entry. */
+  readonly origin?: { readonly sessionId: string; readonly entryId: string };
+  /** The application's own, JSON-safe: a working folder, an agent's name. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
 export interface EntryBase {
-  /** Counts from 0 in the order of appending. */
+  /** Counts from 0 in the order of appending; a number is passed over only where a record was damaged. */
   readonly seq: number;
   readonly id: string;
-  /** The entry this one follows; `null` for the first. Entries form a tree, and a rewind is a new child of an old entry. */
+  /** The entry this one follows; `null` for a first. Entries form a tree, and a rewind is a new child of an old entry. */
   readonly parentId: string | null;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, as the clock said: order is `seq`, so a clock that is set back does no harm. */
   readonly timestamp: number;
 }
 
 /** How a run ended, as the loop's `agent_end` says it; `interrupted` is found on reopening. */
 export type RunEnd = "done" | "length" | "error" | "aborted" | "budget" | "interrupted";
 
+/** The model that is asked. */
+export interface SessionModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly thinkingLevel?: string;
+}
+
 export type EntryBody =
-  | { readonly type: "run_start"; readonly runId: string; readonly parentRunId?: string }
+  /** `model` here lets a reader know it without going back beyond the last run. */
+  | { readonly type: "run_start"; readonly runId: string; readonly parentRunId?: string; readonly model?: SessionModel }
   | {
       readonly type: "run_end";
       readonly runId: string;
@@ -25,21 +45,18 @@ export type EntryBody =
       readonly usage?: Usage;
       readonly error?: ErrorInfo;
     }
-  | { readonly type: "message"; readonly runId?: string; readonly message: Message | CustomMessage }
-  | {
-      readonly type: "model_change";
-      readonly provider: string;
-      readonly model: string;
-      readonly thinkingLevel?: string;
-    }
-  /** From here on a model is shown `summary` in place of the entries before `firstKeptId`, which stay in the log. */
+  | { readonly type: "message"; readonly runId?: string; readonly message: SessionMessage }
+  | ({ readonly type: "model_change" } & SessionModel)
+  /** From here on a model is shown `summary`, as it is, for what comes before `firstKeptId` (`null`: before this entry). */
   | {
       readonly type: "compaction";
       readonly summary: string;
-      readonly firstKeptId: string;
+      readonly firstKeptId: string | null;
       readonly tokensBefore?: number;
     }
+  /** An empty label takes the entry's label away. */
   | { readonly type: "label"; readonly targetId: string; readonly label: string }
+  | { readonly type: "title"; readonly title: string }
   /** Written before a tool starts: after a crash, a call with an intent and no result is in doubt. */
   | {
       readonly type: "tool_intent";
@@ -54,6 +71,9 @@ export type EntryBody =
       readonly type: "tool_result";
       readonly runId: string;
       readonly toolCallId: string;
+      /** Its intent's. Call ids do not tell calls apart: servers use them again from turn to turn (Q041). */
+      readonly idempotencyKey: string;
+      /** All that the step gave, as the loop gets it again. */
       readonly result: unknown;
       readonly isError: boolean;
     }
@@ -63,7 +83,9 @@ export type EntryBody =
       readonly toolCallId: string;
       readonly toolName: string;
       readonly args: unknown;
-      readonly expiresAt: number;
+      readonly reason?: string;
+      /** Milliseconds since the epoch. */
+      readonly expiresAt?: number;
     }
   | {
       readonly type: "approval_answer";
@@ -73,6 +95,7 @@ export type EntryBody =
       readonly reason?: string;
     }
   | { readonly type: "abort"; readonly runId: string; readonly reason?: string }
+  /** Of model calls that are in no message, such as a compaction's. */
   | { readonly type: "usage"; readonly runId: string; readonly usage: Usage };
 
 /** A message of the application's own (`CustomAgentMessages`), kept as it is. */
@@ -80,6 +103,31 @@ interface CustomMessage {
   readonly role: string;
 }
 
+export type SessionMessage = Message | CustomMessage;
+
 type WithBase<T> = T extends unknown ? T & EntryBase : never;
 
 export type Entry = WithBase<EntryBody>;
+
+/** An entry as it is read: a newer version's types are kept as they are. {@link isKnownEntry} tells which it is. */
+export type AnyEntry = EntryBase & { readonly type: string };
+
+const knownTypes: Readonly<Record<Entry["type"], true>> = {
+  run_start: true,
+  run_end: true,
+  message: true,
+  model_change: true,
+  compaction: true,
+  label: true,
+  title: true,
+  tool_intent: true,
+  tool_result: true,
+  approval_request: true,
+  approval_answer: true,
+  abort: true,
+  usage: true,
+};
+
+export function isKnownEntry(entry: AnyEntry): entry is Entry {
+  return Object.hasOwn(knownTypes, entry.type);
+}

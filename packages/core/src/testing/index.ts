@@ -9,3 +9,5 @@ export type {
 } from "./scripted-model.ts";
 export { checkChatRequest } from "./strict-chat.ts";
 export { checkMessagesRequest } from "./strict-messages.ts";
+export { storeConformance } from "./store-conformance.ts";
+export type { ConformanceCase, StoreFixture } from "./store-conformance.ts";

@@ -1,0 +1,79 @@
+/** A session as one HTML file, for people: no script, nothing loaded from elsewhere, everything of the session escaped. */
+import type { Session } from "../session.ts";
+import { toTranscript, type Transcript, type TranscriptBlock, type TranscriptSection } from "./transcript.ts";
+
+/** What leads to `at` (default: the head). */
+export async function sessionToHtml(session: Session, at?: string): Promise<string> {
+  return page(await toTranscript(session, at));
+}
+
+/** Images that a browser shows without running anything. */
+const SHOWN_IMAGES = /^image\/(?:png|jpeg|gif|webp)$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem;color:#1c1e21;background:#fff}
+h1{font-size:1.5rem}h2{font-size:1rem;margin:0}time{color:#667;font-size:.8rem}
+section{border-left:3px solid #ccd;margin:1.5rem 0;padding-left:1rem}
+section.user{border-color:#36c}section.assistant{border-color:#2a7}section.tool{border-color:#b83}
+p,pre{white-space:pre-wrap;overflow-wrap:anywhere}pre{background:#f4f5f7;padding:.75rem;border-radius:4px;font-size:.85rem}
+.error{color:#a11}img{max-width:100%}
+@media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#17181a}pre{background:#23252a}.error{color:#f88}}`;
+
+function page({ title, id, createdAt, sections }: Transcript): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>${escape(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${escape(title)}</h1>
+<p>Session <code>${escape(id)}</code>, begun ${timeElement(createdAt)}</p>
+${sections.map(section).join("\n")}
+</body>
+</html>
+`;
+}
+
+function section({ role, heading, time, blocks }: TranscriptSection): string {
+  const title = role === "tool" ? `Result of ${heading}` : heading;
+  return `<section class="${role}"><h2>${escape(title)}</h2>${timeElement(time)}${blocks.map(block).join("")}</section>`;
+}
+
+function block(part: TranscriptBlock): string {
+  switch (part.type) {
+    case "prose":
+      return `<p>${escape(part.text)}</p>`;
+    case "thinking":
+      return `<details><summary>Thinking</summary><p>${escape(part.text)}</p></details>`;
+    case "code":
+      return `<pre>${escape(part.text)}</pre>`;
+    case "call":
+      return `<details open><summary>Call of <code>${escape(part.name)}</code></summary><pre>${escape(part.args)}</pre></details>`;
+    case "image":
+      return SHOWN_IMAGES.test(part.mimeType) && BASE64.test(part.data)
+        ? `<p><img alt="" src="data:${part.mimeType};base64,${part.data}"></p>`
+        : `<p>An image (${escape(part.mimeType)})</p>`;
+    case "error":
+      return `<p class="error">${escape(part.text)}</p>`;
+  }
+}
+
+function timeElement(time: string): string {
+  return `<time datetime="${escape(time)}">${escape(time)}</time>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
+}

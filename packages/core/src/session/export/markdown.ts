@@ -1,0 +1,57 @@
+/** A session as Markdown, for people. */
+import type { Session } from "../session.ts";
+import { toTranscript, type TranscriptBlock, type TranscriptSection } from "./transcript.ts";
+
+/** What leads to `at` (default: the head). Images are named, not shown. */
+export async function sessionToMarkdown(session: Session, at?: string): Promise<string> {
+  const { title, id, createdAt, sections } = await toTranscript(session, at);
+  const facts = `Session ${code(id)}, begun ${createdAt}`;
+  return `${[`# ${oneLine(title)}`, facts, ...sections.map(section)].join("\n\n")}\n`;
+}
+
+function section({ heading, role, blocks }: TranscriptSection): string {
+  const title = role === "tool" ? `### Result of ${code(heading)}` : `## ${oneLine(heading)}`;
+  return [title, ...blocks.map(block)].join("\n\n");
+}
+
+function block(part: TranscriptBlock): string {
+  switch (part.type) {
+    case "prose":
+      return part.text;
+    case "thinking":
+      return quote(part.text);
+    case "code":
+      return fence(part.text, part.language);
+    case "call":
+      return `### Call of ${code(part.name)}\n\n${fence(part.args, "json")}`;
+    case "image":
+      return `*An image (${oneLine(part.mimeType)}, ${Math.ceil((part.data.length * 3) / 4)} bytes)*`;
+    case "error":
+      return quote(`Error: ${part.text}`);
+  }
+}
+
+/** Longer than any run of backticks inside, so that nothing in the text ends it. */
+function ticks(text: string, least: number): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  return "`".repeat(Math.max(least, longest + 1));
+}
+
+function fence(text: string, language: string): string {
+  const mark = ticks(text, 3);
+  return `${mark}${language}\n${text}\n${mark}`;
+}
+
+function code(text: string): string {
+  const mark = ticks(text, 1);
+  const pad = mark.length > 1 ? " " : "";
+  return `${mark}${pad}${oneLine(text)}${pad}${mark}`;
+}
+
+function quote(text: string): string {
+  return text.replaceAll(/^/gm, "> ");
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}

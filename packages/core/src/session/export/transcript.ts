@@ -1,0 +1,126 @@
+/** A session's path as people read it: the same blocks for every format that is for people. */
+import type { AssistantContent, Message, UserContent } from "../../llm/message.ts";
+import { isKnownEntry, type AnyEntry, type Entry, type SessionMessage } from "../entry.ts";
+import type { Session } from "../session.ts";
+import { addToSummary, summaryOf } from "../summary.ts";
+
+export interface Transcript {
+  readonly title: string;
+  readonly id: string;
+  /** In ISO 8601. */
+  readonly createdAt: string;
+  readonly sections: readonly TranscriptSection[];
+}
+
+export interface TranscriptSection {
+  readonly role: "user" | "assistant" | "tool" | "note";
+  readonly heading: string;
+  /** In ISO 8601. */
+  readonly time: string;
+  readonly blocks: readonly TranscriptBlock[];
+}
+
+export type TranscriptBlock =
+  | { readonly type: "prose"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  | { readonly type: "code"; readonly text: string; readonly language: "json" | "" }
+  | { readonly type: "call"; readonly name: string; readonly args: string }
+  | { readonly type: "image"; readonly mimeType: string; readonly data: string }
+  | { readonly type: "error"; readonly text: string };
+
+/** What leads to `at` (default: the head). Machinery (intents, usage, run boundaries that say nothing new) is left out. */
+export async function toTranscript(session: Session, at?: string): Promise<Transcript> {
+  const path = await session.path(at);
+  const { title } = path.reduce(addToSummary, summaryOf(session.header));
+  const { id, createdAt } = session.header;
+  return { title: title ?? id, id, createdAt: toTime(createdAt), sections: path.flatMap(sectionsOf) };
+}
+
+function sectionsOf(entry: AnyEntry): TranscriptSection[] {
+  if (!isKnownEntry(entry)) return [];
+  const time = toTime(entry.timestamp);
+  const note = (heading: string, ...blocks: TranscriptBlock[]): TranscriptSection[] => [
+    { role: "note", heading, time, blocks },
+  ];
+  switch (entry.type) {
+    case "message":
+      return [{ ...sectionOf(entry.message), time }];
+    case "compaction":
+      return note("Earlier messages were summarised for the model", { type: "prose", text: entry.summary });
+    case "model_change":
+      return note(`The model is now ${entry.provider}/${entry.model}`);
+    case "run_end":
+      return entry.reason === "done" ? [] : note(`The run ended: ${entry.reason}`, ...errorBlock(entry));
+    case "approval_answer":
+      return note(`Approval: ${entry.decision}${entry.by === undefined ? "" : ` by ${entry.by}`}`);
+    case "run_start":
+    case "label":
+    case "title":
+    case "tool_intent":
+    case "tool_result":
+    case "approval_request":
+    case "abort":
+    case "usage":
+      return [];
+  }
+}
+
+/** What no date can be is shown as the number that it is. */
+function toTime(timestamp: number): string {
+  return Number.isNaN(new Date(timestamp).getTime()) ? String(timestamp) : new Date(timestamp).toISOString();
+}
+
+function errorBlock({ error }: Entry & { type: "run_end" }): TranscriptBlock[] {
+  return error === undefined ? [] : [{ type: "error", text: error.message }];
+}
+
+function sectionOf(message: SessionMessage): Omit<TranscriptSection, "time"> {
+  if (!isLlmMessage(message)) {
+    const block: TranscriptBlock = { type: "code", text: JSON.stringify(message, null, 2), language: "json" };
+    return { role: "note", heading: message.role, blocks: [block] };
+  }
+  switch (message.role) {
+    case "user":
+      return { role: "user", heading: "User", blocks: userBlocks(message.content) };
+    case "assistant": {
+      const blocks = message.content.flatMap(assistantBlocks);
+      if (message.errorMessage !== undefined) blocks.push({ type: "error", text: message.errorMessage });
+      return { role: "assistant", heading: `Assistant (${message.model})`, blocks };
+    }
+    case "toolResult": {
+      const heading = `${message.toolName}${message.isError ? " failed" : ""}`;
+      const blocks = userBlocks(message.content).map((block) =>
+        block.type === "prose" ? ({ type: "code", text: block.text, language: "" } as const) : block,
+      );
+      return { role: "tool", heading, blocks };
+    }
+  }
+}
+
+function isLlmMessage(message: SessionMessage): message is Message {
+  return ["user", "assistant", "toolResult"].includes(message.role);
+}
+
+function userBlocks(content: string | readonly UserContent[]): TranscriptBlock[] {
+  if (typeof content === "string") return [{ type: "prose", text: content }];
+  return content.map((part) =>
+    part.type === "text"
+      ? { type: "prose", text: part.text }
+      : { type: "image", mimeType: part.mimeType, data: part.data },
+  );
+}
+
+function assistantBlocks(part: AssistantContent): TranscriptBlock[] {
+  switch (part.type) {
+    case "text":
+      return [{ type: "prose", text: part.text }];
+    case "thinking":
+      return part.thinking === "" ? [] : [{ type: "thinking", text: part.thinking }];
+    case "toolCall": {
+      const args = part.argumentsError === undefined ? JSON.stringify(part.arguments, null, 2) : part.argumentsText;
+      return [{ type: "call", name: part.name, args: args ?? "" }];
+    }
+    case "opaque":
+      return [];
+  }
+}

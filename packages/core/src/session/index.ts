@@ -1,0 +1,32 @@
+/** Sessions: transcripts that are kept. A store that writes files is in `./session/node`. */
+export { isKnownEntry } from "./entry.ts";
+export type {
+  AnyEntry,
+  Entry,
+  EntryBase,
+  EntryBody,
+  RunEnd,
+  SessionHeader,
+  SessionMessage,
+  SessionModel,
+} from "./entry.ts";
+export type { MessageEntry } from "./messages.ts";
+export { createMemoryStore } from "./memory-store.ts";
+export { createSession, openSession } from "./session.ts";
+export type { ForkOptions, NewSession, Session, SessionOptions } from "./session.ts";
+export type { RecordedCall, RunState, SessionState } from "./session-state.ts";
+export { checkSessionId } from "./store.ts";
+export type {
+  FollowOptions,
+  ListOptions,
+  ReadOptions,
+  SessionDamage,
+  SessionPage,
+  SessionSummary,
+  SessionWriter,
+  Store,
+} from "./store.ts";
+export { addToSummary, pageOf, summaryOf } from "./summary.ts";
+export { sessionToHtml } from "./export/html.ts";
+export { sessionToJson } from "./export/json.ts";
+export { sessionToMarkdown } from "./export/markdown.ts";

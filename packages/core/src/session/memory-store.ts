@@ -1,0 +1,149 @@
+/** Sessions that last as long as the process: for tests, pages and workers. Entries are kept as JSON, as in a file. */
+import { onAbort } from "../clock.ts";
+import { BowlineError } from "../errors.ts";
+import type { AnyEntry, SessionHeader } from "./entry.ts";
+import {
+  checkSequence,
+  checkSessionId,
+  sessionExists,
+  sessionLocked,
+  sessionNotFound,
+  toJson,
+  type FollowOptions,
+  type ReadOptions,
+  type SessionSummary,
+  type SessionWriter,
+  type Store,
+} from "./store.ts";
+import { addToSummary, pageOf, summaryOf } from "./summary.ts";
+
+const BATCH = 256;
+
+interface Log {
+  readonly header: SessionHeader;
+  readonly lines: string[];
+  /** Called when something was appended, and when the log is deleted. */
+  readonly waiting: Set<() => void>;
+  summary: SessionSummary;
+  isHeld: boolean;
+  isDeleted: boolean;
+}
+
+export function createMemoryStore(): Store {
+  const logs = new Map<string, Log>();
+
+  return {
+    async create(header, entries = []) {
+      checkSessionId(header.id);
+      if (logs.has(header.id)) throw sessionExists(header.id);
+      const copy = JSON.parse(toJson(header)) as SessionHeader;
+      const summary = summaryOf(copy);
+      const log: Log = { header: copy, lines: [], waiting: new Set(), summary, isHeld: false, isDeleted: false };
+      add(log, entries);
+      logs.set(header.id, log);
+      return hold(log);
+    },
+    open: async (id) => hold(find(id)),
+    load: async (id) => find(id).header,
+    async *read(id, options) {
+      const log = find(id);
+      yield* readNow(log, options);
+    },
+    async *follow(id, options) {
+      const log = find(id);
+      yield* followLog(log, options);
+    },
+    list: async (options) =>
+      pageOf(
+        [...logs.values()].map(({ summary }) => summary),
+        options,
+      ),
+    async delete(id) {
+      const log = find(id);
+      if (log.isHeld) throw sessionLocked(id, "this process");
+      logs.delete(id);
+      log.isDeleted = true;
+      wake(log);
+    },
+  };
+
+  function find(id: string): Log {
+    checkSessionId(id);
+    const log = logs.get(id);
+    if (log === undefined) throw sessionNotFound(id);
+    return log;
+  }
+}
+
+function hold(log: Log): SessionWriter {
+  if (log.isHeld) throw sessionLocked(log.header.id, "this process");
+  log.isHeld = true;
+  let isClosed = false;
+  return {
+    header: log.header,
+    damage: [],
+    get last() {
+      const line = log.lines.at(-1);
+      return line === undefined ? undefined : parse(line);
+    },
+    get nextSeq() {
+      return log.lines.length;
+    },
+    async append(entries) {
+      if (isClosed) throw new BowlineError("invalid_state", "The session is closed.");
+      add(log, entries);
+    },
+    async close() {
+      if (!isClosed) log.isHeld = false;
+      isClosed = true;
+    },
+  };
+}
+
+function add(log: Log, entries: readonly AnyEntry[]): void {
+  checkSequence(entries, log.lines.length);
+  log.lines.push(...entries.map(toJson));
+  log.summary = entries.reduce(addToSummary, log.summary);
+  wake(log);
+}
+
+function wake({ waiting }: Log): void {
+  for (const go of waiting) go();
+}
+
+function* readNow({ lines }: Log, { from, reverse = false }: ReadOptions = {}): Generator<AnyEntry[]> {
+  // What is appended while this is read is not part of it.
+  const [begin, end] = reverse ? [0, Math.min(lines.length, (from ?? Infinity) + 1)] : [from ?? 0, lines.length];
+  const chosen = lines.slice(begin, end);
+  if (reverse) chosen.reverse();
+  for (let at = 0; at < chosen.length; at += BATCH) yield chosen.slice(at, at + BATCH).map(parse);
+}
+
+async function* followLog(log: Log, { from = 0, signal }: FollowOptions = {}): AsyncGenerator<AnyEntry[]> {
+  let next = from;
+  for (;;) {
+    for (const batch of readNow(log, { from: next })) {
+      if (signal?.aborted === true) return;
+      next += batch.length;
+      yield batch;
+    }
+    if (log.isDeleted || signal?.aborted === true) return;
+    if (log.lines.length <= next) await change(log, signal);
+  }
+}
+
+function change({ waiting }: Log, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      waiting.delete(go);
+      release();
+      resolve();
+    };
+    waiting.add(go);
+    const release = onAbort(signal, go);
+  });
+}
+
+function parse(line: string): AnyEntry {
+  return JSON.parse(line) as AnyEntry;
+}

@@ -1,0 +1,4 @@
+/** Sessions as files, for Node, Bun and Deno. */
+export { createJsonlStore } from "./jsonl-store.ts";
+export type { JsonlStoreOptions } from "./jsonl-store.ts";
+export type { SyncPolicy } from "./write-log.ts";

@@ -1,0 +1,84 @@
+/**
+ * One writer at a time. A claim is an empty file in the folder of locks, whose name says which session and whose it is. Who wants
+ * a session puts a claim there and then looks: if another living process has one for it, the own is withdrawn. Two that look after
+ * both have claimed see each other, so never two hold it; claims of dead processes are removed by whoever meets them, which is safe
+ * because no name is used twice. A process that is killed leaves a claim that holds nobody up.
+ */
+import { mkdir, open, readdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { randomId, sleep, type Clock } from "../../clock.ts";
+import { sessionLocked } from "../store.ts";
+import { toFileName } from "./file-name.ts";
+import { isAlive, type ProcessIdentity } from "./process-identity.ts";
+import { ifThere, systemCode } from "./storage-error.ts";
+
+const TRIES = 20;
+/** Others that were only trying withdraw within this time, in milliseconds; who is still there then, holds it. */
+const PATIENCE_MS = 20;
+
+export interface LockOptions {
+  readonly self: ProcessIdentity;
+  readonly clock: Clock;
+}
+
+/** Takes the lock of a session, or rejects with `session_locked`. Resolves to what lets it go. */
+export async function takeLock(folder: string, id: string, { self, clock }: LockOptions): Promise<() => Promise<void>> {
+  let seen: readonly string[] = [];
+  for (let left = TRIES; ; left--) {
+    const nonce = randomId().slice(0, 8);
+    const claim = `${toFileName(id)}.${self.pid}.${self.start}.${self.boot}.${nonce}@${self.host}`;
+    const release = await place(folder, claim);
+    let others: readonly string[];
+    try {
+      others = await livingOthers(folder, claim, self);
+    } catch (error) {
+      await release();
+      throw error;
+    }
+    if (others.length === 0) return release;
+    await release();
+    const holder = others.find((other) => seen.includes(other)) ?? (left > 1 ? undefined : others[0]);
+    if (holder !== undefined) throw sessionLocked(id, describe(holder, self));
+    seen = others;
+    // Two that try together are told apart by how long they wait.
+    await sleep(clock, PATIENCE_MS * (0.5 + Number.parseInt(nonce, 16) / 16 ** 8));
+  }
+}
+
+async function place(folder: string, claim: string): Promise<() => Promise<void>> {
+  const path = join(folder, claim);
+  const make = async (): Promise<void> => (await open(path, "wx", 0o600)).close();
+  try {
+    await make();
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await make();
+  }
+  return async () => {
+    await ifThere(unlink(path));
+  };
+}
+
+async function livingOthers(folder: string, own: string, self: ProcessIdentity): Promise<string[]> {
+  const session = own.slice(0, own.indexOf(".") + 1);
+  const living: string[] = [];
+  for (const name of await readdir(folder)) {
+    const other = name === own || !name.startsWith(session) ? undefined : parse(name);
+    if (other === undefined) continue;
+    if (await isAlive(other, self)) living.push(name);
+    else await ifThere(unlink(join(folder, name)));
+  }
+  return living;
+}
+
+function parse(claim: string): ProcessIdentity | undefined {
+  const [, pid, start = "", boot = "", host = ""] = /^[^.]+\.(\d+)\.(\w*)\.(\w*)\.\w+@(.+)$/.exec(claim) ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), start, boot, host };
+}
+
+function describe(claim: string, self: ProcessIdentity): string {
+  const { pid, host } = parse(claim) as ProcessIdentity;
+  if (host !== self.host) return `process ${pid} on ${host}`;
+  return pid === self.pid ? "this process" : `process ${pid}`;
+}

@@ -1,0 +1,166 @@
+/**
+ * Appends to a session's file. Appends that wait at the same time become one write and one sync. When a write fails, what it
+ * left of itself is cut off again, so that nothing that was not acknowledged stays.
+ */
+import { BowlineError } from "../../errors.ts";
+import type { AnyEntry, Entry } from "../entry.ts";
+import { checkSequence } from "../store.ts";
+import { writeAll, type AppendableFile } from "./file.ts";
+import { encodeEntry } from "./record.ts";
+import { storageError } from "./storage-error.ts";
+
+/**
+ * When an append waits until the disk has it. `commit`: for messages, tool intents and results, approvals, compactions, ends of
+ * runs and entries of unknown type, and with them all that stands before; `always`: for every entry; `never`: only the system
+ * is told, so a crash of the process loses nothing, and one of the machine may.
+ */
+export type SyncPolicy = "always" | "commit" | "never";
+
+const canWait: ReadonlySet<string> = new Set<Entry["type"]>([
+  "run_start",
+  "model_change",
+  "label",
+  "title",
+  "usage",
+  "abort",
+]);
+
+export interface LogWriterOptions {
+  readonly file: AppendableFile;
+  readonly path: string;
+  readonly length: number;
+  readonly last: AnyEntry | undefined;
+  readonly nextSeq: number;
+  readonly sync: SyncPolicy;
+}
+
+interface Waiting {
+  readonly bytes: Buffer;
+  readonly mustSync: boolean;
+  readonly tip: Tip;
+  readonly settle: (error?: BowlineError) => void;
+}
+
+interface Tip {
+  readonly last: AnyEntry | undefined;
+  readonly nextSeq: number;
+}
+
+export class LogWriter {
+  readonly #file: AppendableFile;
+  readonly #path: string;
+  readonly #sync: SyncPolicy;
+  #length: number;
+  /** What is in the file, and what will be when all that waits is. */
+  #written: Tip;
+  #tip: Tip;
+  #waiting: Waiting[] = [];
+  #working: Promise<void> | undefined;
+  #isUnsynced = false;
+  #isClosed = false;
+  /** Nobody knows what the file holds: it has to be opened again. */
+  #lost: BowlineError | undefined;
+
+  constructor({ file, path, length, last, nextSeq, sync }: LogWriterOptions) {
+    this.#file = file;
+    this.#path = path;
+    this.#sync = sync;
+    this.#length = length;
+    this.#written = { last, nextSeq };
+    this.#tip = this.#written;
+  }
+
+  get last(): AnyEntry | undefined {
+    return this.#tip.last;
+  }
+
+  get nextSeq(): number {
+    return this.#tip.nextSeq;
+  }
+
+  /** See {@link SessionWriter.append}. */
+  async append(entries: readonly AnyEntry[]): Promise<void> {
+    if (this.#isClosed) throw new BowlineError("invalid_state", "The session is closed.");
+    checkSequence(entries, this.#tip.nextSeq);
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    const bytes = Buffer.concat(entries.map(encodeEntry));
+    const mustSync =
+      this.#sync === "always" || (this.#sync === "commit" && entries.some(({ type }) => !canWait.has(type)));
+    const tip = { last, nextSeq: last.seq + 1 };
+    const written = new Promise<void>((resolve, reject) => {
+      const settle = (error?: BowlineError): void => (error === undefined ? resolve() : reject(error));
+      this.#waiting.push({ bytes, mustSync, tip, settle });
+    });
+    this.#tip = tip;
+    this.#working ??= this.#work();
+    await written;
+  }
+
+  /** Waits for what was appended. Safe to call twice. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    try {
+      await this.#working;
+      if (this.#isUnsynced && this.#sync !== "never") await this.#file.datasync();
+    } catch (error) {
+      throw storageError(error, `Writing ${this.#path}`);
+    } finally {
+      await this.#file.close();
+    }
+  }
+
+  async #work(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      await this.#write(batch);
+    }
+    this.#working = undefined;
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    if (this.#lost !== undefined) return this.#reject(batch, this.#lost);
+    const bytes = batch.length === 1 ? (batch[0] as Waiting).bytes : Buffer.concat(batch.map((one) => one.bytes));
+    let isWritten = false;
+    try {
+      await writeAll(this.#file, bytes);
+      isWritten = true;
+      const mustSync = batch.some((one) => one.mustSync);
+      if (mustSync) await this.#file.datasync();
+      this.#isUnsynced = !mustSync;
+    } catch (error) {
+      await this.#fail(error, isWritten, batch);
+      return;
+    }
+    this.#length += bytes.length;
+    this.#written = (batch.at(-1) as Waiting).tip;
+    for (const { settle } of batch) settle();
+  }
+
+  async #fail(error: unknown, isWritten: boolean, batch: readonly Waiting[]): Promise<void> {
+    const failed = [...batch, ...this.#waiting];
+    this.#waiting = [];
+    this.#tip = this.#written; // at once, so that what is appended from now on follows what is written
+    // After a sync that failed, the system may have forgotten what it could not write.
+    if (isWritten) this.#giveUp(error);
+    try {
+      await this.#file.truncate(this.#length);
+    } catch (cause) {
+      this.#giveUp(cause);
+    }
+    this.#reject(failed, this.#lost ?? storageError(error, `Writing ${this.#path}`));
+  }
+
+  #reject(failed: readonly Waiting[], error: BowlineError): void {
+    if (this.#lost !== undefined) this.#tip = this.#written;
+    for (const { settle } of failed) settle(error);
+  }
+
+  #giveUp(error: unknown): void {
+    const { message, cause, retryable } = storageError(error, `Writing ${this.#path}`);
+    const text = `${message} The session has to be opened again.`;
+    this.#lost ??= new BowlineError("storage_failed", text, { cause, retryable });
+  }
+}

@@ -1,0 +1,113 @@
+/** Where a session stands: its model, and its last run with whatever that left open. */
+import type { AssistantMessage } from "../llm/message.ts";
+import { addUsage, type Usage } from "../llm/usage.ts";
+import { isKnownEntry, type AnyEntry, type Entry, type RunEnd, type SessionModel } from "./entry.ts";
+import { pathTo, type ReadEntries } from "./path.ts";
+
+type EntryOf<T extends Entry["type"]> = Extract<Entry, { type: T }>;
+
+export interface SessionState {
+  readonly model?: SessionModel;
+  /** The last run that is not another's; absent before the first. */
+  readonly run?: RunState;
+}
+
+export interface RunState {
+  readonly runId: string;
+  /** How it ended; absent while it is open, because it goes on or because its process died. */
+  readonly reason?: RunEnd;
+  /** Answers of the model so far, by which steps are numbered. */
+  readonly turns: number;
+  /** The sum over those answers and over `usage` entries. */
+  readonly usage: Usage;
+  /** Tool calls by their idempotency key, in the order in which they began. */
+  readonly calls: ReadonlyMap<string, RecordedCall>;
+  /** Approvals that were asked for and have no answer. */
+  readonly openApprovals: readonly EntryOf<"approval_request">[];
+  /** The last answer to each approval that has one. */
+  readonly answers: ReadonlyMap<string, EntryOf<"approval_answer">>;
+}
+
+/** Without a result the call is in doubt: it began, and nobody knows how it ended. */
+export interface RecordedCall {
+  readonly intent: EntryOf<"tool_intent">;
+  readonly result?: EntryOf<"tool_result">;
+}
+
+/** The state at an entry (default: the last). Reads no further back than the run that was the last there began. */
+export async function sessionState(read: ReadEntries, at?: string): Promise<SessionState> {
+  let hasModel = false;
+  let hasRun = false;
+  const path = await pathTo(read, at, (entry) => {
+    if (!isKnownEntry(entry)) return false;
+    hasModel ||= entry.type === "model_change" || (entry.type === "run_start" && entry.model !== undefined);
+    hasRun ||= isStart(entry);
+    return hasModel && hasRun;
+  });
+  const entries = path.filter(isKnownEntry);
+  const model = entries.findLast((entry) => modelOf(entry) !== undefined);
+  const begin = entries.findLastIndex(isStart);
+  return {
+    ...(model && { model: modelOf(model) as SessionModel }),
+    ...(begin >= 0 && { run: runState(entries[begin] as EntryOf<"run_start">, entries.slice(begin)) }),
+  };
+}
+
+/** Runs that a run's tool started are part of it. */
+function isStart(entry: AnyEntry): boolean {
+  return isKnownEntry(entry) && entry.type === "run_start" && entry.parentRunId === undefined;
+}
+
+function modelOf(entry: Entry): SessionModel | undefined {
+  if (entry.type === "run_start") return entry.model;
+  if (entry.type !== "model_change") return undefined;
+  const { provider, model, thinkingLevel } = entry;
+  return { provider, model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
+}
+
+function runState({ runId }: EntryOf<"run_start">, entries: readonly Entry[]): RunState {
+  const calls = new Map<string, RecordedCall>();
+  const approvals = new Map<string, EntryOf<"approval_request">>();
+  const answers = new Map<string, EntryOf<"approval_answer">>();
+  let reason: RunEnd | undefined;
+  let turns = 0;
+  let usage: Usage = {};
+  for (const entry of entries) {
+    switch (entry.type) {
+      case "run_end":
+        if (entry.runId === runId) ({ reason } = entry);
+        break;
+      case "message":
+        if (entry.runId !== runId || entry.message.role !== "assistant") break;
+        turns++;
+        usage = addUsage(usage, (entry.message as AssistantMessage).usage);
+        break;
+      case "usage":
+        usage = addUsage(usage, entry.usage);
+        break;
+      case "tool_intent":
+        calls.set(entry.idempotencyKey, { intent: entry });
+        break;
+      case "tool_result": {
+        const call = calls.get(entry.idempotencyKey);
+        if (call !== undefined) calls.set(entry.idempotencyKey, { ...call, result: entry });
+        break;
+      }
+      case "approval_request":
+        approvals.set(entry.approvalId, entry);
+        break;
+      case "approval_answer":
+        approvals.delete(entry.approvalId);
+        answers.set(entry.approvalId, entry);
+        break;
+      case "run_start":
+      case "model_change":
+      case "compaction":
+      case "label":
+      case "title":
+      case "abort":
+        break;
+    }
+  }
+  return { runId, ...(reason && { reason }), turns, usage, calls, openApprovals: [...approvals.values()], answers };
+}

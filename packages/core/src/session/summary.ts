@@ -1,0 +1,68 @@
+/** What a list of sessions shows, folded from the entries one by one, so that it can be kept beside a log and carried on. */
+import { BowlineError } from "../errors.ts";
+import { messageText, type UserMessage } from "../llm/message.ts";
+import { isKnownEntry, type AnyEntry, type SessionHeader } from "./entry.ts";
+import type { ListOptions, SessionPage, SessionSummary } from "./store.ts";
+
+const TITLE_LENGTH = 56;
+const PAGE_LENGTH = 50;
+
+export function summaryOf(header: SessionHeader): SessionSummary {
+  return { ...header, updatedAt: header.createdAt, entryCount: 0, messageCount: 0 };
+}
+
+export function addToSummary(summary: SessionSummary, entry: AnyEntry): SessionSummary {
+  const isMessage = entry.type === "message";
+  const title = titleAfter(entry, summary.title);
+  return {
+    ...summary,
+    ...(title !== undefined && { title }),
+    // The latest, so that a clock that was set back does not make a session look older than it was.
+    updatedAt: Math.max(summary.updatedAt, entry.timestamp),
+    entryCount: summary.entryCount + 1,
+    messageCount: summary.messageCount + (isMessage ? 1 : 0),
+  };
+}
+
+function titleAfter(entry: AnyEntry, title: string | undefined): string | undefined {
+  if (!isKnownEntry(entry)) return title;
+  if (entry.type === "title") return entry.title;
+  if (title !== undefined || entry.type !== "message" || entry.message.role !== "user") return title;
+  const line = messageText(entry.message as UserMessage)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (line === "") return undefined;
+  if (line.length <= TITLE_LENGTH) return line;
+  return `${line.slice(0, TITLE_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+/** One page, the latest first. The cursor names the last session shown, so that what changes meanwhile repeats nothing. */
+export function pageOf(summaries: readonly SessionSummary[], options: ListOptions = {}): SessionPage {
+  const { search, limit = PAGE_LENGTH, cursor } = options;
+  const words = search?.toLowerCase();
+  const after = cursor === undefined ? undefined : positionOf(cursor);
+  const rest = summaries
+    .filter(({ title }) => words === undefined || title?.toLowerCase().includes(words) === true)
+    .filter((summary) => after === undefined || compare(after, summary) < 0)
+    .toSorted(compare);
+  const sessions = rest.slice(0, Math.max(1, limit));
+  const last = sessions.at(-1);
+  if (last === undefined || sessions.length === rest.length) return { sessions };
+  return { sessions, cursor: `${last.updatedAt} ${last.id}` };
+}
+
+type Position = Pick<SessionSummary, "updatedAt" | "id">;
+
+function compare(a: Position, b: Position): number {
+  if (a.updatedAt !== b.updatedAt) return b.updatedAt - a.updatedAt;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+function positionOf(cursor: string): Position {
+  const [, updatedAt, id] = /^(-?[\d.]+) (.+)$/s.exec(cursor) ?? [];
+  if (updatedAt === undefined || id === undefined) {
+    throw new BowlineError("invalid_argument", "A cursor is what the page before gave.");
+  }
+  return { updatedAt: Number(updatedAt), id };
+}

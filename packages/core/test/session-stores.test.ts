@@ -1,0 +1,25 @@
+/** Both stores keep the contract of a store. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { createMemoryStore } from "../src/session/index.ts";
+import { createJsonlStore } from "../src/session/node/index.ts";
+import { storeConformance, type StoreFixture } from "../src/testing/index.ts";
+
+async function files(): Promise<StoreFixture> {
+  const folder = await mkdtemp(join(tmpdir(), "bowline-store-"));
+  return {
+    store: createJsonlStore(folder),
+    reopen: () => createJsonlStore(folder),
+    dispose: () => rm(folder, { recursive: true }),
+  };
+}
+
+describe("the memory store", () => {
+  for (const { name, run } of storeConformance(() => ({ store: createMemoryStore() }))) it(name, run);
+});
+
+describe("the JSONL store", () => {
+  for (const { name, run } of storeConformance(files)) it(name, run);
+});
