@@ -67,15 +67,19 @@ function nest(agent: Agent, parent: RunPort, signal: AbortSignal): () => void {
   agent.budget = budgetWithin(agent.budget, parent.budget);
   // It must have settled when the caller's own patience ends.
   agent.abortGraceMs = Math.min(agent.abortGraceMs ?? Infinity, parent.abortGraceMs / 2);
+  const questions = new Map<string, AbortController>();
   return agent.subscribe((event) => {
-    // Its own question, not one that passes through from further down: that is answered here all the same.
+    // A question of its own, or one that passes through from further down.
     if (event.type === "approval_request") {
       const { approvalId } = event;
-      parent.waitFor(approvalId, signal).then(
+      const closed = new AbortController();
+      questions.set(approvalId, closed);
+      parent.waitFor(approvalId, AbortSignal.any([signal, closed.signal])).then(
         (answer) => agent.answer(approvalId, answer),
-        () => {}, // the call is over; the nested run was told by its own signal
+        () => {}, // the question is closed; the nested run knows by itself
       );
     }
+    if (event.type === "approval_answer") questions.get(event.approvalId)?.abort();
     return parent.emit(event);
   });
 }

@@ -164,14 +164,15 @@ export class Agent<TContext = unknown> {
     this.#assertIdle();
     const { messages } = this.#state;
     const last = messages.at(-1);
-    const isAnswered = last !== undefined && isAnswer(last);
+    const isAnswered = last === undefined || isAnswer(last);
     const steered = isAnswered ? this.#steering.take() : [];
     const prompts = isAnswered && steered.length === 0 ? this.#followUps.take() : steered;
     if (prompts.length === 0) assertContinuable(messages);
     // What was taken here counts as the first poll, so that "one at a time" holds.
-    return this.#run(prompts, { ...options, steeringTaken: steered.length > 0 }) as Promise<
-      RunResult<InferSchema<TSchema>>
-    >;
+    const run = await this.#run(prompts, { ...options, steeringTaken: steered.length > 0 });
+    // A run that had no budget to begin with has not heard them.
+    if (run.messages.length === 0) (steered.length > 0 ? this.#steering : this.#followUps).giveBack(prompts);
+    return run as RunResult<InferSchema<TSchema>>;
   }
 
   /**
@@ -322,7 +323,7 @@ export class Agent<TContext = unknown> {
   }
 
   #assertIdle(): void {
-    if (this.#running === undefined) return;
+    if (this.#controller === undefined) return;
     throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp(), or wait for its end.");
   }
 

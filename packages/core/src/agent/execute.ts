@@ -59,7 +59,7 @@ export async function executeToolCalls(
 /** Answers calls that are not run, without execution events: nothing was executed. */
 export async function skipToolCalls(run: Run, calls: readonly ToolCall[], why: string): Promise<ToolResultMessage[]> {
   const results: ToolResultMessage[] = [];
-  for (const call of calls) results.push(await addResult(run, call, notStarted(why)));
+  for (const call of calls) results.push(await addResult(run, call, (await recorded(run, call)) ?? notStarted(why)));
   return results;
 }
 
@@ -70,12 +70,11 @@ async function prepare(
   call: ToolCall,
   tools: ReadonlyMap<string, AgentTool>,
 ): Promise<() => Promise<SettledCall>> {
-  const skipped = notToStart(run);
+  const known = await recorded(run, call);
+  const skipped = known ? undefined : notToStart(run);
   if (skipped !== undefined) return async () => skipped;
   await run.emitter.emit({ type: "tool_execution_start", ...namesOf(call), args: call.arguments });
-  // What an earlier life of this run began is not asked about again.
-  const recorded = await run.effects.recorded?.(stepOf(run, call));
-  const ready = recorded ?? (await preflight(run, message, call, tools));
+  const ready = known ?? (await preflight(run, message, call, tools));
   if (!("tool" in ready)) {
     const settled = await announceEnd(run, call, "refusal" in ready ? notStarted(ready.refusal) : ready);
     return async () => settled;
@@ -86,6 +85,11 @@ async function prepare(
       call,
       notToStart(run) ?? (await runTool(run, ready, (settled) => after(run, message, ready, settled))),
     );
+}
+
+/** What an earlier life of this run began is not asked about again, nor said not to have run. */
+async function recorded(run: Run, call: ToolCall): Promise<SettledCall | undefined> {
+  return run.effects.recorded?.(stepOf(run, call));
 }
 
 /** `afterToolCall` replaces fields whole. */

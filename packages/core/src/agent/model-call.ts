@@ -34,7 +34,7 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
     // A stream function may ignore its signal: after the grace the call is given up, with what came.
     message = await run.patiently(consume(), 0, () => failed(abortedRun()));
   } catch (error) {
-    message = failed(toBowlineError(error, "internal_error"));
+    message = failed(run.stop ?? toBowlineError(error, "internal_error"));
   }
   isOver = true;
   if (message.stopReason === "toolUse" && toolCallsOf(message).length === 0) {
@@ -42,7 +42,8 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
   }
   // An abort that a failed listener or the time budget caused is named after its cause.
   const { stop } = run;
-  if (message.stopReason === "aborted" && stop !== undefined && stop.code !== "aborted") {
+  const isStopped = message.stopReason === "aborted" || message.error?.code === stop?.code;
+  if (isStopped && stop !== undefined && stop.code !== "aborted") {
     Object.assign(message, failureOf(stop), stop.code === "budget_exceeded" && { stopReason: "aborted" });
   }
   return message;
@@ -51,6 +52,8 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
     const { model } = run.config;
     const messages = await llmMessages(run);
     const options = await streamOptions(run);
+    // The hooks may have been waited for beyond an abort.
+    if (isOver || run.stop !== undefined) throw run.stop ?? abortedRun();
     const { systemPrompt, tools = [] } = context;
     try {
       const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
@@ -91,7 +94,9 @@ async function callStream(run: Run, onStart: () => void): Promise<AssistantMessa
   function failed(error: BowlineError): AssistantMessage {
     const { api, provider, id } = run.config.model;
     const empty = emptyMessage({ api, provider, model: id, timestamp: clock.now() });
-    return Object.assign(partial ?? empty, failureOf(error));
+    // A stream that was given up may go on writing to its message.
+    const content = (partial ?? empty).content.map((part) => ({ ...part }));
+    return { ...(partial ?? empty), content, ...failureOf(error) };
   }
 }
 

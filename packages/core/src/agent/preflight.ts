@@ -1,7 +1,7 @@
 /** Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its schema, and be allowed. */
 import { errorText } from "../errors.ts";
 import type { AssistantMessage, ToolCall } from "../llm/message.ts";
-import { validate, type SchemaIssue } from "../schema.ts";
+import { validate, type SchemaIssue, type ValidationResult } from "../schema.ts";
 import { isThenable } from "./emitter.ts";
 import type { BeforeToolCallResult } from "./hooks.ts";
 import type { Run } from "./run.ts";
@@ -32,7 +32,8 @@ export async function preflight(
     const raw: unknown = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
     const { config, context, signal, port } = run;
     const check = async (value: unknown): Promise<unknown> => {
-      const checked = await validate(tool.parameters, value, `tool "${tool.name}"`);
+      const checking = validate(tool.parameters, value, `tool "${tool.name}"`);
+      const checked = isThenable<ValidationResult>(checking) ? await run.patiently(checking, 0) : checking;
       if (checked.issues !== undefined) throw new Error(invalidArguments(call, checked.issues));
       return checked.value;
     };

@@ -24,6 +24,11 @@ export class MessageQueue {
     return this.#messages.splice(0, this.mode === "all" ? this.#messages.length : 1);
   }
 
+  /** Puts what was taken back in its place. */
+  giveBack(messages: readonly AgentMessage[]): void {
+    this.#messages.unshift(...messages);
+  }
+
   clear(): void {
     this.#messages = [];
   }

@@ -139,6 +139,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   /** What the last call used, which the next is taken to use too. */
   let last: Usage = {};
   let reserved = false;
+  let ended = false;
   charge(chain, resume?.turns ?? 0, resume?.usage ?? {});
   const run: Run = {
     ...input,
@@ -155,7 +156,8 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       get abortGraceMs() {
         return graceOf(run);
       },
-      emit: emitter.emit,
+      // A nested run may outlive this one.
+      emit: (event) => (ended ? undefined : emitter.emit(event)),
       addUsage(usage) {
         run.usage = addUsage(run.usage, usage);
         charge(chain, 0, usage);
@@ -223,6 +225,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       await run.emitter.emit({ type: "message_end", message });
     },
     end() {
+      ended = true;
       run.settle();
       for (const stop of timers) stop();
       release();

@@ -45,7 +45,11 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
   const nextId = createWireIds(limits.idLength);
   const results = pairResults(messages);
   // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
-  const replay = messages.flatMap((message) => {
+  // Nor is an answer that was cut off at the very end sent back: the model is to answer, not to complete it.
+  const end = messages.findLastIndex(
+    (message) => message.role !== "assistant" || !/^(?:error|aborted)$/.test(message.stopReason),
+  );
+  const replay = messages.slice(0, end + 1).flatMap((message) => {
     if (message.role === "assistant") return replayAssistant(message);
     return message.role === "user" ? replayUser(message) : [];
   });
