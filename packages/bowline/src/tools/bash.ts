@@ -1,9 +1,12 @@
 /** The `bash` tool: a command in the working directory. It is not confined to it. */
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { defineTool, type AgentTool, type AgentToolResult } from "@bowline/core";
 import { CappedOutput } from "./capped-output.ts";
+import type { FoundProcess } from "./command-tree.ts";
 import { withoutSecrets } from "./environment.ts";
+import { escapeText } from "./escape.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
 import { Ticker } from "./ticker.ts";
@@ -12,14 +15,23 @@ import { createWorkspace, type ToolOptions } from "./workspace.ts";
 interface BashDetails {
   /** Null when a signal ended the command. */
   readonly exitCode: number | null;
+  /** The signal that ended it, if one did. */
+  readonly signal?: NodeJS.Signals;
   readonly durationMs: number;
   readonly truncated: boolean;
   /** A file with all of the output, when the result has only its head and tail. */
   readonly fullOutputPath?: string;
+  /** What the command had left running when it returned, and what of that is ended with it. */
+  readonly ended?: readonly FoundProcess[];
+  /** What runs on all the same. */
+  readonly leftRunning?: readonly FoundProcess[];
 }
 
 const DEFAULT_SECONDS = 120;
 const MAX_SECONDS = 3600;
+/** Far more than anyone reads; the processor time for more is better spent. */
+const MAX_OUTPUT_BYTES = 500_000_000;
+const MAX_NAMED = 5;
 
 const parameters = {
   type: "object",
@@ -44,8 +56,8 @@ export function createBashTool(options: ToolOptions): AgentTool {
     description:
       "Runs a command with bash. It starts in the working directory but is NOT confined to it: it can read and change whatever " +
       "the person who started this program can. There is no standard input. Standard output and standard error come together; " +
-      "of long output the middle is left out and kept in a file. When the command returns, what it left running is ended. " +
-      "Environment variables that look like secrets are removed.",
+      "of long output the middle is left out, and all of it kept in a file that bash can read. When the command returns, what it left " +
+      "running in the background is ended. Environment variables that look like secrets are removed.",
     parameters,
     executionMode: "sequential",
     // The tool keeps its own time, which the model may choose.
@@ -55,13 +67,8 @@ export function createBashTool(options: ToolOptions): AgentTool {
       stopIfAborted(signal);
       if (command.includes("\0")) throw toolError("The command contains a NUL byte");
       const env = withoutSecrets(options.env ?? process.env);
-      const output = new CappedOutput();
+      const output = new CappedOutput(options.outputFolder ?? tmpdir());
       const ticker = new Ticker((text) => run.update(text));
-      const decoder = new TextDecoder();
-      const add = (text: string): void => {
-        output.add(text);
-        ticker.add(text);
-      };
       const started = performance.now();
       let end: CommandEnd;
       try {
@@ -71,13 +78,13 @@ export function createBashTool(options: ToolOptions): AgentTool {
           cwd: root,
           env,
           timeoutMs: timeout * 1000,
+          maxOutput: MAX_OUTPUT_BYTES,
           signal,
-          onOutput: (chunk) => add(decoder.decode(chunk, { stream: true })),
+          onOutput: (chunk) => ticker.add(output.add(chunk)),
         });
       } catch (error) {
         throw startError(error, root);
       } finally {
-        add(decoder.decode());
         ticker.stop();
       }
       return toResult({ end, output, signal, timeout, durationMs: Math.round(performance.now() - started) });
@@ -93,24 +100,30 @@ interface Ended {
   readonly durationMs: number;
 }
 
-/** The output, and after a failure one line more. An abort throws, with what there was until then. */
+/** The output, and after it a line for what a reader must know. An abort throws, with what there was until then. */
 function toResult({ end, output, signal, timeout, durationMs }: Ended): AgentToolResult<BashDetails> {
   const text = output.finish();
+  const { path, isTruncated: truncated } = output;
+  const { exitCode, ended, left } = end;
+  const background = describeBackground(end);
   if (end.reason === "aborted") {
     const so = text === "" ? "it had printed nothing" : `its output until then:\n${text}`;
-    throw toolError(`The command was stopped after ${durationMs} ms (${abortReason(signal)}); ${so}`);
+    const stopped = `The command was stopped after ${durationMs} ms (${abortReason(signal)}); ${so}`;
+    throw toolError(withLines(stopped, background));
   }
   const failure = describeFailure(end, timeout);
-  const body = text === "" ? "[no output]" : text;
-  const full = failure === undefined ? body : `${body}${body.endsWith("\n") ? "" : "\n"}${failure}`;
-  const { path } = output;
+  const lines = failure === undefined ? background : [...background, failure];
+  const full = withLines(text === "" ? "[no output]" : text, lines);
   return {
     content: [{ type: "text", text: full }],
     details: {
-      exitCode: end.exitCode,
+      exitCode,
       durationMs,
-      truncated: output.isTruncated,
+      truncated,
+      ...(end.signal !== null && { signal: end.signal }),
       ...(path !== undefined && { fullOutputPath: path }),
+      ...(ended.length > 0 && { ended }),
+      ...(left.length > 0 && { leftRunning: left }),
     },
     ...(failure !== undefined && { isError: true }),
   };
@@ -118,8 +131,28 @@ function toResult({ end, output, signal, timeout, durationMs }: Ended): AgentToo
 
 function describeFailure({ reason, exitCode, signal }: CommandEnd, timeout: number): string | undefined {
   if (reason === "timeout") return `[timed out after ${timeout} s]`;
+  if (reason === "flood") return `[stopped: it printed more than ${MAX_OUTPUT_BYTES} bytes]`;
   if (signal !== null) return `[killed by ${signal}]`;
   return exitCode === 0 ? undefined : `[exit code ${exitCode}]`;
+}
+
+function withLines(text: string, lines: readonly string[]): string {
+  return lines.length === 0 ? text : `${text}${text.endsWith("\n") ? "" : "\n"}${lines.join("\n")}`;
+}
+
+function describeBackground({ ended, left, isLost }: CommandEnd): string[] {
+  const lines: string[] = [];
+  if (ended.length > 0) lines.push(`[ended with the command: ${nameProcesses(ended)}]`);
+  if (left.length > 0) lines.push(`[still running, could not be ended: ${nameProcesses(left)}]`);
+  if (isLost) lines.push("[still running, could not be found: something it started]");
+  return lines;
+}
+
+/** "sleep (pid 12), node (pid 13) and 4 more" */
+function nameProcesses(processes: readonly FoundProcess[]): string {
+  const names = processes.slice(0, MAX_NAMED).map(({ pid, name }) => `${escapeText(name)} (pid ${pid})`);
+  const more = processes.length - names.length;
+  return `${names.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
 }
 
 /** The first bash of the search path, relative entries left out: a working directory may hold a "bash" of its own. */

@@ -1,32 +1,58 @@
-/** The output of a command: its head and its tail in constant memory, all of it in a file once it is too long. */
-import { randomUUID } from "node:crypto";
-import { closeSync, openSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** The output of a command: its head and its tail in constant memory, all of it in a file once it is too long or no text. */
+import { OutputFile, MAX_FILE_BYTES } from "./output-file.ts";
+import { escapeControls, isBinary, nameBinary } from "./output-text.ts";
 
 const MAX_CHARACTERS = 30_000;
 const HALF = MAX_CHARACTERS / 2;
-const MAX_FILE_CHARACTERS = 100_000_000;
+const HEAD_BYTES = 64;
 
 export class CappedOutput {
+  readonly #file: OutputFile;
+  readonly #decoder = new TextDecoder();
+  #start: Buffer = Buffer.alloc(0);
   /** Everything, as long as it fits; then only the head. */
   #head = "";
   #tail = "";
   #length = 0;
-  #file: number | undefined;
-  #path: string | undefined;
-  #isFileFull = false;
 
-  /** The file with the full text, if there is one. */
+  /** The full text goes to a file in `folder`, if it has to. */
+  constructor(folder: string) {
+    this.#file = new OutputFile(folder);
+  }
+
+  /** The file with the full output, if there is one. */
   get path(): string | undefined {
-    return this.#path;
+    return this.#file.path;
   }
 
   get isTruncated(): boolean {
     return this.#length > MAX_CHARACTERS;
   }
 
-  add(text: string): void {
+  /** Gives the characters that are whole by now. */
+  add(chunk: Buffer): string {
+    if (this.#start.length < HEAD_BYTES) this.#start = Buffer.concat([this.#start, chunk.subarray(0, HEAD_BYTES)]);
+    this.#file.add(chunk);
+    const text = this.#decoder.decode(chunk, { stream: true });
+    this.#append(text);
+    return text;
+  }
+
+  /** What a model may see of it. Call once, after the last `add`. */
+  finish(): string {
+    this.#append(this.#decoder.decode());
+    const head = this.isTruncated ? this.#head.replace(/[\uD800-\uDBFF]$/, "") : this.#head;
+    const tail = this.#tail.slice(-HALF).replace(/^[\uDC00-\uDFFF]/, "");
+    const hidden = [head, tail].some(isBinary);
+    if (hidden) this.#file.open();
+    this.#file.close();
+    const shown = isBinary(head) ? `[binary output is not shown: ${nameBinary(this.#start)}]` : escapeControls(head);
+    if (!this.isTruncated) return hidden ? `${shown}\n[${this.#where()}]` : shown;
+    const gap = `[${this.#length - head.length - tail.length} characters left out here; ${this.#where()}]`;
+    return `${shown}${shown.endsWith("\n") ? "" : "\n"}${gap}\n${isBinary(tail) ? "[binary output is not shown]" : escapeControls(tail)}`;
+  }
+
+  #append(text: string): void {
     const wasTruncated = this.isTruncated;
     this.#length += text.length;
     if (!this.isTruncated) {
@@ -34,48 +60,17 @@ export class CappedOutput {
       return;
     }
     if (!wasTruncated) {
+      this.#file.open();
       const all = this.#head + text;
-      this.#openFile();
-      this.#write(all);
       [this.#head, this.#tail] = [all.slice(0, HALF), all.slice(HALF)];
-    } else {
-      this.#write(text);
-      this.#tail += text;
-    }
+    } else this.#tail += text;
     // Cut only now and then, so that a byte is copied a bounded number of times.
     if (this.#tail.length > 4 * HALF) this.#tail = this.#tail.slice(-HALF);
   }
 
-  /** Call once, after the last `add`. */
-  finish(): string {
-    if (this.#file !== undefined) closeSync(this.#file);
-    this.#file = undefined;
-    if (!this.isTruncated) return this.#head;
-    const head = this.#head.replace(/[\uD800-\uDBFF]$/, "");
-    const tail = this.#tail.slice(-HALF).replace(/^[\uDC00-\uDFFF]/, "");
-    const part = this.#isFileFull ? `its first ${MAX_FILE_CHARACTERS} are` : "the full output is";
-    const where = this.#path === undefined ? "the full output could not be kept" : `${part} in ${this.#path}`;
-    const gap = `[${this.#length - head.length - tail.length} characters left out here; ${where}]`;
-    return `${head}${head.endsWith("\n") ? "" : "\n"}${gap}\n${tail}`;
-  }
-
-  #openFile(): void {
-    const path = join(tmpdir(), `bowline-output-${randomUUID()}.txt`);
-    try {
-      this.#file = openSync(path, "wx", 0o600);
-      this.#path = path;
-    } catch {
-      // The head and the tail are still there, and the result says so.
-    }
-  }
-
-  #write(text: string): void {
-    if (this.#file === undefined || this.#isFileFull) return;
-    this.#isFileFull = this.#length > MAX_FILE_CHARACTERS;
-    try {
-      writeSync(this.#file, text);
-    } catch {
-      this.#path = undefined; // a full disk
-    }
+  #where(): string {
+    const { path, isCut } = this.#file;
+    if (path === undefined) return "the full output could not be kept";
+    return `${isCut ? `its first ${MAX_FILE_BYTES} bytes are` : "the full output is"} in ${path}`;
   }
 }

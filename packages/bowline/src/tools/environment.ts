@@ -1,6 +1,6 @@
 /** The environment of commands: the person's, without what looks like a secret. A command that a model wrote must not see keys. */
 
-const SECRET_NAME = /(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS?)$/i;
+const SECRET_NAME = /(?:KEYS?|SECRETS?|TOKEN|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|_(?:PASS|PWD|PAT))$/i;
 
 /** Vendors whose other variables identify an account or hold keys under other names (AWS_ACCESS_KEY_ID, AZURE_CLIENT_ID). */
 const VENDORS =

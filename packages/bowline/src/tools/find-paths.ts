@@ -1,7 +1,17 @@
 /** Which files and folders match a glob: tinyglobby walks and matches, this decides which folders it gets to see. */
-import { readdirSync, realpathSync, statSync, type Dirent } from "node:fs";
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  type Dirent,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { globSync, type FileSystemAdapter } from "tinyglobby";
+import { descriptorFolder } from "./descriptors.ts";
 import { escapeLineBreaks } from "./escape.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { isInside } from "./inside.ts";
@@ -48,9 +58,8 @@ function createReaddir({ root, base }: SearchPlace, withLinks: boolean): (path: 
   return (path) => {
     const folder = resolve(path);
     if (!isInside(base, folder) || rules.isFolderIgnored(folder)) return [];
-    if (!isInside(root, realpathSync.native(folder))) return [];
     const entries: Entry[] = [];
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    for (const entry of readFolder(root, folder)) {
       const here = join(folder, entry.name);
       if (rules.isIgnored(here, entry.isDirectory())) continue;
       if (!entry.isSymbolicLink()) entries.push(entry);
@@ -58,6 +67,20 @@ function createReaddir({ root, base }: SearchPlace, withLinks: boolean): (path: 
     }
     return entries;
   };
+}
+
+/** Looks where it really is once it is open, so that a link swapped in for it shows nothing. */
+function readFolder(root: string, folder: string): Dirent[] {
+  if (descriptorFolder === undefined) {
+    return isInside(root, realpathSync.native(folder)) ? readdirSync(folder, { withFileTypes: true }) : [];
+  }
+  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    const opened = `${descriptorFolder}/${descriptor}`;
+    return isInside(root, readlinkSync(opened)) ? readdirSync(opened, { withFileTypes: true }) : [];
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function isFileInside(root: string, link: string): boolean {

@@ -1,6 +1,13 @@
 import { sep } from "node:path";
 
-/** True for `root` itself and for what is below it. Both paths are absolute and normal. */
+/** Not files but doors: processes with their environments, devices, the kernel's settings. */
+const SYSTEM = ["/dev", "/proc", "/sys"];
+
+/** True for `root` itself and for what is below it; the system's own folders are below no other. Both paths are absolute and normal. */
 export function isInside(root: string, path: string): boolean {
+  return isBelow(root, path) && !SYSTEM.some((folder) => isBelow(folder, path) && !isBelow(folder, root));
+}
+
+function isBelow(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }

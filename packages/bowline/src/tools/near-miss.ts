@@ -1,5 +1,5 @@
 /** Why a text was not found: the place that differs least, and in what. Each way of comparing forgives more than the one before. */
-import { cutText } from "./escape.ts";
+import { cutText, escapeText } from "./escape.ts";
 import { lineAt } from "./find-text.ts";
 
 const WAYS: readonly (readonly [difference: string, simplify: (line: string) => string])[] = [
@@ -27,7 +27,16 @@ export function describeNearMiss(text: string, wanted: string): string {
     return `The nearest text differs only in ${difference}:\n${show(lines, first, wantedLines.length)}`;
   }
   const best = findLikest(lines, wantedLines);
-  return best === undefined ? "" : `The nearest lines are:\n${show(lines, best, wantedLines.length)}`;
+  if (best === undefined) return "";
+  return `${describeFirstDifference(lines, wantedLines, best)}The nearest lines are:\n${show(lines, best, wantedLines.length)}`;
+}
+
+/** Of several lines, where the file goes another way. */
+function describeFirstDifference(lines: readonly string[], wantedLines: readonly string[], first: number): string {
+  const differing = wantedLines.findIndex((line, index) => line !== lines[first - 1 + index]);
+  if (wantedLines.length === 1 || differing === -1) return "";
+  const wanted = cutText(escapeText(wantedLines[differing] ?? ""), MAX_LINE);
+  return `The first line that differs is line ${first + differing}; for it oldText has "${wanted}". `;
 }
 
 /** The start, from 1, of the lines likest to the longest line wanted, if any is half like it. */

@@ -26,6 +26,10 @@ const parameters = {
     path: { type: "string", description: "The file, relative to the working directory" },
     offset: { type: "integer", minimum: 1, description: "The first line to read, from 1" },
     limit: { type: "integer", minimum: 1, description: `The most lines to read (default ${DEFAULT_LINES})` },
+    lineNumbers: {
+      type: "boolean",
+      description: "Put its number and a tab before each line (default: the text as it is)",
+    },
   },
   required: ["path"],
   additionalProperties: false,
@@ -41,12 +45,12 @@ export function createReadTool(options: ToolOptions): AgentTool {
       "and 100 kB; when that cuts the file, the last line says which lines these were and how to read on.",
     parameters,
     replay: "safe",
-    async execute({ path, offset = 1, limit = DEFAULT_LINES }, { signal }) {
+    async execute({ path, offset = 1, limit = DEFAULT_LINES, lineNumbers = false }, { signal }) {
       try {
         const place = await resolveInside(workspace, path);
         const file = await openFile(workspace, place);
         try {
-          return await readOpen(place, file, { offset, limit, signal });
+          return await readOpen(place, file, { offset, limit, lineNumbers, signal });
         } finally {
           await file.handle.close();
         }
@@ -60,6 +64,7 @@ export function createReadTool(options: ToolOptions): AgentTool {
 interface Wanted {
   readonly offset: number;
   readonly limit: number;
+  readonly lineNumbers: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -86,9 +91,16 @@ async function readOpen(
   } catch {
     throw binaryError(place, head, size);
   }
+  if (wanted.lineNumbers) text = numberLines(text, offset);
   const notice = noticeOf(page, offset);
   if (notice !== "" && !text.endsWith("\n")) text += "\n";
   return { content: [{ type: "text", text: text + notice }], details: { ...details, lines: page.last - offset + 1 } };
+}
+
+/** A number and a tab before each line, also an empty one; the text ends with no line of its own after the last line feed. */
+function numberLines(text: string, first: number): string {
+  let line = first;
+  return text.replaceAll(/(?<=^|\n)(?=[^])/g, () => `${line++}\t`);
 }
 
 async function readImage(

@@ -1,4 +1,5 @@
 /** Output on its way to whoever watches: collected and handed on a few times a second, each update only what is new. */
+import { isBinary } from "./output-text.ts";
 
 const EVERY_MS = 100;
 /** Of a flood only the end is shown; the result has its own limit. */
@@ -31,6 +32,7 @@ export class Ticker {
     const text = this.#pending;
     this.#pending = "";
     if (text === "") return;
-    this.#send(text.length > MAX_CHARACTERS ? `[…]\n${text.slice(-MAX_CHARACTERS)}` : text);
+    if (isBinary(text)) this.#send("[binary output is not shown]\n");
+    else this.#send(text.length > MAX_CHARACTERS ? `[…]\n${text.slice(-MAX_CHARACTERS)}` : text);
   }
 }

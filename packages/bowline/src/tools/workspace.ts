@@ -16,6 +16,8 @@ export interface ToolOptions {
   readonly root: string;
   /** What bash's environment is made from. Default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where bash keeps the full text of long output, 1 GB of it at most. Default the system's temporary folder. */
+  readonly outputFolder?: string;
 }
 
 export interface Workspace {

@@ -66,7 +66,7 @@ describe("describeCall", () => {
         assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
         assert.ok(line.length < 2200);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });

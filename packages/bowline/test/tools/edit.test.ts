@@ -73,6 +73,17 @@ describe("edit", () => {
     }
   });
 
+  it("names the first line that differs when several are looked for", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "first\nif (ready) {\n  start(engine, fuel);\n}\n");
+    const oldText = "if (ready) {\n  start(engine, steam);\n}";
+    const { text } = await folder.call("edit", { path: "a.txt", oldText, newText: "" });
+    const why =
+      'The first line that differs is line 3; for it oldText has "  start(engine, steam);". The nearest lines are:';
+    const lines = "2: if (ready) {\n3:   start(engine, fuel);\n4: }";
+    assert.equal(text, `Error: oldText does not occur in a.txt. ${why}\n${lines}`);
+  });
+
   it("finds plain line feeds in a file with CRLF and keeps its endings", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "\uFEFFone\r\ntwo\r\nthree\r\n");
@@ -182,7 +193,7 @@ describe("edit", () => {
           assert.equal(read, bom + toEnding(`\n${before}${newText}${after}`));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 });

@@ -1,10 +1,13 @@
 /** A working directory in a temporary folder, beside a folder that must stay out of reach. */
+import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentToolResult } from "@bowline/core";
 import { createTools } from "../../src/tools/index.ts";
+import { processesIn } from "./processes.ts";
 
 export interface Outcome {
   readonly text: string;
@@ -23,23 +26,34 @@ export interface CallOptions {
 export interface Folder {
   readonly root: string;
   readonly outside: string;
+  /** Where bash keeps long output. */
+  readonly outputs: string;
   at(name: string): string;
   put(name: string, content: string | Uint8Array): string;
   get(name: string): string;
   call(tool: string, args: object, options?: CallOptions): Promise<Outcome>;
 }
 
+/** What a killed process may take to be gone. */
+const LEFTOVER_MS = 4_000;
+
+/** The test fails if a process works in the folder when it is over, after the time that one has to end. */
 export function createFolder(context: TestContext, env?: Record<string, string | undefined>): Folder {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "bowline-tools-")));
-  const [root, outside] = [join(base, "root"), join(base, "outside")];
-  mkdirSync(root);
-  mkdirSync(outside);
-  context.after(() => rmSync(base, { recursive: true, force: true }));
-  const tools = createTools({ root, ...(env && { env }) });
+  const [root, outside, outputs] = [join(base, "root"), join(base, "outside"), join(base, ".outputs")];
+  for (const folder of [root, outside, outputs]) mkdirSync(folder);
+  context.after(async () => {
+    for (const end = Date.now() + LEFTOVER_MS; processesIn(base).length > 0 && Date.now() < end;) await sleep(20);
+    const left = processesIn(base);
+    rmSync(base, { recursive: true, force: true });
+    assert.deepEqual(left, [], "a process was left running");
+  });
+  const tools = createTools({ root, outputFolder: outputs, ...(env && { env }) });
   const at = (name: string): string => join(root, name);
   return {
     root,
     outside,
+    outputs,
     at,
     put(name, content) {
       mkdirSync(dirname(at(name)), { recursive: true });

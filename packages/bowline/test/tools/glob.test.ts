@@ -6,7 +6,7 @@ import { createFolder, type Folder } from "./folder.ts";
 const glob = async (folder: Folder, pattern: string, more: object = {}): Promise<string[]> =>
   (await folder.call("glob", { pattern, ...more })).text.split("\n");
 
-describe("glob", () => {
+describe("glob", { concurrency: 2 }, () => {
   it("lists files, sorted by code unit", async (t) => {
     const folder = createFolder(t);
     for (const path of ["b.ts", "a.ts", "B.ts", "é.ts", "src/a.ts", "a-b/c.ts", "a.md", ".hidden.ts"])

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { search } from "../../src/tools/search.ts";
 import { createFolder } from "./folder.ts";
 
-describe("grep", () => {
+describe("grep", { concurrency: 2 }, () => {
   it("gives one hit a line, sorted by path", async (t) => {
     const folder = createFolder(t);
     folder.put("b.ts", "const x = 1;\r\nlet y;\nconst z = 2;");

@@ -41,6 +41,15 @@ describe("read", () => {
     assert.equal(part.text, `${lines(10, 11)}[lines 10-11 of 30; read on with offset 12]`);
   });
 
+  it("puts line numbers before the lines when asked to", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "one\r\n\n\u2028three\nfour");
+    const read = async (more: object): Promise<string> =>
+      (await folder.call("read", { path: "a.txt", lineNumbers: true, ...more })).text;
+    assert.equal(await read({}), "1\tone\r\n2\t\n3\t\u2028three\n4\tfour");
+    assert.equal(await read({ offset: 2, limit: 2 }), "2\t\n3\t\u2028three\n[lines 2-3 of 4; read on with offset 4]");
+  });
+
   it("counts a last line without a line feed", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "1\n2\n3");
@@ -87,7 +96,8 @@ describe("read", () => {
     // All the rest of the file is one line.
     const rest = await folder.call("read", { path: "big.log", offset: 3001 });
     assert.match(rest.text, /\n\[lines 3001-3001 of more; line 3001 is longer than 100000 bytes and was cut; .*\]$/);
-    // Past the end: the whole file has to be looked at.
+    // Past the end: the whole file has to be looked at, so this one is smaller.
+    truncateSync(folder.at("big.log"), 2 ** 27);
     const past = await folder.call("read", { path: "big.log", offset: 4000 });
     assert.equal(past.text, "Error: big.log has 3001 lines; there is no line 4000");
     const grown = process.memoryUsage().rss - before;

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -75,6 +77,30 @@ describe("write", () => {
     assert.equal(readFileSync(join(folder.outside, "other-name.txt"), "utf8"), "old");
   });
 
+  it("leaves a whole file when its process is killed in the middle", async (t) => {
+    const folder = createFolder(t);
+    const tools = new URL("../../src/tools/index.ts", import.meta.url).href;
+    const script = `
+      import { createWriteTool } from ${JSON.stringify(tools)};
+      const tool = createWriteTool(${JSON.stringify({ root: folder.root })});
+      for (let round = 0; ; round++) {
+        await tool.execute("1", { path: "a.txt", content: String(round % 10).repeat(3_000_000) });
+        if (round === 3) process.stdout.write("going");
+      }`;
+    const args = ["--conditions=@bowline/source", "--input-type=module", "--eval", script];
+    for (let kill = 0; kill < 2; kill++) {
+      const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+      await once(child.stdout, "data");
+      setTimeout(() => child.kill("SIGKILL"), 13 * kill);
+      await once(child, "exit");
+      assert.match(folder.get("a.txt"), /^(\d)\1{2999999}$/);
+    }
+    assert.deepEqual(
+      readdirSync(folder.root).filter((name) => !/^\.bowline-[\da-f-]{36}\.tmp$/.test(name)),
+      ["a.txt"],
+    );
+  });
+
   it("leaves nothing behind when it fails or is aborted", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "old");
@@ -119,7 +145,7 @@ describe("write", () => {
         assert.match(said, /^(?:Created|Replaced) a\.txt \(\d+ bytes?\)$/);
         assert.equal((await folder.call("read", { path: "a.txt" })).text, content);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 });
