@@ -1,6 +1,6 @@
 // docs/cli.md is the program's own help. `node scripts/cli-docs.mjs --write` writes it; without, it fails when the file is stale.
 import { readFileSync, writeFileSync } from "node:fs";
-import { doctorHelp, mainHelp, replayHelp, runHelp } from "../packages/bowline/dist/cli/help.js";
+import { doctorHelp, mainHelp, replayHelp, runHelp, sessionsHelp } from "../packages/bowline/dist/cli/help.js";
 
 const { version } = JSON.parse(readFileSync("packages/bowline/package.json", "utf8"));
 const text = `# The command
@@ -19,7 +19,37 @@ ${runHelp().trimEnd()}
 
 The answer is all that goes to standard output, so it can be piped. With \`--json\` that is the event log instead: one JSON
 object a line, the events of one run in order, the last one \`agent_end\` with the reason, the usage and the new messages.
+Where a session is kept, the line \`{"type":"session","id":"…"}\` comes first; it is no event and has no \`seq\`. Where an
+interrupted run is finished before the task, its events come before those of the task's run.
 Ctrl-C stops the run within two seconds, with what it has; a second Ctrl-C leaves at once.
+
+## Sessions
+
+Every run is kept in a session, unless \`--no-session\` says otherwise: a file in the folder \`sessions\` of \`BOWLINE_HOME\`, else of
+\`$XDG_DATA_HOME/bowline\`, else of \`~/.local/share/bowline\` (macOS: \`~/Library/Application Support/bowline\`, Windows:
+\`%LOCALAPPDATA%\\bowline\`). Folders are made with mode 700 and files with 600: a session holds what tools read and printed, but no
+key of a model server. Each message, and each tool's start and result, is on the disk before the run goes on.
+
+- \`bowline run --continue "<task>"\` goes on with the latest session of this directory, \`--session <id>\` with that one; a
+  beginning of an id of four characters or more will do. An id that is not there begins a session of that name.
+- A run that was killed is finished first, also without a task: \`bowline run --continue\`. A tool that has its result is not run
+  again. One that was running is run again if it only reads; any other is reported to the model as unknown, and to you on
+  standard error. When the run cannot be finished, the task is not begun.
+- The conversation stays with the model and the address that it was held with, unless an option names another; a key's variable
+  and a profile are remembered by name.
+- One process writes a session. A second one ends at once, with a line that names the first and exit code 1.
+- When no session can be kept, because the folder cannot be written, a run without \`--session\` and \`--continue\` goes on, since
+  its work does not depend on the file, and says \`NO SESSION IS KEPT\` before and after. Where a session was asked for it ends
+  with exit code 1. When a write fails during a run, the run ends: nothing is done that would not be known after a crash.
+- What is found damaged is left out, told on standard error, and kept aside where it was cut off.
+- \`--record\` keeps in its file what the session held; \`bowline replay\` neither reads nor writes a session.
+
+\`\`\`
+${sessionsHelp().trimEnd()}
+\`\`\`
+
+With \`--json\` a list has an object a line: \`id\`, \`title\`, \`createdAt\`, \`updatedAt\` (milliseconds since the epoch),
+\`messageCount\`, \`entryCount\`, \`isUnfinished\`, \`origin\` of a fork, and \`metadata\` with \`cwd\` and \`model\`.
 
 ## bowline replay
 

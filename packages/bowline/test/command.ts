@@ -1,5 +1,6 @@
 /** Runs the command from source as a child process, as a shell would. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,19 +17,31 @@ export interface CommandOptions {
   readonly env?: Record<string, string>;
   /** Standard input, whole; without it there is none. */
   readonly input?: string;
+  /** What a shell does first, such as setting a limit. */
+  readonly before?: string;
   /** Called with the child once it runs. */
   readonly watch?: (child: ChildProcess) => void;
 }
 
 const main = join(import.meta.dirname, "../src/cli/main.ts");
 
-/** The environment of a machine without keys, servers or colours. */
-const bare = { PATH: process.env.PATH ?? "", HOME: tmpdir(), BOWLINE_DISCOVERY: "off" };
+/** No test touches the sessions of whoever runs it: each file has a home of its own, which goes away with it. */
+const home = mkdtempSync(join(tmpdir(), "bowline-home-"));
+process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 
-export function bowline(args: readonly string[], { cwd, env = {}, input, watch }: CommandOptions = {}): Promise<Ended> {
+/** The environment of a machine without keys, servers or colours. */
+const bare = { PATH: process.env.PATH ?? "", HOME: home, BOWLINE_HOME: join(home, "data"), BOWLINE_DISCOVERY: "off" };
+
+export function bowline(
+  args: readonly string[],
+  { cwd, env = {}, input, before, watch }: CommandOptions = {},
+): Promise<Ended> {
   const started = Date.now();
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--conditions=@bowline/source", main, ...args], {
+    const line = [process.execPath, "--conditions=@bowline/source", main, ...args];
+    const [program = "", ...rest] =
+      before === undefined ? line : ["bash", "-c", `${before}; exec "$@"`, "bash", ...line];
+    const child = spawn(program, rest, {
       ...(cwd !== undefined && { cwd }),
       env: { ...bare, ...env },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],

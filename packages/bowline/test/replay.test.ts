@@ -242,7 +242,7 @@ describe("a recording that cannot be replayed", () => {
       };
       assert.match(
         await change('"task":"look"', '"task":"listen"'),
-        /^bowline: No recorded answer for POST .*messages\[1\]\.content: expected the string "look", received the string "listen"\.$/m,
+        /^bowline: .* cannot be replayed to its end: No recorded answer for POST .*messages\[1\]\.content: expected the string "look", received the string "listen"\.$/m,
       );
       assert.match(
         await change('"calls":[{"tool":"read"', '"calls":[{"tool":"grep"'),

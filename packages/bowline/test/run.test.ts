@@ -55,14 +55,15 @@ describe("bowline run", () => {
     assert.match(server.requests[1]?.body ?? "", /secret of the file/);
   });
 
-  it("prints the event log with --json: one object a line, numbered, ended once", async () => {
+  it("prints the event log with --json behind a line that names the session: one object a line, numbered, ended once", async () => {
     await using server = await loopback(chatText("Hi."));
     const { code, stdout } = await bowline(at(server.baseUrl, "--json", "say hi"));
-    const events = stdout
+    const [first, ...events] = stdout
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line) as AgentEvent);
     assert.equal(code, 0);
+    assert.deepEqual(Object.keys(first ?? {}), ["type", "id"]);
     assert.deepEqual(
       events.map(({ seq }) => seq),
       events.map((_, index) => index),
@@ -109,12 +110,12 @@ describe("approval", () => {
 });
 
 describe("what goes wrong", () => {
-  /** All of what a failed command said, but for the line that names the model and the one with the figures. */
+  /** All of what a failed command said, but for the lines that name the model and the session and the one with the figures. */
   const complaint = (stderr: string): string[] =>
     stderr
       .trimEnd()
       .split("\n")
-      .filter((line) => !/^bowline: custom\/m|^\d+ turns?,/.test(line));
+      .filter((line) => !/^bowline: custom\/m|^\d+ turns?,|^session /.test(line));
 
   const servers: Record<string, [Handler, RegExp]> = {
     "a model the server does not know": [

@@ -10,6 +10,7 @@ import type {
   RunResult,
   ThinkingLevel,
 } from "@bowline/core";
+import type { AgentSession, AnyEntry, SessionHeader } from "@bowline/core/session";
 import type { Approver } from "./approve.ts";
 import { exitCode } from "./exit.ts";
 import { jsonReport, TextReport } from "./report.ts";
@@ -23,6 +24,14 @@ export interface RunSetup {
   readonly model: Model;
   readonly thinking: ThinkingLevel;
   readonly budget: Budget;
+  /** What its session held before, for a replay; absent where none was kept. */
+  readonly session?: SessionContent;
+}
+
+/** JSON-safe. */
+export interface SessionContent {
+  readonly header: SessionHeader;
+  readonly entries: readonly AnyEntry[];
 }
 
 /** What a run touches. */
@@ -48,19 +57,37 @@ export function createAgent({ systemPrompt, model, thinking, budget }: RunSetup,
   });
 }
 
-/** Does the task, and shows it: the answer or the event log on standard output, the rest on standard error. */
+export interface Performance {
+  readonly json: boolean;
+  /** Keeps the run, and may have one that has to be finished first. */
+  readonly session?: AgentSession | undefined;
+}
+
+/**
+ * Finishes what the session left open, does the task, and shows it: the answers or the event log on standard output, the rest on
+ * standard error. Gives the last run's result.
+ */
 export async function perform(
   agent: Agent,
   { task, images }: RunSetup,
-  json: boolean,
+  { json, session }: Performance,
   { stdout, stderr, env }: NodeJS.Process,
 ): Promise<RunResult> {
   const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, styleFor(stderr, env));
+  if (json && session !== undefined) stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
   agent.subscribe((event) => report.event(event));
-  const result = await agent.prompt(task, images);
-  report.result(result);
-  if (json && result.error !== undefined) stderr.write(`bowline: ${oneLine(result.error.message, 1000)}\n`);
-  return result;
+  const tell = (result: RunResult): RunResult => {
+    report.result(result);
+    if (json && result.error !== undefined) stderr.write(`bowline: ${oneLine(result.error.message, 1000)}\n`);
+    return result;
+  };
+  const resumed = await session?.resume();
+  if (resumed === undefined) return tell(await agent.prompt(task, images));
+  tell(resumed);
+  if (task === "") return resumed;
+  if (resumed.reason === "done" || resumed.reason === "length") return tell(await agent.prompt(task, images));
+  stderr.write("bowline: the task was not begun, because the run before it could not be finished\n");
+  return resumed;
 }
 
 export const exitCodes: Readonly<Record<RunEndReason, number>> = {

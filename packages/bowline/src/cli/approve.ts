@@ -1,14 +1,14 @@
 /** Asks a person before a tool changes anything. The question shows exactly what will run; whatever is not a yes is a no. */
-import { createInterface } from "node:readline";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@bowline/core";
 import { needsApproval } from "../tools/index.ts";
-import { printable, type Output, type Style } from "./terminal.ts";
+import { ask, type Terminal } from "./ask.ts";
+import { printable, type Style } from "./terminal.ts";
 
 export interface ApproverOptions {
   /** `--yes`: allow everything. */
   readonly yes: boolean;
   /** Where to ask; absent without a terminal. */
-  readonly terminal?: { readonly input: NodeJS.ReadableStream; readonly output: Output & NodeJS.WritableStream };
+  readonly terminal?: Terminal;
   readonly style: Style;
   /** Ctrl-C at the question. */
   readonly onInterrupt: () => void;
@@ -27,9 +27,8 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
   return async ({ toolCall: { name }, args }, signal) => {
     if (yes || always.has(name) || !needsApproval(name)) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
-    const { input, output } = terminal;
-    output.write(`\n${style.bold(`${name} wants to run:`)}\n${printable(describe(name, args))}\n`);
-    const answer = await ask(`Allow? [y]es, [a]lways ${name}, [N]o: `, input, output, onInterrupt, signal);
+    terminal.output.write(`\n${style.bold(`${name} wants to run:`)}\n${printable(describe(name, args))}\n`);
+    const answer = await ask(`Allow? [y]es, [a]lways ${name}, [N]o: `, terminal, onInterrupt, signal);
     if (answer === "a" || answer === "always") always.add(name);
     if (["y", "yes", "a", "always"].includes(answer)) return undefined;
     return { block: true, reason: "Denied: the person at the terminal said no." };
@@ -51,34 +50,4 @@ function describe(name: string, args: unknown): string {
 
 function marked(mark: string, text: string): string[] {
   return text.split("\n").map((line) => `  ${mark} ${line}`);
-}
-
-/** One line of answer, lower-cased; "" when the input ended or the run was aborted. */
-function ask(
-  question: string,
-  input: NodeJS.ReadableStream,
-  output: NodeJS.WritableStream,
-  onInterrupt: () => void,
-  signal: AbortSignal | undefined,
-): Promise<string> {
-  return new Promise((resolve) => {
-    const prompt = createInterface({ input, output, terminal: true });
-    let answer = "";
-    const leave = (): void => prompt.close();
-    signal?.addEventListener("abort", leave, { once: true });
-    prompt.once("close", () => {
-      signal?.removeEventListener("abort", leave);
-      resolve(answer);
-    });
-    prompt.once("SIGINT", () => {
-      output.write("\n");
-      onInterrupt();
-      leave();
-    });
-    prompt.question(question, (line) => {
-      answer = line.trim().toLowerCase();
-      prompt.close();
-    });
-    if (signal?.aborted === true) leave();
-  });
 }

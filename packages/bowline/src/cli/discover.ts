@@ -12,6 +12,8 @@ export interface Wanted {
   readonly apiKeyEnv?: string;
   /** A file that `bowline doctor` wrote. */
   readonly profile?: string;
+  /** Who named the model. Default `from --model`. */
+  readonly origin?: string;
 }
 
 export interface Discovered {
@@ -71,7 +73,8 @@ async function named(reference: string, wanted: Wanted, env: Environment): Promi
   if (apiKey === undefined && vendor.keyVariable !== undefined) {
     throw new UsageError(`${vendor.name} needs a key: set ${variable}, or name another variable with --api-key-env.`);
   }
-  return found(getModel(provider, model), apiKey, wanted.model === undefined ? "from BOWLINE_MODEL" : "from --model");
+  const origin = wanted.model === undefined ? "from BOWLINE_MODEL" : (wanted.origin ?? "from --model");
+  return found(getModel(provider, model), apiKey, origin);
 }
 
 /** A server of the user's own. Its protocol is the named vendor's, else openai-chat; without a model its first is taken. */

@@ -1,4 +1,6 @@
 /** How the command ends. The codes are documented in its help. */
+import { isBowlineError, type ErrorCode } from "@bowline/core";
+import { oneLine } from "./terminal.ts";
 
 export const exitCode = { done: 0, failed: 1, usage: 2, budget: 3, aborted: 130 } as const;
 
@@ -10,4 +12,22 @@ export class UsageError extends Error {
 /** The command cannot go on: one line, exit code 1. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
+}
+
+const ofSessions: readonly ErrorCode[] = [
+  "session_locked",
+  "storage_failed",
+  "not_found",
+  "invalid_argument",
+  "invalid_state",
+];
+
+/** What sessions refuse becomes a `CommandError`; a defect stays what it is. */
+export async function explained<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isBowlineError(error) || !ofSessions.includes(error.code)) throw error;
+    throw new CommandError(oneLine(error.message, 1000), { cause: error });
+  }
 }

@@ -3,6 +3,7 @@ import { vendors } from "@bowline/core";
 import { doctorOptions } from "./doctor-options.ts";
 import { optionLines, runOptions } from "./options.ts";
 import { replayOptions } from "./replay-options.ts";
+import { helpOption, subcommands } from "./sessions-options.ts";
 
 export function mainHelp(version: string): string {
   return `bowline ${version}: an agent that works in the current directory
@@ -10,6 +11,7 @@ export function mainHelp(version: string): string {
 Usage:
   bowline run [options] "<task>"    do a task and print the answer
   bowline replay <file>             do a recorded run once more, offline, running nothing
+  bowline sessions                  list the sessions that runs were kept in; show, search, fork and more
   bowline doctor <base-url>         find out what a model server can do, and what Bowline has to be told
   bowline --help | --version
 
@@ -26,17 +28,50 @@ output, everything else to standard error. Text on standard input is added to th
 File tools cannot leave the directory. bash starts there and is not confined: it can do whatever you can, so it, write and
 edit ask first. Without a terminal to ask on they are denied; --yes allows them.
 
+The run is kept in a session, message by message, so that a crash loses nothing: --continue finishes what was interrupted, then
+does the task, if there is one. Sessions are in BOWLINE_HOME, by default the place for a user's data; see bowline sessions.
+
 Options:
 ${optionLines(runOptions)}
 
 Which model, the first of:
   --profile, a file that bowline doctor wrote; --model and --base-url win over what it says
-  --model or BOWLINE_MODEL
+  --model
+  with --continue or --session, the model that was asked there last
+  BOWLINE_MODEL
 ${listed("a key in the environment:", keyVariables())}
 ${listed("a model server on this machine:", localServers())}
   the practice model: no LLM, a small planner that needs no key; BOWLINE_DISCOVERY=off goes straight to it
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted
+`;
+}
+
+export function sessionsHelp(): string {
+  const rows = subcommands.map(({ name, takes, help }) => [
+    [name, ...takes.map((what) => `<${what}>`)].join(" "),
+    help,
+  ]);
+  const width = Math.max(...rows.map(([usage = ""]) => usage.length));
+  const commands = rows.map(([usage = "", help]) => `  ${usage.padEnd(width)}  ${help}`).join("\n");
+  const withOptions = subcommands.filter(({ options }) => options.length > 0);
+  const options = withOptions.map(({ name, options: own }) => `Options of ${name}:\n${optionLines(own)}`).join("\n\n");
+  return `Usage: bowline sessions [command] [options]
+
+What bowline run kept: each session is a file in the folder sessions of BOWLINE_HOME, which is for your eyes only.
+
+Commands (default list):
+${commands}
+
+<id> is a session's id, its beginning, or latest: the latest of this directory. "unfinished" is a session whose run goes on
+just now, or was interrupted; bowline run --session <id> finishes it.
+
+${options}
+
+Options of all:
+${optionLines([helpOption])}
+
+Exit codes: 0 done, 1 failed, also for a search that found nothing, 2 wrong usage
 `;
 }
 

@@ -5,6 +5,7 @@ import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { mainHelp } from "./help.ts";
 import { replay } from "./replay.ts";
 import { run } from "./run.ts";
+import { sessions } from "./sessions.ts";
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -17,6 +18,8 @@ async function main([command, ...rest]: string[]): Promise<number> {
         return await run(rest, process);
       case "replay":
         return await replay(rest, process);
+      case "sessions":
+        return await sessions(rest, process);
       case "doctor":
         return await doctor(rest, process);
       case "--version":

@@ -1,6 +1,7 @@
 /** The command line as data: one table from which parsing, help and docs/cli.md are made. */
 import { parseArgs } from "node:util";
 import { UsageError } from "./exit.ts";
+import { printable } from "./terminal.ts";
 
 export interface Option {
   readonly name: string;
@@ -24,6 +25,9 @@ export const runOptions: readonly Option[] = [
   { name: "image", value: "file", repeated: true, help: "show the model an image; may be given again" },
   { name: "yes", short: "y", help: "allow write, edit and bash without asking" },
   { name: "json", help: "print the event log, one JSON object a line, instead of the answer" },
+  { name: "session", short: "s", value: "id", help: "go on with this session, or begin one of this name" },
+  { name: "continue", short: "c", help: "go on with the latest session of this directory" },
+  { name: "no-session", help: "keep nothing of the run" },
   { name: "record", value: "file", help: "keep the whole run, without keys, for bowline replay" },
   { name: "max-turns", value: "n", help: "stop after n model calls (default 50)" },
   { name: "max-tokens", value: "n", help: "stop when the run has used n tokens" },
@@ -33,6 +37,9 @@ export const runOptions: readonly Option[] = [
 ];
 
 const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+
+/** Which session keeps a run. */
+type Keep = "new" | "latest" | "none" | { readonly id: string };
 
 export interface RunOptions {
   readonly task: string;
@@ -44,6 +51,7 @@ export interface RunOptions {
   readonly images: readonly string[];
   readonly yes: boolean;
   readonly json: boolean;
+  readonly keep: Keep;
   readonly record?: string;
   readonly help: boolean;
   readonly maxTurns: number;
@@ -80,6 +88,7 @@ export function parseRunOptions(args: readonly string[]): RunOptions {
     images: Array.isArray(values.image) ? values.image.map(String) : [],
     yes: values.yes === true,
     json: values.json === true,
+    keep: keepOf(text("session"), values.continue === true, values["no-session"] === true),
     help: values.help === true,
     maxTurns: number("max-turns", true) ?? 50,
     ...defined({
@@ -93,6 +102,16 @@ export function parseRunOptions(args: readonly string[]): RunOptions {
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
     }),
   };
+}
+
+function keepOf(id: string | undefined, isLatest: boolean, isNone: boolean): Keep {
+  const asked: readonly unknown[] = [id, isLatest || undefined, isNone || undefined];
+  if (asked.filter((one) => one !== undefined).length > 1)
+    throw new UsageError("--session, --continue and --no-session exclude each other.");
+  if (id !== undefined && printable(id) !== id)
+    throw new UsageError("--session takes an id without control characters.");
+  if (id !== undefined) return { id };
+  return isLatest ? "latest" : isNone ? "none" : "new";
 }
 
 /** The option lines of a command's help, aligned. */

@@ -1,9 +1,11 @@
 /** `bowline replay`: a recorded run once more, without a network, and without running anything. */
 import { loadRunRecording, type RunRecording } from "../record/file.ts";
 import { replayRun, type RunReplay } from "../record/replay-run.ts";
-import { createAgent, exitCodes, perform } from "./agent.ts";
+import { attachSession, createMemoryStore, openSession, type Session } from "@bowline/core/session";
+import { createAgent, exitCodes, perform, type SessionContent } from "./agent.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { replayHelp } from "./help.ts";
+import { keptWrites, type Through } from "./kept-writes.ts";
 import { parseReplayOptions } from "./replay-options.ts";
 import { oneLine } from "./terminal.ts";
 
@@ -18,17 +20,35 @@ export async function replay(args: readonly string[], host: NodeJS.Process): Pro
   const { setup, run } = open(options.file, file);
   const { journal, ports } = run;
   const agent = createAgent(setup, ports);
+  const session = setup.session && (await attachSession(agent, await sessionOf(setup.session, run.through)));
   run.onInterrupt(() => agent.abort());
   host.stderr.write(`bowline: replaying ${file}: ${oneLine(`${setup.model.provider}/${setup.model.id}`, 300)}\n`);
   try {
     const lost = journal.lost.catch((error: Error) => {
-      throw new CommandError(`${file} cannot be replayed to its end: ${oneLine(error.message, 300)}.`);
+      throw new CommandError(
+        `${file} cannot be replayed to its end: ${oneLine(error.message.replace(/\.$/, ""), 1000)}.`,
+      );
     });
-    const result = await Promise.race([perform(agent, setup, options.json, host), lost]);
+    const result = await Promise.race([perform(agent, setup, { json: options.json, session }, host), lost]);
     return exitCodes[result.reason];
   } finally {
     journal.end();
   }
+}
+
+/** The session as it was, in memory: a replay touches none that is kept. */
+async function sessionOf({ header, entries }: SessionContent, through: Through): Promise<Session> {
+  const store = createMemoryStore();
+  // A store counts without gaps; damage may have left some.
+  const writer = await store.create(
+    header,
+    entries.map((entry, seq) => ({ ...entry, seq })),
+  );
+  await writer.close();
+  return openSession(
+    keptWrites(store, () => through),
+    header.id,
+  );
 }
 
 function open(path: string, file: string): { readonly setup: RunRecording["setup"]; readonly run: RunReplay } {

@@ -1,9 +1,10 @@
 /** `bowline run`: one task, done by an agent in the current directory. */
 import { access, constants } from "node:fs/promises";
 import type { Budget, ImageContent, Model, RunResult } from "@bowline/core";
+import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
 import { recordRun } from "../record/record-run.ts";
 import { createTools } from "../tools/index.ts";
-import { createAgent, exitCodes, perform, type RunPorts, type RunSetup } from "./agent.ts";
+import { createAgent, exitCodes, perform, type RunPorts, type RunSetup, type SessionContent } from "./agent.ts";
 import { createApprover } from "./approve.ts";
 import { discoverModel } from "./discover.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
@@ -11,30 +12,55 @@ import { runHelp } from "./help.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { assertWritable, kept, secretsOf } from "./record.ts";
+import { openRunSession, type RunSession } from "./run-session.ts";
 import { oneLine, styleFor } from "./terminal.ts";
+import { whereItStood } from "./where-it-stood.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function run(args: readonly string[], host: NodeJS.Process): Promise<number> {
   const options = parseRunOptions(args);
-  const { stdout, stderr, env } = host;
   if (options.help) {
-    stdout.write(runHelp());
+    host.stdout.write(runHelp());
     return exitCode.done;
   }
   const directory = await workingDirectory(host);
   const task = await wholeTask(options.task, host);
   const images = await Promise.all(options.images.map(readImage));
   if (options.record !== undefined) assertWritable(options.record);
-  const found = await discoverModel(options, env);
+  const keeping = await openRunSession(options, directory, host);
+  try {
+    assertSomethingToDo(task, options, keeping);
+    return await discovered(options, { task, images, directory, keeping }, host);
+  } finally {
+    await keeping.end();
+  }
+}
+
+interface Job {
+  readonly task: string;
+  readonly images: readonly ImageContent[];
+  readonly directory: string;
+  readonly keeping: RunSession;
+}
+
+async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
+  const { directory, keeping } = job;
+  const { stderr, env } = host;
+  const found = await discoverModel(keeping.wanted(), env);
   try {
     stderr.write(`bowline: ${oneLine(found.why, 500)}\n`);
-    const setup = setupOf(options, directory, task, images, found.model);
+    const session = await keeping.begin(found.model);
+    const before = options.record === undefined || session === undefined ? undefined : await contentOf(session);
+    const setup = setupOf(options, job, found.model, before);
     const abort = (): void => (recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort()));
     const ports = portsOf(options, directory, found.apiKey, host, abort);
     const recorder = options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env));
+    if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
+    const attached = session && (await attachSession(agent, session));
+    if (keeping.interrupted !== undefined) stderr.write(`bowline: ${whereItStood(keeping.interrupted)}\n`);
     const work = (): Promise<RunResult> =>
-      untilInterrupted(abort, host, () => perform(agent, setup, options.json, host));
+      untilInterrupted(abort, host, () => perform(agent, setup, { json: options.json, session: attached }, host));
     const result = await (recorder === undefined ? work() : kept(recorder, options.record ?? "", host, work));
     return exitCodes[result.reason];
   } finally {
@@ -43,20 +69,33 @@ export async function run(args: readonly string[], host: NodeJS.Process): Promis
 }
 
 function setupOf(
-  options: RunOptions,
-  directory: string,
-  task: string,
-  images: readonly ImageContent[],
+  { thinking, maxTurns, maxTokens, maxCost, timeoutMs }: RunOptions,
+  { task, images, directory }: Job,
   model: Model,
+  session: SessionContent | undefined,
 ): RunSetup {
-  const { thinking, maxTurns, maxTokens, maxCost, timeoutMs } = options;
   const budget: Budget = {
     maxTurns,
     ...(maxTokens !== undefined && { maxTokens }),
     ...(maxCost !== undefined && { maxCost }),
     ...(timeoutMs !== undefined && { maxTimeMs: timeoutMs }),
   };
-  return { task, images, systemPrompt: systemPrompt(directory), model, thinking, budget };
+  const before = session === undefined ? {} : { session };
+  return { task, images, systemPrompt: systemPrompt(directory), model, thinking, budget, ...before };
+}
+
+async function contentOf(session: Session): Promise<SessionContent> {
+  const entries: AnyEntry[] = [];
+  for await (const entry of session.entries()) entries.push(entry);
+  return { header: session.header, entries };
+}
+
+/** Throws `UsageError`. */
+function assertSomethingToDo(task: string, { images, keep }: RunOptions, { interrupted }: RunSession): void {
+  if (task !== "") return;
+  const how = 'bowline run "<task>", or text on standard input';
+  if (images.length > 0 || keep === "new" || keep === "none") throw new UsageError(`What is the task? ${how}.`);
+  if (interrupted === undefined) throw new UsageError(`The session has no interrupted run. What is the task? ${how}.`);
 }
 
 function portsOf(
@@ -110,7 +149,7 @@ async function workingDirectory(host: NodeJS.Process): Promise<string> {
   }
 }
 
-/** The task from the command line, and whatever comes on standard input when that is no terminal. */
+/** The task from the command line, and whatever comes on standard input when that is no terminal; empty if there is none. */
 async function wholeTask(task: string, { stdin, stderr }: NodeJS.Process): Promise<string> {
   let input = "";
   if (!stdin.isTTY) {
@@ -119,9 +158,7 @@ async function wholeTask(task: string, { stdin, stderr }: NodeJS.Process): Promi
     for await (const chunk of stdin) input += chunk;
     clearTimeout(hint);
   }
-  const whole = [task, input].filter((part) => part.trim() !== "").join("\n\n");
-  if (whole.trim() === "") throw new UsageError('What is the task? bowline run "<task>", or text on standard input.');
-  return whole;
+  return [task, input].filter((part) => part.trim() !== "").join("\n\n");
 }
 
 function systemPrompt(directory: string): string {

@@ -91,6 +91,9 @@ const listOf =
   (value) =>
     Array.isArray(value) && value.every(check);
 
+const isSession: Check = (value) =>
+  isRecord(value) && isRecord(value.header) && isText(value.header.id) && listOf(isRecord)(value.entries);
+
 /** What the replay reads of the file; the model's exchanges are checked by what plays them back. */
 const parts: Readonly<Record<Exclude<keyof RunRecording, "kind" | "version">, Check>> = {
   setup: (value) =>
@@ -102,7 +105,8 @@ const parts: Readonly<Record<Exclude<keyof RunRecording, "kind" | "version">, Ch
     isRecord(value.budget) &&
     isRecord(value.model) &&
     isText(value.model.api) &&
-    isText(value.model.baseUrl),
+    isText(value.model.baseUrl) &&
+    (value.session === undefined || isSession(value.session)),
   hadKey: (value) => typeof value === "boolean",
   tools: listOf((tool) => isRecord(tool) && isText(tool.name) && isRecord(tool.parameters)),
   startedAt: isNumber,

@@ -1,6 +1,7 @@
 /** Keeps what a run touches: the ports are wrapped, so that what the world answers goes through the journal and is noted. */
 import { createRecorder, createRedactor, systemClock, toJsonSchema, type AgentTool } from "@bowline/core";
 import type { RunPorts, RunSetup } from "../cli/agent.ts";
+import type { Through } from "../cli/kept-writes.ts";
 import type { RecordedCall, RecordedResult, RecordedTool, RunRecording } from "./file.ts";
 import { inTurn, journalClock, journalFetch, writeJournal, type Journal } from "./journal.ts";
 
@@ -10,6 +11,8 @@ type Content = Omit<RunRecording, "kind" | "version">;
 export interface RunRecorder {
   /** The given ports, listened to. */
   readonly ports: RunPorts;
+  /** What the writes of a session go through. */
+  readonly through: Through;
   /** Calls `abort` in its turn. */
   interrupt(abort: () => void): void;
   /** Everything up to now, without secrets. */
@@ -26,6 +29,7 @@ export function recordRun(setup: RunSetup, ports: RunPorts, secrets: readonly st
   const verdicts: Mutable<RunRecording["verdicts"]>[number][] = [];
   const calls: Mutable<RecordedCall>[] = [];
   let questions = 0;
+  let writes = 0;
   return {
     ports: {
       ...ports,
@@ -42,6 +46,7 @@ export function recordRun(setup: RunSetup, ports: RunPorts, secrets: readonly st
       createId: () => noted(ids, crypto.randomUUID()),
       random: () => noted(randoms, Math.random()),
     },
+    through: (write) => inTurn(journal, `write ${writes++}`, write),
     interrupt: (abort) => void journal.arrive("interrupt", abort),
     content() {
       const { text, url } = createRedactor(redact);

@@ -1,12 +1,15 @@
 /** The ports of a recorded run, answered by its recording: no network, no tool, no question, no clock. */
-import { createRecorder, systemClock, type AgentTool } from "@bowline/core";
+import { createRecorder, isBowlineError, systemClock, type AgentTool } from "@bowline/core";
 import type { RunPorts } from "../cli/agent.ts";
+import type { Through } from "../cli/kept-writes.ts";
 import type { RecordedCall, RecordedTool, RunRecording } from "./file.ts";
 import { inTurn, journalClock, journalFetch, readJournal, type JournalReader } from "./journal.ts";
 
 export interface RunReplay {
   readonly ports: RunPorts;
   readonly journal: JournalReader;
+  /** What the writes of a session go through. */
+  readonly through: Through;
   /** Calls `abort` wherever the run was interrupted. */
   onInterrupt(abort: () => void): void;
 }
@@ -16,9 +19,19 @@ export function replayRun(recording: RunRecording): RunReplay {
   const { startedAt, journal: entries, ids, randoms, verdicts, calls, tools, hadKey, model } = recording;
   const journal = readJournal(startedAt, entries, systemClock);
   const recorder = createRecorder({ mode: "playback", recording: model });
+  /** What the recording has no answer for, it cannot go on from either. */
+  const answer: typeof recorder.fetch = async (input, init) => {
+    try {
+      return await recorder.fetch(input, init);
+    } catch (error) {
+      if (isBowlineError(error) && error.code === "invalid_state") journal.lose(error.message);
+      throw error;
+    }
+  };
   let questions = 0;
   let id = 0;
   let random = 0;
+  let writes = 0;
   let begun = 0;
   const nextCall = (): { readonly number: number; readonly call: RecordedCall | undefined } => {
     const number = begun++;
@@ -33,12 +46,13 @@ export function replayRun(recording: RunRecording): RunReplay {
       },
       // What the recording shows in place of a key, so that errors that quote it read the same.
       ...(hadKey && { apiKey: "[redacted]" }),
-      fetch: journalFetch(journal, recorder.fetch),
+      fetch: journalFetch(journal, answer),
       clock: journalClock(journal),
       createId: () => ids[id++] ?? `unrecorded-${id}`,
       random: () => randoms[random++] ?? 0,
     },
     journal,
+    through: (write) => inTurn(journal, `write ${writes++}`, write),
     onInterrupt: function listen(abort): void {
       journal.arrive("interrupt", () => {
         abort();

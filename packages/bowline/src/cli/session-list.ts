@@ -1,0 +1,202 @@
+/** Lists of sessions: a line each for people, a JSON object each for programs. */
+import { readdir } from "node:fs/promises";
+import { messageText } from "@bowline/core";
+import { isKnownEntry, openSession, type AnyEntry, type SessionSummary, type Store } from "@bowline/core/session";
+import { allSessions, isOf } from "./find-session.ts";
+import { sessionsFolder } from "./home.ts";
+import type { SessionsOptions } from "./sessions-options.ts";
+import { oneLine, styleFor } from "./terminal.ts";
+import { timeText } from "./time-text.ts";
+
+/** Of an id, at least; more where sessions would look alike. */
+const SHORTEST_ID = 8;
+const AT_ONCE = 16;
+const EXTENSION = ".jsonl";
+
+interface Row extends SessionSummary {
+  /** Its last run has no end: it is going on, or its process died. */
+  readonly isUnfinished: boolean;
+}
+
+export async function listSessions(
+  store: Store,
+  { all, limit, json }: SessionsOptions,
+  host: NodeJS.Process,
+): Promise<void> {
+  const every = await allSessions(store);
+  const directory = host.cwd();
+  const chosen = all ? every : every.filter((session) => isOf(directory, session));
+  await show(store, every, chosen, { limit, json, hasPlaces: all }, host);
+  await tellStrangers(every, host);
+  if (json) return;
+  if (chosen.length > limit) host.stderr.write(`bowline: ${chosen.length - limit} more; --limit shows them\n`);
+  const elsewhere = every.length - chosen.length;
+  if (chosen.length === 0) {
+    const others = elsewhere === 0 ? "" : `; --all shows ${elsewhere} of other directories`;
+    host.stderr.write(`bowline: no session of this directory yet${others}\n`);
+  }
+}
+
+/** Gives how many were found. */
+export async function searchSessions(
+  store: Store,
+  text: string,
+  { limit, json, text: inMessages }: SessionsOptions,
+  host: NodeJS.Process,
+): Promise<number> {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const every = await allSessions(store);
+  const progress = progressLine(host, every.length);
+  const found: SessionSummary[] = [];
+  for (const [index, session] of every.entries()) {
+    progress.at(index);
+    const title = session.title?.toLowerCase() ?? "";
+    const missing = words.filter((word) => !title.includes(word));
+    if (missing.length === 0 || (inMessages && (await hasWords(store, session.id, missing)))) found.push(session);
+  }
+  progress.end();
+  await show(store, every, found, { limit, json, hasPlaces: true }, host);
+  if (found.length > limit && !json) host.stderr.write(`bowline: ${found.length - limit} more; --limit shows them\n`);
+  if (found.length === 0) {
+    const where = inMessages ? "its title or messages" : "its title; --text looks into the messages too";
+    host.stderr.write(`bowline: no session has ${JSON.stringify(oneLine(text, 200))} in ${where}\n`);
+  }
+  return found.length;
+}
+
+async function hasWords(store: Store, id: string, words: readonly string[]): Promise<boolean> {
+  const missing = new Set(words);
+  for await (const batch of store.read(id)) {
+    for (const entry of batch) {
+      const text = textOf(entry).toLowerCase();
+      for (const word of missing) if (text.includes(word)) missing.delete(word);
+      if (missing.size === 0) return true;
+    }
+  }
+  return false;
+}
+
+function textOf(entry: AnyEntry): string {
+  if (!isKnownEntry(entry) || entry.type !== "message" || !("content" in entry.message)) return "";
+  return messageText(entry.message);
+}
+
+interface Showing {
+  readonly limit: number;
+  readonly json: boolean;
+  readonly hasPlaces: boolean;
+}
+
+async function show(
+  store: Store,
+  every: readonly SessionSummary[],
+  chosen: readonly SessionSummary[],
+  { limit, json, hasPlaces }: Showing,
+  { stdout, env }: NodeJS.Process,
+): Promise<void> {
+  const rows = await rowsOf(store, chosen.slice(0, limit));
+  if (json) {
+    for (const row of rows) stdout.write(`${JSON.stringify(asJson(row))}\n`);
+    return;
+  }
+  const { dim, red } = styleFor(stdout, env);
+  const ids = shortIds(rows, every);
+  const cells = rows.map((row, at) => {
+    const count = `${row.messageCount} ${row.messageCount === 1 ? "message" : "messages"}`;
+    return [ids[at] ?? row.id, timeText(row.updatedAt), count, oneLine(textIn(row, "model"), 40)].map((cell) =>
+      oneLine(cell, 60),
+    );
+  });
+  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...cells.map((cell) => cell[column]?.length ?? 0)));
+  for (const [at, row] of rows.entries()) {
+    const line = (cells[at] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+    const mark = row.isUnfinished ? `  ${red("unfinished")}` : "";
+    const place = hasPlaces ? `  ${dim(oneLine(textIn(row, "cwd"), 100))}` : "";
+    stdout.write(`${line}  ${oneLine(row.title ?? "", 60)}${mark}${place}\n`);
+  }
+}
+
+function asJson({
+  id,
+  title,
+  createdAt,
+  updatedAt,
+  messageCount,
+  entryCount,
+  origin,
+  metadata,
+  isUnfinished,
+}: Row): object {
+  return { id, title, createdAt, updatedAt, messageCount, entryCount, isUnfinished, origin, metadata };
+}
+
+/** Only of what is shown: the ends of those sessions are read. */
+async function rowsOf(store: Store, summaries: readonly SessionSummary[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let at = 0; at < summaries.length; at += AT_ONCE) {
+    const some = summaries.slice(at, at + AT_ONCE).map(async (summary) => {
+      const isUnfinished = await isUnfinishedIn(store, summary.id);
+      return { ...summary, isUnfinished };
+    });
+    rows.push(...(await Promise.all(some)));
+  }
+  return rows;
+}
+
+async function isUnfinishedIn(store: Store, id: string): Promise<boolean> {
+  try {
+    const { run } = await (await openSession(store, id, { readOnly: true })).state();
+    return run?.hasBegun === true && run.reason === undefined;
+  } catch {
+    return false; // deleted meanwhile, or not to be read: it is listed all the same
+  }
+}
+
+function shortIds(rows: readonly SessionSummary[], every: readonly SessionSummary[]): string[] {
+  return rows.map(({ id }) => {
+    let length = SHORTEST_ID;
+    while (length < id.length && every.some((other) => other.id !== id && other.id.startsWith(id.slice(0, length))))
+      length++;
+    return id.slice(0, /^[0-9a-f-]{36}$/.test(id) ? length : id.length);
+  });
+}
+
+function textIn({ metadata }: SessionSummary, name: string): string {
+  const value = metadata?.[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** Files that are no session, or too damaged to be listed as one: a list that left them out in silence would lie. */
+async function tellStrangers(every: readonly SessionSummary[], { stderr, env }: NodeJS.Process): Promise<void> {
+  const folder = sessionsFolder(env);
+  const ids = new Set(every.map(({ id }) => id));
+  const names = await readdir(folder).catch((): string[] => []);
+  for (const name of names.filter((file) => file.endsWith(EXTENSION) && !file.includes("~"))) {
+    if (ids.has(decoded(name.slice(0, -EXTENSION.length)))) continue;
+    const file = oneLine(`${folder}/${name}`, 500);
+    stderr.write(`bowline: ${file} is not listed: it is damaged, of a newer version, or no session\n`);
+  }
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** On a terminal only, and only when it takes long enough to be seen. */
+function progressLine({ stderr }: NodeJS.Process, total: number): { at(index: number): void; end(): void } {
+  let isShown = false;
+  return {
+    at(index) {
+      if (!stderr.isTTY || index === 0 || index % 25 !== 0) return;
+      isShown = true;
+      stderr.write(`\r\u001b[2K… ${index} of ${total} sessions`);
+    },
+    end() {
+      if (isShown) stderr.write("\r\u001b[2K");
+    },
+  };
+}

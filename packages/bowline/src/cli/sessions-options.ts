@@ -1,0 +1,138 @@
+/** The command line of `bowline sessions`, as data and read. */
+import { UsageError } from "./exit.ts";
+import { parseByTable, type Option } from "./options.ts";
+
+type SubcommandName = "list" | "show" | "search" | "fork" | "rename" | "export" | "delete";
+
+export interface Subcommand {
+  readonly name: SubcommandName;
+  /** What stands behind the name. */
+  readonly takes: readonly string[];
+  readonly help: string;
+  readonly options: readonly Option[];
+}
+
+const json: Option = { name: "json", help: "print JSON instead, one object a session" };
+const limit: Option = { name: "limit", short: "n", value: "n", help: "show n sessions at most (default 20)" };
+export const helpOption: Option = { name: "help", short: "h", help: "show this help" };
+
+/** The first is what `bowline sessions` alone does. */
+export const subcommands: readonly Subcommand[] = [
+  {
+    name: "list",
+    takes: [],
+    help: "the sessions of this directory, the latest first",
+    options: [{ name: "all", short: "a", help: "those of other directories too" }, limit, json],
+  },
+  {
+    name: "show",
+    takes: ["id"],
+    help: "what was said and done, each message with the id of its entry",
+    options: [{ name: "json", help: "print JSON instead: the header and every entry" }],
+  },
+  {
+    name: "search",
+    takes: ["words"],
+    help: "sessions of all directories that have each word in the title",
+    options: [{ name: "text", short: "t", help: "look into the messages too" }, limit, json],
+  },
+  {
+    name: "fork",
+    takes: ["id"],
+    help: "a new session that begins as this one did; prints its id",
+    options: [{ name: "at", value: "entry", help: "the last entry that both have (default the last there is)" }],
+  },
+  { name: "rename", takes: ["id", "title"], help: "give a title", options: [] },
+  {
+    name: "export",
+    takes: ["id"],
+    help: "the whole session for people or programs",
+    options: [
+      { name: "format", short: "f", value: "format", help: "md, html or json (default by the file's name, else md)" },
+      { name: "output", short: "o", value: "file", help: "write a file, for your eyes only, instead of printing" },
+    ],
+  },
+  {
+    name: "delete",
+    takes: ["id"],
+    help: "delete for good; asks first",
+    options: [{ name: "yes", short: "y", help: "do not ask" }],
+  },
+];
+
+export interface SessionsOptions {
+  readonly name: SubcommandName;
+  readonly help: boolean;
+  /** What `takes` names, in that order; the last of several words is all that is left. */
+  readonly operands: readonly string[];
+  readonly all: boolean;
+  readonly json: boolean;
+  readonly text: boolean;
+  readonly yes: boolean;
+  readonly limit: number;
+  readonly at?: string;
+  readonly output?: string;
+  readonly format?: Format;
+}
+
+const formats = ["md", "html", "json"] as const;
+export type Format = (typeof formats)[number];
+
+/** Throws `UsageError` with one line that says what was wrong. */
+export function parseSessionsOptions(args: readonly string[]): SessionsOptions {
+  const [first] = args;
+  const isNamed = first !== undefined && !first.startsWith("-");
+  const subcommand = subcommands.find(({ name }) => name === (isNamed ? first : "list"));
+  if (subcommand === undefined) {
+    const names = subcommands.map(({ name }) => name).join(", ");
+    throw new UsageError(`There is no bowline sessions ${JSON.stringify(first)}: use one of ${names}.`);
+  }
+  const table = [...subcommand.options, helpOption];
+  const { values, positionals } = parseByTable(isNamed ? args.slice(1) : args, table, "sessions");
+  const text = (name: string): string | undefined => {
+    const value = values[name];
+    if (value === "") throw new UsageError(`--${name} needs a value.`);
+    return typeof value === "string" ? value : undefined;
+  };
+  const help = values.help === true;
+  const [at, output] = [text("at"), text("output")];
+  const format = formatOf(text("format"), output);
+  return {
+    name: subcommand.name,
+    help,
+    operands: help ? [] : operandsOf(subcommand, positionals),
+    all: values.all === true,
+    json: values.json === true,
+    text: values.text === true,
+    yes: values.yes === true,
+    limit: limitOf(text("limit")),
+    ...(at !== undefined && { at }),
+    ...(output !== undefined && { output }),
+    ...(format !== undefined && { format }),
+  };
+}
+
+function operandsOf({ name, takes }: Subcommand, given: readonly string[]): string[] {
+  const usage = `bowline sessions ${[name, ...takes.map((what) => `<${what}>`)].join(" ")}`;
+  const last = takes.at(-1);
+  const takesWords = last === "words" || last === "title";
+  if (given.length < takes.length || given.includes(""))
+    throw new UsageError(`Which ${takes[given.length] ?? "one"}? ${usage}`);
+  if (given.length === takes.length) return [...given];
+  if (!takesWords) throw new UsageError(`${usage} takes no ${JSON.stringify(given[takes.length])}.`);
+  return [...given.slice(0, takes.length - 1), given.slice(takes.length - 1).join(" ")];
+}
+
+function limitOf(text = "20"): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1) return value;
+  throw new UsageError(`--limit takes a whole number of at least 1, not ${JSON.stringify(text)}.`);
+}
+
+function formatOf(text: string | undefined, output: string | undefined): Format | undefined {
+  if (text === undefined) return formats.find((format) => output?.endsWith(`.${format}`) === true);
+  const format = formats.find((name) => name === text);
+  if (format === undefined)
+    throw new UsageError(`--format takes one of ${formats.join(", ")}, not ${JSON.stringify(text)}.`);
+  return format;
+}

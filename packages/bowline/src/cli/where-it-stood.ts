@@ -1,0 +1,22 @@
+/** What of an interrupted run is kept, and what nobody knows: a line for a person. */
+import type { RecordedCall, RunState } from "@bowline/core/session";
+import { oneLine } from "./terminal.ts";
+
+export function whereItStood({ turns, calls }: RunState): string {
+  const begun = [...calls.values()];
+  const finished = begun.filter(({ result }) => result !== undefined);
+  const open = begun.filter(({ result }) => result === undefined);
+  const again = open.filter(({ intent }) => intent.replay === "safe");
+  const unknown = open.filter(({ intent }) => intent.replay !== "safe");
+  const parts = [
+    `the last run was interrupted after ${turns} ${turns === 1 ? "answer" : "answers"} of the model`,
+    ...(begun.length > 0 ? [`${finished.length} of ${begun.length} tool calls have their results`] : []),
+    ...(again.length > 0 ? [`run again: ${named(again)}`] : []),
+    ...(unknown.length > 0 ? [`unknown, not run again: ${named(unknown)}`] : []),
+  ];
+  return `${parts.join("; ")}. Going on with it.`;
+}
+
+function named(calls: readonly RecordedCall[]): string {
+  return calls.map(({ intent }) => oneLine(intent.toolName, 40)).join(", ");
+}
