@@ -1,35 +1,38 @@
 // npm test: each package's tests from source; fails if one suite fails. Arguments narrow the files: `npm test -- sse`.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
+import { once } from "node:events";
 
-// Core patches nothing global, so its files share one process; the command's tests start processes and servers.
+// Core patches nothing global, so its files share one process. What starts processes, in core or the command, runs beside it, a
+// process a file.
+const startsProcesses =
+  /packages\/(?:bowline\/test|core\/test\/(?:seeds|crash|simulation|session-(?:processes|damage)))/;
 const suites = [
-  { name: "core", files: "packages/core/test/**/*.test.ts", options: ["--test-isolation=none"] },
-  { name: "bowline", files: "packages/bowline/test/**/*.test.ts", options: [] },
+  { name: "core", isOwn: (file) => !startsProcesses.test(file), options: ["--test-isolation=none"] },
+  { name: "processes and the command", isOwn: (file) => startsProcesses.test(file), options: [] },
 ];
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-let failed = false;
-let ran = 0;
-
-for (const suite of suites) {
-  const files = globSync(suite.files)
-    .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-    .toSorted();
-  ran += files.length;
-  if (files.length === 0) {
-    console.log(`${suite.name}: no test file`);
-    continue;
-  }
-  const { status } = spawnSync(
-    process.execPath,
-    ["--test", "--conditions=@bowline/source", ...suite.options, ...options, ...files],
-    { stdio: "inherit" },
-  );
-  if (status !== 0) failed = true;
-}
-if (words.length > 0 && ran === 0) {
+const files = globSync("packages/*/test/**/*.test.ts")
+  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+  .toSorted();
+if (files.length === 0) {
   console.error(`no test file matches ${words.join(" ")}`);
-  failed = true;
+  process.exit(1);
 }
-process.exitCode = failed ? 1 : 0;
+const failed = await Promise.all(suites.map((suite, index) => run(suite, index === 0)));
+process.exitCode = failed.includes(true) ? 1 : 0;
+
+/** Runs one suite. The first is shown as it goes, the other when it is done. */
+async function run({ name, isOwn, options: own }, isShown) {
+  const chosen = files.filter(isOwn);
+  if (chosen.length === 0) return false;
+  const child = spawn(process.execPath, ["--test", "--conditions=@bowline/source", ...own, ...options, ...chosen], {
+    stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout?.setEncoding("utf8").on("data", (text) => (output += text));
+  const [status] = await once(child, "close");
+  if (!isShown) console.log(`\n${name}:\n${output}`);
+  return status !== 0;
+}

@@ -52,6 +52,7 @@ export type {
 export type { Normalize, RequestFacts } from "./transport/match.ts";
 export { createRedactor } from "./transport/redact.ts";
 export type { Redactor } from "./transport/redact.ts";
+export { checkJson } from "./json-schema.ts";
 export { toJsonSchema, withJsonSchema } from "./schema.ts";
 export type { JsonSchema, StandardResult, StandardSchema } from "./schema.ts";
 export type { InferSchema, UncheckedArguments } from "./infer-schema.ts";

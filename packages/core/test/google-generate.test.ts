@@ -95,6 +95,43 @@ describe("the generateContent wire reads", () => {
     assert.equal(answer({ prompt_feedback: { block_reason: "SAFETY" } }).error?.code, "content_filtered");
   });
 
+  it("every token count in snake_case as in camelCase (Q215)", () => {
+    const counts = {
+      promptTokenCount: 20,
+      cachedContentTokenCount: 8,
+      toolUsePromptTokenCount: 3,
+      candidatesTokenCount: 5,
+      thoughtsTokenCount: 7,
+      totalTokenCount: 35,
+    };
+    const snake = Object.fromEntries(
+      Object.entries(counts).map(([name, count]) => [
+        name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        count,
+      ]),
+    );
+    const usage = (chunk: object): unknown => answer(...text("x"), { ...end(), ...chunk }).usage;
+    assert.deepEqual(usage({ usage_metadata: snake }), usage({ usageMetadata: counts }));
+    assert.deepEqual(usage({ usageMetadata: snake }), {
+      input: 15,
+      output: 12,
+      cacheRead: 8,
+      reasoning: 7,
+      totalTokens: 35,
+    });
+  });
+
+  it("the candidate that was asked for, with an index or without", () => {
+    const candidate = (said: string, fields: object): object => ({ content: { parts: [{ text: said }] }, ...fields });
+    const message = answer(
+      { candidates: [candidate("Hel", {})] },
+      { candidates: [candidate("no", { index: 1 })] },
+      { candidates: [candidate("no", { index: 1 }), candidate("lo", { index: 0 })] },
+      end(),
+    );
+    assert.deepEqual(message.content, said);
+  });
+
   it("empty candidates, content and parts as nothing (Q210)", () => {
     const nothing = [
       {},

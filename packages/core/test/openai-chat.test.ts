@@ -240,6 +240,47 @@ describe("tool calls of servers that differ", () => {
         ["call_2", "g", { x: 1 }],
       ],
     ],
+    "two calls of one tool without index and id, each opened by its name alone": [
+      sse(
+        call(f("")),
+        call({ function: { arguments: '{"a"' } }),
+        call({ function: { arguments: ":1}" } }),
+        call(f("")),
+        call({ function: { arguments: '{"a":' } }),
+        call({ function: { arguments: "2}" } }, "tool_calls"),
+      ),
+      [
+        ["call_1", "f", { a: 1 }],
+        ["call_2", "f", { a: 2 }],
+      ],
+    ],
+    "the same under one index, three times": [
+      sse(
+        ...[1, 2, 3].flatMap((n) => [
+          call(f("", { index: 0 })),
+          call({ index: 0, function: { arguments: ` {"a":${n}}` } }),
+        ]),
+        delta({}, "tool_calls"),
+      ),
+      [
+        ["call_1", "f", { a: 1 }],
+        ["call_2", "f", { a: 2 }],
+        ["call_3", "f", { a: 3 }],
+      ],
+    ],
+    "the name again behind a whole call, and nothing that begins another": [
+      sse(
+        call(f("")),
+        call({ function: { arguments: '{"a":1}' } }),
+        call(f("")),
+        call({ function: { arguments: "\n" } }, "stop"),
+      ),
+      [["call_1", "f", { a: 1 }]],
+    ],
+    "the name again while the arguments are under way": [
+      sse(call(f('{"a":')), call(f("")), call({ function: { arguments: '{"b":1}}' } }, "stop")),
+      [["call_1", "f", { a: { b: 1 } }]],
+    ],
     "one id for two calls, with the name on every delta": [
       sse(
         call(f('{"a":1}', { index: 0, id: "x" })),

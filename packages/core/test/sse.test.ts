@@ -53,7 +53,7 @@ describe("the SSE reader", () => {
     ],
     "joins several data lines (Q010)": ["data: {\ndata: 1}\n\n", [["{\n1}", ""]]],
     "knows event, id and retry, and ignores other fields (Q011)": [
-      "event: x\nid: 7\nretry: 10\nfoo: bar\ndata: a\n\ndata: b\n\n",
+      "event: x\nid: 7\nretry: 10\nid\nfoo: bar\ndata: a\n\nevent\ndata: b\n\n",
       [
         ["a", "x"],
         ["b", ""],
@@ -97,6 +97,18 @@ describe("the SSE reader", () => {
     );
   });
 
+  it("reads bytes that are no text the same however they are cut", () => {
+    const byte = fc.oneof(fc.constantFrom(10, 13, 0xc3, 0xa4, 0xe2, 0x82, 0xf0, 0x9f, 0x98, 0x80, 0xff), fc.nat(255));
+    fc.assert(
+      fc.property(fc.array(byte, { maxLength: 30 }), fc.array(fc.nat(), { maxLength: 5 }), (noise, places) => {
+        const whole = Uint8Array.from([...bytes("data: a"), ...noise, ...bytes("\n\ndata: b")]);
+        assert.deepEqual(read(cut(whole, places)), read([whole]));
+        assert.deepEqual(read(Array.from(whole, (one) => Uint8Array.of(one))), read([whole]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("drops one BOM only, also when a chunk boundary cuts it (Q004)", () => {
     const whole = bytes("\ufeff\ufeffdata: a\n\ndata: b\n\n");
     for (let at = 0; at <= whole.length; at++) assert.deepEqual(read(cut(whole, [at])), [["b", ""]], `cut at ${at}`);
@@ -117,5 +129,7 @@ describe("the SSE reader", () => {
     );
     const lines = createSseReader(() => {}, { maxEventLength: 100 });
     assert.throws(() => lines.push(bytes(`data: ${"x".repeat(60)}\ndata: ${"x".repeat(60)}\n`)), isBowlineError);
+    const whole = createSseReader(() => {}, { maxEventLength: 100 });
+    assert.throws(() => whole.push(bytes(`data: ${"x".repeat(200)}\n\n`)), isBowlineError);
   });
 });

@@ -53,6 +53,7 @@ describe("the public surface", () => {
       "agentLoop",
       "agentLoopContinue",
       "applyEvent",
+      "checkJson",
       "complete",
       "contextTokens",
       "createAgentTool",

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { BowlineError } from "../src/errors.ts";
-import { reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
+import { applyEvent, reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
+import type { AssistantMessage } from "../src/llm/message.ts";
 import { EventStream } from "../src/llm/stream.ts";
 import { parseToolArguments } from "../src/llm/tool-arguments.ts";
 import { MessageWriter } from "../src/llm/writer.ts";
@@ -67,6 +68,32 @@ describe("the message writer and the reducer", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it("agree after every batch, however long the parts grow and however they alternate", () => {
+    const writer = new MessageWriter(origin);
+    const parts = [writer.openText(), writer.openThinking(), writer.openToolCall("id", "name")];
+    let folded: AssistantMessage | undefined;
+    for (let n = 0; n < 900; n++) {
+      writer.append(parts[n % 3] as number, n % 50 === 0 ? "long ".repeat(700) : `word ${n} 😀`);
+      if (n % 7 !== 0) continue;
+      for (const event of writer.take()) folded = applyEvent(folded, JSON.parse(JSON.stringify(event)));
+      assert.deepEqual(folded?.content, writer.message.content);
+    }
+    assert.ok(writer.message.content.every((part) => JSON.stringify(part).length > 15_000));
+  });
+
+  it("cost the same for each delta, however long the text is", () => {
+    const writer = new MessageWriter(origin);
+    const index = writer.openText();
+    const from = performance.now();
+    for (let n = 0; n < 200_000; n++) {
+      writer.append(index, "0123456789");
+      writer.take();
+    }
+    assert.ok(performance.now() - from < 5000);
+    const [part] = writer.message.content;
+    assert.equal(part?.type === "text" && part.text.length, 2_000_000);
   });
 
   it("never hands out half a surrogate pair that the next delta completes (Q091)", () => {

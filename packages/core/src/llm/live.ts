@@ -6,6 +6,23 @@
 import type { AssistantMessage } from "./message.ts";
 import type { AssistantMessageEvent } from "./event.ts";
 
+/** Engines keep text that grew as a chain of its pieces, which each garbage collection walks: this much is joined for good. */
+const JOIN_LENGTH = 2048;
+
+/** Text that comes in pieces. Appending costs the same however long it is. */
+export class GrowingText {
+  #joined = "";
+  #recent = "";
+
+  /** The whole text, with one more piece. */
+  append(piece: string): string {
+    if (this.#recent.length < JOIN_LENGTH) return this.#joined + (this.#recent += piece);
+    this.#joined += [this.#recent, piece].join("");
+    this.#recent = "";
+    return this.#joined;
+  }
+}
+
 /** The three kinds that come by the thousand. */
 export class LiveDelta {
   readonly type: "text_delta" | "thinking_delta" | "toolcall_delta";
@@ -33,7 +50,7 @@ export class LiveDelta {
   }
 }
 
-/** Attaches the live message to an event that comes once per part. */
+/** Attaches the live message to an event that comes once per part, not enumerable either. */
 export function withPartial<T extends AssistantMessageEvent>(event: T, partial: AssistantMessage): T {
-  return Object.defineProperty(event, "partial", { value: partial, enumerable: false });
+  return Object.defineProperty(event, "partial", { value: partial });
 }

@@ -1,40 +1,41 @@
 /**
- * Writes a message as a sequence of events and keeps the live message by folding those same events with the one reducer. Every
- * decoder and the scripted model write through it, so the events and the final message cannot disagree.
+ * Writes a message as a sequence of events and keeps the live message by folding those same events with the one reducer, or for
+ * deltas as the reducer does. Every decoder and the scripted model write through it, so the events and the final message cannot
+ * disagree.
  */
 import type { BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import { applyEvent, emptyMessage, failureOf, type AssistantMessageEvent, type MessageOrigin } from "./event.ts";
-import { LiveDelta, withPartial } from "./live.ts";
+import { GrowingText, LiveDelta, withPartial } from "./live.ts";
 import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 import { parseToolArguments } from "./tool-arguments.ts";
 import { withTotal, type Usage } from "./usage.ts";
 
 export type { MessageOrigin } from "./event.ts";
 
-type PartKind = "text" | "thinking" | "toolCall";
-
-/** What the deltas of a part are called. */
-const deltaTypes = { text: "text_delta", thinking: "thinking_delta", toolCall: "toolcall_delta" } as const;
-
-/** Engines keep text that grew as a chain of its pieces, which each garbage collection walks: so many are joined for good. */
-const PIECES = 128;
-
 /** One part that is still being written. */
 interface OpenPart {
-  readonly kind: PartKind;
   readonly deltaType: LiveDelta["type"];
   /** The part in the live message. */
-  readonly live: AssistantContent | undefined;
+  readonly live: AssistantContent;
   /** Half a surrogate pair, kept until its other half comes (Q091). */
   held: string;
-  /** The text so far, but for the pieces that are not joined yet. */
-  joined: string;
-  pieces: string[];
+  readonly text: GrowingText;
+}
+
+/** What the end of a part may add: of thinking `thinkingSignature` and `redacted`, of a call `text` in place of what streamed. */
+interface PartEnd {
+  readonly textSignature?: string;
+  readonly thinkingSignature?: string;
+  readonly redacted?: true;
+  readonly thoughtSignature?: string;
+  readonly text?: string;
 }
 
 /** An event without what every event of this writer has. */
 type Body<T> = T extends unknown ? Omit<T, "attempt" | "partial"> : never;
+
+type PartStart = Extract<AssistantMessageEvent, { type: "text_start" | "thinking_start" | "toolcall_start" }>;
 
 export class MessageWriter {
   readonly message: AssistantMessage;
@@ -65,91 +66,82 @@ export class MessageWriter {
   /** The events written since the last call. */
   take(): AssistantMessageEvent[] {
     const batch = this.#batch;
-    if (batch.length > 0) this.#batch = [];
+    this.#batch = [];
     return batch;
   }
 
   openText(): number {
-    return this.#openPart("text", { type: "text_start", contentIndex: this.#next });
+    return this.#openPart("text_start", "text_delta");
   }
 
   openThinking(field?: string): number {
-    const start = { type: "thinking_start", contentIndex: this.#next, ...defined({ field }) } as const;
-    return this.#openPart("thinking", start);
+    return this.#openPart("thinking_start", "thinking_delta", defined({ field }));
   }
 
   openToolCall(id: string, name: string): number {
-    return this.#openPart("toolCall", { type: "toolcall_start", contentIndex: this.#next, id, name });
+    return this.#openPart("toolcall_start", "toolcall_delta", { id, name });
   }
 
   /** Appends to an open part. Empty text is no event. */
   append(index: number, text: string): void {
     const part = this.#open[index];
-    if (part === undefined || text === "" || this.#ended) return;
+    if (part === undefined || text === "") return;
     let delta = text;
-    if (part.kind !== "toolCall") {
-      if (part.held !== "") {
-        delta = part.held + text;
-        part.held = "";
-      }
-      const last = delta.charCodeAt(delta.length - 1);
-      if (last >= 0xd800 && last <= 0xdbff) {
-        part.held = delta.slice(-1);
-        delta = delta.slice(0, -1);
-        if (delta === "") return;
-      }
+    if (part.held !== "") {
+      delta = part.held + text;
+      part.held = "";
+    }
+    if ((delta.charCodeAt(delta.length - 1) & 0xfc00) === 0xd800) {
+      part.held = delta.slice(-1);
+      delta = delta.slice(0, -1);
+      if (delta === "") return;
     }
     this.#delta(part, index, delta);
   }
 
-  /** Closes a part of whatever kind, with nothing to add. */
-  close(index: number): void {
-    this.closeText(index);
-    this.closeThinking(index);
-    this.closeToolCall(index);
+  closeText(index: number, textSignature?: string): void {
+    this.close(index, defined({ textSignature }));
   }
 
-  closeText(contentIndex: number, textSignature?: string): void {
-    const part = this.#close(contentIndex, "text");
-    if (part?.type !== "text") return;
-    this.#write({ type: "text_end", contentIndex, content: part.text, ...defined({ textSignature }) });
-  }
-
-  closeThinking(contentIndex: number, thinkingSignature?: string, redacted = false): void {
-    const part = this.#close(contentIndex, "thinking");
-    if (part?.type !== "thinking") return;
-    const extra = defined({ thinkingSignature, redacted: redacted || undefined });
-    this.#write({ type: "thinking_end", contentIndex, content: part.thinking, ...extra });
+  closeThinking(index: number, thinkingSignature?: string, redacted = false): void {
+    this.close(index, defined({ thinkingSignature, redacted: redacted || undefined }));
   }
 
   /** Closes a tool call: its text is parsed strictly, and a defect becomes `argumentsError`. `text` replaces what streamed. */
-  closeToolCall(contentIndex: number, { text, ...signature }: { thoughtSignature?: string; text?: string } = {}): void {
-    const part = this.#close(contentIndex, "toolCall");
-    if (part?.type !== "toolCall") return;
-    const { type, id, name } = part;
-    const argumentsText = text ?? part.argumentsText ?? "";
-    const { arguments: args, error: argumentsError } = parseToolArguments(argumentsText);
-    const call = defined({ type, id, name, arguments: args, argumentsText, argumentsError });
-    const toolCall: ToolCall = { ...call, ...signature };
+  closeToolCall(index: number, extra: { thoughtSignature?: string; text?: string } = {}): void {
+    this.close(index, extra);
+  }
+
+  /** Closes a part of whatever kind. One that is not open, or not any more, is left as it is. */
+  close(contentIndex: number, extra: PartEnd = {}): void {
+    const part = this.#open[contentIndex];
+    if (part === undefined) return;
+    if (part.held !== "") this.#delta(part, contentIndex, part.held);
+    this.#open[contentIndex] = undefined;
+    const { live } = part;
+    if (live.type === "text") this.#write({ type: "text_end", contentIndex, content: live.text, ...extra });
+    if (live.type === "thinking") this.#write({ type: "thinking_end", contentIndex, content: live.thinking, ...extra });
+    if (live.type !== "toolCall") return;
+    const { text: argumentsText = live.argumentsText ?? "", ...signature } = extra;
+    const { arguments: args, error } = parseToolArguments(argumentsText);
+    const defect = error !== undefined && { argumentsError: error };
+    const toolCall: ToolCall = { ...live, arguments: args, argumentsText, ...defect, ...signature };
     this.#write({ type: "toolcall_end", contentIndex, toolCall });
   }
 
   opaque(part: OpaqueContent): void {
-    this.#write({ type: "opaque_end", contentIndex: this.#next, part });
+    this.#write({ type: "opaque_end", contentIndex: this.message.content.length, part });
   }
 
   /** Sets what only the message as a whole has. */
-  describe({
-    usage,
-    ...rest
-  }: {
+  describe(facts: {
     responseModel?: string;
     responseId?: string;
     rawStopReason?: string;
     paused?: boolean;
     usage?: Usage;
   }): void {
-    Object.assign(this.message, rest, usage && { usage: withTotal(usage) });
+    Object.assign(this.message, facts, facts.usage && { usage: withTotal(facts.usage) });
   }
 
   /** Ends well. Parts still open are closed first. */
@@ -171,54 +163,34 @@ export class MessageWriter {
     this.#ended = true;
   }
 
-  /** The place of the next part. */
-  get #next(): number {
-    return this.message.content.length;
+  /** Opens a part at the next place. */
+  #openPart(type: PartStart["type"], deltaType: LiveDelta["type"], fields: object = {}): number {
+    const { content } = this.message;
+    const contentIndex = content.length;
+    this.#write({ type, contentIndex, ...fields } as Body<PartStart>);
+    const live = content[contentIndex];
+    if (live !== undefined) this.#open[contentIndex] = { deltaType, live, held: "", text: new GrowingText() }; // unless it is over
+    return contentIndex;
   }
 
-  #openPart(kind: PartKind, start: Body<AssistantMessageEvent>): number {
-    const index = this.#next;
-    this.#write(start);
-    const live = this.message.content[index];
-    this.#open[index] = { kind, deltaType: deltaTypes[kind], live, held: "", joined: "", pieces: [] };
-    return index;
-  }
-
-  /** The part as it stands, if it was open and is of this kind. */
-  #close(index: number, kind: PartKind): AssistantContent | undefined {
-    const part = this.#open[index];
-    if (part?.kind !== kind) return undefined;
-    if (part.held !== "") this.#delta(part, index, part.held);
-    this.#open[index] = undefined;
-    return this.message.content[index];
-  }
-
-  /** What the reducer does with a delta, without the event: it comes by the thousand. */
+  /** Folds as the reducer does, without asking which event it is: deltas come by the thousand. */
   #delta(part: OpenPart, index: number, delta: string): void {
     this.#batch.push(new LiveDelta(part.deltaType, this.#attempt, index, delta, this.message));
     const { live } = part;
-    const isEnough = part.pieces.push(delta) === PIECES;
-    if (isEnough) {
-      part.joined += part.pieces.join("");
-      part.pieces = [];
-    }
-    if (live?.type === "text") live.text = isEnough ? part.joined : live.text + delta;
-    else if (live?.type === "thinking") live.thinking = isEnough ? part.joined : live.thinking + delta;
-    else if (live?.type === "toolCall") live.argumentsText = isEnough ? part.joined : live.argumentsText + delta;
+    const text = part.text.append(delta);
+    if (live.type === "text") live.text = text;
+    else if (live.type === "thinking") live.thinking = text;
+    else if (live.type === "toolCall") live.argumentsText = text;
   }
 
   #write(body: Body<AssistantMessageEvent>): void {
     if (this.#ended) return;
     if (!this.#started) {
       this.#started = true;
-      this.#push({ type: "start", ...this.#origin });
+      this.#write({ type: "start", ...this.#origin });
     }
-    applyEvent(this.message, this.#push(body));
-  }
-
-  #push(body: Body<AssistantMessageEvent>): AssistantMessageEvent {
     const event = withPartial<AssistantMessageEvent>({ ...body, attempt: this.#attempt }, this.message);
     this.#batch.push(event);
-    return event;
+    applyEvent(this.message, event);
   }
 }

@@ -40,7 +40,7 @@ export interface StreamDecoder {
 export function createStreamDecoder(protocol: Protocol, model: Model, options: DecoderOptions): StreamDecoder {
   const { timestamp, attempt, toolNames = [] } = options;
   let ids = 0;
-  let events = 0;
+  let isFirst = true;
   let failure: BowlineError | undefined;
   const { api, provider, id } = model;
   const writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
@@ -51,7 +51,8 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
   const sse = createSseReader((data, name) => {
     if (writer.ended) return;
     // Lines before the first event that were no field: an answer in one piece, of which only the end is an event (Q239).
-    if (events++ === 0 && sse.stray.startsWith("{")) read(sse.stray, "");
+    if (isFirst && sse.stray.startsWith("{")) read(sse.stray, "");
+    isFirst = false;
     read(data, name);
   });
   return {
@@ -69,23 +70,18 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
     end: () =>
       guarded(() => {
         sse.end();
-        if (events === 0 && !isOver()) explainStray();
-        if (!isOver()) reader.end();
+        if (isFirst) explainStray();
+        if (!writer.ended) reader.end();
       }),
     fail(error) {
-      failure ??= error;
       writer.fail(error);
       return writer.take();
     },
   };
 
-  function isOver(): boolean {
-    return writer.ended || failure !== undefined;
-  }
-
   function guarded(work: () => void): AssistantMessageEvent[] {
     try {
-      if (!isOver()) work();
+      if (!writer.ended && failure === undefined) work();
     } catch (error) {
       if (!isBowlineError(error)) throw error;
       failure = error;

@@ -3,29 +3,31 @@
  * before it starts and its result after it ended, by the agent's effects. So another process can go on where this one stopped.
  */
 import type { Agent } from "../agent/agent.ts";
-import { textResult } from "../agent/define-tool.ts";
 import type { Effects } from "../agent/effects.ts";
 import type { AgentEvent, AgentMessage } from "../agent/event.ts";
 import type { InterruptedRun, RunResult } from "../agent/run.ts";
 import type { SettledCall } from "../agent/run-tool.ts";
-import { BowlineError } from "../errors.ts";
-import { defined } from "../json-value.ts";
-import type { EntryBody, SessionModel } from "./entry.ts";
-import type { RecordedCall, RunState } from "./session-state.ts";
+import { onAbort, systemClock } from "../clock.ts";
+import { BowlineError, isBowlineError, toBowlineError } from "../errors.ts";
+import type { Entry, EntryBody } from "./entry.ts";
+import { entriesOfEvent } from "./event-entries.ts";
+import { inJson, outcomeOf, unansweredResults, unwritable } from "./recorded-calls.ts";
+import type { RunState } from "./session-state.ts";
 import { openSession, type Session, type SessionOptions } from "./session.ts";
 import type { Store } from "./store.ts";
 
 export interface AgentSession {
   readonly session: Session;
-  /** The run that its process did not finish, if the session has one. */
+  /** The run that its process did not finish. Undefined when there is none, and from the next run's start on. */
   readonly interrupted: InterruptedRun | undefined;
   /**
    * Goes on with {@link interrupted}; undefined when there is none. Tools with a recorded result are not run again; those that were
-   * running are run again if they say `replay: "safe"`, and reported to the model as unknown otherwise.
+   * running are run again if they say `replay: "safe"`, and reported to the model as unknown otherwise. A run that was being
+   * aborted is brought to its end. A prompt instead of this ends the run as `interrupted`, its calls answered.
    */
-  resume(): Promise<RunResult | undefined>;
+  resume(this: void): Promise<RunResult | undefined>;
   /** Ends the keeping; the session stays open. */
-  detach(): void;
+  detach(this: void): void;
 }
 
 /** More than one step of a run can have events: the numbers of a resumed run begin beyond all that were given out. */
@@ -33,56 +35,190 @@ const SEQ_PER_ENTRY = 1_000_000;
 
 /**
  * Keeps the agent's runs in the session, which is open for writing. The agent's messages become the session's, as a model is shown
- * them. Rejects with `invalid_state` during a run, and for an agent that has messages the session does not know.
+ * them. Rejects with `invalid_state` during a run, and for an agent that has messages already.
+ *
+ * When an entry cannot be written, the run ends with that error (`storage_failed`), and so does every later one: the session then
+ * has to be opened again, with a new agent, and holds all that was written before.
  */
-export async function attachSession(agent: Agent, session: Session): Promise<AgentSession> {
+export async function attachSession<TContext>(agent: Agent<TContext>, session: Session): Promise<AgentSession> {
   if (agent.state.isStreaming) throw new BowlineError("invalid_state", "A run is going on.");
   if (agent.state.messages.length > 0) {
     throw new BowlineError("invalid_state", "The agent has messages already: a session begins with a new agent.");
   }
-  const { run } = await session.state();
-  const open = run !== undefined && run.reason === undefined ? run : undefined;
-  const entryOf = new WeakMap<AgentMessage, string>();
+  let { run: last } = await session.state();
+  let open = last?.reason === undefined && last?.hasBegun === true && !(await isRewound(session)) ? last : undefined;
+  const interrupted = open && { ...positionOf(open), seq: ((await session.lastSeq()) + 1) * SEQ_PER_ENTRY };
+  const ids = new WeakMap<AgentMessage, string>();
   for (const { id, message } of await session.contextEntries()) {
-    const kept = message as AgentMessage;
-    if (id !== undefined) entryOf.set(kept, id);
-    agent.state.messages.push(kept);
+    agent.state.messages.push(message as AgentMessage);
+    if (id !== undefined) ids.set(message as AgentMessage, id);
   }
-  const head = await session.lastSeq();
-  const interrupted: InterruptedRun | undefined = open && {
-    runId: open.runId,
-    turns: open.turns,
-    usage: open.usage,
-    seq: (head + 1) * SEQ_PER_ENTRY,
+  const transcript = {
+    get messages() {
+      return agent.state.messages;
+    },
+    idOf: (message: AgentMessage) => ids.get(message),
   };
+  /** How far the agent's messages are in the session, and the last that is. */
+  let known = { count: agent.state.messages.length, last: agent.state.messages.at(-1) };
+  let runId = "";
+  /** Written with the first thing that the run does. */
+  let start: Extract<EntryBody, { type: "run_start" }> | undefined;
+  let failure: BowlineError | undefined;
+  let stopListening = (): void => {};
+  /** Approvals that were answered before the crash. */
+  const answered = new Set<string>();
+
   const before = agent.effects;
-  agent.effects = { ...before, ...recordingEffects(session, open) };
-  const unsubscribe = agent.subscribe((event) => {
+  agent.effects = { ...before, step, recorded };
+  /** After an abort the run does not wait for what takes long: one event is kept behind the other all the same. */
+  let keeping: Promise<void> = Promise.resolve();
+  const unsubscribe = agent.subscribe((event, signal) => {
     if (event.parentRunId !== agent.parentRunId) return undefined; // a nested run is part of its tool's step
-    return keep(event);
+    const bodies = entriesOfEvent(event, transcript);
+    if (bodies.length === 0 && event.type !== "agent_start") return undefined;
+    const kept = keeping.then(() => keep(event, bodies, signal));
+    keeping = kept.catch(() => {});
+    return kept;
   });
   return {
     session,
-    interrupted,
-    resume: async () => (interrupted === undefined ? undefined : agent.resume(interrupted)),
+    get interrupted() {
+      return open && interrupted;
+    },
+    async resume() {
+      if (open === undefined || interrupted === undefined) return undefined;
+      const { isAborted } = open;
+      const running = agent.resume(interrupted);
+      if (isAborted) agent.abort();
+      return running;
+    },
     detach() {
       unsubscribe();
+      stopListening();
       if (before === undefined) delete agent.effects;
       else agent.effects = before;
     },
   };
 
-  async function keep(event: AgentEvent): Promise<void> {
-    if (event.type === "approval_request") {
-      // What a person said before the crash still holds.
-      const answer = open?.answers.get(event.approvalId);
-      if (answer !== undefined && agent.answer(event.approvalId, answer)) return;
+  async function keep(event: AgentEvent, bodies: readonly EntryBody[], signal: AbortSignal): Promise<void> {
+    if (event.type === "agent_start") return begin(event, signal);
+    if (event.type === "agent_end") {
+      stopListening();
+      open = undefined;
     }
-    if (event.type === "approval_answer" && open?.answers.has(event.approvalId) === true) return;
-    const body = entryOfEvent(event, agent, entryOf);
-    if (body === undefined) return;
-    const { id } = await session.append(body);
-    if (event.type === "message_end") entryOf.set(event.message, id);
+    if (isAnswered(event)) return;
+    for (const body of bodies) {
+      const { id } = await add(body, "args" in body ? () => ({ ...body, args: inJson(body.args) }) : undefined);
+      if (event.type === "message_end") know(event.message, id);
+    }
+  }
+
+  async function begin(event: Extract<AgentEvent, { type: "agent_start" }>, signal: AbortSignal): Promise<void> {
+    ({ runId } = event);
+    start = undefined;
+    if (failure !== undefined) throw failure;
+    try {
+      await catchUp();
+      if (event.resumed !== true) await endInterrupted();
+    } catch (error) {
+      failure ??= toBowlineError(error, "internal_error");
+      throw failure;
+    }
+    if (event.resumed !== true) {
+      const { model, thinkingLevel } = agent.state;
+      start = { type: "run_start", runId, model: { provider: model.provider, model: model.id, thinkingLevel } };
+    }
+    stopListening = onAbort(signal, () => {
+      // Nobody can be told here; a store that fails says so with the next entry.
+      add({ type: "abort", runId: event.runId }).catch(() => {});
+    });
+  }
+
+  /** Keeps what the program added to the agent's messages between runs; other changes cannot be kept. */
+  async function catchUp(): Promise<void> {
+    const { messages } = agent.state;
+    if (messages.length < known.count || messages[known.count - 1] !== known.last) {
+      const advice = "rewind the session, and attach a new agent.";
+      throw new BowlineError("invalid_state", `The agent's messages are no longer those of its session: ${advice}`);
+    }
+    for (const message of messages.slice(known.count)) know(message, (await add({ type: "message", message })).id);
+  }
+
+  /** Another run begins: the one that was left open is over, and what it knows of its calls is said. */
+  async function endInterrupted(): Promise<void> {
+    const run = last;
+    [last, open] = [undefined, undefined];
+    for (const message of unansweredResults(agent.state.messages, run, (agent.clock ?? systemClock).now())) {
+      agent.state.messages.push(message);
+      know(message, (await add({ type: "message", ...(run && { runId: run.runId }), message })).id);
+    }
+    if (run !== undefined && run.reason === undefined) {
+      await add({ type: "run_end", runId: run.runId, reason: "interrupted", usage: run.usage });
+    }
+  }
+
+  function know(message: AgentMessage, id: string): void {
+    ids.set(message, id);
+    known = { count: agent.state.messages.indexOf(message, known.count) + 1, last: message };
+  }
+
+  /** What a person said before the crash still holds, for exactly what was asked. */
+  function isAnswered(event: AgentEvent): boolean {
+    if (event.type === "approval_answer") return answered.delete(event.approvalId);
+    if (event.type !== "approval_request" || open === undefined) return false;
+    const { request, answer } = open.answers.get(event.approvalId) ?? {};
+    if (JSON.stringify(request?.args) !== JSON.stringify(inJson(event.args))) return false;
+    if (!agent.answer(event.approvalId, answer)) return false;
+    answered.add(event.approvalId);
+    return true;
+  }
+
+  async function step<T>(...[name, run, about]: Parameters<Effects["step"]>): Promise<T> {
+    const fn = (): Promise<T> => (before?.step === undefined ? run() : before.step(name, run, about)) as Promise<T>;
+    if (about.kind === "model") {
+      if (start !== undefined) {
+        const first = { ...start, continues: true } as const;
+        start = undefined;
+        await add(first);
+      }
+      return fn(); // its message is the record
+    }
+    const { kind: _, ...call } = about;
+    const { toolCallId, idempotencyKey } = about;
+    const intent = { type: "tool_intent", runId, ...call } as const;
+    await add(intent, () => ({ ...intent, args: inJson(call.args) }));
+    let result = (await fn()) as SettledCall;
+    const entry = (): EntryBody => {
+      const { isError } = result;
+      return { type: "tool_result", runId: intent.runId, toolCallId, idempotencyKey, result, isError };
+    };
+    await add(entry(), (error) => {
+      result = unwritable(result, error);
+      return entry();
+    });
+    return result as T;
+  }
+
+  function recorded(name: string): ReturnType<NonNullable<Effects["recorded"]>> {
+    const call = open?.calls.get(`${runId}:${name.slice("tool:".length)}`);
+    return (call && outcomeOf(call)) ?? before?.recorded?.(name);
+  }
+
+  /** `instead` makes an entry of one that is no JSON. After a failure nothing is written: what came behind would have a gap before it. */
+  async function add(body: EntryBody, instead?: (error: BowlineError) => EntryBody): Promise<Entry> {
+    if (failure !== undefined) throw failure;
+    const first = start;
+    start = undefined;
+    try {
+      if (first !== undefined) await session.append(first);
+      return await session.append(body);
+    } catch (error) {
+      if (instead !== undefined && isBowlineError(error) && error.code === "invalid_argument")
+        return add(instead(error));
+      failure ??= toBowlineError(error, "storage_failed");
+      throw failure;
+    }
   }
 }
 
@@ -90,89 +226,30 @@ export async function attachSession(agent: Agent, session: Session): Promise<Age
  * Opens a session, attaches the agent and goes on with the run that was interrupted, if there is one. The agent needs the model, the
  * tools and the hooks of the one before. Rejects as {@link openSession} and {@link attachSession} do.
  */
-export async function resumeSession(
+export async function resumeSession<TContext>(
   store: Store,
   id: string,
-  agent: Agent,
+  agent: Agent<TContext>,
   options: SessionOptions = {},
 ): Promise<AgentSession & { readonly result: RunResult | undefined }> {
   const session = await openSession(store, id, options);
   try {
     const attached = await attachSession(agent, session);
-    return { ...attached, result: await attached.resume() };
+    const result = await attached.resume();
+    return { ...attached, interrupted: undefined, result };
   } catch (error) {
     await session.close();
     throw error;
   }
 }
 
-function recordingEffects(session: Session, open: RunState | undefined): Pick<Effects, "step" | "recorded"> {
-  return {
-    async step(_name, fn, about) {
-      if (about.kind !== "tool") return fn(); // its message is the record
-      const { kind: _, ...call } = about;
-      const runId = about.idempotencyKey.slice(0, about.idempotencyKey.indexOf(":"));
-      await session.append({ type: "tool_intent", runId, ...call });
-      const result = await fn();
-      const { isError } = result as SettledCall;
-      const { toolCallId, idempotencyKey } = about;
-      await session.append({ type: "tool_result", runId, toolCallId, idempotencyKey, result, isError });
-      return result;
-    },
-    recorded(name) {
-      const call = open?.calls.get(`${open.runId}:${name.slice("tool:".length)}`);
-      return call && outcomeOf(call);
-    },
-  };
+function positionOf({ runId, turns, usage }: RunState): InterruptedRun {
+  return { runId, turns, usage };
 }
 
-/** What is known of a call that an earlier process began; undefined when it may be run again. */
-function outcomeOf({ intent, result }: RecordedCall): SettledCall | undefined {
-  if (result !== undefined) return result.result as SettledCall;
-  if (intent.replay === "safe") return undefined;
-  const text = `The process ended while ${intent.toolName} ran. It is not known whether the call took effect, and it was not run again. Its idempotency key is ${intent.idempotencyKey}.`;
-  return { result: textResult(text), isError: true, outcome: "unknown", durationMs: 0 };
-}
-
-/** What the log keeps of an event; undefined for what it does not. */
-function entryOfEvent(event: AgentEvent, agent: Agent, entryOf: WeakMap<AgentMessage, string>): EntryBody | undefined {
-  const { runId } = event;
-  switch (event.type) {
-    case "agent_start":
-      return event.resumed === true ? undefined : { type: "run_start", runId, model: modelOf(agent) };
-    case "agent_end": {
-      const { reason, usage, error } = event;
-      return { type: "run_end", runId, reason, usage, ...defined({ error }) };
-    }
-    case "message_end":
-      return { type: "message", runId, message: event.message };
-    case "approval_request": {
-      const { type, approvalId, toolCallId, toolName, args, reason, expiresAt } = event;
-      return { type, approvalId, toolCallId, toolName, args, ...defined({ reason, expiresAt }) };
-    }
-    case "approval_answer": {
-      const { type, approvalId, decision, by, reason } = event;
-      return { type, approvalId, decision, ...defined({ by, reason }) };
-    }
-    case "compaction_end": {
-      if (event.outcome === "none" || event.outcome === "shortened") return undefined;
-      const firstKeptId = (event.firstKept && entryOf.get(event.firstKept)) ?? null;
-      return { type: "compaction", summary: event.summary, firstKeptId, tokensBefore: event.tokensBefore };
-    }
-    case "turn_start":
-    case "turn_end":
-    case "message_start":
-    case "message_update":
-    case "tool_execution_start":
-    case "tool_execution_update":
-    case "tool_execution_end":
-    case "request_retry":
-    case "model_failover":
-    case "compaction_start":
-      return undefined;
-  }
-}
-
-function modelOf({ state: { model, thinkingLevel } }: Agent): SessionModel {
-  return { provider: model.provider, model: model.id, thinkingLevel };
+/** Who rewound into the middle of a run does not want its end. */
+async function isRewound(session: Session): Promise<boolean> {
+  const head = await session.head();
+  for await (const { id } of session.entries({ reverse: true })) return id !== head;
+  return false;
 }

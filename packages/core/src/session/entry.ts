@@ -37,7 +37,14 @@ export interface SessionModel {
 
 export type EntryBody =
   /** `model` here lets a reader know it without going back beyond the last run. */
-  | { readonly type: "run_start"; readonly runId: string; readonly parentRunId?: string; readonly model?: SessionModel }
+  | {
+      readonly type: "run_start";
+      readonly runId: string;
+      readonly parentRunId?: string;
+      readonly model?: SessionModel;
+      /** It has no message of its own to begin with: the model was asked about what was there. */
+      readonly continues?: true;
+    }
   | {
       readonly type: "run_end";
       readonly runId: string;
@@ -47,11 +54,18 @@ export type EntryBody =
     }
   | { readonly type: "message"; readonly runId?: string; readonly message: SessionMessage }
   | ({ readonly type: "model_change" } & SessionModel)
-  /** From here on a model is shown `summary`, as it is, for what comes before `firstKeptId` (`null`: before this entry). */
+  /**
+   * From here on a model is shown `summary`, as it is and unless it is empty, for what comes before `firstKeptId` (`null`: before
+   * this entry).
+   */
   | {
       readonly type: "compaction";
       readonly summary: string;
       readonly firstKeptId: string | null;
+      /** Messages from before `firstKeptId` that are shown all the same, before the summary: the last of the user's. */
+      readonly earlierIds?: readonly string[];
+      /** Tool results from before this entry are shown cut down to so many tokens. */
+      readonly maxResultTokens?: number;
       readonly tokensBefore?: number;
     }
   /** An empty label takes the entry's label away. */

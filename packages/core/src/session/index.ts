@@ -1,4 +1,6 @@
 /** Sessions: transcripts that are kept. A store that writes files is in `./session/node`. */
+export { attachSession, resumeSession } from "./agent-session.ts";
+export type { AgentSession } from "./agent-session.ts";
 export { isKnownEntry } from "./entry.ts";
 export type {
   AnyEntry,
@@ -14,7 +16,7 @@ export type { MessageEntry } from "./messages.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { createSession, openSession } from "./session.ts";
 export type { ForkOptions, NewSession, Session, SessionOptions } from "./session.ts";
-export type { RecordedCall, RunState, SessionState } from "./session-state.ts";
+export type { RecordedAnswer, RecordedCall, RunState, SessionState } from "./session-state.ts";
 export { checkSessionId } from "./store.ts";
 export type {
   FollowOptions,

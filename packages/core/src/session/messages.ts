@@ -1,4 +1,6 @@
 /** The transcript that a path of entries holds: all of it, or what a model is shown. */
+import { shortenResult } from "../agent/context/shorten.ts";
+import type { ToolResultMessage } from "../llm/message.ts";
 import { isKnownEntry, type AnyEntry, type Entry, type SessionMessage } from "./entry.ts";
 import { pathTo, type ReadEntries } from "./path.ts";
 
@@ -18,17 +20,43 @@ export async function allMessages(read: ReadEntries, at?: string): Promise<Sessi
  * back than the first entry that was kept.
  */
 export async function contextEntries(read: ReadEntries, at?: string): Promise<MessageEntry[]> {
-  let compaction: (Entry & { type: "compaction" }) | undefined;
+  let compaction: CompactionEntry | undefined;
+  const wanted = new Set<string>();
   const path = await pathTo(read, at, (entry) => {
-    if (compaction === undefined && isKnownEntry(entry) && entry.type === "compaction") compaction = entry;
-    return compaction !== undefined && (compaction.firstKeptId === null || compaction.firstKeptId === entry.id);
+    if (compaction === undefined && isKnownEntry(entry) && entry.type === "compaction") {
+      compaction = entry;
+      for (const id of [...(entry.earlierIds ?? []), entry.firstKeptId ?? entry.id]) wanted.add(id);
+    }
+    wanted.delete(entry.id);
+    return compaction !== undefined && wanted.size === 0;
   });
-  if (compaction === undefined) return messagesOf(path);
-  const { summary, timestamp, firstKeptId, id } = compaction;
+  return compaction === undefined ? messagesOf(path) : compacted(path, compaction);
+}
+
+type CompactionEntry = Entry & { readonly type: "compaction" };
+
+function compacted(path: readonly AnyEntry[], compaction: CompactionEntry): MessageEntry[] {
+  const { id, summary, timestamp, firstKeptId, earlierIds = [], maxResultTokens } = compaction;
+  const end = path.indexOf(compaction);
   // A first kept entry that is not on the path keeps nothing.
-  const begin = path.findIndex((entry) => entry.id === firstKeptId);
-  const shown = path.slice(begin < 0 ? path.findIndex((entry) => entry.id === id) : begin);
-  return [{ id: undefined, message: { role: "user", content: summary, timestamp } }, ...messagesOf(shown)];
+  const first = path.findIndex((entry) => entry.id === (firstKeptId ?? id));
+  const begin = first < 0 ? end : first;
+  const earlier = messagesOf(path.slice(0, begin).filter((entry) => earlierIds.includes(entry.id)));
+  const standIn: MessageEntry[] = [{ id: undefined, message: { role: "user", content: summary, timestamp } }];
+  const kept = messagesOf(path.slice(begin, end)).map((entry) => ({
+    ...entry,
+    message: asSent(entry.message, maxResultTokens),
+  }));
+  return [...earlier, ...(summary === "" ? [] : standIn), ...kept, ...messagesOf(path.slice(end))];
+}
+
+/** A message from before a compaction, as it is sent since then. */
+function asSent(message: SessionMessage, maxResultTokens: number | undefined): SessionMessage {
+  if (message.role === "toolResult" && maxResultTokens !== undefined) {
+    return shortenResult(message as ToolResultMessage, maxResultTokens);
+  }
+  // What was reported is the size of a request that is no longer sent: who counts by it would compact again at once.
+  return message.role === "assistant" ? ({ ...message, usage: {} } as SessionMessage) : message;
 }
 
 function messagesOf(path: readonly AnyEntry[]): MessageEntry[] {

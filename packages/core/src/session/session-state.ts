@@ -16,6 +16,10 @@ export interface RunState {
   readonly runId: string;
   /** How it ended; absent while it is open, because it goes on or because its process died. */
   readonly reason?: RunEnd;
+  /** False when nothing of it was kept but its start: its prompt came to no one, and there is nothing to go on with. */
+  readonly hasBegun: boolean;
+  /** It was told to stop. */
+  readonly isAborted: boolean;
   /** Answers of the model so far, by which steps are numbered. */
   readonly turns: number;
   /** The sum over those answers and over `usage` entries. */
@@ -24,8 +28,13 @@ export interface RunState {
   readonly calls: ReadonlyMap<string, RecordedCall>;
   /** Approvals that were asked for and have no answer. */
   readonly openApprovals: readonly EntryOf<"approval_request">[];
-  /** The last answer to each approval that has one. */
-  readonly answers: ReadonlyMap<string, EntryOf<"approval_answer">>;
+  /** Approvals whose last question was answered, by their ids. */
+  readonly answers: ReadonlyMap<string, RecordedAnswer>;
+}
+
+export interface RecordedAnswer {
+  readonly request: EntryOf<"approval_request">;
+  readonly answer: EntryOf<"approval_answer">;
 }
 
 /** Without a result the call is in doubt: it began, and nobody knows how it ended. */
@@ -65,11 +74,13 @@ function modelOf(entry: Entry): SessionModel | undefined {
   return { provider, model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
 }
 
-function runState({ runId }: EntryOf<"run_start">, entries: readonly Entry[]): RunState {
+function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly Entry[]): RunState {
   const calls = new Map<string, RecordedCall>();
   const approvals = new Map<string, EntryOf<"approval_request">>();
-  const answers = new Map<string, EntryOf<"approval_answer">>();
+  const answers = new Map<string, RecordedAnswer>();
   let reason: RunEnd | undefined;
+  let hasBegun = continues === true;
+  let isAborted = false;
   let turns = 0;
   let usage: Usage = {};
   for (const entry of entries) {
@@ -78,6 +89,7 @@ function runState({ runId }: EntryOf<"run_start">, entries: readonly Entry[]): R
         if (entry.runId === runId) ({ reason } = entry);
         break;
       case "message":
+        hasBegun ||= entry.runId === runId;
         if (entry.runId !== runId || entry.message.role !== "assistant") break;
         turns++;
         usage = addUsage(usage, (entry.message as AssistantMessage).usage);
@@ -95,19 +107,25 @@ function runState({ runId }: EntryOf<"run_start">, entries: readonly Entry[]): R
       }
       case "approval_request":
         approvals.set(entry.approvalId, entry);
+        answers.delete(entry.approvalId);
         break;
-      case "approval_answer":
+      case "approval_answer": {
+        const request = approvals.get(entry.approvalId);
         approvals.delete(entry.approvalId);
-        answers.set(entry.approvalId, entry);
+        if (request !== undefined) answers.set(entry.approvalId, { request, answer: entry });
+        break;
+      }
+      case "abort":
+        isAborted ||= entry.runId === runId;
         break;
       case "run_start":
       case "model_change":
       case "compaction":
       case "label":
       case "title":
-      case "abort":
         break;
     }
   }
-  return { runId, ...(reason && { reason }), turns, usage, calls, openApprovals: [...approvals.values()], answers };
+  const openApprovals = [...approvals.values()];
+  return { runId, ...(reason && { reason }), hasBegun, isAborted, turns, usage, calls, openApprovals, answers };
 }

@@ -31,9 +31,9 @@ export function createSseReader(
 ): SseReader {
   // Node's own removal of the BOM takes two when the first is cut by a chunk boundary.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let begun = false;
+  /** What is left out at the start of the next text: a BOM at the start of the body (Q004), the rest of a CRLF (Q002). */
+  let skipped: string | undefined = "\ufeff";
   let tail = "";
-  let afterCarriageReturn = false;
   let data: string | undefined;
   let name = "";
   let stray = "";
@@ -41,43 +41,37 @@ export function createSseReader(
     get stray() {
       return stray;
     },
-    push: (chunk) => feed(decoder.decode(chunk, { stream: true })),
-    end() {
-      feed(decoder.decode());
-      if (tail !== "") readLine(tail);
-      tail = "";
-      dispatch();
+    push(chunk) {
+      // Node decodes faster when nothing is kept back for the next chunk: only one that ends within a character needs that.
+      const isWhole = chunk.length > 0 && (chunk.at(-1) as number) < 128;
+      feed(decoder.decode(chunk, { stream: !isWhole }));
     },
+    end: () => feed(`${decoder.decode()}\n\n`),
   };
 
   function feed(text: string): void {
-    let start = 0;
-    if (!begun && text !== "") {
-      begun = true;
-      if (text.startsWith("\ufeff")) start = 1; // one, at the start of the body (Q004)
-    }
-    if (afterCarriageReturn && text !== "") {
-      // A CR ended its line at once; the LF of a CRLF cut by a chunk boundary belongs to it (Q002).
-      if (text.charCodeAt(0) === 10) start = 1;
-      afterCarriageReturn = false;
-    }
-    const hasCarriageReturn = text.includes("\r", start);
-    for (;;) {
-      let end = text.indexOf("\n", start);
-      let next = end + 1;
-      if (hasCarriageReturn) {
-        const carriageReturn = text.indexOf("\r", start);
-        if (carriageReturn !== -1 && (end === -1 || carriageReturn < end)) {
-          end = carriageReturn;
-          next = text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
-          afterCarriageReturn = end + 1 === text.length;
-        }
+    if (text === "") return;
+    let start = text[0] === skipped ? 1 : 0;
+    skipped = undefined;
+    let lineFeed = text.indexOf("\n", start);
+    let carriageReturn = text.indexOf("\r", start);
+    while (lineFeed !== carriageReturn) {
+      const isReturn = lineFeed === -1 || (carriageReturn !== -1 && carriageReturn < lineFeed);
+      const end = isReturn ? carriageReturn : lineFeed;
+      if (tail === "") readLine(text, start, end);
+      else {
+        const line = tail + text.slice(start, end);
+        tail = "";
+        readLine(line, 0, line.length);
       }
-      if (end === -1) break;
-      const line = tail + text.slice(start, end);
-      tail = "";
-      readLine(line);
-      start = next;
+      start = end + 1;
+      if (isReturn) {
+        if (lineFeed === start) start++;
+        else if (start === text.length) skipped = "\n";
+      }
+      // Each end is looked for once: a body may have but one kind of them.
+      if (lineFeed !== -1 && lineFeed < start) lineFeed = text.indexOf("\n", start);
+      if (carriageReturn !== -1 && carriageReturn < start) carriageReturn = text.indexOf("\r", start);
     }
     if (start < text.length) {
       tail += text.slice(start);
@@ -85,31 +79,35 @@ export function createSseReader(
     }
   }
 
-  function readLine(line: string): void {
-    if (line === "") return dispatch();
-    if (line.startsWith("data:")) return addData(line.slice(line.charCodeAt(5) === 32 ? 6 : 5)); // nearly always
-    const colon = line.indexOf(":");
-    if (colon === 0) return; // a comment: liveness only (Q006)
-    const field = colon === -1 ? line : line.slice(0, colon);
-    if (field === "event") name = line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
-    else if (!/^(?:id|retry|data)$/.test(field) && stray.length < STRAY_LIMIT) stray += `${line}\n`;
+  /** One line of the text. What is no field and no comment (Q006) is kept as stray. */
+  function readLine(text: string, start: number, end: number): void {
+    if (start === end) dispatch();
+    else if (text.startsWith("data:", start)) addData(valueAt(text, start + 5, end));
+    else if (text.startsWith("event:", start)) name = valueAt(text, start + 6, end);
+    else {
+      const line = text.slice(start, end);
+      if (!/^(?:data|event|id|retry)?(?::|$)/.test(line) && stray.length < STRAY_LIMIT) stray += `${line}\n`;
+    }
   }
 
   function addData(more: string): void {
-    if (data !== undefined) guard(data.length + more.length);
     data = data === undefined ? more : `${data}\n${more}`;
+    guard(data.length);
   }
 
   function dispatch(): void {
-    const complete = data;
-    const from = name;
+    if (data) listener(data, name);
     data = undefined;
     name = "";
-    if (complete) listener(complete, from);
   }
 
   function guard(length: number): void {
     if (length <= maxEventLength) return;
     throw new BowlineError("stream_corrupt", `One event of the stream is longer than ${maxEventLength} characters.`);
   }
+}
+
+/** The value of a field, without the one space that may stand before it. */
+function valueAt(text: string, start: number, end: number): string {
+  return text.slice(text.charCodeAt(start) === 32 ? start + 1 : start, end);
 }

@@ -32,6 +32,8 @@ export type CompactionEvent =
       /** The first message that is still sent whole: its place in the transcript, and itself. */
       readonly firstKeptIndex: number;
       readonly firstKept?: AgentMessage;
+      /** Tool results that are in the transcript by now are sent cut down to this. */
+      readonly maxResultTokens?: number;
       /** Of the calls that wrote the summary, failed tries included; no message carries it. */
       readonly usage: Usage;
       /** Why there is no new summary. */

@@ -1,6 +1,7 @@
 /** What the compactions of one transcript remember, for their two faces: the hook and the stream function. */
 import { systemClock } from "../../clock.ts";
 import { callHook, toBowlineError } from "../../errors.ts";
+import { defined } from "../../json-value.ts";
 import type { Context, Message } from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { budgetChain, charge } from "../budget.ts";
@@ -191,6 +192,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
       summary: state === undefined ? "" : standInText(state),
       firstKeptIndex,
       ...(firstKeptIndex < messages.length && { firstKept: messages[firstKeptIndex] }),
+      ...defined({ maxResultTokens: state?.maxResultTokens }),
       ...result,
     });
     if (signal?.aborted === true) throw abortedRun();

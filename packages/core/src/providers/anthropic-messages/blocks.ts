@@ -13,7 +13,6 @@ type Json = Record<string, unknown>;
 
 interface Block {
   readonly kind: "text" | "thinking" | "redacted" | "toolCall" | "opaque";
-  readonly index: unknown;
   /** The block as it began; one that stays opaque is completed here. */
   readonly raw: Json;
   /** The part's place in the message, once it is open. */
@@ -31,6 +30,9 @@ export class BlockAssembler {
   readonly #facts: ReaderFacts;
   /** By the index on the wire; undefined is a key too, of servers that send none. */
   readonly #open = new Map<unknown, Block>();
+  /** The index that began last, and its block while that is open: what nearly every delta is for. */
+  #index: unknown;
+  #current: Block | undefined;
   /** Blocks that have no part yet, in order of appearance. */
   readonly #waiting = new Set<Block>();
   readonly #ids = new Set<string>();
@@ -48,9 +50,11 @@ export class BlockAssembler {
 
   start(index: unknown, raw: Json): Block {
     this.stop(index); // its stop went missing (Q153)
-    const block = createBlock(index, raw);
+    const block = createBlock(raw);
     if (block.kind === "toolCall") this.#calls++;
     this.#open.set(index, block);
+    this.#index = index;
+    this.#current = block;
     this.#waiting.add(block);
     this.#newest = block;
     this.#settle();
@@ -58,7 +62,7 @@ export class BlockAssembler {
   }
 
   delta(index: unknown, delta: Json): void {
-    const block = index === this.#newest?.index && !this.#newest.stopped ? this.#newest : this.#open.get(index);
+    const block = index === this.#index ? this.#current : this.#open.get(index);
     if (block?.kind === "opaque") return extend(block, delta);
     switch (delta.type) {
       case "text_delta":
@@ -81,6 +85,7 @@ export class BlockAssembler {
     const block = this.#open.get(index);
     if (block === undefined) return;
     this.#open.delete(index);
+    if (index === this.#index) this.#current = undefined;
     block.stopped = true;
     if (block.part === undefined) this.#settle();
     else this.#close(block);
@@ -182,11 +187,10 @@ function kindOf(type: unknown): Block["kind"] {
 }
 
 /** What is in the start already counts (Q149, Q154). */
-function createBlock(index: unknown, raw: Json): Block {
+function createBlock(raw: Json): Block {
   const kind = kindOf(raw.type);
   return {
     kind,
-    index,
     raw,
     part: undefined,
     held: kind === "text" || kind === "thinking" ? asText(raw[kind]) : "",

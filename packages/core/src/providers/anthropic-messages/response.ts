@@ -28,18 +28,19 @@ export class MessagesReader implements ProtocolReader {
 
   /** `[DONE]` belongs to another protocol and says nothing new here (Q017). */
   sentinel(data: string): boolean {
-    return data.length <= 16 && data.trim().toLowerCase() === "[done]";
+    return data.trim().toLowerCase() === "[done]";
   }
 
   event(data: Json, name: string): void {
     const type = typeof data.type === "string" ? data.type : name;
+    // Nearly always, and fast: here all data has one shape.
+    if (type === "content_block_delta" && name !== "error" && !isError(data.error))
+      return this.#blocks.delta(data.index, asRecord(data.delta));
     // An error ends the answer; no message_stop follows it (Q139 to Q141).
-    if (type === "error" || name === "error" || (data.error !== undefined && data.error !== null)) {
+    if (type === "error" || name === "error" || isError(data.error)) {
       throw errorOfEnvelope(data);
     }
     switch (type) {
-      case "content_block_delta": // nearly always
-        return this.#blocks.delta(data.index, asRecord(data.delta));
       case "message_start":
         return this.#start(asRecord(data.message));
       case "content_block_start": {
@@ -132,4 +133,8 @@ export class MessagesReader implements ProtocolReader {
     if (reason === "pause_turn") this.#writer.describe({ paused: true });
     this.#writer.done("stop");
   }
+}
+
+function isError(error: unknown): boolean {
+  return error !== undefined && error !== null;
 }

@@ -6,7 +6,7 @@ import { errorOfEnvelope } from "../../transport/http-error.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { field, type Json } from "./fields.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
-import { readCounts, toUsage, type TokenCounts } from "./usage.ts";
+import { TokenCounts } from "./usage.ts";
 
 /** Reasons by meaning. An unknown one with content is a stop. */
 const lengthReasons = new Set(["MAX_TOKENS", "LENGTH"]);
@@ -34,7 +34,7 @@ const partFields = new Set(["text", "thought", "thoughtSignature", "thought_sign
 export class GenerateReader implements ProtocolReader {
   readonly #writer: MessageWriter;
   readonly #calls: ToolCallAssembler;
-  readonly #counts: TokenCounts = {};
+  readonly #counts = new TokenCounts();
   #candidateIndex: unknown;
   #open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   #finishReason = "";
@@ -48,7 +48,7 @@ export class GenerateReader implements ProtocolReader {
 
   /** `[DONE]` belongs to another protocol and says nothing new here (Q017). */
   sentinel(data: string): boolean {
-    return data.length <= 16 && data.trim().toLowerCase() === "[done]";
+    return data.trim().toLowerCase() === "[done]";
   }
 
   event(data: Json, name: string): void {
@@ -57,8 +57,9 @@ export class GenerateReader implements ProtocolReader {
     const chunk = isRecord(data.response) ? data.response : data; // Q214
     this.#describe(chunk);
     // An error ends the answer (Q213).
-    if (name === "error" || isError(chunk.error)) throw errorOfEnvelope(chunk);
-    this.#noteBlock(asRecord(field(chunk, "promptFeedback")));
+    if (name === "error" || (chunk.error !== undefined && isError(chunk.error))) throw errorOfEnvelope(chunk);
+    const feedback = chunk.promptFeedback ?? chunk.prompt_feedback;
+    if (isRecord(feedback)) this.#noteBlock(feedback);
     const candidate = this.#choose(chunk.candidates);
     if (candidate === undefined) return;
     for (const part of list(asRecord(candidate.content).parts)) if (isRecord(part)) this.#part(part);
@@ -77,13 +78,16 @@ export class GenerateReader implements ProtocolReader {
   /** The first id and model count; token counts are cumulative, and a later one overwrites. */
   #describe(chunk: Json): void {
     const { message } = this.#writer;
-    const responseId = asText(field(chunk, "responseId"));
-    if (message.responseId === undefined && responseId !== "") this.#writer.describe({ responseId });
-    const responseModel = asText(field(chunk, "modelVersion"));
-    if (message.responseModel === undefined && responseModel !== "" && responseModel !== message.model)
-      this.#writer.describe({ responseModel });
-    const usage = field(chunk, "usageMetadata");
-    if (isRecord(usage)) this.#writer.describe({ usage: toUsage(Object.assign(this.#counts, readCounts(usage))) });
+    if (message.responseId === undefined) {
+      const responseId = asText(chunk.responseId ?? chunk.response_id);
+      if (responseId !== "") this.#writer.describe({ responseId });
+    }
+    if (message.responseModel === undefined) {
+      const responseModel = asText(chunk.modelVersion ?? chunk.model_version);
+      if (responseModel !== "" && responseModel !== message.model) this.#writer.describe({ responseModel });
+    }
+    const usage = chunk.usageMetadata ?? chunk.usage_metadata;
+    if (isRecord(usage)) this.#writer.describe({ usage: this.#counts.add(usage) });
   }
 
   /** A prompt that was blocked has no candidates, and is never asked again (Q209). */
@@ -97,15 +101,18 @@ export class GenerateReader implements ProtocolReader {
 
   /** One answer was asked for; of a server that sends several, the first is read. */
   #choose(candidates: unknown): Json | undefined {
-    const known = list(candidates).filter(isRecord);
-    if (known.length > 0) this.#candidateIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
+    const found = list(candidates);
+    const [only] = found;
+    if (this.#candidateIndex === 0 && found.length === 1 && isRecord(only) && isFirst(only)) return only; // nearly always
+    const known = found.filter(isRecord);
+    if (known.length > 0) this.#candidateIndex ??= known.some(isFirst) ? 0 : known[0]?.index;
     return known.find(({ index = 0 }) => index === this.#candidateIndex);
   }
 
   #part(part: Json): void {
-    const call = field(part, "functionCall");
+    const call = part.functionCall ?? part.function_call;
     const text = asText(part.text);
-    const signature = asText(field(part, "thoughtSignature"));
+    const signature = asText(part.thoughtSignature ?? part.thought_signature);
     const kind = part.thought === true ? "thinking" : "text"; // a signature makes no thought (Q205)
     if (isRecord(call)) {
       this.#write(kind, text);
@@ -150,7 +157,7 @@ export class GenerateReader implements ProtocolReader {
 
   /** The last reason counts, and ends nothing yet: proxies repeat it on every chunk (Q211). */
   #noteFinish(candidate: Json): void {
-    const reason = asText(field(candidate, "finishReason"));
+    const reason = asText(candidate.finishReason ?? candidate.finish_reason);
     if (reason === "" || /unspecified$/i.test(reason)) return;
     this.#finishReason = reason;
     this.#finishMessage = quote(field(candidate, "finishMessage"));
@@ -174,6 +181,10 @@ export class GenerateReader implements ProtocolReader {
     }
     this.#writer.done("stop");
   }
+}
+
+function isFirst({ index = 0 }: Json): boolean {
+  return index === 0;
 }
 
 function holdsMore(part: Json): boolean {

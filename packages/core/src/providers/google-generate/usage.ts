@@ -1,37 +1,39 @@
 /** Token counts as generateContent servers give them: on any chunk, cumulative, not all of them on each. */
 import type { Usage } from "../../llm/usage.ts";
-import { field, type Json } from "./fields.ts";
+import type { Json } from "./fields.ts";
 
-const names = [
-  "promptTokenCount",
-  "cachedContentTokenCount",
-  "toolUsePromptTokenCount",
-  "candidatesTokenCount",
-  "thoughtsTokenCount",
-  "totalTokenCount",
-] as const;
+export class TokenCounts {
+  #prompt: number | undefined;
+  #cached: number | undefined;
+  #toolUse: number | undefined;
+  #candidates: number | undefined;
+  #thoughts: number | undefined;
+  #total: number | undefined;
 
-export type TokenCounts = { [name in (typeof names)[number]]?: number };
-
-/** The counts of one chunk; one that is missing or no number stays absent. */
-export function readCounts(wire: Json): TokenCounts {
-  const counts: TokenCounts = {};
-  for (const name of names) {
-    const value = field(wire, name);
-    if (typeof value === "number" && Number.isFinite(value) && value >= 0) counts[name] = value;
+  /**
+   * The usage with the counts of one more chunk; one that is missing or no number stays as it was. On this wire the prompt includes
+   * the cache, and thoughts and the prompts of server tools stand apart (Q218).
+   */
+  add(wire: Json): Usage {
+    // Named one by one, in both ways (Q215): this is read in every chunk.
+    this.#prompt = count(wire.promptTokenCount ?? wire.prompt_token_count) ?? this.#prompt;
+    this.#cached = count(wire.cachedContentTokenCount ?? wire.cached_content_token_count) ?? this.#cached;
+    this.#toolUse = count(wire.toolUsePromptTokenCount ?? wire.tool_use_prompt_token_count) ?? this.#toolUse;
+    this.#candidates = count(wire.candidatesTokenCount ?? wire.candidates_token_count) ?? this.#candidates;
+    this.#thoughts = count(wire.thoughtsTokenCount ?? wire.thoughts_token_count) ?? this.#thoughts;
+    this.#total = count(wire.totalTokenCount ?? wire.total_token_count) ?? this.#total;
+    const usage: Usage = {};
+    const output = this.#candidates ?? this.#thoughts;
+    if (this.#prompt !== undefined)
+      usage.input = Math.max(0, this.#prompt - (this.#cached ?? 0)) + (this.#toolUse ?? 0);
+    if (output !== undefined) usage.output = (this.#candidates ?? 0) + (this.#thoughts ?? 0);
+    if (this.#cached !== undefined) usage.cacheRead = this.#cached;
+    if (this.#thoughts !== undefined) usage.reasoning = this.#thoughts;
+    if (this.#total !== undefined) usage.totalTokens = this.#total;
+    return usage;
   }
-  return counts;
 }
 
-/** On this wire the prompt includes the cache, and thoughts and the prompts of server tools stand apart (Q218). */
-export function toUsage(counts: TokenCounts): Usage {
-  const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;
-  const { cachedContentTokenCount: cached, toolUsePromptTokenCount: toolUse = 0, totalTokenCount: total } = counts;
-  return {
-    ...(prompt !== undefined && { input: Math.max(0, prompt - (cached ?? 0)) + toolUse }),
-    ...((candidates ?? thoughts) !== undefined && { output: (candidates ?? 0) + (thoughts ?? 0) }),
-    ...(cached !== undefined && { cacheRead: cached }),
-    ...(thoughts !== undefined && { reasoning: thoughts }),
-    ...(total !== undefined && { totalTokens: total }),
-  };
+function count(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -6,31 +6,35 @@ import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { reasoningFields } from "./request.ts";
-import { createToolCallAssembler } from "./tool-calls.ts";
+import { createToolCallAssembler, type CallWriter } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
 /** Finish reasons by meaning (Q061). An unknown one with complete content is a stop. */
-const lengthReasons = /^(?:length|max_tokens|max_output_tokens|model_context_window_exceeded)$/i;
+const lengthReasons = /^(?:length|max_(?:output_)?tokens|model_context_window_exceeded)$/i;
 const filterReasons = /^(?:content_filter|safety|sensitive|blocklist|prohibited_content|recitation)$/i;
 const errorReasons = /^(?:error|network_error|abort)$/i;
 
-export function createChatReader(writer: MessageWriter, facts: ReaderFacts): ProtocolReader {
+/** What the answer is written to: a {@link MessageWriter}, or what stands before one. */
+export type ChatWriter = CallWriter &
+  Pick<MessageWriter, "message" | "started" | "openText" | "openThinking" | "close" | "opaque" | "describe" | "done">;
+
+export function createChatReader(writer: ChatWriter, facts: ReaderFacts): ProtocolReader {
   const calls = createToolCallAssembler(writer, facts);
   let choiceIndex: unknown;
   let usage: Usage = {};
   let open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
-  let finishReason: string | undefined;
   let refused = false;
   const details: Json[] = [];
+  const answer = writer.message;
   return { sentinel, event, end };
 
   /** `[DONE]` ends the answer, whatever its spacing and case (Q015); what follows is not ours (Q016). */
   function sentinel(data: string): boolean {
-    if (data.length > 16 || data.trim().toLowerCase() !== "[done]") return false;
-    finish();
-    return true;
+    const isDone = data.trim().toLowerCase() === "[done]";
+    if (isDone) finish();
+    return isDone;
   }
 
   function event(chunk: Json, name: string): void {
@@ -39,17 +43,24 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     // Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098).
     if (found !== undefined) writer.describe({ usage: (usage = { ...usage, ...found }) });
     if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
-    if (chunk.type !== undefined && asText(chunk.type).startsWith("response.")) {
+    if (asText(chunk.type).startsWith("response.")) {
       throw new BowlineError("unexpected_response", "The server speaks openai-responses here, not openai-chat."); // Q192
     }
-    noteOrigin(chunk);
+    // The first id and model count; an id that changes on the way is no error (Q077).
+    const id = asText(chunk.id);
+    const model = asText(chunk.model);
+    if (id !== "") answer.responseId ??= id;
+    if (model !== "" && model !== answer.model) answer.responseModel ??= model;
     if (choice === undefined) return;
-    read(deltaOf(choice)); // before the finish reason of the same chunk (Q056)
+    const { delta, message } = choice;
+    // A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081).
+    const whole = writer.started || calls.count > 0 ? undefined : message;
+    read(isRecord(delta) ? delta : asRecord(whole)); // before the finish reason of the same chunk (Q056)
     noteFinish(choice.finish_reason);
   }
 
   function end(): void {
-    if (finishReason === undefined) {
+    if (answer.rawStopReason === undefined) {
       throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
         retryable: true,
       });
@@ -57,60 +68,46 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     finish();
   }
 
-  /** The first id and model count; an id that changes on the way is no error (Q077). */
-  function noteOrigin(chunk: Json): void {
-    const { message } = writer;
-    const id = asText(chunk.id);
-    const model = asText(chunk.model);
-    if (message.responseId === undefined && id !== "") writer.describe({ responseId: id });
-    if (message.responseModel === undefined && model !== "" && model !== message.model)
-      writer.describe({ responseModel: model });
-  }
-
   /** One answer was asked for; of a server that sends several, choice 0 is read, or the first there is (Q074, Q075). */
   function choose(choices: unknown): Json | undefined {
-    if (!Array.isArray(choices)) return undefined;
-    if (choiceIndex === 0 && choices.length === 1 && choices[0]?.index === 0) return choices[0] as Json; // nearly always
-    const known = choices.filter(isRecord);
+    const all = list(choices);
+    const first = all[0];
+    if (choiceIndex === 0 && isRecord(first) && first.index === 0) return first; // nearly always
+    const known = all.filter(isRecord);
     if (known.length > 0) choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
     return known.find(({ index = 0 }) => index === choiceIndex);
   }
 
-  /** A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081). */
-  function deltaOf({ delta, message }: Json): Json {
-    return isRecord(delta) ? delta : asRecord(writer.started || calls.count > 0 ? undefined : message);
-  }
-
   function read(delta: Json): void {
     // Looked for one by one only in the few deltas that have any: their names are those of `reasoningFields`.
-    const any = delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking;
-    const field = any && reasoningFields.find((known) => reasoningText(delta[known]) !== "");
-    if (field) write("thinking", reasoningText(delta[field]), field);
-    if (delta.reasoning_details !== undefined) noteDetails(list(delta.reasoning_details), !field);
+    const hasAny = Boolean(delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking);
+    const field = hasAny ? reasoningFields.find((known) => reasoningText(delta[known]) !== "") : undefined;
+    if (field !== undefined) write("thinking", reasoningText(delta[field]), field);
+    noteDetails(list(delta.reasoning_details), field === undefined);
     if (Array.isArray(delta.content)) readParts(delta.content);
     else write("text", asText(delta.content));
-    if (delta.refusal) refuse(asText(delta.refusal));
-    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
-      closeOpen();
-      for (const call of delta.tool_calls) calls.add(asRecord(call));
-    }
-    if (isRecord(delta.function_call)) {
-      closeOpen();
-      calls.add({ index: 0, function: delta.function_call }); // the old single-call form (Q068)
-    }
+    refuse(asText(delta.refusal));
+    for (const call of list(delta.tool_calls)) addCall(asRecord(call));
+    if (isRecord(delta.function_call)) addCall({ index: 0, function: delta.function_call }); // the old single-call form (Q068)
+  }
+
+  function addCall(wire: Json): void {
+    closeOpen();
+    calls.add(wire);
   }
 
   /** Signed or encrypted reasoning goes back as it came, its pieces joined (Q086). Its text is shown if no other field has it. */
   function noteDetails(pieces: readonly unknown[], show: boolean): void {
-    for (const piece of pieces.map(asRecord)) {
+    for (const value of pieces) {
+      const piece = asRecord(value);
       if (show) write("thinking", reasoningText(piece));
       const last = details.at(-1);
       if (last === undefined || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {
         details.push({ ...piece });
         continue;
       }
-      for (const [key, value] of Object.entries(piece)) {
-        last[key] = key === "text" || key === "summary" ? asText(last[key]) + asText(value) : value;
+      for (const [key, more] of Object.entries(piece)) {
+        last[key] = key === "text" || key === "summary" ? asText(last[key]) + asText(more) : more;
       }
     }
   }
@@ -120,8 +117,10 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
     for (const part of pieces) {
       const { type, text, thinking, refusal } = asRecord(part);
       if (type === "thinking" || type === "reasoning") write("thinking", reasoningText(thinking ?? text));
-      else if (type === "refusal") refuse(asText(refusal));
-      else write("text", asText(text));
+      else {
+        refuse(asText(refusal));
+        write("text", asText(text));
+      }
     }
   }
 
@@ -146,15 +145,14 @@ export function createChatReader(writer: MessageWriter, facts: ReaderFacts): Pro
 
   /** The first meaningful reason wins, except that a failure or a cut overrides (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
   function noteFinish(reason: unknown): void {
-    if (reason === null || reason === undefined || reason === "") return;
+    if (!reason) return;
     const text = typeof reason === "string" ? reason : JSON.stringify(reason);
-    if (finishReason !== undefined && !errorReasons.test(text) && !lengthReasons.test(text)) return;
-    finishReason = text;
-    writer.describe({ rawStopReason: text });
+    if (errorReasons.test(text) || lengthReasons.test(text)) answer.rawStopReason = text;
+    else answer.rawStopReason ??= text;
   }
 
   function finish(): void {
-    const reason = finishReason ?? "";
+    const reason = answer.rawStopReason ?? "";
     if (errorReasons.test(reason)) {
       throw new BowlineError("server_error", `The model's server gave up (finish reason "${reason}").`, {
         retryable: true,

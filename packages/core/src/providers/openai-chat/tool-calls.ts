@@ -2,7 +2,7 @@
  * Assembles tool calls from deltas. Identity of a call: its index, then its id, then "the last open call"; a new call needs a
  * new id together with a name, or a name that comes after complete arguments (Q031 to Q050).
  */
-import { asNumber, asRecord, asText, defined } from "../../json-value.ts";
+import { asNumber, asRecord, asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName, toWireName } from "../tool-names.ts";
@@ -12,8 +12,8 @@ import { nameLimits } from "./request.ts";
 /** One entry of `delta.tool_calls`, with what is of no use left out. */
 interface CallDelta {
   readonly index: number | undefined;
-  readonly id: string | undefined;
-  readonly name: string | undefined;
+  readonly id: string;
+  readonly name: string;
   readonly fragment: string;
 }
 
@@ -23,7 +23,9 @@ export interface ToolCallAssembler {
   close(): void;
 }
 
-export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFacts): ToolCallAssembler {
+export type CallWriter = Pick<MessageWriter, "append" | "openToolCall" | "closeToolCall">;
+
+export function createToolCallAssembler(writer: CallWriter, facts: ReaderFacts): ToolCallAssembler {
   const calls: OpenCall[] = [];
   /** Declared names, as the request gave them. */
   const declared = new Set(facts.toolNames.map((name) => toWireName(name, nameLimits.nameLength)));
@@ -38,19 +40,19 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
   /** One entry of `delta.tool_calls`. */
   function add(wire: Record<string, unknown>): void {
     const fn = asRecord(wire.function);
+    const name = asText(fn.name);
     const delta = {
       index: asIndex(wire.index),
-      id: asText(wire.id) || undefined, // Q038, Q039
-      name: undecorated(asText(fn.name)) || undefined,
+      id: asText(wire.id), // Q038, Q039
+      name: name && undecorated(name),
       fragment: argumentsFragment(fn.arguments),
     };
-    const call = continued(delta) ?? start(delta);
-    call.wireId ??= delta.id;
-    if (delta.name !== undefined) noteName(call, delta.name);
-    call.thoughtSignature ||= asText(asRecord(asRecord(wire.extra_content).google).thought_signature) || undefined;
+    const call = callOf(delta);
+    call.wireId ||= delta.id;
+    if (name !== "") noteName(call, delta.name);
+    call.thoughtSignature ||= asText(asRecord(asRecord(wire.extra_content).google).thought_signature);
     // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
-    const whole = declared.size === 0 || declared.has(call.name) || delta.fragment !== "";
-    if (call.name !== "" && whole) open(call);
+    if (call.name !== "" && (delta.fragment !== "" || declared.size === 0 || declared.has(call.name))) open(call);
     if (delta.fragment === "") return;
     appendArguments(call, delta.fragment);
     if (call.contentIndex !== undefined) writer.append(call.contentIndex, delta.fragment);
@@ -58,7 +60,7 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
 
   /** Templates leak into names; what surrounds a declared one goes (Q070). */
   function undecorated(name: string): string {
-    const bare = name.replace(/^(?:functions\.|default_api:)/, "").replace(/(?:<\|.*|:\d+)$/, "");
+    const bare = name.replace(/^(?:functions\.|default_api:)|(?:<\|.*|:\d+)$/g, "");
     return declared.has(bare) ? bare : name;
   }
 
@@ -67,36 +69,43 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
     for (const call of calls) {
       if (call.name === "") call.name = "unnamed"; // still reported, so that the model hears of it (Q045)
       const { thoughtSignature } = call;
-      writer.closeToolCall(open(call), defined({ text: finalArguments(call), thoughtSignature }));
+      writer.closeToolCall(open(call), { text: finalArguments(call), ...(thoughtSignature && { thoughtSignature }) });
     }
   }
 
-  /** The call that a delta goes on with, or undefined when it begins one. */
-  function continued(delta: CallDelta): OpenCall | undefined {
+  /** The call that a delta goes on with, or the one that it begins. */
+  function callOf(delta: CallDelta): OpenCall {
     const { index, id, name, fragment } = delta;
     // With an index, only calls of that index come into question; the last one unless an id says otherwise.
-    const candidates = index === undefined ? calls : calls.filter((call) => call.index === index);
-    const last = candidates.at(-1);
-    const sameId = id === undefined ? undefined : candidates.findLast((call) => call.wireId === id);
-    if (sameId !== undefined) return isAnother(sameId, delta) ? undefined : sameId;
-    if (last === undefined || name === undefined) return last; // an id that changes on every delta is no new call (Q037)
-    if (id === undefined) return isNext(last, delta) ? undefined : last;
+    const isCandidate = (call: OpenCall): boolean => index === undefined || call.index === index;
+    const sameId = id === "" ? undefined : calls.findLast((call) => call.wireId === id && isCandidate(call));
+    const last = sameId ?? calls.findLast(isCandidate);
+    if (last === undefined) return start(delta);
+    let isNew: boolean;
+    if (sameId !== undefined) {
+      // One id for several calls without an index: a whole call, then another name.
+      isNew = index === undefined && last.name !== name && declared.has(name) && isComplete(last);
+    } else if (name === "") {
+      // An id that changes on every delta is no new call (Q037).
+      isNew = last.isNamedAgain && /^\s*\{/.test(fragment);
+    } else if (id === "") isNew = isNext(last, delta);
     // A new id with a name is a new call (Q033), unless the last one is under way and this repeats its name and goes on.
-    const goesOn = last.name === name && last.text !== "" && !isComplete(last) && /^[^{]/.test(fragment);
-    return goesOn ? last : undefined;
-  }
-
-  /** Whether a server uses one id for several calls without an index: a whole call, then another name. */
-  function isAnother(call: OpenCall, { index, name }: CallDelta): boolean {
-    return index === undefined && name !== undefined && call.name !== name && declared.has(name) && isComplete(call);
+    else isNew = last.name !== name || last.text === "" || isComplete(last) || !/^[^{]/.test(fragment);
+    if (!isNew) return last;
+    const call = start(delta);
+    if (name === "") call.name = last.name;
+    return call;
   }
 
   /** Whether a name without an id begins another call rather than repeating or completing this one's (Q042, Q043). */
-  function isNext(call: OpenCall, { name = "", fragment }: CallDelta): boolean {
+  function isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
     if (call.name === "") return false;
-    if (call.name === name) return isComplete(call) && call.text !== "{}" && fragment.trim() !== "";
-    if (declared.has(call.name)) return declared.has(name) || isComplete(call);
-    return call.text !== "" && isComplete(call);
+    if (call.name === name) {
+      // Behind whole arguments it may begin another call of the same tool, which shows with what follows.
+      call.isNamedAgain = isComplete(call) && call.text !== "{}";
+      return call.isNamedAgain && fragment.trim() !== "";
+    }
+    return (declared.has(call.name) && declared.has(name)) || isComplete(call);
   }
 
   /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
@@ -113,7 +122,7 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
     // Calls stand in the message in the order in which they began.
     for (const earlier of calls) if (earlier.name !== "") open(earlier);
     const taken = calls.some((call) => call.id === id);
-    const call = createOpenCall(index, id, id === undefined || taken ? facts.createId() : id);
+    const call = createOpenCall(index, id, id === "" || taken ? facts.createId() : id);
     calls.push(call);
     return call;
   }
@@ -127,8 +136,7 @@ export function createToolCallAssembler(writer: MessageWriter, facts: ReaderFact
 }
 
 function argumentsFragment(value: unknown): string {
-  if (typeof value === "string") return value;
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : ""; // Q046
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : asText(value); // Q046
 }
 
 function asIndex(value: unknown): number | undefined {

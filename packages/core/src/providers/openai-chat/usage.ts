@@ -7,9 +7,8 @@ export function findUsage(
   chunk: Record<string, unknown>,
   choice: Record<string, unknown> | undefined,
 ): Usage | undefined {
-  if ((chunk.usage ?? choice?.usage ?? chunk.x_groq ?? chunk.timings ?? undefined) === undefined) return undefined; // nearly always
-  const found = [chunk.usage, choice?.usage, asRecord(chunk.x_groq).usage].find(isRecord);
-  if (found !== undefined) return toUsage(found);
+  const found = chunk.usage ?? choice?.usage ?? asRecord(chunk.x_groq).usage;
+  if (isRecord(found)) return toUsage(found);
   const { prompt_n, predicted_n } = asRecord(chunk.timings); // llama.cpp
   return prompt_n === undefined ? undefined : toUsage({ prompt_tokens: prompt_n, completion_tokens: predicted_n });
 }

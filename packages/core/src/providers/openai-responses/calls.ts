@@ -53,9 +53,9 @@ export class CallReader {
     const raw = { ...begun, ...ended };
     this.learn(part, raw);
     if (ended !== begun) this.complete(part, ended.arguments);
-    if (part.text === "") this.complete(part, part.whole ?? begun.arguments);
+    if (part.length === 0) this.complete(part, part.whole ?? begun.arguments);
     if (raw.status === "incomplete") this.#isCut = true;
-    const uses = part.name === "" ? toolUses(part.whole ?? part.text) : [];
+    const uses = part.name === "" ? toolUses(part.whole ?? part.held) : [];
     if (uses.length > 0) return this.#expand(part, raw, uses);
     if (part.name === "") this.#name(part, asText(raw.name) || "unnamed", raw); // the model must hear of it (Q045)
     part.signature = toSignature({

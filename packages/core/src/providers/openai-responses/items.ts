@@ -77,12 +77,13 @@ export class ItemAssembler {
   /** Text of a message: a piece, or the whole. */
   text(event: Json, field: "text" | "refusal", piece: unknown, whole: unknown): void {
     if (field === "refusal") this.#refused = true;
-    if (asText(piece) + asText(whole) === "") return; // no reason to open a part (Q072)
+    const text = asText(piece) || asText(whole);
+    if (text === "") return; // no reason to open a part (Q072)
     const item = this.#itemFor(event, "message");
     if (item === undefined) return;
     const slot = event.content_index ?? 0;
     const part = item.texts.get(slot);
-    if (part === undefined) item.texts.set(slot, this.#parts.begin("text", { text: asText(piece) || asText(whole) }));
+    if (part === undefined) item.texts.set(slot, this.#parts.begin("text", text));
     else if (typeof piece === "string") this.#parts.append(part, piece);
     else this.#parts.complete(part, asText(whole));
   }
@@ -103,7 +104,7 @@ export class ItemAssembler {
 
   /** A summary, or the thoughts themselves: of a server that sends both, what comes first is shown. */
   reasoning(event: Json, field: "summary_text" | "reasoning_text", piece: unknown, whole: unknown): void {
-    if (asText(piece) + asText(whole) === "") return;
+    if (asText(piece) === "" && asText(whole) === "") return;
     const item = this.#itemFor(event, "reasoning");
     const part = item?.part;
     if (item === undefined || part === undefined || (part.field ??= field) !== field) return;
@@ -112,8 +113,8 @@ export class ItemAssembler {
       if (item.sections.has(section)) return; // the end of one that others followed
       item.sections.add(section);
       item.section = section;
-      if (part.text !== "") this.#parts.append(part, "\n\n");
-      item.from = part.text.length;
+      if (part.length > 0) this.#parts.append(part, "\n\n");
+      item.from = part.length;
     }
     if (typeof piece === "string") this.#parts.append(part, piece);
     else this.#parts.complete(part, asText(whole), item.from);
@@ -201,7 +202,7 @@ export class ItemAssembler {
       case "function_call":
         return this.#calls.begin(raw);
       case "opaque":
-        return this.#parts.begin("opaque", { raw });
+        return this.#parts.begin("opaque", "", raw);
     }
   }
 
@@ -234,7 +235,7 @@ export class ItemAssembler {
     for (const [index, content] of contents.entries()) {
       if (content.type === "refusal") this.#refused = true;
       const part = parts[index];
-      if (part === undefined) parts.push(this.#parts.begin("text", { text: textOf(content) }));
+      if (part === undefined) parts.push(this.#parts.begin("text", textOf(content)));
       else this.#parts.complete(part, textOf(content));
     }
     for (const [index, part] of parts.entries()) {

@@ -9,8 +9,10 @@ type Json = Record<string, unknown>;
 
 export interface Part {
   readonly kind: "text" | "thinking" | "toolCall" | "opaque";
-  /** What came so far: text, thinking, or the JSON of arguments. */
-  text: string;
+  /** What came before it had a place: text, thinking, or the JSON of arguments. */
+  held: string;
+  /** How much came in all. */
+  length: number;
   /** Of a call; it waits for its name. */
   id: string;
   name: string;
@@ -40,21 +42,21 @@ export class PartWriter {
     this.#writer = writer;
   }
 
-  begin(kind: Part["kind"], fields: Partial<Pick<Part, "text" | "raw">> = {}): Part {
+  begin(kind: Part["kind"], text = "", raw: Json = {}): Part {
     const part: Part = {
       kind,
-      text: "",
+      held: text,
+      length: text.length,
       id: "",
       name: "",
       whole: undefined,
       field: undefined,
       signature: undefined,
       isEncrypted: false,
-      raw: {},
+      raw,
       isSettled: false,
       index: undefined,
       ended: false,
-      ...fields,
     };
     this.#waiting.add(part);
     this.#newest = part;
@@ -64,16 +66,24 @@ export class PartWriter {
 
   append(part: Part, text: string): void {
     if (text === "" || part.ended) return;
-    const isFirst = part.text === "";
-    part.text += text;
-    if (part.index !== undefined) this.#writer.append(part.index, text);
-    else if (isFirst) this.settle();
+    const isFirst = part.length === 0;
+    part.length += text.length;
+    if (part.index !== undefined) return this.#writer.append(part.index, text);
+    part.held += text;
+    if (isFirst) this.settle();
   }
 
   /** Text from `from` on as the server says it is: what is missing at its end is written, what was shown otherwise stays. */
   complete(part: Part, whole: string, from = 0): void {
-    const known = part.text.length - from;
-    if (whole.length > known && whole.startsWith(part.text.slice(from))) this.append(part, whole.slice(known));
+    const known = part.length - from;
+    if (whole.length > known && whole.startsWith(this.#textOf(part).slice(from))) this.append(part, whole.slice(known));
+  }
+
+  /** The text so far; the live message has it, but for half a surrogate pair at its end. */
+  #textOf(part: Part): string {
+    const live = part.index === undefined ? undefined : this.#writer.message.content[part.index];
+    if (live?.type === "text") return live.text;
+    return live?.type === "thinking" ? live.thinking : part.held;
   }
 
   end(part: Part): void {
@@ -93,7 +103,7 @@ export class PartWriter {
         continue;
       }
       this.#waiting.delete(part);
-      if (part.kind === "thinking" && part.ended && part.text === "" && part.signature === undefined) continue;
+      if (part.kind === "thinking" && part.ended && part.length === 0 && part.signature === undefined) continue;
       this.#place(part);
     }
   }
@@ -104,7 +114,7 @@ export class PartWriter {
       case "text":
         return true; // begun with its first piece
       case "thinking":
-        return part.text !== "" || part !== this.#newest;
+        return part.length > 0 || part !== this.#newest;
       case "toolCall":
         return part.name !== "";
       case "opaque":
@@ -126,7 +136,7 @@ export class PartWriter {
       case "opaque":
         return this.#writer.opaque({ type: "opaque", protocol: "openai-responses", raw: part.raw });
     }
-    this.#writer.append(part.index, part.text);
+    this.#writer.append(part.index, part.held);
     if (part.ended) this.#close(part, part.index);
   }
 
@@ -136,7 +146,7 @@ export class PartWriter {
       case "text":
         return this.#writer.closeText(index, signature);
       case "thinking":
-        return this.#writer.closeThinking(index, signature, part.isEncrypted && part.text === "");
+        return this.#writer.closeThinking(index, signature, part.isEncrypted && part.length === 0);
       case "toolCall":
         return this.#writer.closeToolCall(index, {
           ...(whole !== undefined && { text: whole }),

@@ -32,11 +32,14 @@ export class ResponsesReader implements ProtocolReader {
 
   /** `[DONE]` belongs to another protocol and says nothing here (Q017, Q179). */
   sentinel(data: string): boolean {
-    return data.length <= 16 && data.trim().toLowerCase() === "[done]";
+    return data.trim().toLowerCase() === "[done]";
   }
 
   event(data: Json, name: string): void {
     const type = typeof data.type === "string" ? data.type : name;
+    // Nearly always, and fast: here all data has one shape.
+    if (type === "response.output_text.delta" && name !== "error" && !isError(data.error))
+      return this.#items.text(data, "text", data.delta, undefined);
     if (type === "error" || name === "error" || isError(data.error)) throw errorOf(data); // Q019, Q180
     if (Array.isArray(data.choices) || asText(data.object).startsWith("chat.completion")) {
       throw new BowlineError(
@@ -77,8 +80,6 @@ export class ResponsesReader implements ProtocolReader {
       case "response.content_part.added":
       case "response.content_part.done":
         return this.#items.content(data, asRecord(data.part));
-      case "response.output_text.delta":
-        return this.#items.text(data, "text", data.delta, undefined);
       case "response.output_text.done":
         return this.#items.text(data, "text", undefined, data.text);
       case "response.output_text.annotation.added":

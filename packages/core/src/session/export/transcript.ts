@@ -46,6 +46,7 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
     case "message":
       return [{ ...sectionOf(entry.message), time }];
     case "compaction":
+      if (entry.summary === "") return []; // results were cut down, which people need not know
       return note("Earlier messages were summarised for the model", { type: "prose", text: entry.summary });
     case "model_change":
       return note(`The model is now ${entry.provider}/${entry.model}`);

@@ -1,0 +1,123 @@
+/** Chat Completions of servers that leave in the text what has fields of its own: thinking (Q087, Q088) and calls (Q069). */
+import { BowlineError } from "../../errors.ts";
+import type { MessageWriter } from "../../llm/writer.ts";
+import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
+import { fromWireName } from "../tool-names.ts";
+import { nameLimits } from "./messages.ts";
+import { createChatReader, type ChatWriter } from "./response.ts";
+import { createCallFinder, type TextCallFormat } from "./text-calls.ts";
+import { createThinkSplitter } from "./think-tags.ts";
+
+export interface TextDialect {
+  /** Default: tags are text. */
+  readonly thinkTags?: "split" | "open";
+  /** Read where tools were declared and no real call came. Default: calls in the text are text. */
+  readonly textCalls?: TextCallFormat;
+}
+
+/** What the reader below takes for the index of a text; where its pieces go shows with them. */
+const TEXT = -1;
+
+export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, facts: ReaderFacts): ProtocolReader {
+  const { thinkTags, textCalls } = dialect;
+  if (thinkTags === undefined && textCalls === undefined) return createChatReader(writer, facts);
+  let open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
+  let hasText = false;
+  let hasCalls = false;
+  const say = (text: string): void => write("text", text);
+  const calls =
+    textCalls !== undefined && facts.toolNames.length > 0 ? createCallFinder(textCalls, isDeclared, say) : undefined;
+  const text = calls ?? { add: say, flush: () => {} };
+  const filter =
+    thinkTags === undefined
+      ? text
+      : createThinkSplitter(thinkTags, {
+          think: (thought) => write("thinking", thought),
+          say: (said) => text.add(said),
+        });
+  const tagged: ChatWriter = {
+    message: writer.message,
+    get started() {
+      return writer.started || hasText;
+    },
+    openText: () => TEXT,
+    openThinking: (field) => writer.openThinking(field),
+    openToolCall(id, name) {
+      hasCalls = true;
+      flush();
+      return writer.openToolCall(id, name);
+    },
+    append(index, piece) {
+      if (index !== TEXT) return writer.append(index, piece);
+      hasText ||= piece !== "";
+      filter.add(piece);
+    },
+    close: (index, extra) => (index === TEXT ? endText() : writer.close(index, extra)),
+    closeToolCall: (index, extra) => writer.closeToolCall(index, extra),
+    opaque: (part) => writer.opaque(part),
+    describe: (fields) => writer.describe(fields),
+    done,
+  };
+  const reader = createChatReader(tagged, facts);
+  return {
+    event: (data, name) => keeping(() => reader.event(data, name)),
+    sentinel: (data) => keeping(() => reader.sentinel?.(data) === true),
+    end: () => keeping(() => reader.end()),
+  };
+
+  function isDeclared(name: string): boolean {
+    return facts.toolNames.includes(fromWireName(name, facts.toolNames, nameLimits.nameLength));
+  }
+
+  /** A failure ends the message with all that came. */
+  function keeping<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      flush();
+      throw error;
+    }
+  }
+
+  /** What may be a call is held back further. */
+  function endText(): void {
+    if (filter !== text) filter.flush();
+    closeOpen();
+  }
+
+  function flush(): void {
+    filter.flush();
+    text.flush();
+    closeOpen();
+  }
+
+  function write(kind: "text" | "thinking", piece: string): void {
+    if (piece === "") return;
+    if (open?.kind !== kind) {
+      closeOpen();
+      open = { kind, index: kind === "text" ? writer.openText() : writer.openThinking() };
+    }
+    writer.append(open.index, piece);
+  }
+
+  function closeOpen(): void {
+    if (open !== undefined) writer.close(open.index);
+    open = undefined;
+  }
+
+  function done(reason: "stop" | "length" | "toolUse"): void {
+    endText();
+    const found = hasCalls || reason === "length" ? undefined : calls?.take(); // calls that were cut are text
+    flush();
+    for (const call of found ?? []) {
+      const name = fromWireName(call.name, facts.toolNames, nameLimits.nameLength);
+      const index = writer.openToolCall(facts.createId(), name);
+      writer.append(index, call.text);
+      writer.closeToolCall(index);
+    }
+    if (!writer.started) {
+      throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
+    }
+    writer.done(found === undefined ? reason : "toolUse");
+  }
+}

@@ -1,0 +1,80 @@
+/** Thinking that a server leaves in the text, between `<think>` and `</think>` (Q087, Q088). Only the beginning of a text is looked at. */
+
+export interface TextFilter {
+  add(piece: string): void;
+  /** No more comes: what was held back, as what it is by then. */
+  flush(): void;
+}
+
+export interface ThinkSink {
+  readonly think: (text: string) => void;
+  readonly say: (text: string) => void;
+}
+
+const opening = "<think>";
+const closing = "</think>";
+/** White space that may stand before the tag. */
+const MAX_MARGIN = 256;
+
+/**
+ * `split`: a text that begins with the opening tag begins with thinking. `open`: so does any other, since the server's template has
+ * written the tag; without a closing tag it is thinking to its end. Tags, and white space behind them, are in neither.
+ */
+export function createThinkSplitter(mode: "split" | "open", { think, say }: ThinkSink): TextFilter {
+  let state: "start" | "margin" | "thinking" | "gap" | "text" = "start";
+  let held = "";
+  return {
+    add(piece) {
+      if (state === "text") return say(piece);
+      held += piece;
+      while (step());
+    },
+    flush() {
+      const rest = held;
+      held = "";
+      if (rest === "") return;
+      if (state === "thinking") return think(rest);
+      state = "text";
+      say(rest);
+    },
+  };
+
+  /** Goes on as far as what is held says where; whether there may be more to do. */
+  function step(): boolean {
+    switch (state) {
+      case "start": {
+        const text = held.trimStart();
+        if (opening.startsWith(text) && text !== opening && held.length < MAX_MARGIN) return false;
+        const isTagged = text.startsWith(opening);
+        if (isTagged) held = text.slice(opening.length);
+        state = isTagged || mode === "open" ? "margin" : "text";
+        return true;
+      }
+      case "margin":
+      case "gap":
+        held = held.trimStart();
+        if (held === "") return false;
+        state = state === "gap" ? "text" : "thinking";
+        return true;
+      case "thinking": {
+        const end = held.indexOf(closing);
+        const length = end === -1 ? held.length - cutTag(held, closing) : end;
+        if (length > 0) think(held.slice(0, length));
+        held = held.slice(end === -1 ? length : end + closing.length);
+        if (end !== -1) state = "gap";
+        return end !== -1;
+      }
+      case "text":
+        say(held);
+        held = "";
+        return false;
+    }
+  }
+}
+
+/** How much of the text's end is the beginning of the tag. */
+export function cutTag(text: string, tag: string): number {
+  let length = Math.min(tag.length - 1, text.length);
+  while (!text.endsWith(tag.slice(0, length))) length--;
+  return length;
+}

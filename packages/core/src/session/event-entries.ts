@@ -1,0 +1,79 @@
+/** What the log keeps of a run's events. */
+import { compactedView } from "../agent/context/view.ts";
+import type { AgentEvent, AgentMessage } from "../agent/event.ts";
+import { defined } from "../json-value.ts";
+import { messageText } from "../llm/message.ts";
+import type { EntryBody } from "./entry.ts";
+
+/** The transcript as the agent has it; `idOf` knows the entry of a message, unless it is a summary. */
+export interface KeptTranscript {
+  readonly messages: readonly AgentMessage[];
+  idOf(this: void, message: AgentMessage): string | undefined;
+}
+
+/** Nothing for most events: the starts of runs and the steps of tools are kept by other ways. */
+export function entriesOfEvent(event: AgentEvent, transcript: KeptTranscript): EntryBody[] {
+  const { runId } = event;
+  switch (event.type) {
+    case "agent_end": {
+      const { reason, usage, error } = event;
+      return [{ type: "run_end", runId, reason, usage, ...defined({ error }) }];
+    }
+    case "message_end":
+      return [{ type: "message", runId, message: event.message }];
+    case "approval_request": {
+      const { type, approvalId, toolCallId, toolName, args, reason, expiresAt } = event;
+      return [{ type, approvalId, toolCallId, toolName, args, ...defined({ reason, expiresAt }) }];
+    }
+    case "approval_answer": {
+      const { type, approvalId, decision, by, reason } = event;
+      return [{ type, approvalId, decision, ...defined({ by, reason }) }];
+    }
+    case "compaction_end": {
+      const { usage } = event;
+      const isFree = Object.keys(usage).length === 0;
+      return [...(isFree ? [] : [{ type: "usage", runId, usage } as const]), ...compactionOf(event, transcript)];
+    }
+    case "agent_start":
+    case "turn_start":
+    case "turn_end":
+    case "message_start":
+    case "message_update":
+    case "tool_execution_start":
+    case "tool_execution_update":
+    case "tool_execution_end":
+    case "request_retry":
+    case "model_failover":
+    case "compaction_start":
+      return [];
+  }
+}
+
+/** Says what is sent from now on, so that another process sends the same. */
+function compactionOf(
+  event: Extract<AgentEvent, { type: "compaction_end" }>,
+  { messages, idOf }: KeptTranscript,
+): EntryBody[] {
+  const { outcome, summary, firstKept, firstKeptIndex, tokensBefore, maxResultTokens } = event;
+  // Of a transcript that another hook made for the request nothing can be said: it is compacted again after reopening.
+  if (outcome === "none" || messages[firstKeptIndex] !== firstKept) return [];
+  const shown = compactedView(messages, { summary, firstKeptIndex, messageCount: messages.length });
+  // Summaries are in no entry: the new one, and that of an earlier process if it still is sent.
+  const lastSummary = shown.findLastIndex((message) => idOf(message) === undefined);
+  const before = shown.slice(0, lastSummary + 1);
+  const first = shown[lastSummary + 1];
+  const earlierIds = before.map(idOf).filter((id) => id !== undefined);
+  return [
+    {
+      type: "compaction",
+      summary: before
+        .filter((message) => idOf(message) === undefined)
+        .map(messageText)
+        .join("\n\n"),
+      firstKeptId: (first && idOf(first)) ?? null,
+      ...(earlierIds.length > 0 && { earlierIds }),
+      tokensBefore,
+      ...defined({ maxResultTokens }),
+    },
+  ];
+}

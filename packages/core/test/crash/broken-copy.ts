@@ -1,0 +1,51 @@
+/** Copies of the library that are broken on purpose, to see that the kill test finds it. */
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+interface Breakage {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  /** What the kill test says of it. */
+  readonly found: RegExp;
+}
+
+export const breakages = {
+  "the intent is written after the tool ran": {
+    file: "session/agent-session.ts",
+    from: "    await add(intent, () => ({ ...intent, args: inJson(call.args) }));\n    let result = (await fn()) as SettledCall;\n",
+    to: "    let result = (await fn()) as SettledCall;\n    await add(intent, () => ({ ...intent, args: inJson(call.args) }));\n",
+    found: /has an effect and no intent/,
+  },
+  "a call that was begun is run again": {
+    file: "session/recorded-calls.ts",
+    from: "  if (result !== undefined) return result.result as SettledCall;\n  return",
+    to: "  if (intent !== undefined || result !== undefined) return undefined;\n  return",
+    found: /ran again, and its result was recorded|ran 2 times/,
+  },
+  "an entry is acknowledged before it is written": {
+    file: "session/node/write-log.ts",
+    from: "      await writeAll(this.#file, bytes);\n",
+    to: "      for (const { settle } of batch) settle();\n      await new Promise((resolve) => setTimeout(resolve, 5));\n      await writeAll(this.#file, bytes);\n",
+    found: /was acknowledged and is lost|has an effect and no intent/,
+  },
+} as const satisfies Readonly<Record<string, Breakage>>;
+
+/** The child of a broken copy, in a folder that goes away. Rejects when the text to break is no longer there. */
+export async function breakCopy({ file, from, to }: Breakage): Promise<AsyncDisposable & { readonly child: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "bowline-broken-"));
+  const core = join(import.meta.dirname, "../..");
+  await cp(join(core, "src"), join(folder, "src"), { recursive: true });
+  await cp(join(core, "package.json"), join(folder, "package.json"));
+  await cp(join(core, "test/crash/child.ts"), join(folder, "test/crash/child.ts"));
+  await symlink(join(core, "../../node_modules"), join(folder, "node_modules"));
+  const path = join(folder, "src", file);
+  const source = await readFile(path, "utf8");
+  if (source.split(from).length !== 2) throw new Error(`${file} no longer has the text that is to be broken.`);
+  await writeFile(path, source.replace(from, to));
+  return {
+    child: join(folder, "test/crash/child.ts"),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * Kills agents at random moments and lets others go on, until each task is done. After every kill: what was acknowledged is there,
+ * what was there is unchanged, no effect is without its intent, and no tool ran again that must not.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AgentMessage } from "../../src/agent/index.ts";
+import { openSession, type Entry } from "../../src/session/index.ts";
+import { createJsonlStore } from "../../src/session/node/index.ts";
+import { assertAccepted, user } from "../context-rig.ts";
+import { startModelServer, TURNS } from "./model-server.ts";
+
+export interface KillOptions {
+  readonly kills: number;
+  /** How many children at once. Default 6: they wait for the disk and for the model more than they work. */
+  readonly lanes?: number;
+  /** Default: the one beside this file. */
+  readonly child?: string;
+  readonly onProgress?: (report: KillReport) => void;
+}
+
+export interface KillReport {
+  kills: number;
+  /** Tasks that were brought to their end. */
+  tasks: number;
+  /** Executions of tools, and of those such as were run again because they may be. */
+  executions: number;
+  again: number;
+  /** Calls that were reported to the model as unknown. */
+  unknown: number;
+  /** Files whose end was torn. */
+  torn: number;
+  requests: number;
+  summaries: number;
+  /** Everything that was wrong; the first ends it all. */
+  problems: string[];
+}
+
+/** Compiled once: a child that is killed leaves no cache. */
+const cache = join(import.meta.dirname, "../../../../node_modules/.cache/crash-child");
+const env = { ...process.env, NODE_COMPILE_CACHE: cache };
+
+export async function killRuns({ kills, lanes = 6, onProgress, ...options }: KillOptions): Promise<KillReport> {
+  const { child = join(import.meta.dirname, "child.ts") } = options;
+  const folder = await mkdtemp(join(tmpdir(), "bowline-crash-"));
+  const report: KillReport = {
+    kills: 0,
+    tasks: 0,
+    executions: 0,
+    again: 0,
+    unknown: 0,
+    torn: 0,
+    requests: 0,
+    summaries: 0,
+    problems: [],
+  };
+  let planned = 0;
+  let tasks = 0;
+  await using server = await startModelServer();
+  try {
+    await once(spawn(process.execPath, [child], { env, stdio: "ignore" }), "close");
+    const lane = async (): Promise<void> => {
+      while (planned < kills && report.problems.length === 0) await oneTask(`task${tasks++}`);
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+  } catch (error) {
+    report.problems.push(String(error));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  report.problems.push(...server.problems);
+  return { ...report, ...server.counts };
+
+  async function oneTask(id: string): Promise<void> {
+    const task = new Task(folder, id, report);
+    for (let isDone = false; !isDone && report.problems.length === 0;) {
+      const isKilled = planned < kills;
+      if (isKilled) planned++;
+      const { ended, wasKilled } = await live(id, isKilled, task);
+      if (wasKilled) report.kills++;
+      else if (isKilled) planned--;
+      await task.check();
+      isDone = !wasKilled;
+      if (isDone) await task.checkEnd(ended);
+      onProgress?.(report);
+    }
+  }
+
+  /** One process, from its start until it is killed or done. */
+  async function live(id: string, isKilled: boolean, task: Task): Promise<{ ended: string; wasKilled: boolean }> {
+    const life = spawn(process.execPath, [child, folder, id, server.baseUrl], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    let complaint = "";
+    const lines = (): string[] => said.split("\n").slice(0, -1); // a line that was cut by the kill was not said
+    life.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+    life.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
+    const closed = once(life, "close");
+    if (isKilled) {
+      // Mostly while it works, however fast the machine is; now and then while it starts.
+      const least = Math.random() < 0.9 ? Math.random() * 16 : 0;
+      while (lines().length < least && life.exitCode === null) await Promise.race([once(life.stdout, "data"), closed]);
+      await Promise.race([sleep(Math.random() * (least === 0 ? 150 : 20)), closed]);
+      life.kill("SIGKILL");
+    }
+    const [code, signal] = (await closed) as [number | null, string | null];
+    for (const line of lines()) {
+      const { acknowledged = [] } = JSON.parse(line) as { acknowledged?: string[] };
+      for (const entry of acknowledged) task.acknowledged.add(entry);
+    }
+    if (signal === null && code !== 0) report.problems.push(`${id}: the child failed: ${complaint}`);
+    return { ended: lines().at(-1) ?? "", wasKilled: signal === "SIGKILL" };
+  }
+}
+
+/** What is known of one task, from kill to kill. */
+class Task {
+  readonly acknowledged = new Set<string>();
+  readonly #folder: string;
+  readonly #id: string;
+  readonly #report: KillReport;
+  #entries: Entry[] = [];
+  /** How often each call had run when last looked at. */
+  #ran = new Map<string, number>();
+
+  constructor(folder: string, id: string, report: KillReport) {
+    this.#folder = folder;
+    this.#id = id;
+    this.#report = report;
+  }
+
+  async check(): Promise<void> {
+    const store = createJsonlStore(this.#folder);
+    if (!existsSync(join(this.#folder, `${this.#id}.jsonl`))) {
+      this.#must(this.acknowledged.size === 0 && this.#entries.length === 0, "the file is gone");
+      return;
+    }
+    const session = await openSession(store, this.#id, { readOnly: true });
+    const entries: Entry[] = [];
+    for await (const entry of session.entries()) entries.push(entry as Entry);
+    for (const { message } of session.damage) {
+      this.#must(/^The end of .* (?:was|is) torn/.test(message), message);
+      this.#report.torn++;
+    }
+    const there = new Set(entries.map(({ id }) => id));
+    for (const id of this.acknowledged) this.#must(there.has(id), `the entry ${id} was acknowledged and is lost`);
+    const before = JSON.stringify(this.#entries);
+    this.#must(JSON.stringify(entries.slice(0, this.#entries.length)) === before, "what was there has changed");
+    this.#checkEffects(entries);
+    this.#entries = entries;
+  }
+
+  #checkEffects(entries: readonly Entry[]): void {
+    const ran = this.#ledger();
+    const intents = new Map(
+      entries.flatMap((entry) => (entry.type === "tool_intent" ? [[entry.idempotencyKey, entry]] : [])),
+    );
+    for (const [key, times] of ran) {
+      const intent = intents.get(key);
+      this.#must(intent !== undefined, `${key} has an effect and no intent`);
+      this.#must(times === 1 || intent?.replay === "safe", `${key} ran ${times} times`);
+    }
+    for (const entry of this.#entries) {
+      if (entry.type !== "tool_result") continue;
+      const { idempotencyKey: key } = entry;
+      this.#must(ran.get(key) === this.#ran.get(key), `${key} ran again, and its result was recorded`);
+    }
+    for (const entry of entries) {
+      if (entry.type === "tool_result")
+        this.#must(ran.has(entry.idempotencyKey), `${entry.idempotencyKey} has a result and no effect`);
+    }
+    this.#ran = ran;
+  }
+
+  #ledger(): Map<string, number> {
+    const path = join(this.#folder, `${this.#id}.ledger`);
+    const ran = new Map<string, number>();
+    if (!existsSync(path)) return ran;
+    for (const key of readFileSync(path, "utf8").split("\n").slice(0, -1)) ran.set(key, (ran.get(key) ?? 0) + 1);
+    return ran;
+  }
+
+  /** The whole task, when it is done. */
+  async checkEnd(ended: string): Promise<void> {
+    this.#must(ended === '{"ended":"done"}', `it ended otherwise: ${ended}`);
+    const session = await openSession(createJsonlStore(this.#folder), this.#id, { readOnly: true });
+    const { run } = await session.state();
+    this.#must(run?.reason === "done", `the run is ${run?.reason ?? "open"}`);
+    this.#must(run?.turns === TURNS + 1, `${run?.turns} turns`);
+    const all = (await session.allMessages()) as AgentMessage[];
+    const next = user("And then?");
+    for (const messages of [all, (await session.contextMessages()) as AgentMessage[]]) {
+      try {
+        assertAccepted([...messages, next]);
+      } catch (error) {
+        this.#must(false, `the transcript is not accepted: ${String(error)}`);
+      }
+    }
+    const told = new Set(
+      all.flatMap((message) => (message.role === "toolResult" ? unknownKey(JSON.stringify(message)) : [])),
+    );
+    for (const [key, { intent, result }] of run?.calls ?? []) {
+      const isInDoubt = result === undefined;
+      this.#must(
+        told.has(key) === isInDoubt,
+        `${intent.toolName} ${key}: in doubt ${isInDoubt}, told ${told.has(key)}`,
+      );
+    }
+    const ran = [...this.#ran.values()];
+    this.#report.tasks++;
+    this.#report.unknown += told.size;
+    this.#report.executions += ran.reduce((sum, times) => sum + times, 0);
+    this.#report.again += ran.reduce((sum, times) => sum + times - 1, 0);
+  }
+
+  #must(holds: boolean, problem: string): void {
+    if (!holds) this.#report.problems.push(`${this.#id}: ${problem}`);
+  }
+}
+
+function unknownKey(text: string): string[] {
+  return /The process ended while .* Its idempotency key is ([^"]+)\./.exec(text)?.slice(1) ?? [];
+}

@@ -1,0 +1,31 @@
+/** What runs may use: their own budget, one that several share, and that of the run whose tool started them. */
+import type { AssistantMessage } from "../../src/llm/message.ts";
+import type { RunRecord } from "./facts.ts";
+import type { Settings } from "./plan.ts";
+import type { Report } from "./report.ts";
+
+/** `runs` draw on the budget together; one of them is making a request. */
+export function checkBudget(runs: readonly RunRecord[], budget: Settings["budget"], now: number, report: Report): void {
+  if (budget === undefined) return;
+  const { maxTurns = Infinity, maxTokens = Infinity, maxCost = Infinity, maxTimeMs = Infinity } = budget;
+  const all = runs.flatMap(withNested);
+  const answers = all.flatMap(({ messages }) =>
+    messages.flatMap(({ message }) => (message.role === "assistant" ? [message] : [])),
+  );
+  const sum = (of: (message: AssistantMessage) => number | undefined): number => {
+    const known = answers.map(of).filter((count) => count !== undefined);
+    // What no server reported is unknown, and nothing is spent.
+    return known.length === 0 ? -1 : known.reduce((total, count) => total + count);
+  };
+  const requests = all.reduce((total, { calls }) => total + calls.size, 0);
+  const isWithin =
+    requests <= maxTurns &&
+    sum(({ usage }) => usage.totalTokens) < maxTokens &&
+    sum(({ usage }) => usage.cost?.total) < maxCost;
+  if (!isWithin) report("budget", "a request beyond the budget");
+  if (now - (runs[0]?.startedAt ?? now) > maxTimeMs) report("budget", "a request beyond the budget's time");
+}
+
+function withNested(run: RunRecord): RunRecord[] {
+  return [run, ...run.nested.flatMap(withNested)];
+}

@@ -1,0 +1,103 @@
+/** What a run came to, against what happened in it. */
+import type { RunResult } from "../../src/agent/index.ts";
+import { toErrorInfo } from "../../src/errors.ts";
+import { messageText, toolCallsOf } from "../../src/llm/message.ts";
+import type { Usage } from "../../src/llm/usage.ts";
+import { fits } from "./arguments.ts";
+import type { RunRecord } from "./facts.ts";
+import type { Report } from "./report.ts";
+
+/** Invariants 2 and 4 at `agent_end`. `isStopped`: a listener, a hook or the time budget may have ended the run. */
+export function checkEnd(run: RunRecord, isStopped: boolean, hasBudget: boolean, report: Report): void {
+  const { end, lastAnswer: answer, abort } = run;
+  if (end === undefined) return report("2 terminal event", "the run settled without agent_end");
+  const { reason, error } = end;
+  const isCut = answer?.stopReason === "error" || answer?.stopReason === "aborted";
+  const said = `the run ended ${reason} with ${JSON.stringify(error)}`;
+  if (isCut && !isStopped && abort === undefined && JSON.stringify(error) !== JSON.stringify(answer.error)) {
+    report("4 error", `${said}; its last answer failed with ${JSON.stringify(answer.error)}`);
+  }
+  if (error?.code === "internal_error") report("0 result", said);
+  if (end.messages.some((message, index) => message !== run.messages[index]?.message)) {
+    report("0 result", "agent_end has other messages than were recorded");
+  }
+  if (JSON.stringify(sorted(end.usage)) !== JSON.stringify(sorted(usageOf(run)))) {
+    report("0 result", `agent_end has usage ${JSON.stringify(end.usage)}, not ${JSON.stringify(usageOf(run))}`);
+  }
+  const isWhole = reason === "done" || reason === "length";
+  if (isWhole === (error !== undefined)) report("0 result", said);
+  if (isWhole && isCut) report("0 result", `${said}; its last answer ended ${answer.stopReason}`);
+  if (isWhole && abort !== undefined && run.turnEnds > abort.turnEnds) {
+    report("3 request", `${said}, although it was aborted before its last turn ended`);
+  }
+  switch (reason) {
+    case "aborted":
+      if (abort === undefined && answer?.error?.code !== "aborted") report("0 result", `${said}; nobody aborted it`);
+      break;
+    case "done":
+      if (!isFinished(run)) report("0 result", `${said}, with something left to do`);
+      break;
+    case "length":
+      if (answer?.stopReason !== "length" && answer?.paused !== true) report("0 result", said);
+      break;
+    case "budget":
+      if (!hasBudget || error?.code !== "budget_exceeded") report("budget", said);
+      break;
+    case "error":
+      break;
+  }
+}
+
+/** Nothing asks for another model call. */
+function isFinished({ lastTurn, lastAnswer, stopAsked, terminating }: RunRecord): boolean {
+  if (stopAsked || lastTurn === undefined || lastAnswer === undefined) return stopAsked;
+  const calls = toolCallsOf(lastAnswer);
+  return calls.length === 0 ? lastAnswer.paused !== true : calls.every(({ id }) => terminating.has(id));
+}
+
+/** The result is the terminal event again, with few exceptions. */
+export function checkResult(run: RunRecord, result: RunResult, report: Report): void {
+  const { end } = run;
+  if (end === undefined) return;
+  const answers = run.messages.flatMap(({ message }) => (message.role === "assistant" ? [message] : []));
+  // That no value came is found out when the run has ended.
+  const reason = result.error?.code === "invalid_output" ? end.reason : result.reason;
+  const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
+  const best = said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
+  const facts = {
+    messages: result.messages.every((message, index) => message === end.messages[index]),
+    usage: JSON.stringify(result.usage) === JSON.stringify(end.usage),
+    turns: result.turns === run.answers,
+    message: result.message === best,
+  };
+  if (!Object.values(facts).every(Boolean)) report("0 result", `the result differs: ${JSON.stringify(facts)}`);
+  const { output } = result;
+  const hasValue = output !== undefined;
+  if (hasValue ? !fits(output) : run.isForOutput && result.reason === "done") {
+    report("0 result", `the result is ${result.reason} with output ${JSON.stringify(output)}`);
+  }
+  // A listener of agent_end itself; a run that ended without the value it was asked for.
+  if (result.error?.code === "listener_failed" || result.error?.code === "invalid_output") return;
+  const error = result.error === undefined ? undefined : toErrorInfo(result.error);
+  if (result.reason !== end.reason || JSON.stringify(error) !== JSON.stringify(end.error)) {
+    report(
+      "4 error",
+      `the result is ${result.reason} ${JSON.stringify(error)}, agent_end ${JSON.stringify(end.error)}`,
+    );
+  }
+}
+
+function usageOf({ messages }: RunRecord): Usage {
+  const sum: { totalTokens?: number; input?: number; output?: number; cost?: { total: number } } = {};
+  for (const { message } of messages) {
+    if (message.role !== "assistant") continue;
+    const { cost, ...counts } = message.usage;
+    for (const [key, count] of Object.entries(counts) as ["input", number][]) sum[key] = (sum[key] ?? 0) + count;
+    if (cost !== undefined) sum.cost = { total: (sum.cost?.total ?? 0) + cost.total };
+  }
+  return sum;
+}
+
+function sorted(usage: Usage): unknown[] {
+  return Object.entries(usage).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,72 @@
+/** The messages that were queued for an agent: each is seen once, in its order, and none is lost. */
+import type { RunRecord } from "./facts.ts";
+import type { Settings } from "./plan.ts";
+import type { Report } from "./report.ts";
+
+export type QueueKind = "steering" | "followUp";
+
+interface Queued {
+  readonly kind: QueueKind;
+  readonly text: string;
+  state: "waiting" | "seen" | "cleared";
+}
+
+export class QueueWatch {
+  readonly #queue: Queued[] = [];
+  readonly #settings: Settings;
+  readonly #report: Report;
+
+  constructor(settings: Settings, report: Report) {
+    this.#settings = settings;
+    this.#report = report;
+  }
+
+  add(kind: QueueKind, text: string): void {
+    this.#queue.push({ kind, text, state: "waiting" });
+  }
+
+  clear(): void {
+    for (const queued of this.#queue) if (queued.state === "waiting") queued.state = "cleared";
+  }
+
+  /** A steering message is there that was not seen yet. */
+  get hasSteering(): boolean {
+    return this.#queue.some(({ kind, state }) => kind === "steering" && state !== "seen");
+  }
+
+  get waiting(): number {
+    return this.#queue.filter(({ state }) => state === "waiting").length;
+  }
+
+  /** A user's message came: one at a time, unless the mode says all. Gives the queue it was in. `now`: when it was taken, at the latest. */
+  seen(content: unknown, run: RunRecord, isAll: boolean, now: number): QueueKind | undefined {
+    const index = this.#queue.findIndex(({ text }) => text === content);
+    const queued = this.#queue[index];
+    if (queued === undefined) return undefined;
+    const { kind, state, text } = queued;
+    if (state === "seen") this.#report("3 queue", `"${text}" came twice`);
+    queued.state = "seen";
+    const earlier = this.#queue.slice(0, index);
+    if (earlier.some((other) => other.kind === kind && other.state === "waiting")) {
+      this.#report("3 queue", `"${text}" came before one that was queued earlier`);
+    }
+    const mode = kind === "steering" ? this.#settings.steeringMode : this.#settings.followUpMode;
+    if (++run.taken[kind] > 1 && mode !== "all" && !isAll) {
+      this.#report("3 queue", `two messages of the ${kind} queue came in one turn`);
+    }
+    if (run.abort !== undefined && run.abort.at < now) {
+      this.#report("3 queue", `"${text}" was taken after the abort`);
+    }
+    return kind;
+  }
+
+  /** The transcript of a run whose events were not all read. */
+  readLater(messages: readonly { readonly role: string; readonly content?: unknown }[]): void {
+    const contents = new Set(messages.filter(({ role }) => role === "user").map(({ content }) => content));
+    for (const queued of this.#queue) if (contents.has(queued.text)) queued.state = "seen";
+  }
+
+  end(): void {
+    for (const { text, state } of this.#queue) if (state === "waiting") this.#report("3 queue", `"${text}" was lost`);
+  }
+}

@@ -1,0 +1,73 @@
+/** The invariants of design, in thousands of random worlds. How it works, and how to go on from a seed: docs/testing.md. */
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { drawPlan } from "./draw-plan.ts";
+import { explain } from "./replay.ts";
+import { shrink } from "./shrink.ts";
+import { Simulator } from "./simulate.ts";
+
+/** The same worlds each time, unless another base is asked for; `npm run simulate` looks at new ones. */
+const BASE = Number(process.env.BOWLINE_SIMULATION_SEED ?? 1);
+const RUNS = 20_000;
+
+describe("random worlds", () => {
+  const simulator = new Simulator();
+  after(() => simulator[Symbol.dispose]());
+
+  it(`keep every invariant in ${RUNS} runs, and hold whatever can happen`, async (test) => {
+    test.diagnostic(`base seed ${BASE}`);
+    const census = new Map<string, number>();
+    let runs = 0;
+    for (let seed = BASE; runs < RUNS; seed++) {
+      const verdict = await simulator.run(seed);
+      if (verdict.finding !== undefined) assert.fail(await explain(simulator, seed));
+      runs += verdict.runs;
+      for (const [what, count] of verdict.census) census.set(what, (census.get(what) ?? 0) + count);
+    }
+    test.diagnostic([...census].map(([what, count]) => `${what} ${count}`).join(", "));
+    for (const what of mustHappen) {
+      assert.ok((census.get(what) ?? 0) >= 20, `${what} happened ${census.get(what) ?? 0} times`);
+    }
+  });
+
+  it("are the same from the same seed, to the last event", async () => {
+    for (let seed = BASE; seed < BASE + 100; seed++) {
+      const [one, other] = [
+        await simulator.runPlan(drawPlan(seed), true),
+        await simulator.runPlan(drawPlan(seed), true),
+      ];
+      assert.ok(one.trace.length > 0);
+      assert.deepEqual(one.trace, other.trace);
+    }
+  });
+
+  it("shrink to what a failure needs", async () => {
+    const hasAbort = (plan: ReturnType<typeof drawPlan>): boolean =>
+      plan.agents.some(({ actions }) => actions.some(({ does }) => does === "abort"));
+    let seed = BASE;
+    while (!hasAbort(drawPlan(seed))) seed++;
+    const { agents } = await shrink(drawPlan(seed), async (plan) => hasAbort(plan));
+    const [agent] = agents;
+    assert.equal(agents.length, 1);
+    assert.deepEqual([agent?.actions.length, agent?.answers, agent?.tools, agent?.starts], [1, [], [], []]);
+  });
+});
+
+/** What a world must be able to bring about: otherwise nothing was tested. */
+const mustHappen = Object.entries({
+  agent_end: ["done", "length", "error", "aborted", "budget"],
+  tool_execution_end: ["finished", "failed", "stopped", "left_running", "not_started"],
+  answer: ["stop", "toolUse", "length", "error", "aborted"],
+  error: [
+    "listener_failed",
+    "hook_failed",
+    "stream_truncated",
+    "stream_corrupt",
+    "stream_function_failed",
+    "invalid_output",
+  ],
+  queued: ["steering", "followUp"],
+})
+  .flatMap(([kind, names]) => names.map((name) => `${kind} ${name}`))
+  .concat(["request_retry", "model_failover", "tool_execution_update", "approval_request", "approval_answer"])
+  .concat(["event of a nested run", "request on a strict wire", "value of a schema"]);

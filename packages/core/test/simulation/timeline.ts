@@ -1,0 +1,106 @@
+/**
+ * A world's time. It moves only when nothing else can run: the caller lets a turn of the event loop pass, in which the engine
+ * empties the queue of microtasks, and then fires the next timer. Of timers that are due together any may come first.
+ */
+import { sleep, type Clock } from "../../src/clock.ts";
+import type { Random } from "./random.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly fire: () => void;
+}
+
+/** A clock of the timeline that knows how many of its own timers are pending. */
+export interface CountingClock extends Clock {
+  readonly pending: number;
+}
+
+const BEGINNING = 1_000_000;
+
+export class Timeline {
+  readonly #random: Random;
+  readonly #timers = new Set<Timer>();
+  #now = BEGINNING;
+  #afterwards: (() => void)[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** Milliseconds since the world began. */
+  get elapsed(): number {
+    return this.#now - BEGINNING;
+  }
+
+  after(ms: number, fire: () => void): () => void {
+    const timer = { at: this.#now + Math.max(ms, 0), fire };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Resolves after `ms`, or when the signal fires. Leaves nothing behind. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return sleep({ now: () => this.#now, setTimer: (delay, fire) => this.after(delay, fire) }, ms, signal);
+  }
+
+  /** A view for one party, so that what it leaves behind can be told from what others wait for. */
+  clock(): CountingClock {
+    const own = new Set<() => void>();
+    return {
+      now: () => this.#now,
+      setTimer: (ms, fire) => {
+        const cancel = this.after(ms, () => {
+          own.delete(cancel);
+          fire();
+        });
+        own.add(cancel);
+        return () => {
+          own.delete(cancel);
+          cancel();
+        };
+      },
+      get pending() {
+        return own.size;
+      },
+    };
+  }
+
+  /** Calls `then` when everything that happens at this moment has happened. */
+  afterwards(then: () => void): void {
+    this.#afterwards.push(then);
+  }
+
+  /** Moves to the next timer and fires it. False when there is none. */
+  step(): boolean {
+    let next: Timer | undefined;
+    let rivals = 1;
+    for (const timer of this.#timers) {
+      if (next === undefined || timer.at < next.at) {
+        next = timer;
+        rivals = 1;
+      } else if (timer.at === next.at && this.#random.chance(1 / ++rivals)) next = timer;
+    }
+    if (next === undefined || next.at > this.#now) {
+      for (const then of this.#afterwards.splice(0)) then();
+    }
+    if (next === undefined) return false;
+    this.#timers.delete(next);
+    this.#now = next.at;
+    next.fire();
+    return true;
+  }
+}
+
+/** Lets everything that is ready run: the engine empties its queue of microtasks before the next turn. */
+export function drained(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Lets `count` microtasks pass, so that things meet in every order. */
+export async function hops(count: number): Promise<void> {
+  for (let left = count; left > 0; left--) await Promise.resolve();
+}
