@@ -124,12 +124,14 @@ describe("the public surface", () => {
     assert.deepEqual(names(proxy), ["createStreamProxyHandler", "streamProxy"]);
     assert.deepEqual(names(session), [
       "addToSummary",
+      "attachSession",
       "checkSessionId",
       "createMemoryStore",
       "createSession",
       "isKnownEntry",
       "openSession",
       "pageOf",
+      "resumeSession",
       "sessionToHtml",
       "sessionToJson",
       "sessionToMarkdown",

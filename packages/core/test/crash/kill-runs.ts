@@ -41,6 +41,9 @@ export interface KillReport {
   problems: string[];
 }
 
+/** A task takes a second on a machine that is idle. */
+const LONGEST_LIFE_MS = 60_000;
+
 /** Compiled once: a child that is killed leaves no cache. */
 const cache = join(import.meta.dirname, "../../../../node_modules/.cache/crash-child");
 const env = { ...process.env, NODE_COMPILE_CACHE: cache };
@@ -103,6 +106,10 @@ export async function killRuns({ kills, lanes = 6, onProgress, ...options }: Kil
     life.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
     life.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
     const closed = once(life, "close");
+    const limit = setTimeout(() => {
+      report.problems.push(`${id}: the child hangs`);
+      life.kill("SIGKILL");
+    }, LONGEST_LIFE_MS);
     if (isKilled) {
       // Mostly while it works, however fast the machine is; now and then while it starts.
       const least = Math.random() < 0.9 ? Math.random() * 16 : 0;
@@ -111,6 +118,7 @@ export async function killRuns({ kills, lanes = 6, onProgress, ...options }: Kil
       life.kill("SIGKILL");
     }
     const [code, signal] = (await closed) as [number | null, string | null];
+    clearTimeout(limit);
     for (const line of lines()) {
       const { acknowledged = [] } = JSON.parse(line) as { acknowledged?: string[] };
       for (const entry of acknowledged) task.acknowledged.add(entry);

@@ -1,5 +1,5 @@
 /** Where a transcript may be cut in two: never between a tool call and its result. */
-import { toolCallsOf } from "../../llm/message.ts";
+import { toolCallsOf, type UserMessage } from "../../llm/message.ts";
 import type { AgentMessage } from "../event.ts";
 
 /**
@@ -35,7 +35,14 @@ export function lastPointUpTo(points: readonly number[], index: number, otherwis
   return points.findLast((point) => point <= index) ?? otherwise;
 }
 
-/** The last message of the user's, which every request keeps. -1 when there is none. */
+/** How the message begins that stands for what was summarised. */
+export const SUMMARY_LEAD_IN = "Earlier messages were replaced by this summary to save space:";
+
+/** The last message of the user's, which every request keeps; a summary that was kept is none. -1 when there is none. */
 export function lastUserIndex(messages: readonly AgentMessage[]): number {
-  return messages.findLastIndex(({ role }) => role === "user");
+  return messages.findLastIndex((message) => message.role === "user" && !isSummary(message.content));
+}
+
+function isSummary(content: UserMessage["content"]): boolean {
+  return typeof content === "string" && content.startsWith(SUMMARY_LEAD_IN);
 }

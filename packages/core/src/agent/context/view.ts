@@ -1,7 +1,7 @@
 /** A compacted transcript: what is kept of it as data, and the messages that a request gets instead of the whole. */
 import { messageText, type UserMessage } from "../../llm/message.ts";
 import type { AgentMessage } from "../event.ts";
-import { lastUserIndex } from "./cut.ts";
+import { lastUserIndex, SUMMARY_LEAD_IN } from "./cut.ts";
 import { shortenResult } from "./shorten.ts";
 
 /** JSON-safe. The first three can be told from a session's `compaction` entry; the others make up for what it does not say. */
@@ -49,7 +49,7 @@ export function standInText({ summary, firstKeptIndex, droppedFrom = firstKeptIn
 }
 
 function summaryMessage(state: CompactionState): UserMessage {
-  const text = `Earlier messages were replaced by this summary to save space:\n\n${standInText(state)}`;
+  const text = `${SUMMARY_LEAD_IN}\n\n${standInText(state)}`;
   return { role: "user", content: text, timestamp: state.timestamp ?? 0 };
 }
 
