@@ -19,17 +19,10 @@ export const systemClock: Clock = {
 };
 
 /** Resolves after `ms`, or as soon as `signal` fires (check the signal afterwards); leaves no timer or listener behind. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted === true) return resolve();
-    const settle = (): void => {
-      cancel();
-      release();
-      resolve();
-    };
-    const cancel = clock.setTimer(ms, settle);
-    const release = onAbort(signal, settle);
-  });
+export async function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  const releases: (() => void)[] = [];
+  await new Promise<void>((resolve) => releases.push(clock.setTimer(ms, resolve), onAbort(signal, resolve)));
+  for (const release of releases) release();
 }
 
 /** Calls `listener` when the signal fires, at once if it has. Returns what ends that. */

@@ -3,6 +3,8 @@
  * `ErrorInfo`; a failed tool becomes a tool result. Nothing here ever holds a key or a token.
  */
 
+import { defined } from "./json-value.ts";
+
 /** Every code that can reach a user, with what it means. Pinned by a literal test. */
 export const errorCodes = [
   // misuse: thrown
@@ -68,20 +70,16 @@ const brand = Symbol.for("bowline.error");
 /** The one error class. Recognise it with {@link isBowlineError}, which works across realms and copies of this package. */
 export class BowlineError extends Error implements ErrorInfo {
   override readonly name: string = "BowlineError";
-  readonly code: ErrorCode;
-  readonly retryable: boolean;
+  declare readonly code: ErrorCode;
+  declare readonly retryable: boolean;
   declare readonly status?: number;
   declare readonly retryAfterMs?: number;
   declare readonly requestId?: string;
 
   constructor(code: ErrorCode, message: string, options: BowlineErrorOptions = {}) {
-    const { cause, status, retryable = false, retryAfterMs, requestId } = options;
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
-    this.retryable = retryable;
-    if (status !== undefined) this.status = status;
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
-    if (requestId !== undefined) this.requestId = requestId;
+    const { cause, retryable = false } = options;
+    super(message, defined({ cause }));
+    Object.assign(this, toErrorInfo({ ...options, code, message, retryable }));
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -92,7 +90,7 @@ export class BowlineError extends Error implements ErrorInfo {
 
 /** True for a {@link BowlineError} of any copy of this package. */
 export function isBowlineError(value: unknown): value is BowlineError {
-  return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === true;
+  return (value as Record<symbol, unknown> | null | undefined)?.[brand] === true;
 }
 
 /** Anything thrown, as a {@link BowlineError}: one of ours stays itself, the rest is wrapped under `code`. */
@@ -113,14 +111,7 @@ export async function callHook<T>(name: string, hook: () => T | PromiseLike<T>):
 
 /** The JSON-safe form, with absent fields left out. */
 export function toErrorInfo({ code, message, retryable, status, retryAfterMs, requestId }: ErrorInfo): ErrorInfo {
-  return {
-    code,
-    message,
-    retryable,
-    ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(requestId !== undefined && { requestId }),
-  };
+  return defined({ code, message, retryable, status, retryAfterMs, requestId });
 }
 
 /** What to show of anything thrown: its message, or the value as text. Never empty, never throws. */

@@ -7,10 +7,15 @@ export type JsonSchema = Record<string, unknown>;
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "string")
-    return `the string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
+  if (typeof value === "string") return `the string ${JSON.stringify(shorten(value, 40))}`;
+  if (isRecord(value)) return "an object";
   if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${value}`;
-  return value === undefined ? "nothing" : `a${typeof value === "object" ? "n" : ""} ${typeof value}`;
+  return value === undefined ? "nothing" : `a ${typeof value}`;
+}
+
+/** The text, or its beginning with an ellipsis. */
+export function shorten(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 /** `a.b` and 0 as `a.b[0]`. */

@@ -57,7 +57,7 @@ export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   const { type, anyOf, oneOf, allOf, $ref, properties = {} } = json;
   if ((type ?? "object") !== "object") throw refusal(what, `must describe an object, not ${JSON.stringify(type)}`);
   if (type === undefined && (anyOf ?? oneOf ?? allOf ?? $ref) !== undefined) {
-    throw refusal(what, "must be an object at the top: servers refuse anyOf, oneOf, allOf and $ref there");
+    throw refusal(what, "must be an object at the top, not anyOf, oneOf, allOf or $ref");
   }
   const complete = { ...json, type: "object", properties };
   if (!isStandardSchema(schema)) assertCheckable(complete, what);
@@ -99,7 +99,7 @@ function mend(schema: StandardSchema, value: unknown, what: string): unknown {
 function standardJson(schema: StandardSchema, what: string): JsonSchema {
   const { jsonSchema, vendor } = schema["~standard"];
   if (jsonSchema === undefined) {
-    throw refusal(what, `need a JSON Schema beside them: ${vendor} cannot give one; pass it as jsonSchema`);
+    throw refusal(what, `need a JSON Schema: ${vendor} cannot give one; pass it as jsonSchema`);
   }
   try {
     return jsonSchema.input({ target: "draft-2020-12" });

@@ -4,7 +4,7 @@
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
-import type { ImageContent, Message, UserContent } from "../llm/message.ts";
+import type { ImageContent, Message } from "../llm/message.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { createMemoryEffects, type Effects } from "./effects.ts";
@@ -149,8 +149,17 @@ export class Agent<TContext = unknown> {
     this.#assertIdle();
     const { images = [], output }: PromptOptions =
       "length" in imagesOrOptions ? { images: imagesOrOptions } : imagesOrOptions;
-    const prompts = typeof input === "string" ? [this.#userMessage(input, images)] : [input].flat();
-    if (prompts.length === 0) throw new BowlineError("invalid_argument", "A prompt needs at least one message.");
+    const prompts =
+      typeof input === "string"
+        ? [
+            {
+              role: "user" as const,
+              content: images.length === 0 ? input : [{ type: "text" as const, text: input }, ...images],
+              timestamp: (this.clock ?? systemClock).now(),
+            },
+          ]
+        : [input].flat();
+    if (prompts.length === 0) throw new BowlineError("invalid_argument", "There is no message to send.");
     return this.#run(prompts, { output });
   }
 
@@ -324,15 +333,6 @@ export class Agent<TContext = unknown> {
 
   #assertIdle(): void {
     if (this.#controller === undefined) return;
-    throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp(), or wait for its end.");
-  }
-
-  #userMessage(text: string, images: readonly ImageContent[]): AgentMessage {
-    const parts: UserContent[] = [{ type: "text", text }, ...images];
-    return {
-      role: "user",
-      content: images.length === 0 ? text : parts,
-      timestamp: (this.clock ?? systemClock).now(),
-    };
+    throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp().");
   }
 }

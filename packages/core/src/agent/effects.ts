@@ -57,7 +57,7 @@ export function createMemoryEffects(ports: Partial<Pick<Effects, "inbox" | "publ
       new Promise<T>((resolve, reject) => {
         const release = onAbort(signal, () => {
           waiting.delete(name);
-          reject(new BowlineError("aborted", "Nobody waits for an answer any more."));
+          reject(new BowlineError("aborted", "The wait was aborted."));
         });
         if (signal?.aborted !== true)
           waiting.set(name, (value) => {

@@ -3,6 +3,7 @@
  * A listener that fails does not stop events; it is remembered, and the loop ends the run at its next safe point.
  */
 import type { Clock } from "../clock.ts";
+import { defined } from "../json-value.ts";
 import { toBowlineError, type BowlineError } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
@@ -21,7 +22,7 @@ export interface EmitterOptions {
   readonly effects: Pick<Effects, "publish">;
   readonly clock: Clock;
   /** Waits for listeners as long as they may take. `giveUp` is called instead when the run was aborted and they ignore it. */
-  readonly patiently: (result: Promise<void>, giveUp: () => void) => Promise<void>;
+  readonly patiently: (result: Promise<void>, giveUp: () => void) => void | Promise<void>;
   /** Called once, with the first failure. */
   readonly onFailure: (error: BowlineError) => void;
 }
@@ -44,7 +45,7 @@ export function createEmitter({
   patiently,
   onFailure,
 }: EmitterOptions): Emitter {
-  const parent = parentRunId === undefined ? {} : { parentRunId };
+  const parent = defined({ parentRunId });
   let seq = first;
   let sent = 0;
   let yielded = clock.now();
@@ -110,5 +111,5 @@ export function createEmitter({
 }
 
 export function isThenable<T = void>(value: unknown): value is PromiseLike<T> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

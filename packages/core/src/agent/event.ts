@@ -108,6 +108,8 @@ interface RequestRetryAgentEvent {
 /** A model failed for good before any output, and another is asked. */
 interface ModelFailoverAgentEvent {
   readonly type: "model_failover";
+  /** The try that failed, from 1. */
+  readonly attempt: number;
   readonly from: { readonly provider: string; readonly model: string };
   readonly to: { readonly provider: string; readonly model: string };
   readonly error: ErrorInfo;

@@ -5,11 +5,10 @@
 import { errorText } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { AssistantMessage, ToolCall, ToolResultMessage } from "../llm/message.ts";
-import { isThenable } from "./emitter.ts";
 import type { AfterToolCallResult } from "./hooks.ts";
-import { preflight, type Ready } from "./preflight.ts";
+import { aboutCall, preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
-import { keyOf, namesOf, notStarted, runTool, stepOf, type SettledCall } from "./run-tool.ts";
+import { namesOf, notStarted, runTool, stepOf, type SettledCall } from "./run-tool.ts";
 import { textResult } from "./define-tool.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 
@@ -43,12 +42,9 @@ export async function executeToolCalls(
     else waiting.push(start);
   }
   const settled: SettledCall[] = [];
-  let next = 0;
+  const queue = waiting.entries();
   const worker = async (): Promise<void> => {
-    while (next < waiting.length) {
-      const index = next++;
-      settled[index] = await (waiting[index] as () => Promise<SettledCall>)();
-    }
+    for (const [index, start] of queue) settled[index] = await start();
   };
   const width = Math.min(waiting.length, run.config.maxParallelTools ?? Infinity);
   await Promise.all(Array.from({ length: width }, worker));
@@ -70,21 +66,22 @@ async function prepare(
   call: ToolCall,
   tools: ReadonlyMap<string, AgentTool>,
 ): Promise<() => Promise<SettledCall>> {
-  const known = await recorded(run, call);
-  const skipped = known ? undefined : notToStart(run);
-  if (skipped !== undefined) return async () => skipped;
+  let settled = await recorded(run, call);
+  const skipped = settled ? undefined : notToStart(run);
+  if (skipped) return async () => skipped;
   await run.emitter.emit({ type: "tool_execution_start", ...namesOf(call), args: call.arguments });
-  const ready = known ?? (await preflight(run, message, call, tools));
-  if (!("tool" in ready)) {
-    const settled = await announceEnd(run, call, "refusal" in ready ? notStarted(ready.refusal) : ready);
-    return async () => settled;
+  try {
+    if (!settled) {
+      const ready = await preflight(run, message, call, tools);
+      const execute = async (): Promise<SettledCall> =>
+        notToStart(run) ?? runTool(run, ready, (done) => after(run, message, ready, done));
+      return async () => announceEnd(run, call, await execute());
+    }
+  } catch (error) {
+    settled = notStarted(errorText(error));
   }
-  return async () =>
-    announceEnd(
-      run,
-      call,
-      notToStart(run) ?? (await runTool(run, ready, (settled) => after(run, message, ready, settled))),
-    );
+  const end = await announceEnd(run, call, settled);
+  return async () => end;
 }
 
 /** What an earlier life of this run began is not asked about again, nor said not to have run. */
@@ -93,33 +90,18 @@ async function recorded(run: Run, call: ToolCall): Promise<SettledCall | undefin
 }
 
 /** `afterToolCall` replaces fields whole. */
-async function after(
-  run: Run,
-  assistantMessage: AssistantMessage,
-  ready: Ready,
-  settled: SettledCall,
-): Promise<SettledCall> {
-  const { config, context, signal } = run;
-  const { call: toolCall, args } = ready;
+async function after(run: Run, message: AssistantMessage, ready: Ready, settled: SettledCall): Promise<SettledCall> {
+  const { afterToolCall } = run.config;
+  if (!afterToolCall) return settled;
+  const { call, args } = ready;
   const result = settled.result as AgentToolResult<object | undefined>;
+  const { isError: failed } = settled;
   try {
-    const idempotencyKey = keyOf(run, toolCall);
-    const { isError: failed } = settled;
-    const state = {
-      assistantMessage,
-      toolCall,
-      args,
-      context,
-      result,
-      isError: failed,
-      run: run.port,
-      idempotencyKey,
-    };
-    const asked = config.afterToolCall?.(state, signal);
-    const override = isThenable<AfterToolCallResult | undefined | void>(asked) ? await run.patiently(asked, 0) : asked;
-    if (!override) return settled;
-    const { isError = settled.isError, ...fields } = override;
-    return { ...settled, isError, result: { ...settled.result, ...fields } as AgentToolResult };
+    const state = { ...aboutCall(run, message, call, args), result, isError: failed };
+    const asked = afterToolCall(state, run.signal);
+    const { isError = failed, ...fields } =
+      (await run.patiently<AfterToolCallResult | undefined | void>(asked, 0)) ?? {};
+    return { ...settled, isError, result: { ...result, ...fields } as AgentToolResult };
   } catch (error) {
     return { ...settled, isError: true, result: textResult(`afterToolCall failed: ${errorText(error)}`) };
   }

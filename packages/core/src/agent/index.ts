@@ -1,9 +1,9 @@
 /** The agent and the loop without a wire: bring a `streamFn`, and a bundle holds only what it uses. */
-export { Agent } from "./agent.ts";
-export type { AgentListener, AgentOptions, AgentSettings, PromptOptions } from "./agent.ts";
-export { agentLoop, agentLoopContinue } from "./loop.ts";
 export { defineTool, textResult } from "./define-tool.ts";
 export type { ToolDefinition, ToolRun } from "./define-tool.ts";
+export { agentLoop, agentLoopContinue } from "./loop.ts";
+export { Agent } from "./agent.ts";
+export type { AgentListener, AgentOptions, AgentSettings, PromptOptions } from "./agent.ts";
 export { createAgentTool } from "./agent-tool.ts";
 export type { AgentToolDetails, AgentToolOptions } from "./agent-tool.ts";
 export { createOutputRun } from "./output.ts";

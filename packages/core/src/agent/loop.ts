@@ -2,18 +2,11 @@
  * The loop. Model call, tools, queues, and again, until there is nothing to do; everything it touches is passed in. Whatever a
  * hook, a tool, a listener or a stream function throws, a run ends with exactly one `agent_end`.
  */
-import { BowlineError, toBowlineError, toErrorInfo } from "../errors.ts";
+import { BowlineError, toBowlineError, toErrorInfo, type ErrorCode } from "../errors.ts";
 import { defined } from "../json-value.ts";
-import {
-  messageText,
-  toolCallsOf,
-  type AssistantMessage,
-  type ToolCall,
-  type ToolResultMessage,
-} from "../llm/message.ts";
+import { messageText, toolCallsOf, type AssistantMessage, type ToolCall } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
-import { addUsage } from "../llm/usage.ts";
 import { createMemoryEffects, type InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentMessage, RunEndReason } from "./event.ts";
 import { executeToolCalls, skipToolCalls } from "./execute.ts";
@@ -100,18 +93,23 @@ async function inboxOf(config: AgentLoopConfig, kind: InboxKind): Promise<readon
 export async function runLoop(prompts: readonly AgentMessage[], input: RunInput): Promise<RunResult> {
   const run = createRun(input);
   const { emitter, newMessages: messages } = run;
-  let end: RunEnd;
+  let cause: EndCause;
   try {
     await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
-    end = await turns(run, prompts);
+    cause = await turns(run, prompts);
   } catch (error) {
-    end = endWith(run.stop ?? toBowlineError(error, "internal_error"));
+    cause = run.stop ?? toBowlineError(error, "internal_error");
   }
-  if (emitter.failure !== undefined) end = { reason: "error", error: emitter.failure };
-  const error = end.error && toErrorInfo(end.error);
-  await emitter.emit({ type: "agent_end", messages, reason: end.reason, usage: run.usage, ...defined({ error }) });
+  const { reason, error } = endOf(run, cause);
+  await emitter.emit({
+    type: "agent_end",
+    messages,
+    reason,
+    usage: run.usage,
+    ...(error && { error: toErrorInfo(error) }),
+  });
   run.end();
-  if (emitter.failure !== undefined) end = { reason: "error", error: emitter.failure }; // a listener of agent_end itself
+  const end = endOf(run, cause); // again, for a listener of agent_end itself
   const { id: runId, usage, turns: count, tools } = run;
   return {
     runId,
@@ -124,111 +122,87 @@ export async function runLoop(prompts: readonly AgentMessage[], input: RunInput)
   };
 }
 
-interface RunEnd {
-  readonly reason: RunEndReason;
-  readonly error?: BowlineError;
+/** Why a run ends: an error, or what is none. */
+type EndCause = BowlineError | "done" | "length";
+
+function endOf({ emitter }: Run, cause: EndCause): Pick<RunResult, "reason" | "error"> {
+  const error = emitter.failure ?? cause;
+  if (typeof error === "string") return { reason: error };
+  return { reason: (!emitter.failure && reasons[error.code]) || "error", error };
 }
 
-async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<RunEnd> {
-  let answer = run.resume && unfinishedAnswer(run.context.messages);
+const reasons: Partial<Record<ErrorCode, RunEndReason>> = { aborted: "aborted", budget_exceeded: "budget" };
+
+async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCause> {
+  const { context, emitter } = run;
+  let answer = run.resume && unfinishedAnswer(context.messages);
   const refusal = run.reserve();
-  if (refusal !== undefined) {
-    if (answer) await skipToolCalls(run, openCalls(answer, run.context.messages), `Not run: ${refusal.message}`);
-    return { reason: "budget", error: refusal };
+  if (refusal) {
+    if (answer) await skipToolCalls(run, openCalls(answer, context.messages), `Not run: ${refusal.message}`);
+    return refusal;
   }
   let pending = prompts;
   let truncated = 0;
   let pauses = 0;
   for (let first = true; ; first = false) {
     run.configure();
-    await run.emitter.emit({ type: "turn_start" });
+    await emitter.emit({ type: "turn_start" });
     for (const message of pending) await run.add(message);
-    if (first) await addSteeredWhileIdle(run);
+    // Messages steered while idle go out with the first request; a queue that fails ends the run by the usual way.
+    if (first && !run.stop) {
+      const steered = await take(run, "steering").catch((error: BowlineError) => run.fail(error));
+      for (const message of steered ?? []) await run.add(message);
+    }
 
     const message = answer ?? (await callModel(run));
-    if (answer === undefined) {
-      run.usage = addUsage(run.usage, message.usage);
-      run.settle(message.usage);
-    } else run.settle();
-    const { toolResults, terminate } = await runTools(run, message, answer && run.context.messages);
+    run.settle(answer ? undefined : message.usage);
     answer = undefined;
-    await run.emitter.emit({ type: "turn_end", message, toolResults });
+    // The calls of a complete answer are run; those of a failed one are answered, so that history stays valid.
+    const calls = openCalls(message, context.messages);
+    const { toolResults, terminate } = isAnswer(message)
+      ? await executeToolCalls(run, message, calls)
+      : { toolResults: await skipToolCalls(run, calls, "Not run: the answer was not completed."), terminate: true };
+    await emitter.emit({ type: "turn_end", message, toolResults });
 
-    if (message.stopReason === "error" || message.stopReason === "aborted" || run.stop !== undefined)
-      return endOf(run, message);
+    if (!isAnswer(message)) return run.stop ?? errorOf(message);
+    if (run.stop) return run.stop;
     truncated = message.stopReason === "length" ? truncated + 1 : 0;
-    if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS)) return { reason: "length" };
-    pauses = message.paused === true ? pauses + 1 : 0;
-    if (pauses > MAX_PAUSES) return { reason: "length" };
-    if (await shouldStop(run, message, toolResults)) return { reason: "done" };
-    if (run.stop !== undefined) return endOf(run, message);
+    if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS)) return "length";
+    pauses = message.paused ? pauses + 1 : 0;
+    if (pauses > MAX_PAUSES) return "length";
+    const { config, newMessages } = run;
+    const state = { message, toolResults, context, newMessages };
+    if (await run.hook("shouldStopAfterTurn", () => config.shouldStopAfterTurn?.(state))) return "done";
+    if (run.stop) return run.stop;
 
     const unfinished = (toolResults.length > 0 && !terminate) || pauses > 0;
     // Before the queues are read, so that what is queued is kept.
     const error = run.reserve();
-    if (error !== undefined) return unfinished ? { reason: "budget", error } : { reason: "done" };
+    if (error) return unfinished ? error : "done";
     pending = await take(run, "steering");
     if (pending.length === 0 && !unfinished) {
       pending = await take(run, "followUp");
-      if (pending.length === 0) return { reason: "done" };
+      if (pending.length === 0) return "done";
     }
-    if (run.stop !== undefined) {
+    if (run.stop) {
       // Taken while the run was being stopped: in the transcript they are not lost.
       for (const taken of pending) await run.add(taken);
-      return endOf(run, message);
+      return run.stop;
     }
-  }
-}
-
-/** Messages steered while idle go out with the first request; a queue that fails ends the run by the usual way. */
-async function addSteeredWhileIdle(run: Run): Promise<void> {
-  if (run.stop !== undefined) return;
-  try {
-    for (const message of await take(run, "steering")) await run.add(message);
-  } catch (error) {
-    run.fail(toBowlineError(error, "hook_failed"));
   }
 }
 
 /** The last answer, if it ends a transcript or has calls without a result: its turn goes on. */
 function unfinishedAnswer(messages: readonly AgentMessage[]): AssistantMessage | undefined {
-  const index = messages.findLastIndex(({ role }) => role === "assistant");
-  const answer = messages[index];
-  if (answer?.role !== "assistant") return undefined;
-  return index === messages.length - 1 || openCalls(answer, messages).length > 0 ? answer : undefined;
+  const answer = messages.findLast((message) => message.role === "assistant");
+  return answer && (answer === messages.at(-1) || openCalls(answer, messages).length > 0) ? answer : undefined;
 }
 
 function openCalls(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolCall[] {
   const answered = new Set(
-    messages.slice(messages.indexOf(answer)).map((message) => message.role === "toolResult" && message.toolCallId),
+    messages.slice(messages.lastIndexOf(answer)).map((message) => message.role === "toolResult" && message.toolCallId),
   );
   return toolCallsOf(answer).filter(({ id }) => !answered.has(id));
-}
-
-/** The calls of a complete answer are run; those of a failed one are answered, so that history stays valid. */
-async function runTools(
-  run: Run,
-  message: AssistantMessage,
-  earlier: readonly AgentMessage[] | undefined,
-): Promise<{ toolResults: ToolResultMessage[]; terminate: boolean }> {
-  const calls = earlier ? openCalls(message, earlier) : toolCallsOf(message);
-  if (calls.length === 0) return { toolResults: [], terminate: false };
-  if (message.stopReason === "error" || message.stopReason === "aborted") {
-    return {
-      toolResults: await skipToolCalls(run, calls, "Not run: the answer was not completed."),
-      terminate: false,
-    };
-  }
-  return executeToolCalls(run, message, calls);
-}
-
-function endOf(run: Run, message: AssistantMessage): RunEnd {
-  return endWith(run.stop ?? errorOf(message));
-}
-
-function endWith(error: BowlineError): RunEnd {
-  if (error.code === "aborted") return { reason: "aborted", error };
-  return { reason: error.code === "budget_exceeded" ? "budget" : "error", error };
 }
 
 function errorOf(message: AssistantMessage): BowlineError {
@@ -237,19 +211,13 @@ function errorOf(message: AssistantMessage): BowlineError {
   return new BowlineError(stopReason === "aborted" ? "aborted" : "stream_function_failed", errorMessage);
 }
 
-async function shouldStop(run: Run, message: AssistantMessage, toolResults: ToolResultMessage[]): Promise<boolean> {
-  const { config, context, newMessages } = run;
-  const state = { message, toolResults, context, newMessages };
-  return (await run.hook("shouldStopAfterTurn", () => config.shouldStopAfterTurn?.(state))) === true;
-}
-
 function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
   return run.hook(`Reading the ${kind} queue`, () => run.effects.inbox(kind));
 }
 
 /** What a run that was cut short had said is better than the calls it still wanted to make. */
 function bestAnswer(messages: readonly AgentMessage[], reason: RunEndReason): AssistantMessage | undefined {
-  const answers = messages.filter((message): message is AssistantMessage => message.role === "assistant");
+  const answers = messages.filter((message) => message.role === "assistant");
   const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
   return said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
 }

@@ -1,9 +1,7 @@
 /** Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its schema, and be allowed. */
-import { errorText } from "../errors.ts";
 import type { AssistantMessage, ToolCall } from "../llm/message.ts";
 import { validate, type SchemaIssue, type ValidationResult } from "../schema.ts";
-import { isThenable } from "./emitter.ts";
-import type { BeforeToolCallResult } from "./hooks.ts";
+import type { BeforeToolCallContext, BeforeToolCallResult } from "./hooks.ts";
 import type { Run } from "./run.ts";
 import { keyOf } from "./run-tool.ts";
 import type { AgentTool } from "./tool.ts";
@@ -15,43 +13,46 @@ export interface Ready {
   readonly args: unknown;
 }
 
-/** Refuses with a text for the model, which says what to do instead. Never throws. */
+/** Throws with a text for the model, which says what to do instead, when the call may not run. */
 export async function preflight(
   run: Run,
   message: AssistantMessage,
   call: ToolCall,
   tools: ReadonlyMap<string, AgentTool>,
-): Promise<Ready | { readonly refusal: string }> {
+): Promise<Ready> {
   const tool = tools.get(call.name);
-  if (tool === undefined) return { refusal: unknownTool(call.name, [...tools.keys()]) };
+  if (!tool) throw new Error(unknownTool(call.name, [...tools.keys()]));
   const again = `Call ${call.name} again with`;
   if (message.stopReason === "length")
-    return { refusal: `Not run: the token limit cut the answer. ${again} less at once.` };
-  if (call.argumentsError !== undefined) return { refusal: `Not run: ${call.argumentsError} ${again} valid JSON.` };
-  try {
-    const raw: unknown = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
-    const { config, context, signal, port } = run;
-    const check = async (value: unknown): Promise<unknown> => {
-      const checking = validate(tool.parameters, value, `tool "${tool.name}"`);
-      const checked = isThenable<ValidationResult>(checking) ? await run.patiently(checking, 0) : checking;
-      if (checked.issues !== undefined) throw new Error(invalidArguments(call, checked.issues));
-      return checked.value;
-    };
-    const args = await check(raw);
-    if (config.beforeToolCall === undefined) return { call, tool, args };
-    const before = fingerprint(args);
-    const idempotencyKey = keyOf(run, call);
-    const state = { assistantMessage: message, toolCall: call, args, context, run: port, idempotencyKey };
-    const asked = config.beforeToolCall(state, signal);
-    const verdict =
-      (isThenable<BeforeToolCallResult | undefined | void>(asked) ? await run.patiently(asked, 0) : asked) ?? {};
-    if (verdict.block === true) return { refusal: verdict.reason ?? "Tool execution was blocked" };
-    // Arguments changed by the hook, in their place too, are checked like the model's own.
-    const { args: edited = args } = verdict;
-    return { call, tool, args: fingerprint(edited) === before ? args : await check(edited) };
-  } catch (error) {
-    return { refusal: errorText(error) };
-  }
+    throw new Error(`Not run: the token limit cut the answer. ${again} less at once.`);
+  if (call.argumentsError) throw new Error(`Not run: ${call.argumentsError} ${again} valid JSON.`);
+  const check = async (value: unknown): Promise<unknown> => {
+    const checking = validate(tool.parameters, value, `tool "${tool.name}"`);
+    const checked = await run.patiently<ValidationResult>(checking, 0);
+    if (checked.issues) throw new Error(invalidArguments(call, checked.issues));
+    return checked.value;
+  };
+  const args = await check(tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments);
+  const { beforeToolCall } = run.config;
+  if (!beforeToolCall) return { call, tool, args };
+  const before = fingerprint(args);
+  const asked = beforeToolCall(aboutCall(run, message, call, args), run.signal);
+  const verdict = (await run.patiently<BeforeToolCallResult | undefined | void>(asked, 0)) ?? {};
+  if (verdict.block) throw new Error(verdict.reason ?? "Tool execution was blocked");
+  // Arguments changed by the hook, in their place too, are checked like the model's own.
+  const { args: edited = args } = verdict;
+  return { call, tool, args: fingerprint(edited) === before ? args : await check(edited) };
+}
+
+/** What the hooks around a tool are told of its call. */
+export function aboutCall(
+  run: Run,
+  assistantMessage: AssistantMessage,
+  toolCall: ToolCall,
+  args: unknown,
+): BeforeToolCallContext {
+  const { context, port } = run;
+  return { assistantMessage, toolCall, args, context, run: port, idempotencyKey: keyOf(run, toolCall) };
 }
 
 /** Tells whether arguments were changed; those that a schema made may hold what JSON does not know. */

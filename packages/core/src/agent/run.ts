@@ -4,15 +4,7 @@ import { BowlineError, callHook } from "../errors.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { addUsage, type Usage } from "../llm/usage.ts";
-import {
-  budgetChain,
-  charge,
-  createBudget,
-  exceeded,
-  exceededBudget,
-  type Budget,
-  type SharedBudget,
-} from "./budget.ts";
+import { budgetChain, charge, createBudget, exceeded, exceededBudget } from "./budget.ts";
 import type { Effects } from "./effects.ts";
 import { createEmitter, isThenable, type Emitter } from "./emitter.ts";
 import type { AgentMessage, RunEndReason, ToolOutcome } from "./event.ts";
@@ -79,24 +71,23 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   configure(): void;
   /** Takes the next model call out of the budget; gives what is used up instead, if something is. */
   reserve(): BowlineError | undefined;
-  /** What the call that was reserved used; nothing when it was not made. */
+  /** Counts what the call that was reserved used; nothing when it was not made. */
   settle(usage?: Usage): void;
   /** As `onAbort` of a signal, which searches its listeners one by one: thousands of tools may wait here. */
   onAbort(listener: () => void): () => void;
   /**
    * Waits for what is not ours: until it settles, until `limitMs` are over (0: no limit), or until an abort's grace is over, when
-   * `giveUp` says what it came to. Default: it rejects as aborted.
+   * `giveUp` says what it came to. Default: it rejects as aborted. What is no promise has settled.
    */
-  patiently<T>(waiting: PromiseLike<T>, limitMs: number, giveUp?: () => T): Promise<T>;
+  patiently<T>(waiting: T | PromiseLike<T>, limitMs: number, giveUp?: () => T): T | Promise<T>;
   /** Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its name. */
   hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T>;
   /** Stops the run at its next safe point, as an error of this kind. */
   fail(error: BowlineError): void;
   /** Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the caller's abort. */
   readonly stop: BowlineError | undefined;
-  append(message: AgentMessage): void;
-  /** Adds a message that came whole, with its two events. */
-  add(message: AgentMessage): Promise<void>;
+  /** Adds a message, with its two events; with its end alone, if its start is out already. */
+  add(message: AgentMessage, isStarted?: boolean): Promise<void>;
   /** Releases what the run held. */
   end(): void;
 }
@@ -104,8 +95,7 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
 export function createRun({ config: configure, signal: caller, ...input }: RunInput): Run {
   const config = configure();
   const { clock = systemClock, createId = randomId, hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS, parentRunId } = config;
-  const { resume } = input;
-  const id = resume?.runId ?? createId();
+  const { runId: id = createId(), seq = 0, turns = 0, usage: before = {} } = input.resume ?? {};
   const controller = new AbortController();
   const { signal } = controller;
   const waiting = new Set<() => void>();
@@ -123,13 +113,14 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   const emitter = createEmitter({
     runId: id,
     parentRunId,
-    seq: resume?.seq ?? 0,
+    seq,
     effects: input.effects,
     clock,
     patiently: (result, giveUp) => run.patiently(result, hookTimeoutMs, giveUp),
     onFailure: fail,
   });
-  const budget = sharedBudget(config.budget);
+  // A plain budget is the run's own; a shared one is kept with others.
+  const budget = config.budget && "used" in config.budget ? config.budget : createBudget(config.budget);
   const chain = budgetChain(budget);
   const timers = chain.map(({ maxTimeMs, used }) => {
     if (maxTimeMs === undefined) return () => {};
@@ -140,7 +131,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   let last: Usage = {};
   let reserved = false;
   let ended = false;
-  charge(chain, resume?.turns ?? 0, resume?.usage ?? {});
+  charge(chain, turns, before);
   const run: Run = {
     ...input,
     id,
@@ -162,11 +153,11 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
         run.usage = addUsage(run.usage, usage);
         charge(chain, 0, usage);
       },
-      waitFor: (name, waiting = signal) => input.effects.waitFor(name, waiting),
+      waitFor: (name, until = signal) => input.effects.waitFor(name, until),
     },
     config,
-    usage: resume?.usage ?? {},
-    turns: resume?.turns ?? 0,
+    usage: before,
+    turns,
     configure() {
       run.config = configure();
       const { maxParallelTools: width = 1 } = run.config;
@@ -185,6 +176,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       charge(chain, 1, last, -1);
       if (usage === undefined) return;
       charge(chain, 1, usage);
+      run.usage = addUsage(run.usage, usage);
       last = usage;
     },
     fail,
@@ -193,7 +185,8 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       else waiting.add(listener);
       return () => waiting.delete(listener);
     },
-    async patiently<T>(waited: PromiseLike<T>, limitMs: number, giveUp?: () => T) {
+    patiently<T>(waited: T | PromiseLike<T>, limitMs: number, giveUp?: () => T) {
+      if (!isThenable<T>(waited)) return waited;
       const releases: (() => void)[] = [];
       const givenUp = new Promise<T>((resolve, reject) => {
         const late = (): void => reject(new Error(`took longer than ${limitMs} ms`));
@@ -201,28 +194,20 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
         const leave = (): void => (giveUp ? resolve(giveUp()) : reject(abortedRun()));
         releases.push(run.onAbort(() => releases.push(clock.setTimer(graceOf(run), leave))));
       });
-      try {
-        return await Promise.race([waited, givenUp]);
-      } finally {
+      return Promise.race([waited, givenUp]).finally(() => {
         for (const end of releases) end();
-      }
+      });
     },
     hook: <T>(name: string, call: () => T | PromiseLike<T>) =>
-      callHook(name, () => {
-        const result = call();
-        return isThenable<T>(result) ? run.patiently(result, hookTimeoutMs) : result;
-      }),
+      callHook(name, () => run.patiently(call(), hookTimeoutMs)),
     get stop() {
       return failure ?? (signal.aborted ? abortedRun() : undefined);
     },
-    append(message) {
+    async add(message, isStarted = false) {
+      if (!isStarted) await emitter.emit({ type: "message_start", message });
       input.context.messages.push(message);
       run.newMessages.push(message);
-    },
-    async add(message) {
-      await run.emitter.emit({ type: "message_start", message });
-      run.append(message);
-      await run.emitter.emit({ type: "message_end", message });
+      await emitter.emit({ type: "message_end", message });
     },
     end() {
       ended = true;
@@ -232,11 +217,6 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     },
   };
   return run;
-}
-
-/** A plain budget is the run's own; a shared one is kept with others. */
-function sharedBudget(budget: Budget | SharedBudget | undefined): SharedBudget {
-  return budget !== undefined && "used" in budget ? budget : createBudget(budget);
 }
 
 /** How long an abort waits for what ignores its signal. */

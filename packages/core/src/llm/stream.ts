@@ -13,7 +13,6 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   readonly #result: Promise<R>;
   #pending: (readonly T[])[] = [];
   #ended = false;
-  #failure: { readonly error: unknown } | undefined;
   #taken = false;
   #wake: (() => void) | undefined;
 
@@ -38,8 +37,7 @@ export class EventStream<T, R> implements AsyncIterable<T> {
         this.#pending = [];
         for (const batch of batches) yield batch;
         if (this.#pending.length > 0) continue;
-        if (this.#failure !== undefined) throw this.#failure.error;
-        if (this.#ended) return;
+        if (this.#ended) return void (await this.#result);
         await new Promise<void>((resolve) => (this.#wake = resolve));
       }
     } finally {
@@ -58,9 +56,6 @@ export class EventStream<T, R> implements AsyncIterable<T> {
         this.#pending.push(batch);
         this.#notify();
       }, this.#abort.signal);
-    } catch (error) {
-      this.#failure = { error };
-      throw error;
     } finally {
       this.#ended = true;
       this.#notify();

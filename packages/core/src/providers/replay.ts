@@ -129,8 +129,10 @@ function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent
   const sees = model.input.includes("image");
   const isKnown = /^image\/(?:jpeg|png|gif|webp)$/.test(type) && data !== "";
   if (isKnown && sees) return { type: "image", data, mimeType: type };
-  const why = sees ? `${wellFormed(mimeType)} is not JPEG, PNG, GIF or WebP` : "the model reads text only";
-  return { type: "text", text: `[an image was left out: ${why}]` };
+  return {
+    type: "text",
+    text: `[an image was left out: ${sees ? `${wellFormed(mimeType)} is not supported` : "the model reads text only"}]`,
+  };
 }
 
 /** Text without lone surrogates (they become U+FFFD) and without NUL (Q130, Q131). */

@@ -70,7 +70,7 @@ async function call(
     });
     const failure = await ask(decoder);
     if (failure === undefined) return decoder.message;
-    const error = secret === "" ? failure : reworded(failure, failure.message.replaceAll(secret, "[key]"));
+    const error = secret ? reworded(failure, failure.message.replaceAll(secret, "[key]")) : failure;
     const { code, status, retryable, retryAfterMs = 0 } = error;
     // The server is well, the answer was no good: empty, or a call that the model botched (Q092, Q104, Q207).
     const isPoor = code === "empty_response" || status === 400 || (code === "server_error" && status === undefined);
@@ -96,7 +96,8 @@ async function call(
   /** One try. Returns what went wrong, or undefined after `done`. */
   async function ask(decoder: Decoder): Promise<BowlineError | undefined> {
     const emit = (events: AssistantMessageEvent[]): ChunkVerdict => {
-      if (decoder.ended) addCost(decoder.message, model);
+      const { usage } = decoder.message;
+      if (decoder.ended && model.cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, model.cost) }));
       push(events);
       if (decoder.ended || decoder.failure !== undefined) return "complete";
       return events.length > 0 ? "progress" : "alive";
@@ -127,10 +128,6 @@ async function prepare(wire: Wire, model: Model, context: Context, options: Stre
   const body = { ...request.body, ...options.extraBody };
   const replaced = await callHook("onPayload", () => options.onPayload?.(body, model));
   return { ...request, body: (replaced as Record<string, unknown> | undefined) ?? body };
-}
-
-function addCost({ usage }: AssistantMessage, { cost: prices }: Model): void {
-  if (prices !== undefined) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, prices) }));
 }
 
 /** The cause is left behind: it may say what the message no longer does. */

@@ -1,6 +1,6 @@
 /** A failed response as a typed error: what the server said, in words, with what a program needs to act on it. */
 import { BowlineError, type ErrorCode } from "../errors.ts";
-import { asRecord, defined, parseJson } from "../json-value.ts";
+import { asRecord, defined, parseJson, shorten } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
 
 const MAX_QUOTE = 500;
@@ -131,6 +131,5 @@ function codeOf({ status = 500, body, url }: Facts, delay: number | undefined): 
 }
 
 function quote(text: string): string {
-  const flat = text.replace(/\s+/g, " ").trim();
-  return flat.length > MAX_QUOTE ? `${flat.slice(0, MAX_QUOTE)}…` : flat;
+  return shorten(text.replace(/\s+/g, " ").trim(), MAX_QUOTE);
 }

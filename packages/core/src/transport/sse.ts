@@ -69,8 +69,9 @@ export function createSseReader(
         if (lineFeed === start) start++;
         else if (start === text.length) skipped = "\n";
       }
-      // Each end is looked for once: a body may have but one kind of them.
-      if (lineFeed !== -1 && lineFeed < start) lineFeed = text.indexOf("\n", start);
+      // Each end is looked for once: a body may have but one kind of them. The next line is often empty.
+      if (lineFeed !== -1 && lineFeed < start)
+        lineFeed = text.startsWith("\n", start) ? start : text.indexOf("\n", start);
       if (carriageReturn !== -1 && carriageReturn < start) carriageReturn = text.indexOf("\r", start);
     }
     if (start < text.length) {
@@ -109,5 +110,5 @@ export function createSseReader(
 
 /** The value of a field, without the one space that may stand before it. */
 function valueAt(text: string, start: number, end: number): string {
-  return text.slice(text.charCodeAt(start) === 32 ? start + 1 : start, end);
+  return text.slice(text.startsWith(" ", start) ? start + 1 : start, end);
 }
