@@ -105,7 +105,7 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     if (event.type === "agent_start") return begin(event, signal);
     if (event.type === "agent_end") {
       stopListening();
-      open = undefined;
+      [last, open] = [undefined, undefined];
     }
     if (isAnswered(event)) return;
     for (const body of bodies) {

@@ -81,8 +81,10 @@ async function install(folder: string): Promise<void> {
   }
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   const options = ["--outDir", join(core, "dist"), "--composite", "false", "--incremental", "false", "--noCheck"];
-  const { code, stdout } = await start(tsc, ["-p", join(root, "packages/core"), ...options], { cwd: root });
-  if (code !== 0) throw new Error(`core was not built: ${stdout}`);
+  for (const project of ["packages/core", "packages/core/tsconfig.node.json"]) {
+    const { code, stdout } = await start(tsc, ["-p", join(root, project), ...options], { cwd: root });
+    if (code !== 0) throw new Error(`core was not built: ${stdout}`);
+  }
 }
 
 function redirectTo(server: string): string {

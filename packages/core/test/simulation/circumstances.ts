@@ -59,7 +59,9 @@ export class Circumstances {
 
   /** A tool's end may be heard some time after it. */
   get isLate(): boolean {
-    return this.listening > 0 || this.#plan.hooks.some(({ hook }) => hook === "afterToolCall");
+    const { hooks, listeners } = this.#plan;
+    const isSlow = listeners.some(({ does }) => does === "waits" || does === "rejects" || does === "never");
+    return isSlow || hooks.some(({ hook }) => hook === "afterToolCall") || this.#parent?.isLate === true;
   }
 
   get hasBudget(): boolean {

@@ -55,6 +55,8 @@ export class Watch {
   readonly #orders = new Map<string, EventOrder>();
   readonly #counts: Record<Moment, number> = { event: 0, request: 0, execution: 0, hook: 0 };
   readonly #calls: CallFacts[] = [];
+  /** What people were asked in this run, by nested ones too. */
+  readonly #questions = new Set<string>();
   #trigger: (on: Moment, at: number) => void = () => {};
   #ids = 0;
   #run: RunWatch | undefined;
@@ -247,6 +249,7 @@ export class Watch {
     if (run === undefined) return this.#report("2 terminal event", `${event.type} outside a run`);
     const nested = this.children.find(({ tag }) => event.runId.startsWith(tag));
     for (const what of nested === undefined ? namesOf(event) : ["event of a nested run"]) this.#options.count(what);
+    if (event.type === "approval_request") this.#questions.add(event.approvalId);
     if (nested !== undefined) this.#passes(event, run.record, nested);
     else {
       const isOwn = event.runId.startsWith(this.tag);
@@ -305,6 +308,9 @@ export class Watch {
     if (result?.output !== undefined) this.#options.count("value of a schema");
     if (result !== undefined) checkResult(run, result, this.#report);
     this.#transcript.settle(stored, isWhole);
+    if (this.#options.parent !== undefined) return;
+    for (const id of this.#questions) if (this.answer(id, undefined)) this.#report("2 state", `${id} is still asked`);
+    this.#questions.clear();
   }
 
   ends(listenersOf: (signal: AbortSignal) => number): void {

@@ -70,10 +70,7 @@ export function createChatReader(writer: ChatWriter, facts: ReaderFacts): Protoc
 
   /** One answer was asked for; of a server that sends several, choice 0 is read, or the first there is (Q074, Q075). */
   function choose(choices: unknown): Json | undefined {
-    const all = list(choices);
-    const first = all[0];
-    if (choiceIndex === 0 && isRecord(first) && first.index === 0) return first; // nearly always
-    const known = all.filter(isRecord);
+    const known = list(choices).filter(isRecord);
     if (known.length > 0) choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
     return known.find(({ index = 0 }) => index === choiceIndex);
   }
