@@ -2,12 +2,24 @@
 
 /** One answer of `count` deltas on the chat wire, an event a delta. */
 export function chatBody(count: number): Uint8Array[] {
-  const delta = (fields: object, finish: string | null = null): string =>
-    `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: fields, finish_reason: finish }] })}\n\n`;
-  const events = [delta({ role: "assistant", content: "" })];
-  for (let i = 0; i < count; i++) events.push(delta({ content: ` word${i % 10}` }));
-  events.push(delta({}, "stop"), "data: [DONE]\n\n");
+  const events = [chatChunk({ role: "assistant", content: "" })];
+  for (let i = 0; i < count; i++) events.push(chatChunk({ content: ` word${i % 10}` }));
+  events.push(chatChunk({}, "stop"), "data: [DONE]\n\n");
   return encode(events);
+}
+
+/** The same, of which the arguments of a call are the most. */
+export function callBody(count: number): Uint8Array[] {
+  const call = (fields: object): string => chatChunk({ tool_calls: [{ index: 0, ...fields }] });
+  const events = [call({ id: "call_1", type: "function", function: { name: "write", arguments: '{"text":"' } })];
+  for (let i = 0; i < count; i++) events.push(call({ function: { arguments: ` word${i % 10}` } }));
+  events.push(call({ function: { arguments: '"}' } }), chatChunk({}, "tool_calls"), "data: [DONE]\n\n");
+  return encode(events);
+}
+
+function chatChunk(delta: object, finish: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`;
 }
 
 /** The same on the Messages wire. */

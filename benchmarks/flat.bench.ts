@@ -87,7 +87,8 @@ async function measure({ steps, deltaLength, units, counts }: Case): Promise<{ m
   return { marks, starved };
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 for (const one of cases) {
   for (let i = 0; i < 3; i++) await measure(one); // warm

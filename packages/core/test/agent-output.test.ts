@@ -32,7 +32,7 @@ describe("a run for an output, where the server holds answers to a schema", () =
     const city: string | undefined = run.output?.city;
     assert.deepEqual([run.reason, run.output, city], ["done", value, "Oslo"]);
     for (const { options, context } of script.calls) {
-      assert.deepEqual((options.output?.schema as { required: unknown }).required, ["city", "degrees"]);
+      assert.deepEqual((options.output?.schema as { required: unknown } | undefined)?.required, ["city", "degrees"]);
       assert.deepEqual(
         context.tools?.map(({ name }) => name),
         ["a"],

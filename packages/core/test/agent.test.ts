@@ -179,8 +179,8 @@ describe("Agent", () => {
 
   it("hands the context and a stable key to tools [X7]", async () => {
     let seen: unknown[] = [];
-    const spy: AgentTool["execute"] = (_id, _params, _signal, _update, call) => {
-      seen = [call?.context, call?.idempotencyKey, call?.run.runId];
+    const spy: AgentTool["execute"] = (_id, _params, _signal, _update, about) => {
+      seen = [about?.context, about?.idempotencyKey, about?.run.runId];
       return {};
     };
     const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: spy }], {

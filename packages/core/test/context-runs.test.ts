@@ -226,7 +226,7 @@ describe("a wrapped stream function", () => {
     const told = events.filter((event) => event.type === "compaction_end");
     assert.ok(told.length > 0);
     assert.deepEqual(
-      told.map(({ runId: _, seq: __, ...event }) => event),
+      told.map(({ runId: _runId, seq: _seq, ...event }) => event),
       ends,
     );
     const answers = agent.state.messages.filter((message) => message.role === "assistant");

@@ -122,7 +122,7 @@ describe("the generateContent wire reads", () => {
   });
 
   it("the candidate that was asked for, with an index or without", () => {
-    const candidate = (said: string, fields: object): object => ({ content: { parts: [{ text: said }] }, ...fields });
+    const candidate = (words: string, fields: object): object => ({ content: { parts: [{ text: words }] }, ...fields });
     const message = answer(
       { candidates: [candidate("Hel", {})] },
       { candidates: [candidate("no", { index: 1 })] },
