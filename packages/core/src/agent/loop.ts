@@ -101,6 +101,7 @@ export async function runLoop(prompts: readonly AgentMessage[], input: RunInput)
     cause = run.stop ?? toBowlineError(error, "internal_error");
   }
   const { reason, error } = endOf(run, cause);
+  run.isEnding = true;
   await emitter.emit({
     type: "agent_end",
     messages,

@@ -63,7 +63,7 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
   const releases: (() => void)[] = [];
   let updates: Promise<void> | undefined;
   let settled = false;
-  const end = await Promise.race([execute(), stopped()]);
+  const end = await Promise.race([stopped(), execute()]);
   settled = true;
   for (const release of releases) release();
   await updates;

@@ -67,6 +67,8 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   config: AgentLoopConfig;
   usage: Usage;
   turns: number;
+  /** The last event is on its way. */
+  isEnding: boolean;
   /** Begins a turn with the configuration as it is now. */
   configure(): void;
   /** Takes the next model call out of the budget; gives what is used up instead, if something is. */
@@ -130,7 +132,6 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   /** What the last call used, which the next is taken to use too. */
   let last: Usage = {};
   let reserved = false;
-  let ended = false;
   charge(chain, turns, before);
   const run: Run = {
     ...input,
@@ -148,7 +149,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
         return graceOf(run);
       },
       // A nested run may outlive this one.
-      emit: (event) => (ended ? undefined : emitter.emit(event)),
+      emit: (event) => (run.isEnding ? undefined : emitter.emit(event)),
       addUsage(usage) {
         run.usage = addUsage(run.usage, usage);
         charge(chain, 0, usage);
@@ -158,6 +159,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     config,
     usage: before,
     turns,
+    isEnding: false,
     configure() {
       run.config = configure();
       const { maxParallelTools: width = 1 } = run.config;
@@ -199,7 +201,10 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       });
     },
     hook: <T>(name: string, call: () => T | PromiseLike<T>) =>
-      callHook(name, () => run.patiently(call(), hookTimeoutMs)),
+      callHook(name, () => {
+        if (run.stop) throw run.stop; // what was waited for before may have outlasted the run
+        return run.patiently(call(), hookTimeoutMs);
+      }),
     get stop() {
       return failure ?? (signal.aborted ? abortedRun() : undefined);
     },
@@ -210,7 +215,6 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       await emitter.emit({ type: "message_end", message });
     },
     end() {
-      ended = true;
       run.settle();
       for (const stop of timers) stop();
       release();

@@ -47,7 +47,8 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
   // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
   // Nor is an answer that was cut off at the very end sent back: the model is to answer, not to complete it.
   const end = messages.findLastIndex(
-    (message) => message.role !== "assistant" || !/^(?:error|aborted)$/.test(message.stopReason),
+    (message) =>
+      message.role === "user" || (message.role === "assistant" && !/^(?:error|aborted)$/.test(message.stopReason)),
   );
   const replay = messages.slice(0, end + 1).flatMap((message) => {
     if (message.role === "assistant") return replayAssistant(message);

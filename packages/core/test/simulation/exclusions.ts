@@ -2,7 +2,7 @@
  * Known defects that worlds keep clear of until they are mended: each a name, the reason, and either how a plan avoids it or
  * which findings it explains. Whoever mends one takes its entry away.
  */
-import type { AgentPlan, HookPlan, ListenerPlan, Plan, StartPlan } from "./plan.ts";
+import type { AgentPlan, HookPlan, ListenerPlan, Plan } from "./plan.ts";
 import type { Finding } from "./report.ts";
 
 export interface Exclusion {
@@ -30,37 +30,15 @@ export const exclusions: readonly Exclusion[] = [
     avoid: (plan, _world, isNested) => (isNested ? { ...plan, listeners: plan.listeners.filter(isQuick) } : plan),
   },
   {
-    name: "a hook before a request that ends after the abort",
-    because: "the hooks after it are called, and waited for by a grace of their own, when the run may have settled",
-    avoid: (plan) => ({ ...plan, hooks: plan.hooks.map(withoutWait(/^(?:transformContext|convertToLlm)$/)) }),
-  },
-  {
-    name: "a nested run that outlives its caller while a listener is busy",
-    because: "what it says between the caller's agent_end and the end of the caller's run is passed on",
-    avoid(plan, _world, isNested) {
-      const hasNested = plan.tools.some(({ nested }) => nested !== undefined);
-      return hasNested && !isNested ? { ...plan, listeners: plan.listeners.filter(isQuick) } : plan;
-    },
-  },
-  {
     name: "a queue's hook that answers when it is no longer waited for",
     because: "what it took from the caller's queue is lost",
     avoid: (plan) => ({ ...plan, hooks: plan.hooks.map(withoutWait(/Messages$/)) }),
-  },
-  {
-    name: "going on after an aborted answer that called tools",
-    because: "its calls and their results are not sent, its text is, as the last message, which most servers refuse",
-    avoid: (plan, { wire }) => (wire === undefined ? plan : { ...plan, starts: plan.starts.map(prompting) }),
   },
   {
     name: "a hook after a tool that ignored the abort",
     because: "it is given a grace of its own, after the tool's; twice the grace is let pass where there are hooks",
   },
 ];
-
-function prompting(start: StartPlan): StartPlan {
-  return start.kind === "reset" ? start : { ...start, kind: "prompt" };
-}
 
 /** Hooks of these names answer at once. */
 function withoutWait(names: RegExp): (hook: HookPlan) => HookPlan {

@@ -70,7 +70,9 @@ export function createChatReader(writer: ChatWriter, facts: ReaderFacts): Protoc
 
   /** One answer was asked for; of a server that sends several, choice 0 is read, or the first there is (Q074, Q075). */
   function choose(choices: unknown): Json | undefined {
-    const known = list(choices).filter(isRecord);
+    const all = list(choices) as readonly Json[];
+    if (choiceIndex === 0 && all[0]?.index === 0) return all[0]; // nearly always
+    const known = all.filter(isRecord);
     if (known.length > 0) choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
     return known.find(({ index = 0 }) => index === choiceIndex);
   }
