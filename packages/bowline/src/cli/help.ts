@@ -3,6 +3,7 @@ import { vendors } from "@bowline/core";
 import { doctorOptions } from "./doctor-options.ts";
 import { optionLines, runOptions } from "./options.ts";
 import { replayOptions } from "./replay-options.ts";
+import { serveOptions } from "./serve-options.ts";
 import { helpOption, subcommands } from "./sessions-options.ts";
 
 export function mainHelp(version: string): string {
@@ -10,6 +11,7 @@ export function mainHelp(version: string): string {
 
 Usage:
   bowline run [options] "<task>"    do a task and print the answer
+  bowline serve                     put agents behind a WebSocket, for pages and programs
   bowline replay <file>             do a recorded run once more, offline, running nothing
   bowline sessions                  list the sessions that runs were kept in; show, search, fork and more
   bowline doctor <base-url>         find out what a model server can do, and what Bowline has to be told
@@ -72,6 +74,22 @@ Options of all:
 ${optionLines([helpOption])}
 
 Exit codes: 0 done, 1 failed, also for a search that found nothing, 2 wrong usage
+`;
+}
+
+export function serveHelp(): string {
+  return `Usage: bowline serve [options]
+
+Serves the agents of a workspace to clients, over a WebSocket and HTTP, until it is stopped. Runs live here: clients may come and
+go, and a run that was cut off goes on with the next start. Tools that change something ask first, whoever is connected.
+
+The token is BOWLINE_TOKEN, or one that is made once and shown as a link; BOWLINE_READ_TOKEN may look and change nothing. Settings
+are read from .env in the current folder, too. The protocol is in docs/gateway.md.
+
+Options:
+${optionLines(serveOptions)}
+
+Exit codes: 0 stopped, 1 failed, 2 wrong usage
 `;
 }
 

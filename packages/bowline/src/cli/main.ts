@@ -16,6 +16,9 @@ async function main([command, ...rest]: string[]): Promise<number> {
     switch (command) {
       case "run":
         return await run(rest, process);
+      case "serve":
+        // Its server is not loaded for commands that need none.
+        return await (await import("./serve.ts")).serve(rest, process, version());
       case "replay":
         return await replay(rest, process);
       case "sessions":

@@ -1,0 +1,47 @@
+/** The command line of `bowline serve`, as data and read. */
+import { UsageError } from "./exit.ts";
+import { parseByTable, type Option } from "./options.ts";
+
+export const serveOptions: readonly Option[] = [
+  { name: "port", short: "p", value: "number", help: "default BOWLINE_PORT, else 18789; 0 takes any free one" },
+  { name: "host", value: "address", help: "default BOWLINE_HOST, else 127.0.0.1" },
+  { name: "expose", help: "let other machines in, which --host may ask for" },
+  { name: "workspace", short: "w", value: "folder", help: "where AGENTS.md is and tools work; also BOWLINE_WORKSPACE" },
+  {
+    name: "fallback",
+    value: "provider/model",
+    help: "ask this when an agent's own model has no key; also BOWLINE_FALLBACK",
+  },
+  { name: "help", short: "h", help: "show this help" },
+];
+
+export interface ServeCommand {
+  readonly port?: number;
+  readonly host?: string;
+  readonly exposed: boolean;
+  readonly workspace?: string;
+  readonly fallback?: string;
+  readonly help: boolean;
+}
+
+/** Throws `UsageError` with one line that says what was wrong. */
+export function parseServeOptions(args: readonly string[]): ServeCommand {
+  const { values, positionals } = parseByTable(args, serveOptions, "serve");
+  if (positionals.length > 0) throw new UsageError(`bowline serve takes no ${JSON.stringify(positionals[0])}.`);
+  const text = (name: string): string | undefined => {
+    const value = values[name];
+    if (value === "") throw new UsageError(`--${name} needs a value.`);
+    return typeof value === "string" ? value : undefined;
+  };
+  const [port, host, workspace, fallback] = [text("port"), text("host"), text("workspace"), text("fallback")];
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535))
+    throw new UsageError(`--port takes a number up to 65535, not ${JSON.stringify(port)}.`);
+  return {
+    exposed: values.expose === true,
+    help: values.help === true,
+    ...(port !== undefined && { port: Number(port) }),
+    ...(host !== undefined && { host }),
+    ...(workspace !== undefined && { workspace }),
+    ...(fallback !== undefined && { fallback }),
+  };
+}

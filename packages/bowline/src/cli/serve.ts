@@ -1,0 +1,51 @@
+/** `bowline serve`: agents behind a socket, until it is told to stop. */
+import { serve as startServing, type ServeOptions } from "../gateway/serve.ts";
+import { CommandError, exitCode, explained } from "./exit.ts";
+import { serveHelp } from "./help.ts";
+import { parseServeOptions } from "./serve-options.ts";
+import { oneLine } from "./terminal.ts";
+
+/** Gives the exit code when a signal ended it. Throws `UsageError` and `CommandError` for what one line can explain. */
+export async function serve(args: readonly string[], host: NodeJS.Process, version: string): Promise<number> {
+  const { help, ...options } = parseServeOptions(args);
+  if (help) {
+    host.stdout.write(serveHelp());
+    return exitCode.done;
+  }
+  const stopped = untilStopped(host);
+  const served = await start({
+    ...options,
+    version,
+    env: host.env,
+    print: (line) => void host.stdout.write(`${oneLine(line, 1000)}\n`),
+  });
+  await stopped;
+  host.stdout.write("Stopping; runs that are open go on with the next start.\n");
+  await served.close();
+  return exitCode.done;
+}
+
+async function start(options: ServeOptions): ReturnType<typeof startServing> {
+  try {
+    return await explained(() => startServing(options));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE")
+      throw new CommandError("The port is taken, perhaps by another bowline serve: name one with --port.");
+    if (code === "EACCES" || code === "EADDRNOTAVAIL") throw new CommandError(oneLine(message, 500), { cause: error });
+    throw error;
+  }
+}
+
+/** A second signal leaves at once. */
+function untilStopped(host: NodeJS.Process): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    const stop = (): void => {
+      if (isStopping) host.exit(exitCode.aborted);
+      isStopping = true;
+      resolve();
+    };
+    host.on("SIGINT", stop).on("SIGTERM", stop);
+  });
+}

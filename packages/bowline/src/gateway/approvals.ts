@@ -1,0 +1,131 @@
+/** The questions that wait for a person. Each is bound to its run and exact arguments, and is answered once, by whoever is first. */
+import type { Agent, AgentEvent } from "@bowline/core";
+import { describeCall } from "../tools/index.ts";
+import { GatewayError } from "./gateway-error.ts";
+import { covers, patternOf } from "./policy.ts";
+import type { Approval, Decision } from "./protocol.ts";
+import type { RunLog } from "./run-log.ts";
+import type { Rules } from "./rules.ts";
+import type { SecretFilter } from "./secrets.ts";
+
+export interface Answer {
+  readonly decision: Decision;
+  readonly pattern?: string;
+  readonly reason?: string;
+  /** Who. */
+  readonly by: string;
+}
+
+interface Open {
+  readonly shown: Approval;
+  /** What was asked about, unfiltered. */
+  readonly args: unknown;
+  readonly agent: Agent;
+  isAnswered: boolean;
+}
+
+/** Answered ones, so that a second answer is told so. */
+const MAX_SETTLED = 1000;
+
+export class Approvals {
+  readonly #rules: Rules;
+  readonly #filter: SecretFilter;
+  readonly #workingDir: string;
+  readonly #open = new Map<string, Open>();
+  readonly #settled = new Map<string, string>();
+
+  constructor(rules: Rules, filter: SecretFilter, workingDir: string) {
+    this.#rules = rules;
+    this.#filter = filter;
+    this.#workingDir = workingDir;
+  }
+
+  list(sessionKey?: string): Approval[] {
+    const all = [...this.#open.values()].filter(({ isAnswered }) => !isAnswered).map(({ shown }) => shown);
+    return sessionKey === undefined ? all : all.filter((approval) => approval.sessionKey === sessionKey);
+  }
+
+  /** For the events of one run's agent. What is announced can be answered already. */
+  listener(agent: Agent, log: RunLog): (event: AgentEvent) => void {
+    const { runId, sessionKey } = log;
+    return (event) => {
+      if (event.type === "approval_request") {
+        const { approvalId, toolCallId, toolName, args, reason, expiresAt } = event;
+        const { command } = args as { command?: unknown };
+        const pattern = patternOf({ tool: toolName, args, sessionKey });
+        const shown: Approval = {
+          approvalId,
+          runId,
+          sessionKey,
+          toolCallId,
+          toolName,
+          summary: this.#filter.text(describeCall(toolName, args)),
+          details: this.#filter.value(args),
+          ...(toolName === "bash" &&
+            typeof command === "string" && {
+              command: this.#filter.text(command),
+              workingDir: this.#workingDir,
+            }),
+          ...(reason !== undefined && { reason }),
+          ...(pattern !== undefined && this.#filter.text(pattern) === pattern && { pattern }),
+          ...(expiresAt !== undefined && { expiresAt }),
+        };
+        this.#open.set(approvalId, { shown, args, agent, isAnswered: false });
+        log.append("exec.approval_request", shown);
+      } else if (event.type === "approval_answer") {
+        const { approvalId, decision, by, reason } = event;
+        this.#settle(approvalId, decision);
+        log.append("exec.approval_resolved", {
+          approvalId,
+          decision,
+          ...(by !== undefined && { by }),
+          ...(reason !== undefined && { reason }),
+        });
+      } else if (event.type === "agent_end") this.forget(runId);
+    };
+  }
+
+  /** Nothing of the run is asked any more. */
+  forget(runId: string): void {
+    for (const [id, { shown }] of this.#open) if (shown.runId === runId) this.#settle(id, "expired");
+  }
+
+  /** Throws `not_found`, `conflict` when it is answered already, and `bad_params` for a pattern that does not cover the call. */
+  async resolve(approvalId: string, { decision, pattern, reason, by }: Answer): Promise<void> {
+    const open = this.#open.get(approvalId);
+    const settled = this.#settled.get(approvalId);
+    if (open?.isAnswered === true || settled !== undefined)
+      throw new GatewayError("conflict", `It was answered already${settled === undefined ? "" : `: ${settled}`}.`);
+    if (open === undefined) throw new GatewayError("not_found", "There is no such question, or its run has ended.");
+    const { shown, args, agent } = open;
+    const { toolName: tool, sessionKey } = shown;
+    if (decision === "allow-session" || decision === "allow-always") {
+      const wanted = pattern ?? shown.pattern;
+      if (wanted === undefined)
+        throw new GatewayError("bad_params", "This call has no pattern: it can be allowed once, or denied.");
+      if (!covers(wanted, { tool, args, sessionKey }))
+        throw new GatewayError("bad_params", "The pattern does not cover this call.");
+      open.isAnswered = true;
+      const where = decision === "allow-session" ? { sessionKey } : {};
+      try {
+        await this.#rules.add({ action: "allow", tool, pattern: wanted, ...where });
+      } catch (error) {
+        open.isAnswered = false;
+        throw error;
+      }
+    }
+    open.isAnswered = true;
+    const answer = { decision: decision === "deny" ? "deny" : "allow", by, ...(reason !== undefined && { reason }) };
+    if (!agent.answer(approvalId, answer)) {
+      this.#settle(approvalId, "expired");
+      throw new GatewayError("conflict", "Nobody waits for this answer any more.");
+    }
+  }
+
+  #settle(approvalId: string, how: string): void {
+    this.#open.delete(approvalId);
+    this.#settled.set(approvalId, how);
+    const [oldest] = this.#settled.keys();
+    if (this.#settled.size > MAX_SETTLED && oldest !== undefined) this.#settled.delete(oldest);
+  }
+}

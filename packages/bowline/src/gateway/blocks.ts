@@ -1,0 +1,103 @@
+/** What a run has said so far, folded from its events or from the messages that its session kept. */
+import type { ToolResultMessage } from "@bowline/core";
+import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
+import type { SessionMessage } from "@bowline/core/session";
+import type { EventFrame } from "./frame.ts";
+import type { Block } from "./protocol.ts";
+
+type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
+
+/** What of a tool's output is shown to who comes later. */
+const MAX_OUTPUT = 20_000;
+
+/** Folds one event in. A delta costs the same however long the text is. */
+export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void {
+  switch (event) {
+    case "chat.user":
+      blocks.push({ type: "user", text: data.text });
+      break;
+    case "chat.delta":
+    case "chat.thinking": {
+      const { turn, text } = data;
+      const type = event === "chat.delta" ? "text" : "thinking";
+      const last: Mutable<Block> | undefined = blocks.at(-1);
+      if (last?.type === type && last.turn === turn) last.text += text;
+      else blocks.push({ type, turn, text });
+      break;
+    }
+    case "chat.tool_call": {
+      const { toolCallId, name, input } = data;
+      blocks.push({ type: "tool_call", toolCallId, name, input, state: "running", output: "" });
+      break;
+    }
+    case "tool.progress": {
+      const call = callOf(blocks, data.toolCallId);
+      if (call !== undefined) call.output = data.text;
+      break;
+    }
+    case "chat.tool_result": {
+      const { toolCallId, output, isError, durationMs } = data;
+      const call = callOf(blocks, toolCallId);
+      if (call !== undefined)
+        Object.assign(call, { state: isError ? "failed" : "done", output: cut(output), durationMs });
+      break;
+    }
+    case "chat.turn":
+    case "chat.notice":
+    case "chat.snapshot":
+    case "chat.final":
+    case "chat.error":
+    case "chat.aborted":
+    case "exec.approval_request":
+    case "exec.approval_resolved":
+    case "sessions.changed":
+    case "tick":
+    case "shutdown":
+      break;
+  }
+}
+
+/** The same of messages of one run. */
+export function blocksOf(messages: readonly SessionMessage[]): Block[] {
+  const blocks: Block[] = [];
+  let turn = 0;
+  for (const message of messages) {
+    if (message.role === "user") blocks.push({ type: "user", text: messageText(message as UserMessage) });
+    if (message.role === "toolResult") {
+      const { toolCallId, isError, content } = message as ToolResultMessage;
+      const output = cut(messageText({ content }));
+      const call = callOf(blocks, toolCallId);
+      if (call !== undefined) Object.assign(call, { state: isError ? "failed" : "done", output });
+    }
+    if (message.role === "assistant") blocks.push(...partsOf(message as AssistantMessage, turn++));
+  }
+  return blocks;
+}
+
+function partsOf({ content }: AssistantMessage, turn: number): Block[] {
+  return content.flatMap((part): Block[] => {
+    switch (part.type) {
+      case "text":
+        return [{ type: "text", turn, text: part.text }];
+      case "thinking":
+        return part.thinking === "" ? [] : [{ type: "thinking", turn, text: part.thinking }];
+      case "toolCall": {
+        const { id: toolCallId, name, arguments: input } = part;
+        return [{ type: "tool_call", toolCallId, name, input, state: "running", output: "" }];
+      }
+      case "opaque":
+        return [];
+    }
+  });
+}
+
+/** Ids come again from turn to turn: the last is meant. */
+function callOf(blocks: Block[], toolCallId: string): Mutable<Extract<Block, { type: "tool_call" }>> | undefined {
+  const call = blocks.findLast((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
+  return call?.type === "tool_call" ? call : undefined;
+}
+
+export function cut(text: string, length: number = MAX_OUTPUT): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}\n[${text.length - length} more characters]`;
+}

@@ -1,0 +1,18 @@
+/** Seed 003's table of providers. */
+import { AnthropicProvider, OpenAIProvider, type ProviderOptions } from "./provider.ts";
+import type { ModelProvider } from "./types.ts";
+
+export interface Config {
+  /** Default: the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly options?: ProviderOptions;
+}
+
+/** Each provider whose key is set, by its id. */
+export function createProviderRegistry({ env = process.env, options = {} }: Config = {}): Map<string, ModelProvider> {
+  const { ANTHROPIC_API_KEY: anthropic = "", OPENAI_API_KEY: openai = "" } = env;
+  const providers: ModelProvider[] = [];
+  if (anthropic.trim() !== "") providers.push(new AnthropicProvider(anthropic, options));
+  if (openai.trim() !== "") providers.push(new OpenAIProvider(openai, options));
+  return new Map(providers.map((provider) => [provider.id, provider]));
+}

@@ -1,0 +1,87 @@
+/** Seed 003's runner: one turn of a chat with its tools, over the one loop. */
+import { agentLoop, systemClock, type AgentTool, type Model } from "@bowline/core";
+import { fromAssistant, toResultBlock, toTranscript } from "./messages.ts";
+import { toStreamFn } from "./stream-fn.ts";
+import type { ChatEvent, Message, ModelProvider } from "./types.ts";
+
+/** Of a tool, what the runner needs; it may have more. */
+export interface Tool {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+export interface RunnerOptions {
+  provider: ModelProvider;
+  model: string;
+  systemPrompt: string;
+  /** Calls and results are appended. */
+  messages: Message[];
+  tools: Tool[];
+  onEvent: (event: ChatEvent) => void;
+  /** Gives the tool's output. A rejection is told to the model as a failure. */
+  onToolCall: (name: string, input: unknown, callId: string) => Promise<string>;
+  signal?: AbortSignal;
+}
+
+/** Model calls of one turn. */
+const MAX_CALLS = 50;
+
+/** Calls the model, runs tools and goes on, until it asks for none. One `final` with the sum of all usage, or one `error`. */
+export async function runAgentTurn(options: RunnerOptions): Promise<void> {
+  const { provider, model: id, systemPrompt, messages, tools, onEvent, onToolCall, signal } = options;
+  const model: Model = {
+    id,
+    name: id,
+    api: "provider",
+    provider: provider.id,
+    baseUrl: "",
+    reasoning: false,
+    input: ["text"],
+  };
+  const known = tools.map(({ name, description, inputSchema }): AgentTool => ({
+    name,
+    description,
+    parameters: inputSchema,
+    async execute(callId, input) {
+      return {
+        content: [
+          {
+            type: "text",
+            text: await onToolCall(name, input, callId),
+          },
+        ],
+      };
+    },
+  }));
+  const transcript = toTranscript(messages, systemClock.now());
+  const last = transcript.splice(-1);
+  const config = {
+    ...({ model, toolExecution: "sequential", hookTimeoutMs: 0, budget: { maxTurns: MAX_CALLS } } as const),
+    convertToLlm: (all: readonly unknown[]) => all as typeof transcript,
+  };
+  const events = agentLoop(
+    last,
+    { systemPrompt, messages: transcript, tools: known },
+    config,
+    signal,
+    toStreamFn(provider),
+  );
+  for await (const event of events) {
+    if (event.type === "message_update") {
+      const { assistantMessageEvent: said } = event;
+      if (said.type === "text_delta") onEvent({ type: "delta", text: said.delta });
+      if (said.type === "toolcall_end") {
+        const { name, arguments: input, id: callId } = said.toolCall;
+        onEvent({ type: "tool_call", name, input, callId });
+      }
+    } else if (event.type === "turn_end" && event.toolResults.length > 0) {
+      messages.push({ role: "assistant", content: fromAssistant(event.message) });
+      messages.push({ role: "user", content: event.toolResults.map(toResultBlock) });
+    } else if (event.type === "agent_end") {
+      const { usage, error } = event;
+      if (error !== undefined) onEvent({ type: "error", message: error.message });
+      else onEvent({ type: "final", usage: { inputTokens: usage.input ?? 0, outputTokens: usage.output ?? 0 } });
+    }
+  }
+}

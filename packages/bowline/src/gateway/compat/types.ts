@@ -1,0 +1,40 @@
+/** The shapes of seed 003's providers. */
+
+export type ChatEvent =
+  | { type: "delta"; text: string }
+  | { type: "tool_call"; name: string; input: Record<string, unknown>; callId: string }
+  /** The one end of an answer that is whole. Counts that the server did not give are 0 here. */
+  | { type: "final"; usage: { inputTokens: number; outputTokens: number } }
+  | { type: "error"; message: string };
+
+export type ContentBlock =
+  | { type: "text"; text: string }
+  | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
+  | { type: "tool_result"; tool_use_id: string; content: string; is_error?: boolean };
+
+export interface Message {
+  role: "user" | "assistant";
+  content: string | ContentBlock[];
+}
+
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  /** JSON Schema. */
+  inputSchema: Record<string, unknown>;
+}
+
+export interface ChatParams {
+  model: string;
+  systemPrompt: string;
+  messages: Message[];
+  tools: ToolDefinition[];
+  /** Stops the request. */
+  signal?: AbortSignal;
+  maxTokens?: number;
+}
+
+export interface ModelProvider {
+  id: string;
+  chat(params: ChatParams): AsyncIterable<ChatEvent>;
+}

@@ -1,0 +1,193 @@
+/** One client's socket: in by its first frame, then requests, each answered once, and events. */
+import type { RawData, WebSocket } from "ws";
+import { idOf, parseFrame, toAuthFrame, toRequest } from "./check.ts";
+import { closeCodes, plainEvents, type AuthReply, type Scope } from "./frame.ts";
+import { GatewayError, toFrameError } from "./gateway-error.ts";
+import type { GatewayLimits } from "./limits.ts";
+import { handlers, type Answered, type Caller, type MethodContext } from "./methods.ts";
+import { Outbox, type Frame } from "./outbox.ts";
+import type { EventName, MethodName } from "./protocol.ts";
+import type { RunLog } from "./run-log.ts";
+import { methods } from "./schema.ts";
+import { scopeOf, type FailedTries, type Tokens } from "./tokens.ts";
+
+export interface ConnectionOptions {
+  readonly id: string;
+  readonly address: string;
+  readonly tokens: Tokens;
+  readonly failures: FailedTries;
+  readonly limits: GatewayLimits;
+  readonly context: MethodContext;
+  readonly welcome: (id: string, scope: Scope) => Promise<AuthReply>;
+  /** The client is in. */
+  readonly onEnter: (connection: Connection) => void;
+  readonly onClose: (connection: Connection) => void;
+}
+
+export class Connection implements Caller {
+  scope: Scope = "read";
+  name: string;
+  readonly #socket: WebSocket;
+  readonly #options: ConnectionOptions;
+  readonly #outbox: Outbox;
+  readonly #sessions = new Set<string>();
+  readonly #stopTimer: () => void;
+  #events: ReadonlySet<string> | undefined = new Set(plainEvents);
+  #state: "stranger" | "entering" | "in" | "closed" = "stranger";
+  #pending = 0;
+  #badFrames = 0;
+  #isAlive = true;
+
+  constructor(socket: WebSocket, options: ConnectionOptions) {
+    const { limits, context } = options;
+    this.#socket = socket;
+    this.#options = options;
+    this.name = options.id;
+    this.#outbox = new Outbox(socket, limits.maxBufferedBytes, () => this.close(closeCodes.slow, "reads too slowly"));
+    this.#stopTimer = context.clock.setTimer(limits.authTimeoutMs, () => {
+      if (this.#state !== "in") this.close(closeCodes.authTimeout, "no auth frame in time");
+    });
+    socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
+    socket.on("pong", () => (this.#isAlive = true));
+    socket.on("error", () => {}); // "close" follows
+    socket.on("close", () => this.#leave());
+  }
+
+  get isIn(): boolean {
+    return this.#state === "in";
+  }
+
+  subscribe(sessionKey: string): void {
+    if (this.#state === "in") this.#sessions.add(sessionKey);
+  }
+
+  unsubscribe(sessionKey: string): void {
+    this.#sessions.delete(sessionKey);
+  }
+
+  isSubscribed(sessionKey: string): boolean {
+    return this.#sessions.has(sessionKey);
+  }
+
+  replay(log: RunLog, seq: number | undefined): void {
+    for (const { frame, event } of log.since(seq)) this.event(event, frame);
+  }
+
+  event(name: EventName, frame: Frame): void {
+    if (this.#state === "in" && (this.#events === undefined || this.#events.has(name))) this.#outbox.push(frame);
+  }
+
+  /** Asks whether the client is there; one that did not answer the last time is let go. */
+  ping(): void {
+    if (!this.#isAlive) return this.close(closeCodes.silent, "no answer to a ping");
+    this.#isAlive = false;
+    this.#socket.ping();
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#state === "closed") return;
+    this.#leave();
+    this.#socket.close(code, reason);
+    // A client that does not read never sees the end of it.
+    const { clock, limits } = this.#options.context;
+    const stop = clock.setTimer(limits.closeGraceMs, () => this.#socket.terminate());
+    this.#socket.once("close", stop);
+  }
+
+  #leave(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#stopTimer();
+    this.#outbox.close();
+    this.#sessions.clear();
+    this.#options.onClose(this);
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#state === "closed") return;
+    if (isBinary) return this.close(closeCodes.unsupported, "frames are text");
+    const text = (data as Buffer).toString();
+    if (this.#state !== "in") void this.#enter(text);
+    else void this.#answer(text);
+  }
+
+  async #enter(text: string): Promise<void> {
+    if (this.#state === "entering") return this.close(closeCodes.secondAuth, "wait for the answer to the auth frame");
+    this.#state = "entering";
+    const { id, address, tokens, failures, limits, onEnter, welcome } = this.#options;
+    const waitMs = failures.waitOf(address);
+    if (waitMs > 0) {
+      const details = { retryable: true, retryAfterMs: waitMs };
+      return this.#refuse(new GatewayError("busy", "Too many wrong tokens.", details), closeCodes.tooMany);
+    }
+    if (text.length > limits.maxAuthFrameBytes) return this.close(closeCodes.tooLarge, "the auth frame is too large");
+    let auth;
+    try {
+      auth = toAuthFrame(parseFrame(text));
+    } catch (error) {
+      return this.#refuse(error, closeCodes.unauthorized);
+    }
+    if (auth === undefined) {
+      const shape = 'The first frame must be {"type":"auth","token":"…"}.';
+      return this.#refuse(new GatewayError("bad_request", shape), closeCodes.unauthorized);
+    }
+    const scope = scopeOf(auth.token, tokens);
+    if (scope === undefined) {
+      failures.add(address);
+      return this.#refuse(new GatewayError("unauthorized", "The token is wrong."), closeCodes.unauthorized);
+    }
+    const reply = await welcome(id, scope);
+    if (this.#state !== "entering") return;
+    this.scope = scope;
+    this.name = auth.client ?? id;
+    this.#events = auth.events === "all" ? undefined : new Set(auth.events ?? plainEvents);
+    this.#stopTimer();
+    this.#outbox.push({ json: JSON.stringify(reply) });
+    this.#state = "in";
+    onEnter(this);
+  }
+
+  #refuse(error: unknown, code: number): void {
+    this.#socket.send(JSON.stringify({ type: "auth", ok: false, error: toFrameError(error) } satisfies AuthReply));
+    this.close(code, "not let in");
+  }
+
+  async #answer(text: string): Promise<void> {
+    const { limits } = this.#options;
+    let frame: unknown;
+    try {
+      frame = parseFrame(text);
+      if ((frame as { type?: unknown } | null)?.type === "auth")
+        return this.close(closeCodes.secondAuth, "one auth frame is enough");
+      const request = toRequest(frame);
+      this.#badFrames = 0;
+      if (this.#pending >= limits.maxPendingRequests)
+        throw new GatewayError("busy", "Too many requests wait for their answer.", { retryable: true });
+      this.#pending++;
+      try {
+        const { result, after } = await this.#call(request.method, request.params);
+        this.#outbox.push({ json: JSON.stringify({ id: request.id, result }) });
+        // Only now, so that the answer comes before any event that it causes; also when the client has gone.
+        after?.();
+      } finally {
+        this.#pending--;
+      }
+    } catch (error) {
+      const refusal = toFrameError(error);
+      this.#outbox.push({ json: JSON.stringify({ id: idOf(frame), error: refusal }) });
+      const isBad = refusal.data?.code === "parse" || refusal.data?.code === "bad_request";
+      if (isBad && ++this.#badFrames >= limits.maxBadFrames) this.close(closeCodes.badFrames, "too many bad frames");
+    }
+  }
+
+  async #call(method: MethodName, params: unknown): Promise<Answered<unknown>> {
+    if (this.scope === "read" && !methods[method].readOnly)
+      throw new GatewayError("forbidden", `The token is for reading only: ${method} is not.`);
+    const handle = handlers[method] as (
+      context: MethodContext,
+      params: unknown,
+      caller: Caller,
+    ) => Answered<unknown> | Promise<Answered<unknown>>;
+    return handle(this.#options.context, params, this);
+  }
+}

@@ -1,0 +1,135 @@
+/** Puts together what methods work with: where things are kept, who answers, and who is told of events. */
+import { randomUUID } from "node:crypto";
+import { parseModelRef, type AgentTool, type Clock, type Model } from "@bowline/core";
+import type { Store } from "@bowline/core/session";
+import { findAgent, type AgentEntry } from "./agents-file.ts";
+import { Approvals } from "./approvals.ts";
+import { toStreamFn } from "./compat/stream-fn.ts";
+import type { ModelProvider } from "./compat/types.ts";
+import type { Scope, Welcome } from "./frame.ts";
+import type { Backend, Host } from "./host.ts";
+import type { GatewayLimits } from "./limits.ts";
+import type { MethodContext } from "./methods.ts";
+import type { Frame } from "./outbox.ts";
+import { createMemoryPending, type Pending } from "./pending.ts";
+import type { EventName } from "./protocol.ts";
+import { loadRules, type Rules } from "./rules.ts";
+import { Runs } from "./runs.ts";
+import { events, methods } from "./schema.ts";
+import { createSecretFilter } from "./secrets.ts";
+import { Sessions } from "./sessions.ts";
+
+export interface ContextOptions {
+  readonly store: Store;
+  /** The agents that can be asked. Read anew for each request. */
+  readonly agents: () => Promise<readonly AgentEntry[]> | readonly AgentEntry[];
+  /** What answers for an agent. Rejects with `invalid_argument` when nothing can. */
+  readonly backendFor: (agent: AgentEntry) => Promise<Backend> | Backend;
+  /** Providers of one's own, by the name that stands before the slash of a model reference. They come first. */
+  readonly providers?: ReadonlyMap<string, ModelProvider>;
+  /** Read anew for each run. */
+  readonly systemPrompt: () => Promise<string> | string;
+  /** Made for each run. Default none. */
+  readonly tools?: () => AgentTool[];
+  /** Where tools work, as approvals show it. */
+  readonly workspacePath: string;
+  /** Default: reading is allowed, the rest is asked about. */
+  readonly rules?: Rules;
+  /** Where accepted messages are kept until they are done. Default: this process's memory. */
+  readonly pending?: Pending;
+  /** Never sent to a client. Those of 8 characters or more are found. */
+  readonly secrets?: readonly string[];
+  readonly version?: string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** Of runs, sessions and connections. Default: random UUIDs. */
+  readonly createId?: () => string;
+}
+
+/** Who is told of events: a socket, or a stream over HTTP. */
+export interface Listener {
+  isSubscribed(sessionKey: string): boolean;
+  event(name: EventName, frame: Frame): void;
+}
+
+interface Ports {
+  readonly limits: GatewayLimits;
+  readonly clock: Clock;
+  readonly listeners: ReadonlySet<Listener>;
+}
+
+/** Approvals are for everyone: who could answer may not have the session open. */
+const forEveryone: ReadonlySet<EventName> = new Set(["exec.approval_request", "exec.approval_resolved"]);
+
+export async function createContext(options: ContextOptions, ports: Ports): Promise<MethodContext> {
+  const { store, workspacePath, tools = () => [], secrets = [], version = "0", createId = randomUUID } = options;
+  const { limits, clock, listeners } = ports;
+  const { providers = new Map<string, ModelProvider>() } = options;
+  const { rules = await loadRules(), pending = createMemoryPending() } = options;
+  const filter = createSecretFilter(secrets);
+  const host: Host = {
+    store,
+    pending,
+    rules,
+    filter,
+    limits,
+    clock,
+    createId,
+    workspacePath,
+    providers,
+    tools,
+    approvals: new Approvals(rules, filter, workspacePath),
+    agents: async () => options.agents(),
+    backendFor: async (agent) => ofProvider(agent, providers) ?? options.backendFor(agent),
+    systemPrompt: async () => options.systemPrompt(),
+    publish(sessionKey, frame, event) {
+      const isForAll = forEveryone.has(event);
+      for (const listener of listeners) if (isForAll || listener.isSubscribed(sessionKey)) listener.event(event, frame);
+    },
+    broadcast(event, data) {
+      const frame: Frame = {
+        json: JSON.stringify({
+          event,
+          data,
+        }),
+      };
+      for (const listener of listeners) listener.event(event, frame);
+    },
+  };
+  const runs = new Runs(host);
+  const sessions = new Sessions(host, runs);
+  return { ...host, runs, sessions, version, startedAt: clock.now(), connections: () => listeners.size };
+}
+
+function ofProvider(agent: AgentEntry, providers: ReadonlyMap<string, ModelProvider>): Backend | undefined {
+  const { provider, model: id } = parseModelRef(agent.model);
+  const given = providers.get(provider);
+  if (given === undefined) return undefined;
+  const model: Model = { id, name: id, api: "provider", provider, baseUrl: "", reasoning: false, input: ["text"] };
+  return { model, streamFn: toStreamFn(given), isPractice: false };
+}
+
+export async function createWelcome(context: MethodContext, connectionId: string, scope: Scope): Promise<Welcome> {
+  const { limits, version } = context;
+  const { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, maxQueuedRuns, maxMessageLength } =
+    limits;
+  const agent = findAgent(await context.agents());
+  const backend = agent && (await context.backendFor(agent).catch(() => undefined));
+  return {
+    type: "auth",
+    ok: true,
+    server: { name: "bowline", version, connectionId },
+    scope,
+    methods: Object.keys(methods),
+    events: Object.keys(events),
+    limits: { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, maxQueuedRuns, maxMessageLength },
+    model: {
+      agentId: agent?.id ?? "",
+      wanted: agent?.model ?? "",
+      provider: backend?.model.provider ?? "",
+      model: backend?.model.id ?? "",
+      isPractice: backend?.isPractice ?? false,
+    },
+    ...(backend?.notice !== undefined && { notice: backend.notice.message }),
+  };
+}

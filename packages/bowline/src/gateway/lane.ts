@@ -1,0 +1,98 @@
+/** One session's runs: one at a time, the others wait. Also the door for whoever else wants to write to the session. */
+import { isBowlineError } from "@bowline/core";
+import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
+import type { Incoming, Run } from "./run.ts";
+
+export class Lane {
+  readonly key: string;
+  readonly #store: Store;
+  current: Run | undefined;
+  readonly waiting: Run[] = [];
+  /** Messages that an aborted run left: they go in with the next. */
+  held: Incoming[] = [];
+  #session: Session | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  #accepting: Promise<unknown> = Promise.resolve();
+  #uses = 0;
+  readonly #awaitingEnd: (() => void)[] = [];
+
+  constructor(key: string, store: Store) {
+    this.key = key;
+    this.#store = store;
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  get isIdle(): boolean {
+    return this.current === undefined && this.waiting.length === 0 && this.held.length === 0 && this.#uses === 0;
+  }
+
+  /** Resolves when a run has ended, or was given up before it began. */
+  nextEnd(): Promise<void> {
+    return new Promise((resolve) => void this.#awaitingEnd.push(resolve));
+  }
+
+  noteEnd(): void {
+    for (const go of this.#awaitingEnd.splice(0)) go();
+  }
+
+  /** Of those that wait. */
+  remove(run: Run): void {
+    const index = this.waiting.indexOf(run);
+    if (index >= 0) this.waiting.splice(index, 1);
+    this.noteEnd();
+  }
+
+  /** Calls `work` with the session held for writing; of a run's it is the same. Rejects with `not_found` without `create`. */
+  async write<T>(work: (session: Session) => Promise<T>, create?: { readonly agentId: string }): Promise<T> {
+    return this.exclusive(async () => {
+      if (this.#session !== undefined) return work(this.#session);
+      const session = await this.#open(create);
+      try {
+        return await work(session);
+      } finally {
+        await session.close();
+      }
+    });
+  }
+
+  /** Holds the session for a run. */
+  async begin(agentId: string): Promise<Session> {
+    return this.exclusive(async () => (this.#session = await this.#open({ agentId })));
+  }
+
+  async end(): Promise<void> {
+    await this.exclusive(async () => {
+      const session = this.#session;
+      this.#session = undefined;
+      await session?.close();
+    });
+  }
+
+  /** Messages are taken in the order in which they came. */
+  inOrder<T>(accept: () => Promise<T>): Promise<T> {
+    this.#uses++;
+    const done = this.#accepting.then(accept).finally(() => this.#uses--);
+    this.#accepting = done.catch(() => {});
+    return done;
+  }
+
+  /** One after the other. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    this.#uses++;
+    const done = this.#tail.then(work).finally(() => this.#uses--);
+    this.#tail = done.catch(() => {});
+    return done;
+  }
+
+  async #open(create: { readonly agentId: string } | undefined): Promise<Session> {
+    try {
+      return await openSession(this.#store, this.key);
+    } catch (error) {
+      if (create === undefined || !isBowlineError(error) || error.code !== "not_found") throw error;
+      return createSession(this.#store, { id: this.key, metadata: { ...create } });
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * What was accepted and is not done: a file each, on the disk before the client is told. After a crash it says which runs to take
+ * up again and which messages nobody has seen yet.
+ */
+import { createHash } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A message that was accepted. */
+export interface PendingMessage {
+  /** The run it begins, or a name of its own. */
+  readonly id: string;
+  /** `held`: it waits for the next run of its session. */
+  readonly kind: "send" | "steer" | "followUp" | "held";
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly text: string;
+  /** Milliseconds since the epoch: with the text it tells the message apart from others. */
+  readonly timestamp: number;
+}
+
+export interface Pending {
+  /** Resolves when it is on the disk. */
+  add(message: PendingMessage): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** What an earlier process left, oldest first. */
+  list(): Promise<PendingMessage[]>;
+}
+
+export function createMemoryPending(): Pending {
+  const all = new Map<string, PendingMessage>();
+  return {
+    add: async (message) => void all.set(message.id, message),
+    remove: async (id) => void all.delete(id),
+    list: async () => [...all.values()],
+  };
+}
+
+export function createPendingFolder(folder: string): Pending {
+  const pathOf = (id: string): string => join(folder, `${createHash("sha256").update(id).digest("hex")}.json`);
+  let made: Promise<unknown> | undefined;
+  return {
+    async add(message) {
+      await (made ??= mkdir(folder, { recursive: true, mode: 0o700 }));
+      const path = pathOf(message.id);
+      const file = await open(`${path}.new`, "w", 0o600);
+      try {
+        await file.writeFile(JSON.stringify(message));
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await rename(`${path}.new`, path);
+    },
+    remove: (id) => rm(pathOf(id), { force: true }),
+    async list() {
+      const names = await readdir(folder).catch(() => []);
+      const found: PendingMessage[] = [];
+      for (const name of names) {
+        const path = join(folder, name);
+        if (name.endsWith(".json")) {
+          const message = parse(await readFile(path, "utf8").catch(() => ""));
+          if (message !== undefined) found.push(message);
+        } else await rm(path, { force: true }); // half written: nobody was told
+      }
+      return found.toSorted((a, b) => a.timestamp - b.timestamp);
+    },
+  };
+}
+
+function parse(text: string): PendingMessage | undefined {
+  try {
+    const message = JSON.parse(text) as PendingMessage;
+    return typeof message.id === "string" && typeof message.sessionKey === "string" ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}

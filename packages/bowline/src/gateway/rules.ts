@@ -1,0 +1,59 @@
+/** The policy's rules: those of the configuration, and those that people added by allowing for ever or for a session, in a file. */
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { BowlineError } from "@bowline/core";
+import { defaultRules, judge, type Call, type PolicyRule, type Verdict } from "./policy.ts";
+
+export interface Rules {
+  judge(call: Call): Verdict;
+  /** Resolves when it is on the disk. */
+  add(rule: PolicyRule): Promise<void>;
+}
+
+/** Without a file, what is added lasts as long as the process. Rejects with `storage_failed` for a file that is no list of rules. */
+export async function loadRules(configured: readonly PolicyRule[] = [], file?: string): Promise<Rules> {
+  const added: PolicyRule[] = file === undefined ? [] : await read(file);
+  let writing: Promise<void> = Promise.resolve();
+  return {
+    judge: (call) => judge([...defaultRules, ...configured, ...added], call),
+    async add(rule) {
+      const isKnown = added.some((known) => JSON.stringify(known) === JSON.stringify(rule));
+      if (isKnown) return;
+      added.push(rule);
+      if (file === undefined) return;
+      writing = writing.catch(() => {}).then(() => write(file, added));
+      await writing;
+    },
+  };
+}
+
+async function read(file: string): Promise<PolicyRule[]> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw new BowlineError("storage_failed", `${file} cannot be read.`, { cause: error });
+  }
+  try {
+    const { rules } = JSON.parse(text) as { rules?: unknown };
+    if (Array.isArray(rules) && rules.every(isRule)) return rules;
+  } catch {
+    // said below
+  }
+  // To go on without its denials would allow what was forbidden.
+  throw new BowlineError("storage_failed", `${file} is no list of rules: mend or delete it.`);
+}
+
+async function write(file: string, rules: readonly PolicyRule[]): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(`${file}.new`, `${JSON.stringify({ rules }, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+function isRule(value: unknown): value is PolicyRule {
+  const { action, tool, pattern, sessionKey } = (value ?? {}) as Record<string, unknown>;
+  const isText = (field: unknown): boolean => field === undefined || typeof field === "string";
+  const isAction = action === "allow" || action === "ask" || action === "deny";
+  return isAction && typeof tool === "string" && isText(pattern) && isText(sessionKey);
+}

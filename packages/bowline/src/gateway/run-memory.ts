@@ -1,0 +1,82 @@
+/** Runs that go on, wait, or ended not long ago, and the keys under which messages came. */
+import { GatewayError } from "./gateway-error.ts";
+import type { Host } from "./host.ts";
+import type { SendResult } from "./protocol.ts";
+import type { RunLog } from "./run-log.ts";
+
+interface Known {
+  readonly fingerprint: string;
+  readonly settled: Promise<SendResult>;
+}
+
+export class RunMemory {
+  readonly #host: Pick<Host, "clock" | "limits">;
+  readonly #logs = new Map<string, RunLog>();
+  readonly #known = new Map<string, Known>();
+  /** When each ended, the first first. */
+  readonly #ended = new Map<string, number>();
+
+  constructor(host: Pick<Host, "clock" | "limits">) {
+    this.#host = host;
+  }
+
+  log(runId: string): RunLog | undefined {
+    return this.#logs.get(runId);
+  }
+
+  add(log: RunLog): void {
+    this.#logs.set(log.runId, log);
+  }
+
+  remove(runId: string): void {
+    this.#logs.delete(runId);
+  }
+
+  isOpen(runId: string): boolean {
+    return isOpen(this.#logs.get(runId));
+  }
+
+  /** It has ended, or it never was a run: it is forgotten after a while. */
+  end(id: string): void {
+    this.#ended.set(id, this.#host.clock.now());
+    this.forgetEnded();
+  }
+
+  forgetEnded(): void {
+    const { clock, limits } = this.#host;
+    for (const [id, at] of this.#ended) {
+      if (this.#ended.size <= limits.maxEnded && clock.now() - at < limits.keepEndedMs) return;
+      this.#ended.delete(id);
+      this.#logs.delete(id);
+      this.#known.delete(id);
+    }
+  }
+
+  /** Takes a message once. Again under the same key it is the first one's result; throws `conflict` for another message. */
+  async once<T extends { readonly result: SendResult }>(
+    key: string,
+    fingerprint: string,
+    take: () => Promise<T>,
+  ): Promise<T | { readonly result: SendResult }> {
+    const known = this.#known.get(key);
+    if (known === undefined) {
+      const taking = take();
+      const settled = taking.then(({ result }) => {
+        // One that began no run of its own is forgotten as an ended run is.
+        if (!this.isOpen(key)) this.end(key);
+        return result;
+      });
+      this.#known.set(key, { fingerprint, settled });
+      settled.catch(() => this.#known.delete(key)); // it may be tried again
+      return taking;
+    }
+    if (known.fingerprint !== fingerprint)
+      throw new GatewayError("conflict", "This idempotency key was used for another message.");
+    const result = await known.settled;
+    return { result: { ...result, status: this.isOpen(result.runId) ? "in_flight" : "finished" } };
+  }
+}
+
+export function isOpen(log: RunLog | undefined): boolean {
+  return log?.state === "queued" || log?.state === "running";
+}

@@ -1,0 +1,219 @@
+/** One run: an agent on a session, whose events are logged, sent and kept. It lives here, whoever is connected. */
+import {
+  Agent,
+  createCompaction,
+  createProgressGuard,
+  requireApproval,
+  streamByProtocol,
+  toErrorInfo,
+  isBowlineError,
+  type AgentEvent,
+  type ErrorInfo,
+  type UserMessage,
+} from "@bowline/core";
+import { attachSession, type Session } from "@bowline/core/session";
+import type { AgentEntry } from "./agents-file.ts";
+import { blocksOf } from "./blocks.ts";
+import type { Backend, Host } from "./host.ts";
+import type { PendingMessage } from "./pending.ts";
+import { createRunEvents, fail } from "./run-events.ts";
+import { RunLog } from "./run-log.ts";
+
+/** A user's message on its way into a transcript. */
+export interface Incoming {
+  readonly pending: PendingMessage;
+  readonly message: UserMessage;
+}
+
+/** Tools that ignore an abort are waited for this long, in milliseconds. */
+const ABORT_GRACE_MS = 1000;
+
+export class Run {
+  readonly log: RunLog;
+  readonly entry: AgentEntry;
+  /** What it begins with; none when it is taken up again. */
+  readonly first: Incoming | undefined;
+  /** Everything that has to be there before it may start is. */
+  isReady = false;
+  isAborted = false;
+  readonly #host: Host;
+  #agent: Agent | undefined;
+  #isOver = false;
+  #steering: { readonly kind: "steer" | "followUp"; readonly incoming: Incoming }[] = [];
+  /** Given to the agent and not in the transcript yet. */
+  readonly #onTheWay = new Map<unknown, Incoming>();
+
+  constructor(
+    host: Host,
+    { runId, sessionKey }: { runId: string; sessionKey: string },
+    entry: AgentEntry,
+    first?: Incoming,
+  ) {
+    this.#host = host;
+    this.entry = entry;
+    this.first = first;
+    this.log = createRunLog(host, runId, sessionKey);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  abort(): void {
+    this.isAborted = true;
+    this.#agent?.abort();
+  }
+
+  /** A message for the run that goes on. */
+  add(kind: "steer" | "followUp", incoming: Incoming): void {
+    this.#steering.push({ kind, incoming });
+    this.#handOver();
+  }
+
+  /**
+   * Runs to the end and gives what was meant for the run and did not get in. Never rejects: a failure is the run's last event.
+   * `held` goes in before the run's own message.
+   */
+  async execute(session: Session, held: readonly Incoming[]): Promise<readonly Incoming[]> {
+    const { log, first } = this;
+    const { filter, approvals } = this.#host;
+    log.state = "running";
+    try {
+      const backend = await this.#host.backendFor(this.entry);
+      const agent = await this.#createAgent(backend);
+      // Events are numbered from the log's length on: an entry for each life of the run keeps their numbers apart.
+      if (first === undefined) await session.append({ type: "usage", runId: log.runId, usage: {} });
+      const attached = await attachSession(agent, session);
+      const { interrupted } = attached;
+      const turn = first === undefined ? (interrupted?.turns ?? 0) : 0;
+      if (first === undefined && interrupted !== undefined) {
+        const kept = await messagesOfRun(session, log.runId);
+        log.continueFrom(interrupted.seq ?? 0, filter.value(blocksOf(kept)));
+      }
+      if (backend.notice !== undefined) log.append("chat.notice", backend.notice);
+      agent.subscribe((event) => this.#noteArrival(event));
+      agent.subscribe(ofRun(log.runId, approvals.listener(agent, log)));
+      agent.subscribe(ofRun(log.runId, createRunEvents(log, filter, turn)));
+      this.#agent = agent;
+      const prompts = first === undefined ? [] : [...held, first];
+      for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
+      this.#handOver();
+      const running = first === undefined ? attached.resume() : agent.prompt(prompts.map(({ message }) => message));
+      if (this.isAborted) agent.abort();
+      await running;
+      attached.detach();
+    } catch (error) {
+      if (!isTerminalState(log)) fail(log, infoOf(error), filter);
+    }
+    if (!isTerminalState(log)) fail(log, infoOf(undefined), filter);
+    this.#isOver = true;
+    approvals.forget(log.runId);
+    return [...this.#onTheWay.values(), ...this.#steering.map(({ incoming }) => incoming)].filter(
+      (incoming) => incoming !== first,
+    );
+  }
+
+  /** It could not begin, such as when another process holds the session. */
+  failBefore(error: unknown): readonly Incoming[] {
+    this.#isOver = true;
+    fail(this.log, infoOf(error), this.#host.filter);
+    return this.#steering.map(({ incoming }) => incoming);
+  }
+
+  /** The process ends: the agent stops, and the session shows a run that is open. */
+  async interrupt(session: Session | undefined): Promise<void> {
+    this.#isOver = true;
+    this.log.stop();
+    await session?.close();
+    this.#agent?.abort();
+  }
+
+  #handOver(): void {
+    const agent = this.#agent;
+    if (agent === undefined) return;
+    for (const { kind, incoming } of this.#steering.splice(0)) {
+      this.#onTheWay.set(incoming.message, incoming);
+      if (kind === "steer") agent.steer(incoming.message);
+      else agent.followUp(incoming.message);
+    }
+  }
+
+  /** By now the session has it. */
+  #noteArrival(event: AgentEvent): void {
+    if (event.type !== "message_end") return;
+    const arrived = this.#onTheWay.get(event.message);
+    if (arrived === undefined) return;
+    this.#onTheWay.delete(event.message);
+    // The run's own stays until the run has ended: it says what to take up again.
+    if (arrived !== this.first) this.#host.pending.remove(arrived.pending.id).catch(() => {});
+  }
+
+  async #createAgent({ model, apiKey, streamFn = streamByProtocol }: Backend): Promise<Agent> {
+    const { clock, createId, limits, rules, tools, systemPrompt } = this.#host;
+    const { sessionKey, runId } = this.log;
+    const compaction = createCompaction({ streamOptions: { clock } });
+    const guard = createProgressGuard({ now: () => clock.now() });
+    const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
+    let isFirstId = true;
+    return new Agent({
+      initialState: { systemPrompt: await systemPrompt(), model, tools: tools() },
+      ...(apiKey !== undefined && { apiKey }),
+      clock,
+      // The first id that an agent makes is its run's.
+      createId: () => {
+        const id = isFirstId ? runId : createId();
+        isFirstId = false;
+        return id;
+      },
+      streamFn: compaction.wrap(streamFn),
+      transformContext: async (messages, signal, run) =>
+        guard(await compaction.transformContext(messages, signal, run)),
+      steeringMode: "all",
+      beforeToolCall: async (context, signal) => {
+        const { action } = rules.judge({ tool: context.toolCall.name, args: context.args, sessionKey });
+        if (action === "allow") return undefined;
+        if (action === "deny") return { block: true, reason: "Denied: the policy of this server forbids it." };
+        return ask(context, signal);
+      },
+      abortGraceMs: ABORT_GRACE_MS,
+      hookTimeoutMs: 0,
+      budget: { maxTurns: limits.maxTurns, maxTimeMs: limits.runTimeoutMs },
+    });
+  }
+}
+
+export function createRunLog({ limits, publish }: Host, runId: string, sessionKey: string): RunLog {
+  const { maxReplayEvents: maxEvents, maxReplayLength: maxLength } = limits;
+  return new RunLog({
+    runId,
+    sessionKey,
+    maxEvents,
+    maxLength,
+    publish: (frame, event) => publish(sessionKey, frame, event),
+  });
+}
+
+/** Nested runs are part of their tool's call. */
+function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: AgentEvent) => void {
+  return (event) => {
+    if (event.runId === runId) listener(event);
+  };
+}
+
+async function messagesOfRun(session: Session, runId: string): Promise<{ readonly role: string }[]> {
+  const messages: { readonly role: string }[] = [];
+  for (const entry of await session.path()) {
+    const { type, runId: of, message } = entry as { type: string; runId?: string; message?: { role: string } };
+    if (type === "message" && of === runId && message !== undefined) messages.push(message);
+  }
+  return messages;
+}
+
+function isTerminalState({ state }: RunLog): boolean {
+  return state === "final" || state === "error" || state === "aborted";
+}
+
+function infoOf(error: unknown): ErrorInfo {
+  if (isBowlineError(error)) return toErrorInfo(error);
+  return { code: "internal_error", message: "The run failed for a reason of the server's own.", retryable: false };
+}

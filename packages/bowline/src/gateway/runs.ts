@@ -1,0 +1,300 @@
+/** All runs: accepted, queued behind those of their session, started under the global cap, aborted, taken up again. */
+import type { UserMessage } from "@bowline/core";
+import { findAgent, type AgentEntry } from "./agents-file.ts";
+import { GatewayError } from "./gateway-error.ts";
+import type { Host } from "./host.ts";
+import { Lane } from "./lane.ts";
+import type { PendingMessage } from "./pending.ts";
+import type { RunInfo, SendParams, SendResult } from "./protocol.ts";
+import { reviveRun, wasStarted } from "./revive.ts";
+import { Run, type Incoming } from "./run.ts";
+import { isOpen, RunMemory } from "./run-memory.ts";
+import type { RunLog } from "./run-log.ts";
+
+export interface Accepted {
+  readonly result: SendResult;
+  /** To be called when the answer is on its way. */
+  readonly start: () => void;
+}
+
+const CLOSE_MS = 3000;
+
+type Kind = "send" | "steer" | "followUp";
+
+export class Runs {
+  readonly #host: Host;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #memory: RunMemory;
+  readonly #active = new Set<Run>();
+  /** They are said to have started, and will when the answer is out. */
+  readonly #promised = new Set<Run>();
+  /** Their turn has come, and there is no room yet. */
+  readonly #ready: { readonly lane: Lane; readonly run: Run }[] = [];
+  readonly #running = new Set<Promise<void>>();
+  #isClosing = false;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#memory = new RunMemory(host);
+  }
+
+  get count(): number {
+    return this.#active.size;
+  }
+
+  /** The session's lane, for who wants to write to it. */
+  lane(key: string): Lane {
+    const known = this.#lanes.get(key);
+    if (known !== undefined) return known;
+    const lane = new Lane(key, this.#host.store);
+    this.#lanes.set(key, lane);
+    // Lanes that nobody uses are let go when there are many.
+    if (this.#lanes.size > 2 * this.#host.limits.maxConnections)
+      for (const [other, { isIdle }] of this.#lanes) if (isIdle && other !== key) this.#lanes.delete(other);
+    return lane;
+  }
+
+  ofSession(key: string): RunInfo[] {
+    const { current, waiting = [] } = this.#lanes.get(key) ?? {};
+    return [...(current === undefined ? [] : [current]), ...waiting].map(({ log }) => log.info);
+  }
+
+  /** The log of a run that is known, or that its session still knows. */
+  async log(runId: string, sessionKey: string): Promise<RunLog | undefined> {
+    const known = this.#memory.log(runId);
+    if (known !== undefined) return known.sessionKey === sessionKey ? known : undefined;
+    return reviveRun(this.#host, runId, sessionKey);
+  }
+
+  sessionOf(runId: string): string | undefined {
+    return this.#memory.log(runId)?.sessionKey;
+  }
+
+  /** Lets go of runs that ended long ago. */
+  forgetEnded(): void {
+    this.#memory.forgetEnded();
+  }
+
+  currentLog(sessionKey: string): RunLog | undefined {
+    return this.#lanes.get(sessionKey)?.current?.log;
+  }
+
+  /** Takes a message. What it gives is on the disk: a crash loses nothing that a client was told of. */
+  async accept(params: SendParams, kind: Kind): Promise<Accepted> {
+    if (this.#isClosing) throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
+    const { sessionKey, message, agentId, idempotencyKey } = params;
+    const lane = this.lane(sessionKey);
+    if (idempotencyKey === undefined) return lane.inOrder(() => this.#accept(this.#host.createId(), params, kind));
+    const fingerprint = JSON.stringify([sessionKey, message, agentId]);
+    const accept = (): Promise<Accepted> => lane.inOrder(() => this.#acceptOnce(idempotencyKey, params, kind));
+    return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
+  }
+
+  /** Ends a run, or all of a session. Gives the ids of those that ran or waited. */
+  abort({ sessionKey, runId }: { readonly sessionKey?: string; readonly runId?: string }): string[] {
+    const key = sessionKey ?? (runId === undefined ? undefined : this.#memory.log(runId)?.sessionKey);
+    const lane = key === undefined ? undefined : this.#lanes.get(key);
+    if (lane === undefined) return [];
+    const isMeant = ({ log }: Run): boolean => runId === undefined || log.runId === runId;
+    const waiting = lane.waiting.filter(isMeant);
+    for (const run of waiting) this.#drop(lane, run);
+    const { current } = lane;
+    const running = current !== undefined && isMeant(current) && !current.isOver ? [current] : [];
+    for (const run of running) run.abort();
+    return [...running, ...waiting].map(({ log }) => log.runId);
+  }
+
+  /** Resolves when nothing of the session runs or waits. */
+  async idle(key: string): Promise<void> {
+    const lane = this.#lanes.get(key);
+    if (lane === undefined) return;
+    while (lane.current !== undefined || lane.waiting.length > 0) await lane.nextEnd();
+  }
+
+  /** Takes up what an earlier process did not finish. */
+  async restore(): Promise<void> {
+    for (const message of await this.#host.pending.list()) {
+      const agent = await this.#agentOf(message.agentId, message.sessionKey).catch(() => undefined);
+      const state = await wasStarted(this.#host.store, message);
+      if (agent === undefined || state === "done") {
+        await this.#host.pending.remove(message.id);
+        continue;
+      }
+      const lane = this.lane(message.sessionKey);
+      const incoming = incomingOf(message);
+      if (message.kind === "held") lane.held.push(incoming);
+      else if (message.kind === "send" || lane.waiting.length === 0) {
+        const { id: runId, sessionKey } = message;
+        const run = this.#enqueue(
+          lane,
+          new Run(this.#host, { runId, sessionKey }, agent, state === "open" ? undefined : incoming),
+        );
+        run.isReady = true;
+      } else lane.waiting[0]?.add(message.kind, incoming);
+    }
+    for (const lane of this.#lanes.values()) this.#pump(lane);
+  }
+
+  /** The process ends. Runs that are open stay so, and are taken up again by the next. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    const lanes = [...this.#lanes.values()];
+    await Promise.all(lanes.map(async ({ current, session }) => current?.interrupt(session)));
+    // Commands that run are ended with their runs; a tool that ignores that is not waited for.
+    let stop = (): void => {};
+    const late = new Promise<void>((resolve) => (stop = this.#host.clock.setTimer(CLOSE_MS, resolve)));
+    await Promise.race([Promise.allSettled(this.#running), late]);
+    stop();
+  }
+
+  async #accept(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
+    const { sessionKey, message: text, agentId } = params;
+    const lane = this.lane(sessionKey);
+    const { current } = lane;
+    const isInto = kind !== "send" && current !== undefined && !current.isOver;
+    const agent = isInto ? current.entry : undefined;
+    const timestamp = this.#host.clock.now();
+    const about = { id, kind: isInto ? kind : ("send" as const), sessionKey, text, timestamp };
+    if (isInto && agent !== undefined) {
+      const pending = { ...about, agentId: agent.id };
+      await this.#host.pending.add(pending);
+      if (!current.isOver) {
+        current.add(kind, incomingOf(pending));
+        return { result: { runId: current.log.runId, sessionKey, status: "steered" }, start: () => {} };
+      }
+    }
+    if (lane.waiting.length >= this.#host.limits.maxQueuedRuns)
+      throw new GatewayError("busy", "Too many messages wait in this session.", { retryable: true });
+    const found = agent ?? (await this.#agentOf(agentId, sessionKey));
+    await this.#host.backendFor(found); // that there is a model to ask is known before anything is kept
+    const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
+    const run = this.#enqueue(lane, new Run(this.#host, { runId: id, sessionKey }, found, incomingOf(pending)));
+    try {
+      await this.#host.pending.add(pending);
+    } catch (error) {
+      this.#remove(lane, run);
+      throw error;
+    }
+    const hasRoom = this.#active.size + this.#promised.size < this.#host.limits.maxRuns;
+    const isNext = lane.current === undefined && lane.waiting[0] === run && hasRoom;
+    if (isNext) this.#promised.add(run);
+    return {
+      result: { runId: id, sessionKey, status: isNext ? "started" : "queued" },
+      start: () => {
+        run.isReady = true;
+        this.#promised.delete(run);
+        this.#pump(lane);
+      },
+    };
+  }
+
+  /** Unless the session has a run of this id, from before this process or from longer ago than is remembered. */
+  async #acceptOnce(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
+    const { sessionKey } = params;
+    const log = this.#memory.log(id) ?? (await reviveRun(this.#host, id, sessionKey));
+    if (log === undefined) return this.#accept(id, params, kind);
+    if (log.sessionKey !== sessionKey)
+      throw new GatewayError("conflict", "This idempotency key was used in another session.");
+    return { result: { runId: id, sessionKey, status: isOpen(log) ? "in_flight" : "finished" }, start: () => {} };
+  }
+
+  async #agentOf(agentId: string | undefined, sessionKey: string): Promise<AgentEntry> {
+    const { store, agents } = this.#host;
+    const header = agentId === undefined ? await store.load(sessionKey).catch(() => undefined) : undefined;
+    const own = header?.metadata?.agentId;
+    const all = await agents();
+    const found =
+      findAgent(all, agentId ?? (typeof own === "string" ? own : undefined)) ??
+      (agentId === undefined ? findAgent(all) : undefined);
+    if (found !== undefined) return found;
+    if (agentId !== undefined)
+      throw new GatewayError("not_found", `AGENTS.md has no agent ${JSON.stringify(agentId)}.`);
+    throw new GatewayError("not_found", "AGENTS.md names no agent.");
+  }
+
+  #enqueue(lane: Lane, run: Run): Run {
+    lane.waiting.push(run);
+    this.#memory.add(run.log);
+    return run;
+  }
+
+  #remove(lane: Lane, run: Run): void {
+    lane.remove(run);
+    this.#memory.remove(run.log.runId);
+  }
+
+  /** A run that waited and will not be. */
+  #drop(lane: Lane, run: Run): void {
+    lane.remove(run);
+    run.log.state = "aborted";
+    run.log.append("chat.aborted", { usage: {} });
+    this.#host.pending.remove(run.log.runId).catch(() => {});
+    this.#memory.end(run.log.runId);
+  }
+
+  /** Starts what can start. */
+  #pump(lane: Lane): void {
+    const [next] = lane.waiting;
+    if (this.#isClosing || lane.current !== undefined || next?.isReady !== true) return;
+    if (this.#active.size >= this.#host.limits.maxRuns) {
+      if (!this.#ready.some(({ run }) => run === next)) this.#ready.push({ lane, run: next });
+      return;
+    }
+    lane.waiting.shift();
+    lane.current = next;
+    this.#active.add(next);
+    const running = this.#run(lane, next).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  async #run(lane: Lane, run: Run): Promise<void> {
+    const { broadcast, pending } = this.#host;
+    const { log } = run;
+    broadcast("sessions.changed", { sessionKey: lane.key, change: "run" });
+    const held = run.first === undefined ? [] : lane.held.splice(0);
+    let left: readonly Incoming[];
+    try {
+      const session = await lane.begin(run.entry.id);
+      if (this.#isClosing) return await lane.end();
+      left = await run.execute(session, held);
+    } catch (error) {
+      left = [...held, ...run.failBefore(error)];
+    }
+    if (this.#isClosing) return; // it stays open
+    await lane.end().catch(() => {});
+    await pending.remove(log.runId).catch(() => {});
+    this.#active.delete(run);
+    this.#memory.end(log.runId);
+    await this.#keep(lane, run, left);
+    lane.current = undefined;
+    lane.noteEnd();
+    broadcast("sessions.changed", { sessionKey: lane.key, change: "updated" });
+    this.#pump(lane);
+    const waiting = this.#ready.splice(0);
+    for (const { lane: other } of waiting) this.#pump(other);
+  }
+
+  /** What came too late for the run: a run of its own, or, after an abort, the beginning of the next. */
+  async #keep(lane: Lane, { log, entry }: Run, left: readonly Incoming[]): Promise<void> {
+    for (const incoming of left) {
+      const isHeld = log.state !== "final";
+      const message: PendingMessage = { ...incoming.pending, kind: isHeld ? "held" : "send" };
+      await this.#host.pending.add(message).catch(() => {});
+      if (isHeld) {
+        lane.held.push(incoming);
+        continue;
+      }
+      const names = { runId: message.id, sessionKey: lane.key };
+      const next = new Run(this.#host, names, entry, incoming);
+      lane.waiting.unshift(next);
+      this.#memory.add(next.log);
+      next.isReady = true;
+    }
+  }
+}
+
+function incomingOf(pending: PendingMessage): Incoming {
+  const { text: content, timestamp } = pending;
+  const message: UserMessage = { role: "user", content, timestamp };
+  return { pending, message };
+}

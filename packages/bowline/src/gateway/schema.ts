@@ -1,0 +1,318 @@
+/**
+ * JSON Schemas of every method's params and result and every event's data. The server checks params by them; tests check every frame
+ * it sends; the tables of docs/gateway.md are made from them. The compiler checks that fields are those of `protocol.ts`.
+ */
+import type { JsonSchema } from "@bowline/core";
+import type {
+  AgentInfo,
+  Approval,
+  Block,
+  EventData,
+  EventName,
+  HistoryEntry,
+  MethodName,
+  Params,
+  Result,
+  RunEventData,
+  RunInfo,
+  SendParams,
+  SendResult,
+  SessionInfo,
+  TokenCounts,
+} from "./protocol.ts";
+
+export interface MethodSchema {
+  readonly summary: string;
+  /** Whether a token for reading may call it. */
+  readonly readOnly: boolean;
+  readonly params: JsonSchema;
+  readonly result: JsonSchema;
+}
+
+export interface EventSchema {
+  readonly summary: string;
+  readonly data: JsonSchema;
+}
+
+const MAX_TEXT = 32_000;
+
+interface Optional {
+  readonly optional: JsonSchema;
+}
+
+/** Exactly the fields of T, those marked that may be absent. */
+type Fields<T> = { readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K> ? Optional : JsonSchema };
+
+function object<T>(fields: Fields<T>): JsonSchema {
+  const entries = Object.entries(fields as Record<string, JsonSchema | Optional>);
+  const isOptional = (field: JsonSchema | Optional): field is Optional => "optional" in field;
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries.map(([name, field]) => [name, isOptional(field) ? field.optional : field])),
+    required: entries.flatMap(([name, field]) => (isOptional(field) ? [] : [name])),
+    additionalProperties: false,
+  };
+}
+
+const maybe = (schema: JsonSchema): Optional => ({ optional: schema });
+const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
+const oneOf = (...values: readonly string[]): JsonSchema => ({ type: "string", enum: values });
+
+const text: JsonSchema = { type: "string" };
+const flag: JsonSchema = { type: "boolean" };
+const number: JsonSchema = { type: "number" };
+const count: JsonSchema = { type: "integer", minimum: 0 };
+const seq: JsonSchema = { type: "integer", minimum: -1 };
+const anything: JsonSchema = {};
+const key: JsonSchema = { type: "string", minLength: 1, maxLength: 512 };
+const name: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
+const title: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
+const message: JsonSchema = { type: "string", minLength: 1, maxLength: MAX_TEXT };
+const shortText: JsonSchema = { type: "string", maxLength: 2000 };
+
+const usage = object<TokenCounts>({
+  inputTokens: maybe(count),
+  outputTokens: maybe(count),
+  cacheReadTokens: maybe(count),
+  cacheWriteTokens: maybe(count),
+  cost: maybe(number),
+});
+
+const agent = object<AgentInfo>({
+  id: name,
+  description: text,
+  model: text,
+  answeredBy: text,
+  isPractice: flag,
+  isDefault: flag,
+});
+
+const runState = oneOf("queued", "running", "final", "error", "aborted", "interrupted", "unknown");
+const run = object<RunInfo>({ runId: name, sessionKey: key, state: runState, seq });
+
+const session = object<SessionInfo>({
+  sessionKey: key,
+  title: maybe(text),
+  agentId: maybe(name),
+  createdAt: number,
+  updatedAt: number,
+  messageCount: count,
+  forkedFrom: maybe(key),
+  runs: list(run),
+});
+
+const approvalFields: Fields<Approval> = {
+  approvalId: text,
+  runId: name,
+  sessionKey: key,
+  toolCallId: text,
+  toolName: text,
+  summary: text,
+  details: anything,
+  command: maybe(text),
+  workingDir: maybe(text),
+  reason: maybe(text),
+  pattern: maybe(text),
+  expiresAt: maybe(number),
+};
+const decision = oneOf("allow-once", "allow-session", "allow-always", "deny");
+const resolved = object<Result<"exec.approve">>({ approvalId: text, decision });
+
+const entry = object<HistoryEntry>({
+  id: text,
+  runId: maybe(name),
+  message: { type: "object", properties: { role: text }, required: ["role"] },
+});
+
+const send = object<SendParams>({ sessionKey: key, message, agentId: maybe(name), idempotencyKey: maybe(name) });
+const sent = object<SendResult>({
+  runId: name,
+  sessionKey: key,
+  status: oneOf("started", "queued", "in_flight", "finished", "steered"),
+});
+const onlyKey = object<Params<"sessions.get">>({ sessionKey: key });
+const nothing = object<Params<"health.check">>({});
+const oneSession = object<Result<"sessions.get">>({ session });
+
+/** Held to the method's own types; its name stands before it in the table. */
+const method = <M extends MethodName>(
+  summary: string,
+  readOnly: boolean,
+  { params, result }: { params: JsonSchema | Fields<Params<M>>; result: JsonSchema | Fields<Result<M>> },
+): MethodSchema => ({ summary, readOnly, params: asObject(params), result: asObject(result) });
+
+function asObject<T>(schema: JsonSchema | Fields<T>): JsonSchema {
+  return "type" in schema && schema.type === "object" ? schema : object<T>(schema as Fields<T>);
+}
+
+export const methods: { readonly [M in MethodName]: MethodSchema } = {
+  "health.check": method<"health.check">("Whether the server is well", true, {
+    params: nothing,
+    result: { status: oneOf("ok"), version: text, uptimeMs: number, connections: count, runs: count },
+  }),
+  "agents.list": method<"agents.list">("The agents of AGENTS.md", true, {
+    params: nothing,
+    result: { agents: list(agent) },
+  }),
+  "sessions.create": method<"sessions.create">("A new session; without a key it gets a UUID", false, {
+    params: { sessionKey: maybe(key), agentId: maybe(name), title: maybe(title) },
+    result: oneSession,
+  }),
+  "sessions.list": method<"sessions.list">("Sessions, the latest first", true, {
+    params: {
+      search: maybe(shortText),
+      limit: maybe({ type: "integer", minimum: 1, maximum: 500 }),
+      cursor: maybe(shortText),
+    },
+    result: { sessions: list(session), cursor: maybe(text) },
+  }),
+  "sessions.get": method<"sessions.get">("One session", true, { params: onlyKey, result: oneSession }),
+  "sessions.patch": method<"sessions.patch">("Gives a session a title", false, {
+    params: { sessionKey: key, title },
+    result: oneSession,
+  }),
+  "sessions.reset": method<"sessions.reset">("Begins the conversation anew under the same key", false, {
+    params: onlyKey,
+    result: oneSession,
+  }),
+  "sessions.delete": method<"sessions.delete">("Ends what runs there and deletes the session", false, {
+    params: onlyKey,
+    result: { deleted: flag },
+  }),
+  "sessions.fork": method<"sessions.fork">("A new session that begins as this one, up to an entry", false, {
+    params: { sessionKey: key, newSessionKey: maybe(key), at: maybe(name) },
+    result: oneSession,
+  }),
+  "chat.send": method<"chat.send">("Starts a run, or queues it behind the session's own", false, {
+    params: send,
+    result: sent,
+  }),
+  "chat.steer": method<"chat.steer">("A message into the run, before its next model call", false, {
+    params: send,
+    result: sent,
+  }),
+  "chat.followUp": method<"chat.followUp">("A message for when the run would stop", false, {
+    params: send,
+    result: sent,
+  }),
+  "chat.abort": method<"chat.abort">("Ends a run, or all of a session; no error when there is none", false, {
+    params: { sessionKey: maybe(key), runId: maybe(name) },
+    result: { aborted: flag, runIds: list(name) },
+  }),
+  "chat.history": method<"chat.history">("The last messages (default 100), oldest first; `before` pages back", true, {
+    params: { sessionKey: key, limit: maybe({ type: "integer", minimum: 1, maximum: 500 }), before: maybe(name) },
+    result: { sessionKey: key, messages: list(entry), hasMore: flag },
+  }),
+  "chat.subscribe": method<"chat.subscribe">("The session's events from now on, and what was missed of a run", true, {
+    params: { sessionKey: key, runId: maybe(name), seq: maybe(seq) },
+    result: { sessionKey: key, runs: list(run) },
+  }),
+  "chat.unsubscribe": method<"chat.unsubscribe">("No more events of the session", true, {
+    params: onlyKey,
+    result: { sessionKey: key },
+  }),
+  "approvals.list": method<"approvals.list">("What waits for an answer", true, {
+    params: { sessionKey: maybe(key) },
+    result: { approvals: list(object<Approval>(approvalFields)) },
+  }),
+  "approvals.resolve": method<"approvals.resolve">("Answers one, once", false, {
+    params: { approvalId: text, decision, pattern: maybe(shortText), reason: maybe(shortText) },
+    result: resolved,
+  }),
+  "exec.approve": method<"exec.approve">("`approvals.resolve` with `allow-once`", false, {
+    params: { approvalId: text },
+    result: resolved,
+  }),
+  "exec.deny": method<"exec.deny">("`approvals.resolve` with `deny`", false, {
+    params: { approvalId: text, reason: maybe(shortText) },
+    result: resolved,
+  }),
+};
+
+const ofRun: Fields<RunEventData> = { runId: name, sessionKey: key, seq: count };
+const delta: Fields<EventData<"chat.delta">> = { ...ofRun, turn: count, text, firstSeq: maybe(count) };
+const call = { ...ofRun, toolCallId: text, name: text };
+
+const block: JsonSchema = {
+  oneOf: [
+    object({ type: { const: "user" }, text }),
+    object({ type: { const: "text" }, turn: count, text }),
+    object({ type: { const: "thinking" }, turn: count, text }),
+    object<Extract<Block, { readonly type: "tool_call" }>>({
+      type: { const: "tool_call" },
+      toolCallId: text,
+      name: text,
+      input: anything,
+      state: oneOf("running", "done", "failed"),
+      output: text,
+      durationMs: maybe(number),
+    }),
+  ],
+};
+
+const errorInfo: JsonSchema = {
+  type: "object",
+  properties: { code: text, message: text, retryable: flag, status: number, retryAfterMs: number, requestId: text },
+  required: ["code", "message", "retryable"],
+  additionalProperties: false,
+};
+
+const event = <E extends EventName>(summary: string, data: Fields<EventData<E>>): EventSchema => ({
+  summary,
+  data: object<EventData<E>>(data),
+});
+
+export const events: { readonly [E in EventName]: EventSchema } = {
+  "chat.user": event<"chat.user">("A user's message went into the run", { ...ofRun, text }),
+  "chat.delta": event<"chat.delta">("More of the answer", delta),
+  "chat.thinking": event<"chat.thinking">("More of what the model thinks", delta),
+  "chat.tool_call": event<"chat.tool_call">("The model called a tool", { ...call, input: anything }),
+  "tool.progress": event<"tool.progress">("What a running tool has printed so far", { ...call, text }),
+  "chat.tool_result": event<"chat.tool_result">("A tool call ended, or was refused", {
+    ...call,
+    output: text,
+    isError: flag,
+    durationMs: number,
+  }),
+  "chat.turn": event<"chat.turn">("A model call ended", { ...ofRun, turn: count, provider: text, model: text, usage }),
+  "chat.notice": event<"chat.notice">("Another model answers, or a request is tried again", {
+    ...ofRun,
+    code: text,
+    message: text,
+  }),
+  "chat.snapshot": event<"chat.snapshot">("All of the run so far, in place of what the client has", {
+    ...ofRun,
+    seq,
+    state: runState,
+    blocks: list(block),
+  }),
+  "chat.final": event<"chat.final">("The run ended", {
+    ...ofRun,
+    usage,
+    stopReason: oneOf("stop", "length", "budget"),
+  }),
+  "chat.error": event<"chat.error">("The run failed", {
+    ...ofRun,
+    message: text,
+    errorKind: oneOf("refusal", "timeout", "rate_limit", "context_length", "auth", "unknown"),
+    error: errorInfo,
+  }),
+  "chat.aborted": event<"chat.aborted">("The run was stopped", { ...ofRun, usage }),
+  "exec.approval_request": event<"exec.approval_request">("A person is asked about a call", {
+    ...approvalFields,
+    ...ofRun,
+  }),
+  "exec.approval_resolved": event<"exec.approval_resolved">("It was answered, or nobody did in time", {
+    ...ofRun,
+    approvalId: text,
+    decision: oneOf("allow", "deny", "expired"),
+    by: maybe(text),
+    reason: maybe(text),
+  }),
+  "sessions.changed": event<"sessions.changed">("The list of sessions is another", {
+    sessionKey: key,
+    change: oneOf("created", "updated", "deleted", "reset", "run"),
+  }),
+  tick: event<"tick">("The server is there", { time: number }),
+  shutdown: event<"shutdown">("The server goes away", { reason: text }),
+};

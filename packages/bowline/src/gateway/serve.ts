@@ -1,0 +1,130 @@
+/** `bowline serve`: the gateway with its workspace, its token and its models, as the environment says. */
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { createJsonlStore } from "@bowline/core/session/node";
+import { dataFolder, sessionsFolder } from "../cli/home.ts";
+import { createTools } from "../tools/index.ts";
+import { readAgents } from "./agents-file.ts";
+import { createBackends } from "./backends.ts";
+import { buildSystemPrompt } from "./compat/prompt-builder.ts";
+import type { ModelProvider } from "./compat/types.ts";
+import { withEnvFile } from "./env-file.ts";
+import type { GatewayLimits } from "./limits.ts";
+import { isLoopbackName } from "./origin.ts";
+import { createPendingFolder } from "./pending.ts";
+import type { PolicyRule } from "./policy.ts";
+import { loadRules } from "./rules.ts";
+import { secretsOf } from "./secrets.ts";
+import { DEFAULT_PORT, startGateway, type GatewayOptions } from "./server.ts";
+import { createWorkspaceFiles } from "./workspace-files.ts";
+
+export interface ServeOptions extends Pick<GatewayOptions, "page" | "version" | "exposed"> {
+  /** Default `BOWLINE_HOST`, else 127.0.0.1. */
+  readonly host?: string;
+  /** Default `BOWLINE_PORT`, else 18789. */
+  readonly port?: number;
+  /** Where AGENTS.md is and tools work. Default `BOWLINE_WORKSPACE`, else `workspace` in the data folder. */
+  readonly workspace?: string;
+  /** `provider/model`, asked when the agent's own has no key. Default `BOWLINE_FALLBACK`, else none: the practice model answers. */
+  readonly fallback?: string;
+  /** What may run without a question, beside what people allowed. */
+  readonly rules?: readonly PolicyRule[];
+  readonly providers?: ReadonlyMap<string, ModelProvider>;
+  readonly limits?: Partial<GatewayLimits>;
+  /** Default `.env` in the current folder. */
+  readonly envFile?: string;
+  /** Default: the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Takes lines for a person. Default: none are written. */
+  readonly print?: (line: string) => void;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly token: string;
+  close(reason?: string): Promise<void>;
+}
+
+/** Rejects with `invalid_argument` for options that cannot work, `storage_failed` for a broken policy, the system's error for a taken port. */
+export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const { print = () => {}, envFile = ".env", rules, providers, limits, page, version, exposed = false } = options;
+  const env = await withEnvFile(options.env ?? process.env, resolve(envFile));
+  const home = join(dataFolder(env), "gateway");
+  const workspace = resolve(options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"));
+  const host = options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1";
+  const made = await createWorkspaceFiles(workspace);
+  const { token, isOwn } = await tokenOf(env, join(home, "token"));
+  const read = set(env.BOWLINE_READ_TOKEN);
+  const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
+  const backends = createBackends({ env, ...(fallback !== undefined && { fallback }) });
+  const gateway = await startGateway({
+    tokens: {
+      full: token,
+      ...(read !== undefined && { read }),
+    },
+    store: createJsonlStore(sessionsFolder(env)),
+    pending: createPendingFolder(join(home, "pending")),
+    rules: await loadRules(rules, join(home, "policy.json")),
+    agents: () => readAgents(workspace),
+    backendFor: (agent) => backends.for(agent),
+    systemPrompt: () => buildSystemPrompt(workspace),
+    tools: () =>
+      createTools({
+        root: workspace,
+        env,
+      }),
+    workspacePath: workspace,
+    secrets: secretsOf(env, [token, ...(read === undefined ? [] : [read])]),
+    host,
+    exposed,
+    port: options.port ?? portOf(env.BOWLINE_PORT),
+    ...(providers && { providers }),
+    ...(limits && { limits }),
+    ...(page && { page }),
+    ...(version !== undefined && { version }),
+  }).catch(async (error: unknown) => {
+    await backends.close();
+    throw error;
+  });
+  print(`Listening on ${gateway.url}${isLoopbackName(host) ? "" : " (other machines can reach it)"}`);
+  print(isOwn ? `Token: BOWLINE_TOKEN. Open ${gateway.url}/` : `Open ${gateway.url}/#token=${token}`);
+  print(`Workspace: ${workspace}${made.length > 0 ? ` (made ${made.join(", ")})` : ""}`);
+  for (const agent of await readAgents(workspace)) {
+    const { notice } = await backends.for(agent).catch((error: Error) => ({ notice: { message: error.message } }));
+    if (notice !== undefined) print(`${agent.id}: ${notice.message}`);
+  }
+  return {
+    url: gateway.url,
+    token,
+    async close(reason) {
+      await gateway.close(reason);
+      await backends.close();
+    },
+  };
+}
+
+/** The environment's, else one that is made once and kept, so that pages that are open find back after a restart. */
+async function tokenOf(
+  { BOWLINE_TOKEN }: Readonly<Record<string, string | undefined>>,
+  file: string,
+): Promise<{ readonly token: string; readonly isOwn: boolean }> {
+  const own = set(BOWLINE_TOKEN);
+  if (own !== undefined) return { token: own, isOwn: true };
+  const kept = set(await readFile(file, "utf8").catch(() => ""));
+  if (kept !== undefined) return { token: kept, isOwn: false };
+  const token = randomBytes(24).toString("base64url");
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, `${token}\n`, { mode: 0o600 });
+  return { token, isOwn: false };
+}
+
+function portOf(value: string | undefined): number {
+  const text = set(value);
+  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : DEFAULT_PORT;
+}
+
+function set(value: string | undefined): string | undefined {
+  const trimmed = value?.trim() ?? "";
+  return trimmed === "" ? undefined : trimmed;
+}

@@ -1,0 +1,135 @@
+/** The gateway: one HTTP server with a socket, over agents whose runs live here. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { getRequestListener } from "@hono/node-server";
+import { BowlineError, systemClock } from "@bowline/core";
+import { WebSocketServer, type WebSocket } from "ws";
+import { Connection } from "./connection.ts";
+import { createContext, createWelcome, type ContextOptions, type Listener } from "./context.ts";
+import { closeCodes } from "./frame.ts";
+import { createHttp } from "./http.ts";
+import { defaultLimits, type GatewayLimits } from "./limits.ts";
+import { inUrl, isAllowedOrigin, isLoopbackName } from "./origin.ts";
+import { FailedTries, type Tokens } from "./tokens.ts";
+
+export interface GatewayOptions extends ContextOptions {
+  readonly tokens: Tokens;
+  /** Default 127.0.0.1. Anything else than loopback needs `exposed`. */
+  readonly host?: string;
+  /** Default 18789; 0 is any free one. */
+  readonly port?: number;
+  /** Whether other machines may be let in. Default false. */
+  readonly exposed?: boolean;
+  readonly limits?: Partial<GatewayLimits>;
+  /** Answers what is no address of the gateway's own: a page. */
+  readonly page?: (request: Request) => Response | Promise<Response>;
+}
+
+export interface Gateway {
+  readonly host: string;
+  readonly port: number;
+  /** http://HOST:PORT */
+  readonly url: string;
+  /** Says goodbye to clients and stops; runs that are open are taken up again by the next server on this store. */
+  close(reason?: string): Promise<void>;
+}
+
+export const DEFAULT_PORT = 18_789;
+
+/**
+ * Listens, and takes up the runs that an earlier process left. Throws `invalid_argument` for a host beyond loopback without `exposed`
+ * and for an empty token; rejects with the system's error when the port is taken.
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { host = "127.0.0.1", port = DEFAULT_PORT, exposed = false, tokens, clock = systemClock } = options;
+  const isLoopback = isLoopbackName(host);
+  if (!isLoopback && !exposed)
+    throw new BowlineError("invalid_argument", `${host} can be reached by other machines: that has to be asked for.`);
+  if (tokens.full === "" || tokens.read === "" || tokens.full === tokens.read)
+    throw new BowlineError("invalid_argument", "The tokens must not be empty, nor the same.");
+  const limits = { ...defaultLimits, ...options.limits };
+  const connections = new Set<Connection>();
+  const listeners = new Set<Listener>();
+  const context = await createContext(options, { limits, clock, listeners });
+  const failures = new FailedTries(limits.maxAuthFailures, clock);
+  const http = createHttp({ context, tokens, failures, listeners, isLoopback, page: options.page });
+  const answer = getRequestListener(http);
+  const server = createServer((request, response) => void answer(request, response));
+  server.headersTimeout = limits.authTimeoutMs;
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxFrameBytes, clientTracking: false });
+  server.on("upgrade", (request, socket, head) => {
+    if (!isAllowedOrigin(request.headers, isLoopback)) return refuse(socket, "403 Forbidden");
+    const strangers = [...connections].filter(({ isIn }) => !isIn).length;
+    if (connections.size >= limits.maxConnections || strangers >= limits.maxStrangers)
+      return refuse(socket, "503 Service Unavailable");
+    sockets.handleUpgrade(request, socket, head, (webSocket) => admit(webSocket, request));
+  });
+  await listen(server, port, host);
+  await context.runs.restore();
+  let stopTicks = tick();
+  const { port: actual } = server.address() as AddressInfo;
+  return {
+    host,
+    port: actual,
+    url: `http://${inUrl(host)}:${actual}`,
+    async close(reason = "the server was stopped") {
+      stopTicks();
+      context.broadcast("shutdown", { reason });
+      await context.runs.close();
+      for (const connection of connections) connection.close(closeCodes.shutdown, "shutdown");
+      const closed = once(server, "close");
+      server.close();
+      server.closeIdleConnections();
+      const stop = clock.setTimer(limits.closeGraceMs, () => server.closeAllConnections());
+      await closed;
+      stop();
+    },
+  };
+
+  function admit(socket: WebSocket, request: IncomingMessage): void {
+    const connection = new Connection(socket, {
+      id: context.createId(),
+      address: request.socket.remoteAddress ?? "",
+      tokens,
+      failures,
+      limits,
+      context,
+      welcome: (id, scope) => createWelcome(context, id, scope),
+      onEnter: () => void listeners.add(connection),
+      onClose: () => {
+        connections.delete(connection);
+        listeners.delete(connection);
+      },
+    });
+    connections.add(connection);
+    // Before it is let in, a client's bytes are not even gathered.
+    let received = 0;
+    const count = (chunk: Buffer): void => {
+      received += chunk.length;
+      if (connection.isIn) request.socket.off("data", count);
+      else if (received > limits.maxAuthFrameBytes)
+        connection.close(closeCodes.tooLarge, "the auth frame is too large");
+    };
+    request.socket.on("data", count);
+  }
+
+  function tick(): () => void {
+    return clock.setTimer(limits.tickIntervalMs, () => {
+      context.broadcast("tick", { time: clock.now() });
+      for (const connection of connections) connection.ping();
+      context.runs.forgetEnded();
+      stopTicks = tick();
+    });
+  }
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, "listening"); // rejects if the port is taken
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}

@@ -1,0 +1,47 @@
+/** The files of a workspace, made on the first start and the user's own from then on. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+const files: Readonly<Record<string, string>> = {
+  "AGENTS.md": `# Agents
+
+## assistant
+
+Model: anthropic/claude-opus-4-6
+Description: A helpful, accurate, and concise general-purpose assistant.
+`,
+  "SOUL.md": `# Core Directives
+
+You are a local virtual assistant. You run on the user's own machine.
+
+- Be helpful, honest and concise.
+- Say so when you are not sure.
+- Do not make up information.
+- Respect the user's privacy: everything stays on this machine, nothing is logged in a cloud.
+- Before you run a command, explain what it does and why.
+`,
+  "TOOLS.md": `# Available Tools
+
+## bash
+
+Runs a shell command on the user's machine.
+The user approves every command before it runs.
+Use it to look at files, to run scripts and to find out about the system.
+Always use the least permissions that will do.
+`,
+};
+
+/** Gives the names of the files that were made; one that is there is left as it is. */
+export async function createWorkspaceFiles(folder: string): Promise<string[]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made: string[] = [];
+  for (const [name, text] of Object.entries(files)) {
+    try {
+      await writeFile(join(folder, name), text, { flag: "wx" });
+      made.push(name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+  return made;
+}

@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { defineTool, type AgentTool } from "@bowline/core";
+import { createMemoryStore } from "@bowline/core/session";
+import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
+import { createMemoryPending } from "../../src/gateway/pending.ts";
+import { loadRules } from "../../src/gateway/rules.ts";
+import { gatewayWith, type TestGateway, type TestOptions } from "./gateway.ts";
+
+function commands(ran: string[]): AgentTool {
+  return defineTool({
+    name: "bash",
+    description: "Runs a command.",
+    parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] } as const,
+    replay: "safe",
+    execute({ command }) {
+      ran.push(command);
+      return "done";
+    },
+  });
+}
+
+const call = (command: string, id = `call_${command}`): ScriptedStep => ({
+  content: [scriptedToolCall("bash", { command }, id)],
+});
+
+async function asking(
+  script: readonly ScriptedStep[],
+  options: TestOptions = {},
+): Promise<TestGateway & { ran: string[] }> {
+  const ran: string[] = [];
+  const server = await gatewayWith(script, { tools: () => [commands(ran)], ...options });
+  return Object.assign(server, { ran });
+}
+
+describe("a call that has to be allowed", () => {
+  it("is announced with all that a person needs, waits, and runs when it is allowed [X26]", async () => {
+    await using server = await asking([call("git status"), "Clean."]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const asked = await client.event("exec.approval_request", runId);
+    const { toolName, summary, details, command, workingDir, sessionKey, pattern } = asked;
+    assert.deepEqual(
+      { toolName, summary, details, command, workingDir, sessionKey, pattern },
+      {
+        toolName: "bash",
+        summary: "bash: git status",
+        details: { command: "git status" },
+        command: "git status",
+        workingDir: "/work",
+        sessionKey: "s",
+        pattern: "git status",
+      },
+    );
+    assert.deepEqual(server.ran, []);
+    const { approvals } = await client.call("approvals.list", {});
+    assert.deepEqual(
+      approvals.map(({ approvalId }) => approvalId),
+      [asked.approvalId],
+    );
+    await client.call("exec.approve", { approvalId: asked.approvalId });
+    await client.event("chat.final", runId);
+    assert.equal((await client.event("exec.approval_resolved", runId)).decision, "allow");
+    assert.deepEqual(server.ran, ["git status"]);
+    assert.deepEqual((await client.call("approvals.list", {})).approvals, []);
+  });
+
+  it("does not run when it is denied; the model is told why", async () => {
+    await using server = await asking([call("rm -rf /"), "Then not."]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId } = await client.event("exec.approval_request", runId);
+    await client.call("exec.deny", { approvalId, reason: "too much" });
+    assert.equal((await client.end(runId)).event, "chat.final");
+    assert.deepEqual(server.ran, []);
+    assert.deepEqual((await client.event("chat.tool_result", runId)).output, "Denied: too much.");
+  });
+
+  it("is answered once, by any client that may, also one that has not the session open", async () => {
+    await using server = await asking([call("ls"), "Done."]);
+    const [one, two, three] = [await server.client(), await server.client(), await server.client()];
+    const { runId } = await one.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId } = await two.event("exec.approval_request", runId);
+    const answers = [two, three, one].map((client) =>
+      client.call("approvals.resolve", { approvalId, decision: "allow-once" }).then(
+        () => "taken",
+        () => "refused",
+      ),
+    );
+    assert.deepEqual((await Promise.all(answers)).toSorted(), ["refused", "refused", "taken"]);
+    await one.end(runId);
+    assert.equal(await two.refused("exec.approve", { approvalId }), "conflict");
+    assert.equal(await two.refused("exec.approve", { approvalId: "never was" }), "not_found");
+    assert.deepEqual(server.ran, ["ls"]);
+  });
+
+  it("is denied when nobody answers in time", async () => {
+    await using server = await asking([call("ls"), "Then not."], { limits: { approvalTimeoutMs: 40 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.final", runId);
+    const { decision, approvalId } = await client.event("exec.approval_resolved", runId);
+    assert.equal(decision, "expired");
+    assert.deepEqual(server.ran, []);
+    assert.equal(await client.refused("exec.approve", { approvalId }), "conflict");
+  });
+
+  it("is not asked about any more when its run is stopped", async () => {
+    await using server = await asking([call("ls"), "Next."]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId } = await client.event("exec.approval_request", runId);
+    await client.call("chat.abort", { runId });
+    assert.equal((await client.end(runId)).event, "chat.aborted");
+    assert.deepEqual((await client.call("approvals.list", {})).approvals, []);
+    assert.equal(await client.refused("exec.approve", { approvalId }), "conflict");
+    assert.deepEqual(server.ran, []);
+  });
+});
+
+describe("an answer for more than once", () => {
+  it("holds for the session, and not for another", async () => {
+    const script = [call("git log", "1"), "A.", call("git log", "2"), "B.", call("git log", "3"), "C."];
+    await using server = await asking(script);
+    const client = await server.client();
+    const first = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId } = await client.event("exec.approval_request", first.runId);
+    await client.call("approvals.resolve", { approvalId, decision: "allow-session" });
+    await client.end(first.runId);
+    const second = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    assert.equal((await client.end(second.runId)).event, "chat.final");
+    const third = await client.call("chat.send", { sessionKey: "t", message: "go" });
+    await client.event("exec.approval_request", third.runId);
+    assert.deepEqual(server.ran, ["git log", "git log"]);
+  });
+
+  it("holds for ever by a pattern that covers the call, and for no other call", async () => {
+    await using server = await asking([call("git log -1"), call("git log -2"), call("git push"), "Done."]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId } = await client.event("exec.approval_request", runId);
+    const resolve = { approvalId, decision: "allow-always" as const };
+    assert.equal(await client.refused("approvals.resolve", { ...resolve, pattern: "git push" }), "bad_params");
+    await client.call("approvals.resolve", { ...resolve, pattern: "git log *" });
+    const next = await client.until(
+      ({ event, data }) => event === "exec.approval_request" && data?.approvalId !== approvalId,
+    );
+    assert.equal(next.data?.command, "git push");
+    assert.deepEqual(server.ran, ["git log -1", "git log -2"]);
+  });
+
+  it("is not offered for a command that cannot be taken apart", async () => {
+    await using server = await asking([call("echo $(cat secret)"), "Done."]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId, pattern } = await client.event("exec.approval_request", runId);
+    assert.equal(pattern, undefined);
+    assert.equal(await client.refused("approvals.resolve", { approvalId, decision: "allow-always" }), "bad_params");
+    await client.call("exec.approve", { approvalId });
+    assert.equal((await client.end(runId)).event, "chat.final");
+  });
+});
+
+describe("a question and a restart", () => {
+  it("is asked again by the next server, and its answer counts", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const first = await asking([call("ls")], { store, pending });
+    const before = await first.client();
+    const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId } = await before.event("exec.approval_request", runId);
+    await first[Symbol.asyncDispose]();
+    assert.equal(
+      before.frames.some(({ event = "" }) => /final|error|aborted/.test(event)),
+      false,
+    );
+
+    await using second = await asking(["Done."], { store, pending });
+    const client = await second.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId });
+    let approvals: readonly { approvalId: string }[] = [];
+    while (approvals.length === 0) ({ approvals } = await client.call("approvals.list", { sessionKey: "s" }));
+    assert.deepEqual(
+      approvals.map((approval) => approval.approvalId),
+      [approvalId],
+    );
+    await client.call("exec.approve", { approvalId });
+    assert.equal((await client.end(runId)).event, "chat.final");
+    assert.deepEqual(second.ran, ["ls"]);
+  });
+});
+
+describe("the policy", () => {
+  it("forbids without asking what a rule denies", async () => {
+    const rules = await loadRules([
+      { action: "allow", tool: "bash" },
+      { action: "deny", tool: "bash", pattern: "rm *" },
+    ]);
+    await using server = await asking([call("rm x"), call("ls"), "Done."], { rules });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.final", runId);
+    assert.deepEqual(server.ran, ["ls"]);
+    assert.match((await client.event("chat.tool_result", runId)).output, /policy/);
+  });
+});

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, it } from "node:test";
+import { startGateway } from "../../src/gateway/server.ts";
+import type { AuthReply } from "../../src/gateway/frame.ts";
+import { methods } from "../../src/gateway/schema.ts";
+import { agents, closed, gatewayWith, token, type TestGateway } from "./gateway.ts";
+
+/** Sends these as first frames; gives the answer, if there was one, and the code of the end. */
+async function knock(
+  server: TestGateway,
+  ...frames: (string | Buffer)[]
+): Promise<{ reply?: AuthReply; code: number }> {
+  const socket = server.socket();
+  const end = closed(socket);
+  const replies: string[] = [];
+  socket.on("message", (data: Buffer) => replies.push(data.toString()));
+  await once(socket, "open");
+  for (const frame of frames) socket.send(frame);
+  const code = await end;
+  return replies[0] === undefined ? { code } : { reply: JSON.parse(replies[0]) as AuthReply, code };
+}
+
+const auth = (value: unknown): string => JSON.stringify({ type: "auth", token: value });
+
+describe("the first frame", () => {
+  it("lets in who has the token, and says what the server can do [J36, J39]", async () => {
+    await using server = await gatewayWith([]);
+    const { welcome } = await server.client();
+    assert.equal(welcome.type, "auth");
+    assert.deepEqual(welcome.methods, Object.keys(methods));
+    assert.equal(welcome.limits.maxFrameBytes, 1024 * 1024);
+    assert.deepEqual(welcome.model, {
+      agentId: "assistant",
+      wanted: "scripted/scripted",
+      provider: "scripted",
+      model: "scripted",
+      isPractice: false,
+    });
+    assert.equal(JSON.stringify(welcome).includes(token), false);
+  });
+
+  it("closes with 4401 after a wrong token, and after anything else than an auth frame", async () => {
+    await using server = await gatewayWith([]);
+    const frames = [auth("wrong"), auth(""), auth(5), auth(`${token}x`), "no json", "[]", "null", '{"type":"auth"}'];
+    for (const frame of [...frames, '{"id":1,"method":"health.check"}', '{"type":"auth","token":"x","events":5}']) {
+      const { reply, code } = await knock(server, frame);
+      assert.deepEqual([reply?.ok, code], [false, 4401], frame);
+    }
+  });
+
+  it("has to come in time", async () => {
+    await using server = await gatewayWith([], { limits: { authTimeoutMs: 30 } });
+    assert.equal(await closed(server.socket()), 4408);
+  });
+
+  it("has to be small", async () => {
+    await using server = await gatewayWith([]);
+    assert.equal((await knock(server, auth("x".repeat(65 * 1024)))).code, 1009);
+    assert.equal((await knock(server, auth("x".repeat(2 * 1024 * 1024)))).code, 1009);
+  });
+
+  it("comes once", async () => {
+    await using server = await gatewayWith([]);
+    assert.equal((await knock(server, auth(token), auth(token))).code, 4409);
+    const client = await server.client();
+    const end = closed(client.socket);
+    client.socket.send(auth(token));
+    assert.equal(await end, 4409);
+  });
+
+  it("is text", async () => {
+    await using server = await gatewayWith([]);
+    assert.equal((await knock(server, Buffer.from(auth(token)))).code, 1003);
+  });
+
+  it("is not looked at after too many wrong tokens, for a while", async () => {
+    let now = 1_000_000;
+    const clock = {
+      now: () => now,
+      setTimer(ms: number, fire: () => void) {
+        const timer = setTimeout(fire, ms);
+        return () => clearTimeout(timer);
+      },
+    };
+    await using server = await gatewayWith([], { limits: { maxAuthFailures: 3 }, clock });
+    for (let count = 0; count < 3; count++) assert.equal((await knock(server, auth("wrong"))).code, 4401);
+    const { reply, code } = await knock(server, auth(token));
+    assert.equal(code, 4429);
+    assert.ok(reply?.ok === false && reply.error.data?.retryAfterMs === 60_000, JSON.stringify(reply));
+    now += 60_001;
+    await server.client();
+  });
+});
+
+describe("a token for reading", () => {
+  it("may look at everything and change nothing", async () => {
+    await using server = await gatewayWith(["Hi."]);
+    const writer = await server.client();
+    const reader = await server.client({ token: "for-reading-only" });
+    assert.equal(reader.welcome.scope, "read");
+    await reader.call("chat.subscribe", { sessionKey: "s" });
+    const { runId } = await writer.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await reader.end(runId);
+    assert.equal((await reader.call("chat.history", { sessionKey: "s" })).messages.length, 2);
+    const params = { sessionKey: "s", message: "Hi", title: "x", approvalId: "x", decision: "deny" };
+    for (const [method, { readOnly, params: schema }] of Object.entries(methods)) {
+      if (readOnly) continue;
+      const names = Object.keys(schema.properties as object);
+      const own = Object.fromEntries(Object.entries(params).filter(([name]) => names.includes(name)));
+      assert.equal(await reader.refused(method as "chat.send", own), "forbidden", method);
+    }
+  });
+});
+
+describe("the upgrade", () => {
+  it("lets pages of this server in, and programs, and no other pages", async () => {
+    await using server = await gatewayWith([]);
+    const { port } = server.gateway;
+    const status = async (headers: Record<string, string>): Promise<string> => {
+      const socket = server.socket(headers);
+      const failed = new Promise<string>((resolve) => socket.once("error", ({ message }) => resolve(message)));
+      const result = await Promise.race([once(socket, "open").then(() => "open"), failed]);
+      socket.terminate();
+      return result;
+    };
+    assert.equal(await status({}), "open");
+    assert.equal(await status({ origin: `http://127.0.0.1:${port}` }), "open");
+    for (const origin of ["http://evil.example", `http://127.0.0.1:${port + 1}`, "null", "file://"])
+      assert.match(await status({ origin }), /403/, origin);
+    // A name that was made to lead here.
+    const host = `evil.example:${port}`;
+    assert.match(await status({ host, origin: `http://${host}` }), /403/);
+  });
+
+  it("is refused when there are too many connections, or too many without a token", async () => {
+    await using server = await gatewayWith([], { limits: { maxConnections: 2, maxStrangers: 1 } });
+    await server.client();
+    const stranger = server.socket();
+    await once(stranger, "open");
+    const [error] = (await once(server.socket(), "error")) as [Error];
+    assert.match(error.message, /503/);
+    stranger.terminate();
+  });
+
+  it("survives bytes that are no HTTP and no WebSocket", async () => {
+    await using server = await gatewayWith([]);
+    const { port } = server.gateway;
+    for (const bytes of [
+      "\0\0\0\0\r\n\r\n",
+      "GET / HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
+    ]) {
+      const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+      await once(socket.resume(), "close");
+    }
+    await server.client();
+  });
+});
+
+describe("the address", () => {
+  const options = {
+    tokens: { full: token },
+    agents: () => agents,
+    backendFor: () => Promise.reject(new Error("not asked")),
+    systemPrompt: () => "",
+    workspacePath: "/",
+    port: 0,
+  };
+
+  it("is of this machine only, unless more is asked for", async () => {
+    await using server = await gatewayWith([]);
+    assert.equal(server.gateway.host, "127.0.0.1");
+    const given = { ...options, store: server.store, host: "0.0.0.0" };
+    await assert.rejects(startGateway(given), /other machines/);
+    const gateway = await startGateway({ ...given, exposed: true });
+    await gateway.close();
+  });
+
+  it("needs a token", async () => {
+    await using server = await gatewayWith([]);
+    await assert.rejects(startGateway({ ...options, store: server.store, tokens: { full: "" } }), /empty/);
+  });
+});
+
+describe("health", () => {
+  it("is told without a token over HTTP, and with one over the socket; nothing else is there", async () => {
+    await using server = await gatewayWith([]);
+    const health = (await (await fetch(`${server.gateway.url}/health`)).json()) as { status: string };
+    assert.equal(health.status, "ok");
+    assert.equal((await fetch(`${server.gateway.url}/other`)).status, 404);
+    const client = await server.client();
+    assert.equal((await client.call("health.check", {})).connections, 1);
+  });
+});

@@ -1,0 +1,342 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { defineTool, BowlineError } from "@bowline/core";
+import { scriptedToolCall } from "@bowline/core/testing";
+import { loadRules } from "../../src/gateway/rules.ts";
+import { gatewayWith, wait } from "./gateway.ts";
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const look = defineTool({
+  name: "look",
+  description: "Looks.",
+  parameters: { type: "object", properties: { at: { type: "string" } }, required: ["at"] } as const,
+  async execute({ at }, run) {
+    run.update("looking");
+    return `saw ${at}`;
+  },
+});
+const allowed = await loadRules([{ action: "allow", tool: "look" }]);
+
+describe("a run over the socket", () => {
+  it("answers at once with the run's id, then deltas, then one final, also from a model that answers at once [J1, J32, J33, J37, J38]", async () => {
+    const usage = { input: 7, output: 5 };
+    await using server = await gatewayWith([{ content: [{ type: "text", text: "Four, of course." }], usage }]);
+    const client = await server.client({ events: ["chat.delta", "chat.final"] });
+    const { runId, status } = await client.call("chat.send", { sessionKey: "any text ✓", message: "What is 2+2?" });
+    assert.match(runId, uuid);
+    assert.equal(status, "started");
+    const final = await client.event("chat.final", runId);
+    assert.deepEqual(final.usage, { inputTokens: 7, outputTokens: 5 });
+    assert.equal(client.text(runId), "Four, of course.");
+    const [response, ...rest] = client.frames;
+    assert.equal((response?.result as { runId?: string } | undefined)?.runId, runId);
+    const names = rest.map(({ event }) => event);
+    assert.equal(names.pop(), "chat.final");
+    assert.deepEqual(new Set(names), new Set(["chat.delta"]));
+  });
+
+  it("numbers a run's events without gaps and ends it once, usage summed over its model calls [X12]", async () => {
+    const script = [
+      { content: [scriptedToolCall("look", { at: "the sea" })], usage: { input: 10, output: 1 } },
+      { content: [{ type: "text" as const, text: "Water." }], usage: { input: 20, output: 2 } },
+    ];
+    await using server = await gatewayWith(script, { tools: () => [look], rules: allowed });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Look." });
+    assert.deepEqual((await client.event("chat.final", runId)).usage, { inputTokens: 30, outputTokens: 3 });
+    const own = client.ofRun(runId).filter(({ event }) => event !== undefined);
+    assert.deepEqual(
+      own.map(({ data }) => data?.seq),
+      own.map((_, index) => index),
+    );
+    const names = own.map(({ event }) => event).filter((event) => event !== "chat.delta");
+    assert.deepEqual(names, [
+      "chat.user",
+      "chat.turn",
+      "chat.tool_call",
+      "tool.progress",
+      "chat.tool_result",
+      "chat.turn",
+      "chat.final",
+    ]);
+    const result = await client.event("chat.tool_result", runId);
+    assert.deepEqual([result.output, result.isError], ["saw the sea", false]);
+  });
+
+  it("says what went wrong, of which kind, and that it may be tried again", async () => {
+    const error = new BowlineError("rate_limited", "Slow down.", { status: 429, retryable: true, retryAfterMs: 1500 });
+    await using server = await gatewayWith([{ error }]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
+    const { message, errorKind, error: info } = await client.event("chat.error", runId);
+    assert.deepEqual([message, errorKind, info.retryAfterMs], ["Slow down.", "rate_limit", 1500]);
+    assert.equal(client.ofRun(runId).filter(({ event = "" }) => /final|error|aborted/.test(event)).length, 1);
+  });
+
+  it("keeps thinking apart from the answer [X27]", async () => {
+    const content = [
+      { type: "thinking" as const, thinking: "Let me see." },
+      { type: "text" as const, text: "Yes." },
+    ];
+    await using server = await gatewayWith([{ content }]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await client.event("chat.final", runId);
+    const thought = client.ofRun(runId).filter(({ event }) => event === "chat.thinking");
+    assert.equal(thought.map(({ data }) => data?.text).join(""), "Let me see.");
+    assert.equal(client.text(runId), "Yes.");
+  });
+
+  it("refuses what cannot be done before it keeps anything", async () => {
+    await using server = await gatewayWith([]);
+    const client = await server.client();
+    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "" }), "bad_params");
+    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "x".repeat(32_001) }), "bad_params");
+    assert.equal(await client.refused("chat.send", { sessionKey: "", message: "x" }), "bad_params");
+    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: 5 }), "bad_params");
+    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "x", agentId: "nobody" }), "not_found");
+    assert.deepEqual((await client.call("sessions.list", {})).sessions, []);
+  });
+});
+
+describe("several clients of one session", () => {
+  it("sees all of a run that another client began", async () => {
+    await using server = await gatewayWith(["A long enough answer for several deltas."], { pace: { delayMs: 5 } });
+    const [one, two] = [await server.client(), await server.client()];
+    await two.call("chat.subscribe", { sessionKey: "s" });
+    const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await Promise.all([one.end(runId), two.end(runId)]);
+    assert.deepEqual(
+      two.ofRun(runId),
+      one.ofRun(runId).filter(({ event }) => event !== undefined),
+    );
+  });
+
+  it("gets what a run has said so far, then the rest, without a gap or a repeat", async () => {
+    const text = "word ".repeat(40).trim();
+    await using server = await gatewayWith([text], { pace: { delayMs: 4 } });
+    const one = await server.client();
+    const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await one.until(({ data }) => (data?.seq ?? 0) >= 8);
+    const two = await server.client();
+    const { runs } = await two.call("chat.subscribe", { sessionKey: "s" });
+    assert.deepEqual([runs[0]?.runId, runs[0]?.state], [runId, "running"]);
+    const { blocks, seq } = await two.event("chat.snapshot", runId);
+    const [response, snapshot] = two.frames.filter(({ event }) => event !== "sessions.changed");
+    assert.deepEqual([response?.result !== undefined, snapshot?.event], [true, "chat.snapshot"]);
+    await two.end(runId);
+    const before = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    assert.equal(before + two.text(runId), text);
+    const later = two.ofRun(runId).flatMap(({ event, data }) => (event === "chat.snapshot" ? [] : [data?.seq]));
+    assert.deepEqual(
+      later,
+      later.map((_, index) => seq + 1 + index),
+    );
+  });
+
+  it("goes on from a number after a lost connection, also when the run ended meanwhile", async () => {
+    await using server = await gatewayWith(["word ".repeat(20)], { pace: { delayMs: 3 } });
+    const one = await server.client();
+    const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await one.until(({ data }) => data?.seq === 5);
+    one.socket.terminate();
+    const watcher = await server.client();
+    await watcher.call("chat.subscribe", { sessionKey: "s", runId });
+    await watcher.end(runId);
+    const two = await server.client();
+    await two.call("chat.subscribe", { sessionKey: "s", runId, seq: 5 });
+    const { seq } = (await two.end(runId)).data as { seq: number };
+    assert.deepEqual(
+      two.ofRun(runId).map(({ data }) => data?.seq),
+      Array.from({ length: seq - 5 }, (_, index) => 6 + index),
+    );
+  });
+
+  it("gives a snapshot where events are not held any more, and the end after it", async () => {
+    await using server = await gatewayWith(["0123456789".repeat(30)], { limits: { maxReplayEvents: 10 } });
+    const one = await server.client();
+    const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await one.end(runId);
+    const two = await server.client();
+    await two.call("chat.subscribe", { sessionKey: "s", runId, seq: 2 });
+    await two.end(runId);
+    assert.deepEqual(
+      two.ofRun(runId).map(({ event }) => event),
+      ["chat.snapshot", "chat.final"],
+    );
+    const { blocks } = await two.event("chat.snapshot", runId);
+    assert.deepEqual(blocks.at(-1), { type: "text", turn: 0, text: "0123456789".repeat(30) });
+  });
+
+  it("says of a run that nobody knows that it is not known", async () => {
+    await using server = await gatewayWith([]);
+    const client = await server.client();
+    const { runs } = await client.call("chat.subscribe", { sessionKey: "s", runId: "gone", seq: 3 });
+    assert.deepEqual(runs, [{ runId: "gone", sessionKey: "s", state: "unknown", seq: -1 }]);
+  });
+
+  it("leaves the run alone when its client goes", async () => {
+    await using server = await gatewayWith(["word ".repeat(20)], { pace: { delayMs: 3 } });
+    const one = await server.client();
+    const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
+    one.socket.terminate();
+    const two = await server.client();
+    await two.call("chat.subscribe", { sessionKey: "s", runId });
+    assert.equal((await two.end(runId)).event, "chat.final");
+  });
+});
+
+describe("one run per session", () => {
+  it("queues the second message, and runs it with the first answer in its context [X24]", async () => {
+    await using server = await gatewayWith(["One.", "Two."], { pace: { delayMs: 5 } });
+    const client = await server.client();
+    const sends = ["first", "second"].map((message) => client.call("chat.send", { sessionKey: "s", message }));
+    const [first, second] = await Promise.all(sends);
+    assert.deepEqual([first?.status, second?.status], ["started", "queued"]);
+    await client.end(second?.runId ?? "");
+    const roles = server.model.calls[1]?.context.messages.map(({ role }) => role);
+    assert.deepEqual(roles, ["user", "assistant", "user"]);
+    const ids = client.frames.flatMap(({ event, data }) => (event === "chat.delta" ? [data?.runId] : []));
+    assert.equal(ids.lastIndexOf(first?.runId) < ids.indexOf(second?.runId), true);
+  });
+
+  it("runs two sessions at once, and as many as the cap allows", async () => {
+    await using server = await gatewayWith(["a".repeat(80), "b".repeat(80), "c"], {
+      pace: { delayMs: 5 },
+      limits: { maxRuns: 2 },
+    });
+    const client = await server.client();
+    const sends = ["1", "2", "3"].map((sessionKey) => client.call("chat.send", { sessionKey, message: "go" }));
+    const all = await Promise.all(sends);
+    assert.deepEqual(
+      all.map(({ status }) => status),
+      ["started", "started", "queued"],
+    );
+    await wait(20);
+    assert.equal(server.model.calls.length, 2);
+    await Promise.all(all.map(({ runId }) => client.end(runId)));
+    assert.equal(server.model.calls.length, 3);
+  });
+
+  it("takes no more than the queue holds", async () => {
+    await using server = await gatewayWith(["a".repeat(400)], { pace: { delayMs: 20 }, limits: { maxQueuedRuns: 1 } });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "1" });
+    await client.event("chat.delta");
+    await client.call("chat.send", { sessionKey: "s", message: "2" });
+    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "3" }), "busy");
+    const { runIds } = await client.call("chat.abort", { sessionKey: "s" });
+    assert.equal(runIds.length, 2);
+    for (const runId of runIds) assert.equal((await client.end(runId)).event, "chat.aborted");
+  });
+});
+
+describe("into a run that goes on", () => {
+  it("steers it before its next model call, and follows up when it would stop", async () => {
+    const script = [{ content: [scriptedToolCall("slow", { at: "x" })] }, "After steering.", "After the follow-up."];
+    const slow = { ...look, name: "slow", execute: async () => (await wait(50), { content: [] }) };
+    const rules = await loadRules([{ action: "allow", tool: "slow" }]);
+    await using server = await gatewayWith(script, { tools: () => [slow], rules });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.tool_call", runId);
+    const later = await client.call("chat.followUp", { sessionKey: "s", message: "and then?" });
+    const steered = await client.call("chat.steer", { sessionKey: "s", message: "faster" });
+    assert.deepEqual([steered.status, steered.runId, later.runId], ["steered", runId, runId]);
+    await client.event("chat.final", runId);
+    const users = client.ofRun(runId).filter(({ event }) => event === "chat.user");
+    assert.deepEqual(
+      users.map(({ data }) => data?.text),
+      ["go", "faster", "and then?"],
+    );
+  });
+
+  it("is a message like any other when nothing goes on", async () => {
+    await using server = await gatewayWith(["One.", "Two."]);
+    const client = await server.client();
+    const { status, runId } = await client.call("chat.steer", { sessionKey: "s", message: "hello" });
+    assert.equal(status, "started");
+    assert.equal((await client.end(runId)).event, "chat.final");
+  });
+
+  it("keeps what was steered when the run is stopped, for the next one", async () => {
+    const script = [{ content: [scriptedToolCall("slow", { at: "x" })] }, "Done."];
+    const slow = { ...look, name: "slow", execute: async () => (await wait(2000), { content: [] }) };
+    const rules = await loadRules([{ action: "allow", tool: "slow" }]);
+    await using server = await gatewayWith(script, { tools: () => [slow], rules });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.tool_call", runId);
+    await client.call("chat.steer", { sessionKey: "s", message: "kept" });
+    await client.call("chat.abort", { runId });
+    assert.equal((await client.end(runId)).event, "chat.aborted");
+    const next = await client.call("chat.send", { sessionKey: "s", message: "again" });
+    await client.end(next.runId);
+    const users = server.model.calls.at(-1)?.context.messages.filter(({ role }) => role === "user");
+    assert.deepEqual(
+      users?.map(({ content }) => content),
+      ["go", "kept", "again"],
+    );
+  });
+});
+
+describe("stopping a run", () => {
+  it("keeps what was said, sends one end, and lets the next message through", async () => {
+    await using server = await gatewayWith(["word ".repeat(200), "Fine."], { pace: { delayMs: 5 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.until(({ data }) => data?.seq === 6);
+    const { aborted, runIds } = await client.call("chat.abort", { sessionKey: "s", runId });
+    assert.deepEqual([aborted, runIds], [true, [runId]]);
+    assert.equal((await client.end(runId)).event, "chat.aborted");
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    const partial = messages.at(-1)?.message as unknown as { stopReason: string; content: { text: string }[] };
+    assert.equal(partial.stopReason, "aborted");
+    assert.match(partial.content[0]?.text ?? "", /^word word/);
+    const next = await client.call("chat.send", { sessionKey: "s", message: "again" });
+    assert.equal((await client.end(next.runId)).event, "chat.final");
+  });
+
+  it("is no error when nothing runs", async () => {
+    await using server = await gatewayWith([]);
+    const client = await server.client();
+    assert.deepEqual(await client.call("chat.abort", { sessionKey: "s" }), { aborted: false, runIds: [] });
+    assert.equal(await client.refused("chat.abort", {}), "bad_params");
+  });
+});
+
+describe("the same message again", () => {
+  it("starts nothing under a key that was used, and says how the run stands", async () => {
+    await using server = await gatewayWith(["word ".repeat(20)], { pace: { delayMs: 3 } });
+    const client = await server.client();
+    const params = { sessionKey: "s", message: "go", idempotencyKey: "my-key" };
+    const [first, second] = await Promise.all([client.call("chat.send", params), client.call("chat.send", params)]);
+    assert.deepEqual([first.runId, first.status, second.runId], ["my-key", "started", "my-key"]);
+    assert.equal(second.status, "in_flight");
+    await client.end("my-key");
+    assert.equal((await client.call("chat.send", params)).status, "finished");
+    assert.equal(await client.refused("chat.send", { ...params, message: "other" }), "conflict");
+    assert.equal(server.model.calls.length, 1);
+  });
+
+  it("is known from the session by a server that did not do the run", async () => {
+    const params = { sessionKey: "s", message: "go", idempotencyKey: "my-key" };
+    await using first = await gatewayWith(["Once."]);
+    const client = await first.client();
+    await client.call("chat.send", params);
+    await client.end("my-key");
+    await using second = await gatewayWith([], { store: first.store });
+    const other = await second.client();
+    assert.equal((await other.call("chat.send", params)).status, "finished");
+    await other.call("chat.subscribe", { sessionKey: "s", runId: "my-key", seq: 1 });
+    await other.end("my-key");
+    assert.deepEqual(
+      other
+        .ofRun("my-key")
+        .map(({ event }) => event)
+        .filter((event) => event !== undefined),
+      ["chat.snapshot", "chat.final"],
+    );
+  });
+});

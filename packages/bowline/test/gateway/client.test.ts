@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import { WebSocket, WebSocketServer } from "ws";
+import { createMemoryStore } from "@bowline/core/session";
+import { GatewayClient, RequestError, type ClientOptions } from "../../src/gateway/client.ts";
+import { createMemoryPending } from "../../src/gateway/pending.ts";
+import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
+
+/** Its sockets can be cut. */
+function clientOf(
+  { gateway }: TestGateway,
+  options: Partial<ClientOptions> = {},
+): GatewayClient & { cut(): void } & Disposable {
+  const sockets: WebSocket[] = [];
+  class Kept extends WebSocket {
+    constructor(url: string) {
+      super(url);
+      sockets.push(this);
+    }
+  }
+  const client = new GatewayClient({
+    url: gateway.url,
+    token,
+    WebSocket: Kept,
+    backoff: {
+      firstMs: 10,
+      maxMs: 50,
+    },
+    ...options,
+  });
+  const cut = (): void => sockets.at(-1)?.terminate();
+  return Object.assign(client, { cut, [Symbol.dispose]: () => client.close() });
+}
+
+describe("the client", () => {
+  it("gives a run's events in order, and what it came to", async () => {
+    await using server = await gatewayWith(["Hello there."]);
+    using client = clientOf(server);
+    const run = await client.send({ sessionKey: "s", message: "Hi" });
+    const names: string[] = [];
+    for await (const { event } of run) names.push(event);
+    assert.deepEqual([names[0], names.at(-1)], ["chat.user", "chat.final"]);
+    const { text, end } = await run.result();
+    assert.deepEqual([text, end.event], ["Hello there.", "chat.final"]);
+  });
+
+  it("goes on after lost connections with every event once", async () => {
+    const text = "word ".repeat(120).trim();
+    await using server = await gatewayWith([text], { pace: { delayMs: 2 } });
+    using client = clientOf(server);
+    const run = await client.send({ sessionKey: "s", message: "Hi" });
+    let [last, cuts, said] = [-1, 0, ""];
+    for await (const { event, data } of run) {
+      assert.ok(event === "chat.snapshot" || data.seq === last + 1, `${event} ${data.seq} after ${last}`);
+      last = data.seq;
+      if (event === "chat.delta") said += data.text;
+      if (cuts < 4 && data.seq > 10 * (cuts + 1)) {
+        cuts++;
+        client.cut();
+      }
+    }
+    assert.deepEqual([cuts, said], [4, text]);
+  });
+
+  it("sends a message again whose answer was lost, and it is run once", async () => {
+    await using server = await gatewayWith(["Once."]);
+    using client = clientOf(server);
+    await client.ready();
+    const sending = client.send({ sessionKey: "s", message: "Hi" });
+    await Promise.resolve();
+    client.cut();
+    const { end } = await (await sending).result();
+    assert.equal(end.event, "chat.final");
+    assert.equal(server.model.calls.length, 1);
+  });
+
+  it("finds its server again after a restart, and the end of a run that ended meanwhile", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const first = await gatewayWith(["word ".repeat(50)], { store, pending, pace: { delayMs: 5 } });
+    using client = clientOf(first);
+    const run = await client.send({ sessionKey: "s", message: "Hi" });
+    for await (const { event } of run) if (event === "chat.delta") break;
+    const { port } = first.gateway;
+    await first.gateway.close();
+    await using second = await gatewayWith(["At last."], { store, pending, port });
+    assert.equal((await run.result()).text, "At last.");
+    assert.equal(second.model.calls.length, 1);
+  });
+
+  it("does not try again with a wrong token", async () => {
+    await using server = await gatewayWith([]);
+    using client = clientOf(server, { token: "wrong" });
+    await assert.rejects(client.ready(), (error: RequestError) => error.code === "unauthorized");
+    assert.equal(client.state, "ended");
+    await assert.rejects(client.request("health.check", {}), RequestError);
+  });
+
+  it("says what was refused, by its word", async () => {
+    await using server = await gatewayWith([]);
+    using client = clientOf(server);
+    await assert.rejects(client.request("sessions.get", { sessionKey: "none" }), (error: RequestError) => {
+      assert.deepEqual([error.code, error.number, error.retryable], ["not_found", -32004, false]);
+      return true;
+    });
+  });
+
+  it("follows a run that another began, stops it, and hears of its end", async () => {
+    await using server = await gatewayWith(["word ".repeat(300)], { pace: { delayMs: 5 } });
+    using one = clientOf(server);
+    using two = clientOf(server);
+    const run = await one.send({ sessionKey: "s", message: "Hi" });
+    const followed = await two.follow("s", run.runId);
+    await followed.abort();
+    const ends = await Promise.all([run.result(), followed.result()]);
+    assert.deepEqual(
+      ends.map(({ end }) => end.event),
+      ["chat.aborted", "chat.aborted"],
+    );
+    await assert.rejects((await two.follow("s", "gone")).result(), RequestError);
+  });
+
+  it("leaves a connection on which not even ticks come, and tries another", async () => {
+    await using real = await gatewayWith([]);
+    const { welcome } = await real.client();
+    const silent = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+    const connections: WebSocket[] = [];
+    silent.on("connection", (socket) => {
+      connections.push(socket);
+      const limits = { ...welcome.limits, tickIntervalMs: 20 };
+      socket.on("message", () => socket.send(JSON.stringify({ ...welcome, limits })));
+    });
+    await once(silent, "listening");
+    using client = clientOf(real, { url: `ws://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    await client.ready();
+    while (connections.length < 2) await wait(5);
+    client.close();
+    for (const socket of connections) socket.terminate();
+    silent.close();
+    assert.equal(client.state, "ended");
+  });
+});

@@ -1,0 +1,163 @@
+/** A gateway on a free port with a scripted model, and clients that check every frame. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { WebSocket } from "ws";
+import { createMemoryStore, type Store } from "@bowline/core/session";
+import { createScriptedModel, type ScriptedModelOptions, type ScriptedStep } from "@bowline/core/testing";
+import { issuesOf } from "../../src/gateway/check.ts";
+import { startGateway, type Gateway, type GatewayOptions } from "../../src/gateway/server.ts";
+import type { EventData, EventName, MethodName, Params, Result } from "../../src/gateway/protocol.ts";
+import { events, methods } from "../../src/gateway/schema.ts";
+import type { FrameError, Welcome } from "../../src/gateway/frame.ts";
+
+export const token = "the-token-of-this-test";
+
+export interface TestGateway extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly store: Store;
+  readonly model: ReturnType<typeof createScriptedModel>;
+  /** A client that is in, with all events. */
+  client(options?: { readonly token?: string; readonly events?: "all" | readonly string[] }): Promise<TestClient>;
+  socket(headers?: Record<string, string>): WebSocket;
+}
+
+export type TestOptions = Partial<GatewayOptions> & { readonly pace?: ScriptedModelOptions };
+
+export const agents = [{ id: "assistant", model: "scripted/scripted", description: "Helps." }];
+
+export async function gatewayWith(script: readonly ScriptedStep[], options: TestOptions = {}): Promise<TestGateway> {
+  const { pace, store = createMemoryStore(), ...given } = options;
+  const model = createScriptedModel(script, pace);
+  const gateway = await startGateway({
+    tokens: { full: token, read: "for-reading-only" },
+    store,
+    agents: () => agents,
+    backendFor: () => ({ model: model.model, streamFn: model.streamFn, isPractice: false }),
+    systemPrompt: () => "You are a test.",
+    workspacePath: "/work",
+    port: 0,
+    ...given,
+  });
+  const clients: TestClient[] = [];
+  return {
+    gateway,
+    store,
+    model,
+    socket: (headers = {}) => new WebSocket(`ws://127.0.0.1:${gateway.port}`, { headers }),
+    async client({ token: own = token, events: wanted = "all" } = {}) {
+      const client = await TestClient.enter(`ws://127.0.0.1:${gateway.port}`, own, wanted);
+      clients.push(client);
+      return client;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.socket.terminate();
+      await gateway.close();
+    },
+  };
+}
+
+export type AnyFrame = {
+  readonly id?: string | number | null;
+  readonly result?: unknown;
+  readonly error?: FrameError;
+  readonly event?: EventName;
+  readonly data?: Record<string, unknown> & { readonly runId?: string; readonly seq?: number; readonly text?: string };
+};
+
+export class TestClient {
+  readonly socket: WebSocket;
+  readonly welcome: Welcome;
+  /** Every frame so far. */
+  readonly frames: AnyFrame[] = [];
+  #waiting: (() => void)[] = [];
+  #next = 1;
+
+  constructor(socket: WebSocket, welcome: Welcome) {
+    this.socket = socket;
+    this.welcome = welcome;
+    socket.on("message", (data: Buffer) => {
+      const frame = JSON.parse(data.toString()) as AnyFrame;
+      if (frame.event !== undefined) assert.deepEqual(issuesOf(events[frame.event].data, frame.data), [], frame.event);
+      this.frames.push(frame);
+      this.#wake();
+    });
+    socket.on("close", () => this.#wake());
+  }
+
+  static async enter(url: string, own: string, wanted?: "all" | readonly string[]): Promise<TestClient> {
+    const socket = new WebSocket(url);
+    await once(socket, "open");
+    socket.send(JSON.stringify({ type: "auth", token: own, ...(wanted && { events: wanted }) }));
+    const [data] = (await once(socket, "message")) as [Buffer];
+    const welcome = JSON.parse(data.toString()) as Welcome;
+    assert.equal(welcome.ok, true, data.toString());
+    return new TestClient(socket, welcome);
+  }
+
+  /** The result. Throws the error frame's error. */
+  async call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
+    const id = `test-${this.#next++}`;
+    this.socket.send(JSON.stringify({ id, method, params }));
+    const { result, error } = await this.until((frame) => frame.id === id);
+    if (error !== undefined) throw Object.assign(new Error(error.message), { frame: error });
+    assert.deepEqual(issuesOf(methods[method].result, result), [], method);
+    return result as Result<M>;
+  }
+
+  /** The refusal's word. */
+  async refused(method: MethodName, params: unknown): Promise<string | undefined> {
+    try {
+      await this.call(method, params as never);
+    } catch (error) {
+      return (error as { frame?: FrameError }).frame?.data?.code;
+    }
+    return assert.fail(`${method} was not refused`);
+  }
+
+  /** The first frame, of those that came or will come, that is it. */
+  async until(isIt: (frame: AnyFrame) => boolean, ms = 5000): Promise<AnyFrame> {
+    const deadline = Date.now() + ms;
+    for (;;) {
+      const found = this.frames.find(isIt);
+      if (found !== undefined) return found;
+      assert.ok(this.socket.readyState === WebSocket.OPEN, "the socket was closed");
+      const left = deadline - Date.now();
+      assert.ok(left > 0, `no such frame; came: ${JSON.stringify(this.frames.slice(-5))}`);
+      await Promise.race([new Promise<void>((resolve) => this.#waiting.push(resolve)), wait(left)]);
+    }
+  }
+
+  async event<E extends EventName>(event: E, runId?: string): Promise<EventData<E>> {
+    const frame = await this.until((one) => one.event === event && (runId === undefined || one.data?.runId === runId));
+    return frame.data as unknown as EventData<E>;
+  }
+
+  async end(runId: string): Promise<AnyFrame> {
+    return this.until(({ event = "", data }) => data?.runId === runId && /^chat\.(?:final|error|aborted)$/.test(event));
+  }
+
+  /** What came of a run. */
+  ofRun(runId: string): AnyFrame[] {
+    return this.frames.filter(({ data }) => data?.runId === runId);
+  }
+
+  text(runId: string): string {
+    return this.ofRun(runId)
+      .filter(({ event }) => event === "chat.delta")
+      .map(({ data }) => data?.text)
+      .join("");
+  }
+
+  #wake(): void {
+    for (const go of this.#waiting.splice(0)) go();
+  }
+}
+
+export const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
+
+/** The code of a socket's end. */
+export async function closed(socket: WebSocket): Promise<number> {
+  if (socket.readyState === WebSocket.CLOSED) return assert.fail("closed already");
+  const [code] = (await once(socket, "close")) as [number];
+  return code;
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { commandWords } from "../../src/gateway/command-words.ts";
+import { covers, defaultRules, judge, patternOf, type PolicyRule } from "../../src/gateway/policy.ts";
+import { loadRules } from "../../src/gateway/rules.ts";
+import { temporary } from "../command.ts";
+
+const bash = (command: string): { tool: string; args: { command: string }; sessionKey: string } => ({
+  tool: "bash",
+  args: { command },
+  sessionKey: "s",
+});
+const allow = (pattern: string): PolicyRule => ({ action: "allow", tool: "bash", pattern });
+
+describe("the words of a command", () => {
+  it("are taken apart when they are plain, part by part", () => {
+    assert.deepEqual(commandWords("git log -n1 'a b' \"c d\" && ls | wc -l"), [
+      ["git", "log", "-n1", "a b", "c d"],
+      ["ls"],
+      ["wc", "-l"],
+    ]);
+  });
+
+  it("are not when bash may read more into them", () => {
+    const commands = [
+      "echo $HOME",
+      "a `b`",
+      "a $(b)",
+      "a > b",
+      "a < b",
+      "a &",
+      "a & b",
+      "a\nb",
+      "a *",
+      "~/a",
+      "(a)",
+      "{ a; }",
+    ];
+    const more = [
+      "A=1 b",
+      "eval 'rm x'",
+      "sudo ls",
+      "bash -c ls",
+      "a && ",
+      "",
+      "a 'b",
+      'a "$b"',
+      "a # b",
+      "a ;; b",
+      "!a",
+      "a\\ b",
+    ];
+    for (const command of [...commands, ...more]) assert.equal(commandWords(command), undefined, command);
+  });
+
+  it("never hold a character that bash expands, whatever the command", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...Array.from("ab '\"$`\\&|;<>(){}*?~!#=\n-")) }), (command) => {
+        const unquoted = command.replaceAll(/'[^']*'|"[^"]*"/g, "");
+        if (commandWords(command) !== undefined) assert.doesNotMatch(unquoted, /[$`\\<>(){}*?~!#\n]/);
+      }),
+    );
+  });
+});
+
+describe("the rules", () => {
+  it("allow what only reads, and ask about the rest", () => {
+    const action = (tool: string): string => judge(defaultRules, { tool, args: { path: "a" }, sessionKey: "s" }).action;
+    assert.deepEqual(["read", "grep", "glob", "write", "edit", "bash", "else"].map(action), [
+      "allow",
+      "allow",
+      "allow",
+      "ask",
+      "ask",
+      "ask",
+      "ask",
+    ]);
+  });
+
+  it("let a deny win over an ask, and an ask over an allow, in whatever order they stand", () => {
+    const rules: PolicyRule[] = [
+      { action: "allow", tool: "*" },
+      { action: "ask", tool: "bash", pattern: "git push *" },
+      { action: "deny", tool: "bash", pattern: "rm *" },
+    ];
+    for (const order of [rules, rules.toReversed()]) {
+      assert.equal(judge(order, bash("ls")).action, "allow");
+      assert.equal(judge(order, bash("git push origin")).action, "ask");
+      assert.equal(judge(order, bash("rm x")).action, "deny");
+      assert.equal(judge(order, bash("ls && rm x")).action, "deny");
+      assert.equal(judge(order, bash("ls $(rm x)")).action, "ask");
+    }
+  });
+
+  it("need every part of a chain to be allowed", () => {
+    const rules = [allow("git status"), allow("wc *")];
+    assert.equal(judge(rules, bash("git status | wc -l")).action, "allow");
+    assert.equal(judge(rules, bash("git status && rm x")).action, "ask");
+    assert.equal(judge(rules, bash("git status; git status")).action, "allow");
+  });
+
+  it("match words, not beginnings of words", () => {
+    assert.equal(covers("git log *", bash("git log -1 --stat")), true);
+    assert.equal(covers("git log *", bash("git logx")), false);
+    assert.equal(covers("git", bash("git push")), false);
+    assert.equal(covers("git *", bash("gitx push")), false);
+    assert.equal(covers("npm run test:*", bash("npm run test:unit")), true);
+    assert.equal(covers("a.b", bash("axb")), false);
+  });
+
+  it("know paths, and ask about those that lead up or away", () => {
+    const write = (path: string): { tool: string; args: { path: string }; sessionKey: string } => {
+      return { tool: "write", args: { path }, sessionKey: "s" };
+    };
+    const rules: PolicyRule[] = [
+      { action: "allow", tool: "write", pattern: "src/**" },
+      { action: "deny", tool: "write", pattern: "src/secret/*" },
+    ];
+    assert.equal(judge(rules, write("src/a/b.ts")).action, "allow");
+    assert.equal(judge(rules, write("./src/b.ts")).action, "allow");
+    assert.equal(judge(rules, write("src/secret/key")).action, "deny");
+    for (const path of ["other.ts", "src/../etc", "/src/a", "~/src/a", "src\\a", "C:/src"])
+      assert.equal(judge(rules, write(path)).action, "ask", path);
+  });
+
+  it("allow by the pattern that is offered exactly the call that was asked about", () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z.*-]{1,4}$/), { minLength: 1, maxLength: 4 }), (words) => {
+        const call = bash(words.join(" "));
+        const pattern = patternOf(call);
+        if (pattern === undefined) return;
+        assert.equal(covers(pattern, call), true);
+        assert.equal(covers(pattern, bash(`${words.join(" ")} more`)), false);
+      }),
+    );
+  });
+
+  it("are kept in a file, and a broken one is no empty one", async () => {
+    await using folder = await temporary();
+    const file = join(folder.path, "sub", "policy.json");
+    const rules = await loadRules([], file);
+    await Promise.all([rules.add(allow("ls")), rules.add(allow("pwd")), rules.add(allow("ls"))]);
+    const again = await loadRules([], file);
+    assert.equal(again.judge(bash("ls && pwd")).action, "allow");
+    assert.equal((JSON.parse(await readFile(file, "utf8")) as { rules: unknown[] }).rules.length, 2);
+    await writeFile(file, '{"rules": "all"}');
+    await assert.rejects(loadRules([], file), /no list of rules/);
+  });
+});

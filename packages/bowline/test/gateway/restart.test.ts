@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { createMemoryStore } from "@bowline/core/session";
+import { createJsonlStore } from "@bowline/core/session/node";
+import { WebSocket } from "ws";
+import { GatewayClient } from "../../src/gateway/client.ts";
+import { createMemoryPending, createPendingFolder } from "../../src/gateway/pending.ts";
+import { temporary } from "../command.ts";
+import type { TestClient } from "./gateway.ts";
+import { gatewayWith, wait } from "./gateway.ts";
+import { serveProcess } from "./processes.ts";
+
+const task = "Read the file SOUL.md and count its lines.";
+
+describe("a server that is killed in the middle of a run", () => {
+  it("goes on with the run when it is started again, and its clients see one end", { timeout: 60_000 }, async () => {
+    await using home = await temporary();
+    const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };
+    await using first = await serveProcess(env);
+    const port = Number(new URL(first.url).port);
+    const client = new GatewayClient({
+      url: first.url,
+      token: first.token,
+      WebSocket,
+      backoff: { firstMs: 50, maxMs: 200 },
+    });
+    const ends: string[] = [];
+    const seen = new Map<string, number>();
+    client.onEvent(({ event, data }) => {
+      if (!("seq" in data)) return;
+      const last = seen.get(data.runId) ?? -1;
+      assert.ok(event === "chat.snapshot" ? data.seq >= last : data.seq > last, `${event} ${data.seq} after ${last}`);
+      seen.set(data.runId, data.seq);
+      if (/^chat\.(?:final|error|aborted)$/.test(event)) ends.push(event);
+    });
+    const run = await client.send({ sessionKey: "s", message: task });
+    const queued = await client.send({ sessionKey: "s", message: "What is 2+2?" });
+    for await (const { event } of run) if (event === "chat.delta") break;
+    await first.kill("SIGKILL");
+    await using second = await serveProcess(env, { port });
+    const [{ end, text }, other] = await Promise.all([run.result(), queued.result()]);
+    assert.equal(end.event, "chat.final", JSON.stringify(end));
+    assert.match(text, /\d+ lines/);
+    assert.equal(other.end.event, "chat.final");
+    assert.match(other.text, /4/);
+    assert.deepEqual(ends, ["chat.final", "chat.final"]);
+    const { messages } = await client.request("chat.history", { sessionKey: "s" });
+    const said = messages.map(({ message }) => message).filter(({ role }) => role === "user");
+    assert.equal(said.length, 2);
+    client.close();
+    assert.deepEqual(await readdir(join(home.path, "gateway", "pending")), []);
+    await second.kill("SIGTERM");
+  });
+});
+
+describe("a server that is stopped", () => {
+  it("says so, leaves the run open, and the next one finishes it", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const first = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 5 } });
+    const before = await first.client();
+    const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
+    await before.until(({ data }) => data?.seq === 4);
+    await first.gateway.close("for a test");
+    assert.deepEqual(before.frames.at(-1), { event: "shutdown", data: { reason: "for a test" } });
+
+    await using second = await gatewayWith(["From the beginning."], { store, pending });
+    const client = await second.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId, seq: 4 });
+    assert.equal((await client.end(runId)).event, "chat.final");
+    const users = second.model.calls[0]?.context.messages.filter(({ role }) => role === "user");
+    assert.equal(users?.length, 1);
+    assert.deepEqual(await pending.list(), []);
+  });
+});
+
+describe("a run that is cut off again and again", () => {
+  it("has numbers that go up from life to life, and one end", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const seqs: number[] = [];
+    let runId = "";
+    for (let life = 0; life < 3; life++) {
+      const server = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 3 } });
+      const client = await server.client();
+      if (life === 0) ({ runId } = await client.call("chat.send", { sessionKey: "s", message: "go" }));
+      else await client.call("chat.subscribe", { sessionKey: "s", runId, seq: seqs.at(-1) ?? -1 });
+      await client.until(() => client.ofRun(runId).filter(({ event }) => event === "chat.delta").length >= 5);
+      const own = client.ofRun(runId).flatMap(({ event, data }) => (event === undefined ? [] : [data?.seq as number]));
+      assert.ok(life === 0 || (own[0] as number) > (seqs.at(-1) as number), `${own[0]} after ${seqs.at(-1)}`);
+      seqs.push(...own);
+      await server.gateway.close();
+    }
+    await using last = await gatewayWith(["At last."], { store, pending });
+    const client = await last.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId, seq: seqs.at(-1) ?? -1 });
+    const { seq } = (await client.end(runId)).data as { seq: number };
+    assert.ok(seq > (seqs.at(-1) as number));
+  });
+});
+
+describe("what was accepted", () => {
+  it("is on the disk before the client is told, and gone when it is done", async () => {
+    await using home = await temporary();
+    const folder = join(home.path, "pending");
+    await using server = await gatewayWith(["word ".repeat(30)], {
+      store: createJsonlStore(join(home.path, "sessions")),
+      pending: createPendingFolder(folder),
+      pace: { delayMs: 3 },
+    });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "../../evil", message: "go" });
+    const names = await readdir(folder);
+    assert.equal(names.length, 1);
+    assert.equal((JSON.parse(await readFile(join(folder, names[0] ?? ""), "utf8")) as { id: string }).id, runId);
+    await client.end(runId);
+    while ((await readdir(folder)).length > 0) await wait(5);
+    assert.deepEqual((await readdir(home.path)).toSorted(), ["pending", "sessions"]);
+  });
+});
+
+it("waits for a session that another process holds no longer than it takes to say so", async () => {
+  const store = createMemoryStore();
+  const writer = await store.create({ id: "s", createdAt: 0 });
+  await using server = await gatewayWith(["Hi."], { store });
+  const client: TestClient = await server.client();
+  const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+  const { error } = await client.event("chat.error", runId);
+  assert.deepEqual([error.code, error.retryable], ["session_locked", true]);
+  await writer.close();
+  const next = await client.call("chat.send", { sessionKey: "s", message: "go" });
+  assert.equal((await client.end(next.runId)).event, "chat.final");
+});

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { EventFrame } from "../../src/gateway/frame.ts";
+import { SeenRuns } from "../../src/gateway/seen-runs.ts";
+
+const of = (seq: number): { runId: string; sessionKey: string; seq: number } => ({ runId: "r", sessionKey: "s", seq });
+const delta = (seq: number, firstSeq?: number): EventFrame => {
+  return { event: "chat.delta", data: { ...of(seq), turn: 0, text: "x", ...(firstSeq !== undefined && { firstSeq }) } };
+};
+const snapshot = (seq: number): EventFrame => {
+  return { event: "chat.snapshot", data: { ...of(seq), state: "running", blocks: [] } };
+};
+const final = (seq: number): EventFrame => ({
+  event: "chat.final",
+  data: { ...of(seq), usage: {}, stopReason: "stop" },
+});
+
+function following(): SeenRuns {
+  const seen = new SeenRuns();
+  seen.follow("s");
+  return seen;
+}
+
+describe("what a client has seen", () => {
+  it("is not passed on again", () => {
+    const seen = following();
+    assert.deepEqual(
+      [delta(0), delta(1), delta(1), delta(0), delta(2)].map((frame) => seen.take(frame)),
+      [true, true, false, false, true],
+    );
+    assert.deepEqual(
+      [final(3), final(3), delta(4), snapshot(9)].map((frame) => seen.take(frame)),
+      [true, false, false, false],
+    );
+  });
+
+  it("has no gaps: what is missing is asked for, once, and a snapshot closes it", () => {
+    const seen = following();
+    const all = { sessionKey: "s", runId: "r" };
+    assert.deepEqual(
+      [delta(0), delta(4), delta(5), snapshot(5), delta(6)].map((frame) => seen.take(frame)),
+      [true, all, false, true, true],
+    );
+  });
+
+  it("takes joined deltas that begin where it stands, and asks for all where they overlap", () => {
+    const seen = following();
+    assert.deepEqual(
+      [delta(0), delta(7, 1)].map((frame) => seen.take(frame)),
+      [true, true],
+    );
+    assert.deepEqual(seen.take(delta(12, 5)), { sessionKey: "s", runId: "r" });
+  });
+
+  it("is what a new connection goes on from", () => {
+    const seen = following();
+    assert.deepEqual(seen.toResume(), [{ sessionKey: "s" }]);
+    assert.deepEqual(seen.expect("s", "r"), { sessionKey: "s", runId: "r", seq: -1 });
+    seen.take(delta(0));
+    assert.deepEqual(seen.toResume(), [{ sessionKey: "s", runId: "r", seq: 0 }]);
+    seen.take(final(1));
+    assert.deepEqual(seen.toResume(), [{ sessionKey: "s" }]);
+    assert.equal(seen.expect("s", "r"), undefined);
+  });
+
+  it("is not looked at for sessions that are not followed", () => {
+    const seen = new SeenRuns();
+    assert.deepEqual(
+      [delta(5), delta(5)].map((frame) => seen.take(frame)),
+      [true, true],
+    );
+  });
+});

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { parseAgents } from "../../src/gateway/agents-file.ts";
+import { withEnvFile } from "../../src/gateway/env-file.ts";
+import { serve, type Served, type ServeOptions } from "../../src/gateway/serve.ts";
+import { DEFAULT_PORT } from "../../src/gateway/server.ts";
+import { createWorkspaceFiles } from "../../src/gateway/workspace-files.ts";
+import { failing, loopback, streamed } from "../../../../test/support/loopback.ts";
+import { temporary } from "../command.ts";
+import { TestClient } from "./gateway.ts";
+
+const lines: string[] = [];
+
+async function started(home: string, options: ServeOptions = {}): Promise<Served & AsyncDisposable> {
+  lines.length = 0;
+  const env = { BOWLINE_HOME: home, ...options.env };
+  const served = await serve({
+    port: 0,
+    envFile: join(home, ".env"),
+    print: (line) => lines.push(line),
+    ...options,
+    env,
+  });
+  return Object.assign(served, { [Symbol.asyncDispose]: () => served.close() });
+}
+
+const enter = ({ url, token }: Served): Promise<TestClient> =>
+  TestClient.enter(url.replace("http", "ws"), token, "all");
+
+describe("the workspace", () => {
+  it("gets its three files on the first start, and they are the user's from then on [J2, J26, J27, J28]", async () => {
+    await using folder = await temporary();
+    const path = join(folder.path, "workspace");
+    assert.deepEqual(await createWorkspaceFiles(path), ["AGENTS.md", "SOUL.md", "TOOLS.md"]);
+    const [agents = "", soul = "", tools = ""] = await Promise.all(
+      ["AGENTS.md", "SOUL.md", "TOOLS.md"].map((name) => readFile(join(path, name), "utf8")),
+    );
+    assert.match(
+      agents,
+      /^# Agents\n\n## assistant\n\nModel: anthropic\/claude-opus-4-6\nDescription: .*helpful, accurate.*concise.*general-purpose/,
+    );
+    assert.match(soul, /^# Core Directives\n/);
+    for (const word of [/own machine/, /helpful, honest/i, /not sure/, /not make up/, /privacy/, /cloud/, /explain/])
+      assert.match(soul, word);
+    assert.match(tools, /^# Available Tools\n\n## bash\n/);
+    for (const word of [
+      /shell command on the user's machine/,
+      /approves every command/,
+      /files/,
+      /scripts/,
+      /least permissions/,
+    ])
+      assert.match(tools, word);
+    await writeFile(join(path, "SOUL.md"), "mine");
+    assert.deepEqual(await createWorkspaceFiles(path), []);
+    assert.equal(await readFile(join(path, "SOUL.md"), "utf8"), "mine");
+  });
+
+  it("lists agents by headings of the second level, whatever else stands there [J31]", () => {
+    const text =
+      "# Agents\nModel: not/this\n## a (1+1)\r\nModel: x/y/z  \r\nDescription: Does.\n### Notes\nModel: n/n\n## empty\ntext\n## b\n- Model: v/w\n";
+    assert.deepEqual(parseAgents(text), [
+      { id: "a (1+1)", model: "x/y/z", description: "Does." },
+      { id: "b", model: "v/w", description: "" },
+    ]);
+    assert.deepEqual(parseAgents(""), []);
+  });
+});
+
+describe("the settings", () => {
+  it("come from .env too, known names only, and the environment wins [J2, J34]", async () => {
+    await using folder = await temporary();
+    const file = join(folder.path, ".env");
+    await writeFile(
+      file,
+      'ANTHROPIC_API_KEY="sk-from-file"\nOPENAI_API_KEY=file\nBOWLINE_TOKEN=t\nNODE_OPTIONS=--bad\nPATH=/evil\n# x\n',
+    );
+    const env = await withEnvFile({ OPENAI_API_KEY: "mine", PATH: "/bin" }, file);
+    assert.deepEqual(env, {
+      ANTHROPIC_API_KEY: "sk-from-file",
+      OPENAI_API_KEY: "mine",
+      BOWLINE_TOKEN: "t",
+      PATH: "/bin",
+    });
+    assert.deepEqual(await withEnvFile({}, join(folder.path, "none")), {});
+  });
+});
+
+describe("serve", () => {
+  it("makes its workspace in the data folder, a token for the owner only, and says where it listens [J35, J36]", async () => {
+    assert.equal(DEFAULT_PORT, 18_789);
+    await using home = await temporary();
+    const first = await started(home.path);
+    assert.deepEqual((await readdir(join(home.path, "workspace"))).toSorted(), ["AGENTS.md", "SOUL.md", "TOOLS.md"]);
+    assert.match(first.token, /^[\w-]{32}$/);
+    assert.equal((await stat(join(home.path, "gateway", "token"))).mode & 0o777, 0o600);
+    assert.ok(lines.includes(`Open ${first.url}/#token=${first.token}`), lines.join("\n"));
+    assert.match(lines.join("\n"), /practice model answers/);
+    const client = await enter(first);
+    assert.match(client.welcome.notice ?? "", /practice model/);
+    client.socket.terminate();
+    await first.close();
+    await using second = await started(home.path);
+    assert.equal(second.token, first.token);
+    await using third = await started(home.path, { env: { BOWLINE_TOKEN: "mysecrettoken", BOWLINE_HOME: home.path } });
+    assert.equal(third.token, "mysecrettoken");
+    assert.equal(lines.join("\n").includes("mysecrettoken"), false);
+  });
+
+  it("does a task with tools in the workspace, with the practice model, and says so in an event [J41]", async () => {
+    await using home = await temporary();
+    await using server = await started(home.path);
+    const client = await enter(server);
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Run `echo hello`." });
+    assert.equal((await client.event("chat.notice", runId)).code, "practice_model");
+    const asked = await client.event("exec.approval_request", runId);
+    assert.deepEqual([asked.command, asked.workingDir], ["echo hello", join(home.path, "workspace")]);
+    await client.call("exec.approve", { approvalId: asked.approvalId });
+    await client.event("chat.final", runId);
+    assert.match((await client.event("chat.tool_result", runId)).output, /hello/);
+    client.socket.terminate();
+  });
+
+  it("asks the agent's own model when it has a key, and another only when that is configured", async () => {
+    const anthropic = failing(401, {
+      type: "error",
+      error: { type: "authentication_error", message: "bad key sk-ant-abcdefghijklmnop" },
+    });
+    await using own = await loopback(anthropic);
+    await using other = await loopback(
+      streamed({ choices: [{ index: 0, delta: { content: "From the other." }, finish_reason: "stop" }] }, "[DONE]"),
+    );
+    await using home = await temporary();
+    await mkdir(join(home.path, "workspace"));
+    await writeFile(join(home.path, ".env"), "ANTHROPIC_API_KEY=sk-ant-abcdefghijklmnop\n");
+    const urls = {
+      ANTHROPIC_BASE_URL: own.baseUrl,
+      OPENROUTER_BASE_URL: other.baseUrl,
+      OPENROUTER_API_KEY: "key-of-the-other",
+    };
+    {
+      await using server = await started(home.path, { env: urls });
+      const client = await enter(server);
+      assert.deepEqual([client.welcome.model.provider, client.welcome.notice], ["anthropic", undefined]);
+      const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
+      const { errorKind, message } = await client.event("chat.error", runId);
+      assert.equal(errorKind, "auth");
+      assert.equal(message.includes("sk-ant-abcdefghijklmnop"), false);
+      client.socket.terminate();
+    }
+    await writeFile(join(home.path, ".env"), "");
+    await using server = await started(home.path, { env: urls, fallback: "openrouter/some/model" });
+    const client = await enter(server);
+    assert.match(client.welcome.notice ?? "", /openrouter\/some\/model answers.*configured/);
+    const { runId } = await client.call("chat.send", { sessionKey: "t", message: "Hi" });
+    assert.equal((await client.event("chat.notice", runId)).code, "fallback_model");
+    await client.event("chat.final", runId);
+    assert.equal(client.text(runId), "From the other.");
+    client.socket.terminate();
+  });
+});

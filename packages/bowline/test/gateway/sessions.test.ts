@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { gatewayWith } from "./gateway.ts";
+
+describe("sessions", () => {
+  it("come to be with their first message under any key, and are listed the latest first [J37, X25]", async () => {
+    await using server = await gatewayWith(["One.", "Two."]);
+    const client = await server.client();
+    for (const sessionKey of ["../etc/passwd\n", '🪢 {"a":1}']) {
+      const { runId } = await client.call("chat.send", { sessionKey, message: `Hello from ${sessionKey}` });
+      await client.end(runId);
+    }
+    const { sessions } = await client.call("sessions.list", {});
+    assert.deepEqual(
+      sessions.map(({ sessionKey }) => sessionKey).toSorted(),
+      ["../etc/passwd\n", '🪢 {"a":1}'].toSorted(),
+    );
+    assert.deepEqual([sessions[0]?.messageCount, sessions[0]?.agentId], [2, "assistant"]);
+    const found = await client.call("sessions.list", { search: "passwd" });
+    assert.equal(found.sessions.length, 1);
+    assert.equal(await client.refused("chat.send", { sessionKey: "\ud800", message: "x" }).catch(() => "sent"), "sent");
+  });
+
+  it("are made, renamed, forked, reset and deleted, and every client is told", async () => {
+    await using server = await gatewayWith(["One.", "Two.", "Three."]);
+    const [client, other] = [await server.client(), await server.client()];
+    const { session } = await client.call("sessions.create", { title: "First" });
+    const { sessionKey } = session;
+    assert.match(sessionKey, /^[0-9a-f-]{36}$/);
+    assert.equal(await client.refused("sessions.create", { sessionKey }), "conflict");
+    assert.equal(session.title, "First");
+    await client.end((await client.call("chat.send", { sessionKey, message: "a" })).runId);
+    assert.equal((await client.call("sessions.patch", { sessionKey, title: "Renamed" })).session.title, "Renamed");
+    const fork = await client.call("sessions.fork", { sessionKey, newSessionKey: "fork" });
+    assert.deepEqual([fork.session.forkedFrom, fork.session.messageCount], [sessionKey, 2]);
+    await client.call("sessions.reset", { sessionKey });
+    assert.deepEqual((await client.call("chat.history", { sessionKey })).messages, []);
+    assert.equal((await client.call("sessions.get", { sessionKey })).session.title, "Renamed");
+    await client.end((await client.call("chat.send", { sessionKey, message: "b" })).runId);
+    assert.equal(server.model.calls.at(-1)?.context.messages.length, 1);
+    await client.end((await client.call("chat.send", { sessionKey: "fork", message: "c" })).runId);
+    assert.equal(server.model.calls.at(-1)?.context.messages.length, 3);
+    assert.deepEqual(await client.call("sessions.delete", { sessionKey }), { deleted: true });
+    assert.deepEqual(await client.call("sessions.delete", { sessionKey }), { deleted: false });
+    assert.equal(await client.refused("sessions.get", { sessionKey }), "not_found");
+    assert.equal(await client.refused("sessions.patch", { sessionKey, title: "x" }), "not_found");
+    const changes = other.frames.filter(({ event }) => event === "sessions.changed").map(({ data }) => data?.change);
+    for (const change of ["created", "updated", "reset", "deleted", "run"]) assert.ok(changes.includes(change), change);
+  });
+
+  it("are renamed in the middle of a run, and a reset or deletion ends the run first", async () => {
+    await using server = await gatewayWith(["word ".repeat(100), "word ".repeat(100)], { pace: { delayMs: 5 } });
+    const client = await server.client();
+    const first = await client.call("chat.send", { sessionKey: "s", message: "a" });
+    await client.event("chat.delta", first.runId);
+    assert.equal((await client.call("sessions.patch", { sessionKey: "s", title: "Now" })).session.title, "Now");
+    await client.call("sessions.reset", { sessionKey: "s" });
+    assert.equal((await client.end(first.runId)).event, "chat.aborted");
+    const second = await client.call("chat.send", { sessionKey: "s", message: "b" });
+    await client.event("chat.delta", second.runId);
+    assert.deepEqual(await client.call("sessions.delete", { sessionKey: "s" }), { deleted: true });
+    assert.equal((await client.end(second.runId)).event, "chat.aborted");
+  });
+});
+
+describe("history", () => {
+  it("is the last messages, as many as are asked for, and pages back", async () => {
+    const answers = Array.from({ length: 5 }, (_, index) => `answer ${index}`);
+    await using server = await gatewayWith(answers);
+    const client = await server.client();
+    for (const [index] of answers.entries())
+      await client.end((await client.call("chat.send", { sessionKey: "s", message: `question ${index}` })).runId);
+    const last = await client.call("chat.history", { sessionKey: "s", limit: 3 });
+    assert.deepEqual([last.messages.length, last.hasMore], [3, true]);
+    const before = await client.call("chat.history", {
+      sessionKey: "s",
+      limit: 500,
+      before: last.messages[0]?.id ?? "",
+    });
+    assert.deepEqual([before.messages.length, before.hasMore], [7, false]);
+    assert.equal(await client.refused("chat.history", { sessionKey: "s", limit: 501 }), "bad_params");
+    assert.deepEqual((await client.call("chat.history", { sessionKey: "none" })).messages, []);
+  });
+
+  it("cuts what is huge", async () => {
+    await using server = await gatewayWith(["x".repeat(3_000_000)], { pace: { deltaLength: 50_000 } });
+    const client = await server.client();
+    await client.end((await client.call("chat.send", { sessionKey: "s", message: "go" })).runId);
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    const length = JSON.stringify(messages).length;
+    assert.ok(length < 50_000, String(length));
+    assert.match(JSON.stringify(messages), /more characters/);
+  });
+});
+
+it("lists the agents, and who answers for them", async () => {
+  await using server = await gatewayWith([]);
+  const client = await server.client();
+  const [agent, ...others] = (await client.call("agents.list", {})).agents;
+  assert.deepEqual(
+    [agent?.id, agent?.answeredBy, agent?.isDefault, others],
+    ["assistant", "scripted/scripted", true, []],
+  );
+});
