@@ -1,6 +1,13 @@
 // docs/cli.md is the program's own help. `node scripts/cli-docs.mjs --write` writes it; without, it fails when the file is stale.
 import { readFileSync, writeFileSync } from "node:fs";
-import { doctorHelp, mainHelp, replayHelp, runHelp, sessionsHelp } from "../packages/bowline/dist/cli/help.js";
+import {
+  doctorHelp,
+  mainHelp,
+  replayHelp,
+  runHelp,
+  serveHelp,
+  sessionsHelp,
+} from "../packages/bowline/dist/cli/help.js";
 
 const { version } = JSON.parse(readFileSync("packages/bowline/package.json", "utf8"));
 const text = `# The command
@@ -50,6 +57,12 @@ ${sessionsHelp().trimEnd()}
 
 With \`--json\` a list has an object a line: \`id\`, \`title\`, \`createdAt\`, \`updatedAt\` (milliseconds since the epoch),
 \`messageCount\`, \`entryCount\`, \`isUnfinished\`, \`origin\` of a fork, and \`metadata\` with \`cwd\` and \`model\`.
+
+## bowline serve
+
+\`\`\`
+${serveHelp().trimEnd()}
+\`\`\`
 
 ## bowline replay
 
