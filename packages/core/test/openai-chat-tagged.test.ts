@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { AssistantMessage } from "../src/llm/message.ts";
-import { openaiChat } from "../src/providers/openai-chat/index.ts";
+import type { Compat } from "../src/llm/model.ts";
+import { openaiChat, streamOpenaiCompatible } from "../src/providers/openai-chat/index.ts";
+import { getModel } from "../src/providers/vendors.ts";
 import { createTaggedReader, type TextDialect } from "../src/providers/openai-chat/tagged-reader.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import { decode, decodeEveryWay } from "./recordings.ts";
@@ -176,4 +178,19 @@ describe("calls written as text (Q069)", () => {
     const { message } = decodeEveryWay(wire({ textCalls: "json" }), bodyOf([oslo], chunk({}, "stop")));
     assert.deepEqual(parts(message), [`text: ${oslo}`]);
   });
+});
+
+it("the default stream function reads tags as the model's switches say", async () => {
+  const words = '{"choices":[{"index":0,"delta":{"content":"<think>hm</think>Hi."}}]}';
+  const bytes = `data: ${words}\n\ndata: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
+  const fetch = async (): Promise<Response> =>
+    new Response(bytes, { headers: { "content-type": "text/event-stream" } });
+  const messages = [{ role: "user" as const, content: "Hi", timestamp: 1 }];
+  const kinds = async (compat: Compat): Promise<string[]> => {
+    const model = getModel("custom", "m", { baseUrl: "http://localhost/v1", compat });
+    const { content } = await streamOpenaiCompatible(model, { messages }, { fetch }).result();
+    return content.map(({ type }) => type);
+  };
+  assert.deepEqual(await kinds({ thinkTags: "split" }), ["thinking", "text"]);
+  assert.deepEqual(await kinds({}), ["text"]);
 });

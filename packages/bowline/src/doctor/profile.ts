@@ -23,6 +23,8 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
   schemaKeywords: (words) => Array.isArray(words) && words.every((word) => typeof word === "string"),
   toolChoice: ["required", "auto"],
   toolsForHistory: [true, false],
+  thinkTags: ["split", "open"],
+  textCalls: ["hermes", "mistral", "json"],
   callIdDigits: (digits) => Number.isInteger(digits) && (digits as number) > 0,
   noNullContent: [true, false],
   toolResultName: [true, false],

@@ -82,6 +82,10 @@ export interface Dialect {
   toolChoice?: "required" | "auto";
   /** Whether tools that are only history are declared when there are no others (Q111). Always so on anthropic-messages. */
   toolsForHistory?: boolean;
+  /** Thinking in `<think>` tags of the text (Q087); `open`: the first tag is missing (Q088). Default: tags are text. */
+  thinkTags?: "split" | "open";
+  /** Calls that the model writes into its text (Q069), read where tools were declared and no real call came. Default: text. */
+  textCalls?: "hermes" | "mistral" | "json";
   /** Ids of calls are numbers of so many digits: Mistral takes 9 letters or digits (Q119). */
   callIdDigits?: number;
   /** Whether an answer without text is `""` rather than null (Q120). */

@@ -46,6 +46,7 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
   const writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
   const reader = protocol.createReader(writer, {
     toolNames,
+    compat: model.compat,
     createId: options.createId ?? (() => `call_${++ids}`),
   });
   const sse = createSseReader((data, name) => {

@@ -3,7 +3,7 @@
  * no promise, no clock. `stream.ts` joins it to the transport.
  */
 import type { Context } from "../llm/message.ts";
-import type { Model, StreamOptions } from "../llm/model.ts";
+import type { Compat, Model, StreamOptions } from "../llm/model.ts";
 import type { MessageWriter } from "../llm/writer.ts";
 import type { PostRequest } from "../transport/request.ts";
 
@@ -19,6 +19,8 @@ export interface Protocol {
 export interface ReaderFacts {
   /** The tools that were declared, for quirks that need to know (Q043, Q070). */
   readonly toolNames: readonly string[];
+  /** The model's switches. */
+  readonly compat?: Compat | undefined;
   /** Makes an id for a call that came without one (Q038). */
   createId(): string;
 }

@@ -22,12 +22,12 @@ import { allowedChoice, toWireName } from "../tool-names.ts";
 import { arrangeMessages } from "./arrange.ts";
 import { nameLimits, type WireMessage } from "./messages.ts";
 import { encode as encodeReference } from "./request.ts";
-import { createChatReader } from "./response.ts";
+import { createTaggedReader } from "./tagged-reader.ts";
 
 export const openaiCompatible: Protocol = {
   api: "openai-chat",
   encode,
-  createReader: createChatReader,
+  createReader: (writer, facts) => createTaggedReader(facts.compat ?? {}, writer, facts),
 };
 
 /** One model call on this wire, in the server's dialect. Never throws or rejects: every failure is the stream's last event. */
