@@ -9,7 +9,11 @@ const startsProcesses =
   /packages\/(?:bowline\/test|core\/test\/(?:seeds|crash|simulation|session-(?:processes|damage)))/;
 const suites = [
   { name: "core", isOwn: (file) => !startsProcesses.test(file), options: ["--test-isolation=none"] },
-  { name: "processes and the command", isOwn: (file) => startsProcesses.test(file), options: [] },
+  {
+    name: "processes and the command",
+    isOwn: (file) => startsProcesses.test(file),
+    options: ["--test-concurrency=2"],
+  },
 ];
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
