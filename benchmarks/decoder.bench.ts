@@ -12,6 +12,7 @@ import { openaiResponses } from "../packages/core/src/providers/openai-responses
 import type { Protocol } from "../packages/core/src/providers/protocol.ts";
 import { getModel } from "../packages/core/src/providers/vendors.ts";
 import { callBody, chatBody, generateBody, messagesBody, parseOnly, rechunk, responsesBody } from "./bodies.ts";
+import { median } from "./median.ts";
 
 const DELTAS = 10_000;
 const WARM_UP = 15;
@@ -32,10 +33,6 @@ function cpuTime(work: () => unknown): number {
   do_not_optimize(work());
   const { user, system } = process.cpuUsage(before);
   return user + system;
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? NaN;
 }
 
 function compare(what: string, protocol: Protocol, chunks: readonly Uint8Array[]): void {

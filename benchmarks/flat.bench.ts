@@ -1,6 +1,7 @@
 /** Whether cost grows with what came before: long runs in tenths, the last beside the first. Also whether timers get their turn. */
 import { Agent, defineTool, type AgentEvent } from "../packages/core/src/agent/index.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../packages/core/src/testing/index.ts";
+import { median } from "./median.ts";
 
 const ROUNDS = 15;
 
@@ -86,9 +87,6 @@ async function measure({ steps, deltaLength, units, counts }: Case): Promise<{ m
   if (reason !== "done" || marks.length !== 11) throw new Error(`the run ended with ${reason} after ${seen} units`);
   return { marks, starved };
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 for (const one of cases) {
   for (let i = 0; i < 3; i++) await measure(one); // warm

@@ -57,7 +57,7 @@ export { toJsonSchema, withJsonSchema } from "./schema.ts";
 export type { JsonSchema, StandardResult, StandardSchema } from "./schema.ts";
 export type { InferSchema, UncheckedArguments } from "./infer-schema.ts";
 
-export { messageText, toolCallsOf } from "./llm/message.ts";
+export { isLlmMessage, messageText, toolCallsOf } from "./llm/message.ts";
 export type {
   AssistantContent,
   AssistantMessage,

@@ -86,3 +86,8 @@ export function asNumber(value: unknown): number | undefined {
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
+
+/** A value as JSON, with what a schema may have made of it: a bigint is its digits. Throws for cycles. */
+export function jsonText(value: unknown): string | undefined {
+  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
+}

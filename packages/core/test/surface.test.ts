@@ -71,6 +71,7 @@ describe("the public surface", () => {
       "estimateTokens",
       "getModel",
       "isBowlineError",
+      "isLlmMessage",
       "isTerminal",
       "keepLastTurns",
       "messageText",

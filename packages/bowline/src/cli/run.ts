@@ -9,6 +9,7 @@ import { createApprover } from "./approve.ts";
 import { discoverModel } from "./discover.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { runHelp } from "./help.ts";
+import { onSignal } from "./on-signal.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { assertWritable, kept, secretsOf } from "./record.ts";
@@ -123,17 +124,11 @@ async function untilInterrupted(
   host: NodeJS.Process,
   work: () => Promise<RunResult>,
 ): Promise<RunResult> {
-  let interrupted = false;
-  const interrupt = (): void => {
-    if (interrupted) host.exit(exitCode.aborted);
-    interrupted = true;
-    abort();
-  };
-  host.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  const release = onSignal(host, abort);
   try {
     return await work();
   } finally {
-    host.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    release();
   }
 }
 

@@ -2,6 +2,7 @@
 import { serve as startServing, type ServeOptions } from "../gateway/serve.ts";
 import { CommandError, exitCode, explained } from "./exit.ts";
 import { serveHelp } from "./help.ts";
+import { onSignal } from "./on-signal.ts";
 import { parseServeOptions } from "./serve-options.ts";
 import { oneLine } from "./terminal.ts";
 
@@ -37,15 +38,6 @@ async function start(options: ServeOptions): ReturnType<typeof startServing> {
   }
 }
 
-/** A second signal leaves at once. */
 function untilStopped(host: NodeJS.Process): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    const stop = (): void => {
-      if (isStopping) host.exit(exitCode.aborted);
-      isStopping = true;
-      resolve();
-    };
-    host.on("SIGINT", stop).on("SIGTERM", stop);
-  });
+  return new Promise((resolve) => void onSignal(host, resolve));
 }

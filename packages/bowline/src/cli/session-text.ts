@@ -1,5 +1,5 @@
 /** A session for a person's terminal: each message with the id of its entry, by which it can be forked. */
-import { messageText, type AssistantContent, type Message, type UserContent } from "@bowline/core";
+import { isLlmMessage, messageText, type AssistantContent, type UserContent } from "@bowline/core";
 import { isKnownEntry, type AnyEntry, type Session, type SessionMessage } from "@bowline/core/session";
 import { CommandError } from "./exit.ts";
 import { oneLine, printable, type Style } from "./terminal.ts";
@@ -82,10 +82,6 @@ function messageOf(message: SessionMessage, style: Style): { readonly heading: s
       return { heading: `${mark} ${oneLine(message.toolName, 100)}`, text: style.dim(shown) };
     }
   }
-}
-
-function isLlmMessage(message: SessionMessage): message is Message {
-  return ["user", "assistant", "toolResult"].includes(message.role);
 }
 
 function userText(content: string | readonly UserContent[]): string {

@@ -1,17 +1,19 @@
 /** What a session's log says of a run that this process did not do. */
-import type { Usage, ErrorInfo } from "@bowline/core";
+import type { ErrorInfo } from "@bowline/core";
 import { isKnownEntry, openSession, type AnyEntry, type Store } from "@bowline/core/session";
 import { blocksOf } from "./blocks.ts";
 import type { Host } from "./host.ts";
 import type { PendingMessage } from "./pending.ts";
 import { createRunLog } from "./run.ts";
-import { fail, tokensOf } from "./run-events.ts";
+import { endRun, type RunEnd } from "./run-events.ts";
 import type { RunLog } from "./run-log.ts";
 
 /** How far back is looked for a run: it is asked for by who lost the connection a moment ago. */
 const MAX_ENTRIES = 2000;
 /** Beyond all numbers that the process that did the run gave out. */
 const SEQ_PER_ENTRY = 1_000_000;
+
+const interrupted: ErrorInfo = { code: "aborted", message: "The run was interrupted.", retryable: false };
 
 /** The run with its end, as one that was just done; undefined when the session has none of this id. */
 export async function reviveRun(host: Host, runId: string, sessionKey: string): Promise<RunLog | undefined> {
@@ -21,34 +23,10 @@ export async function reviveRun(host: Host, runId: string, sessionKey: string): 
   const log = createRunLog({ ...host, publish: () => {} }, runId, sessionKey);
   const messages = own.flatMap((entry) => (isKnownEntry(entry) && entry.type === "message" ? [entry.message] : []));
   log.continueFrom(((entries.at(-1)?.seq ?? 0) + 1) * SEQ_PER_ENTRY, host.filter.value(blocksOf(messages)));
-  const end = own.findLast(({ type }) => type === "run_end") as RunEndEntry | undefined;
+  const end = own.findLast(({ type }) => type === "run_end") as (AnyEntry & RunEnd) | undefined;
   if (end === undefined) log.state = "interrupted";
-  else finish(log, end, host);
+  else endRun(log, end, interrupted, host.filter);
   return log;
-}
-
-interface RunEndEntry extends AnyEntry {
-  readonly reason: string;
-  readonly usage?: Usage;
-  readonly error?: ErrorInfo;
-}
-
-function finish(log: RunLog, { reason, usage = {}, error }: RunEndEntry, { filter }: Host): void {
-  const interrupted = { code: "aborted", message: "The run was interrupted.", retryable: true } as const;
-  switch (reason) {
-    case "done":
-    case "length":
-    case "budget":
-      log.state = "final";
-      log.append("chat.final", { usage: tokensOf(usage), stopReason: reason === "done" ? "stop" : reason });
-      break;
-    case "aborted":
-      log.state = "aborted";
-      log.append("chat.aborted", { usage: tokensOf(usage) });
-      break;
-    default:
-      fail(log, error ?? interrupted, filter);
-  }
 }
 
 /** Whether a message that was accepted is in its session: not at all, in a run that is open, or in one that has ended. */

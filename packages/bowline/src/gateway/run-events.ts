@@ -15,6 +15,8 @@ import type { SecretFilter } from "./secrets.ts";
 const MAX_PROGRESS = 4000;
 const MAX_RESULT = 100_000;
 
+const failed: ErrorInfo = { code: "internal_error", message: "The run failed.", retryable: false };
+
 /** A listener for one run's events. `turn` is that of its first answer. Approvals are not its concern. */
 export function createRunEvents(log: RunLog, filter: SecretFilter, turn: number): (event: AgentEvent) => void {
   const [text, thinking] = [filter.stream(), filter.stream()];
@@ -72,7 +74,7 @@ export function createRunEvents(log: RunLog, filter: SecretFilter, turn: number)
       }
       case "agent_end":
         flush();
-        end(log, event, filter);
+        endRun(log, event, failed, filter);
         break;
       case "agent_start":
       case "turn_start":
@@ -87,9 +89,17 @@ export function createRunEvents(log: RunLog, filter: SecretFilter, turn: number)
   };
 }
 
-function end(
+export interface RunEnd {
+  readonly reason: string;
+  readonly usage?: Usage;
+  readonly error?: ErrorInfo;
+}
+
+/** The run's last event. `otherwise` is the error of a run that failed without one. */
+export function endRun(
   log: RunLog,
-  { reason, usage, error }: Extract<AgentEvent, { type: "agent_end" }>,
+  { reason, usage = {}, error }: RunEnd,
+  otherwise: ErrorInfo,
   filter: SecretFilter,
 ): void {
   switch (reason) {
@@ -103,9 +113,8 @@ function end(
       log.state = "aborted";
       log.append("chat.aborted", { usage: tokensOf(usage) });
       break;
-    case "error":
-      fail(log, error ?? { code: "internal_error", message: "The run failed.", retryable: false }, filter);
-      break;
+    default:
+      fail(log, error ?? otherwise, filter);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
-import type { ImageContent, Message } from "../llm/message.ts";
+import { isLlmMessage, type ImageContent } from "../llm/message.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { createMemoryEffects, type Effects } from "./effects.ts";
@@ -64,13 +64,6 @@ interface RunChoices {
   readonly steeringTaken?: boolean;
   readonly resume?: InterruptedRun;
 }
-
-/** Keeps the roles a model understands. */
-const keepLlmMessages = (messages: AgentMessage[]): Message[] =>
-  messages.filter(
-    (message): message is Message =>
-      message.role === "user" || message.role === "assistant" || message.role === "toolResult",
-  );
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the settings are assigned in the constructor, whole
 export interface Agent<TContext = unknown> extends AgentSettings {
@@ -295,7 +288,7 @@ export class Agent<TContext = unknown> {
     const { model, thinkingLevel } = this.#state;
     const settings: AgentSettings = Object.assign({}, this);
     return {
-      convertToLlm: keepLlmMessages,
+      convertToLlm: (messages) => messages.filter(isLlmMessage),
       ...settings,
       model,
       toolContext: this.context,

@@ -199,7 +199,8 @@ function unfinishedAnswer(messages: readonly AgentMessage[]): AssistantMessage |
   return answer && (answer === messages.at(-1) || openCalls(answer, messages).length > 0) ? answer : undefined;
 }
 
-function openCalls(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolCall[] {
+/** The calls of the answer that have no result behind it. */
+export function openCalls(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolCall[] {
   const answered = new Set(
     messages.slice(messages.lastIndexOf(answer)).map((message) => message.role === "toolResult" && message.toolCallId),
   );

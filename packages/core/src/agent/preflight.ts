@@ -1,4 +1,5 @@
 /** Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its schema, and be allowed. */
+import { jsonText } from "../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../llm/message.ts";
 import { validate, type SchemaIssue, type ValidationResult } from "../schema.ts";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "./hooks.ts";
@@ -35,13 +36,13 @@ export async function preflight(
   const args = await check(tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments);
   const { beforeToolCall } = run.config;
   if (!beforeToolCall) return { call, tool, args };
-  const before = fingerprint(args);
+  const before = jsonText(args);
   const asked = beforeToolCall(aboutCall(run, message, call, args), run.signal);
   const verdict = (await run.patiently<BeforeToolCallResult | undefined | void>(asked, 0)) ?? {};
   if (verdict.block) throw new Error(verdict.reason ?? "Tool execution was blocked");
   // Arguments changed by the hook, in their place too, are checked like the model's own.
   const { args: edited = args } = verdict;
-  return { call, tool, args: fingerprint(edited) === before ? args : await check(edited) };
+  return { call, tool, args: jsonText(edited) === before ? args : await check(edited) };
 }
 
 /** What the hooks around a tool are told of its call. */
@@ -53,11 +54,6 @@ export function aboutCall(
 ): BeforeToolCallContext {
   const { context, port } = run;
   return { assistantMessage, toolCall, args, context, run: port, idempotencyKey: keyOf(run, toolCall) };
-}
-
-/** Tells whether arguments were changed; those that a schema made may hold what JSON does not know. */
-function fingerprint(value: unknown): string | undefined {
-  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
 }
 
 function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): string {

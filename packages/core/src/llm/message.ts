@@ -103,6 +103,11 @@ export interface ToolResultMessage {
 /** The three roles a model understands. */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
+/** Whether a model understands it; an application may keep messages of its own beside these. */
+export function isLlmMessage(message: { readonly role: string }): message is Message {
+  return message.role === "user" || message.role === "assistant" || message.role === "toolResult";
+}
+
 /** What a model is told about a tool. */
 export interface Tool {
   name: string;

@@ -1,10 +1,11 @@
 /** What is known of tool calls that an earlier process began, as the loop and the model are told it. */
 import { textResult } from "../agent/define-tool.ts";
 import type { AgentMessage } from "../agent/event.ts";
+import { openCalls } from "../agent/loop.ts";
 import type { SettledCall } from "../agent/run-tool.ts";
 import type { BowlineError } from "../errors.ts";
-import { defined, describe } from "../json-value.ts";
-import { toolCallsOf, type ToolResultMessage } from "../llm/message.ts";
+import { defined, describe, jsonText } from "../json-value.ts";
+import type { ToolResultMessage } from "../llm/message.ts";
 import type { EntryBody } from "./entry.ts";
 import type { RecordedCall, RunState } from "./session-state.ts";
 
@@ -20,12 +21,9 @@ export function unansweredResults(
   run: RunState | undefined,
   timestamp: number,
 ): ToolResultMessage[] {
-  const at = messages.findLastIndex(({ role }) => role === "assistant");
-  const answer = messages[at];
+  const answer = messages.findLast(({ role }) => role === "assistant");
   if (answer?.role !== "assistant") return [];
-  const behind = messages.slice(at).filter((message) => message.role === "toolResult");
-  const open = toolCallsOf(answer).filter(({ id }) => !behind.some(({ toolCallId }) => toolCallId === id));
-  return open.map(({ id: toolCallId, name: toolName }) => {
+  return openCalls(answer, messages).map(({ id: toolCallId, name: toolName }) => {
     const call = run?.calls.get(`${run.runId}:${run.turns}:${toolCallId}`);
     const { result, isError } = call === undefined ? notRun : (outcomeOf(call) ?? unknown(call.intent));
     const { content = [], details } = result;
@@ -50,7 +48,7 @@ export function unwritable({ durationMs }: SettledCall, { cause, message }: Bowl
 /** A value as JSON can say it; what it cannot is said in words. */
 export function inJson(value: unknown): unknown {
   try {
-    const text = JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
+    const text = jsonText(value);
     return text === undefined ? null : (JSON.parse(text) as unknown);
   } catch {
     return describe(value);

@@ -10,8 +10,9 @@ export interface ProviderOptions extends Pick<StreamOptions, "fetch" | "maxRetri
   readonly baseUrl?: string;
 }
 
-export class AnthropicProvider implements ModelProvider {
-  id = "anthropic";
+abstract class WireProvider implements ModelProvider {
+  abstract id: string;
+  protected abstract readonly streamFn: StreamFn;
   readonly #apiKey: string;
   readonly #options: ProviderOptions;
 
@@ -22,24 +23,18 @@ export class AnthropicProvider implements ModelProvider {
 
   /** A failure is the last event; nothing is thrown. */
   chat(params: ChatParams): AsyncIterable<ChatEvent> {
-    return ask(streamAnthropicMessages, this.id, this.#apiKey, this.#options, params);
+    return ask(this.streamFn, this.id, this.#apiKey, this.#options, params);
   }
 }
 
-export class OpenAIProvider implements ModelProvider {
+export class AnthropicProvider extends WireProvider {
+  id = "anthropic";
+  protected readonly streamFn: StreamFn = streamAnthropicMessages;
+}
+
+export class OpenAIProvider extends WireProvider {
   id = "openai";
-  readonly #apiKey: string;
-  readonly #options: ProviderOptions;
-
-  constructor(apiKey: string, options: ProviderOptions = {}) {
-    this.#apiKey = apiKey;
-    this.#options = options;
-  }
-
-  /** A failure is the last event; nothing is thrown. */
-  chat(params: ChatParams): AsyncIterable<ChatEvent> {
-    return ask(streamOpenaiChat, this.id, this.#apiKey, this.#options, params);
-  }
+  protected readonly streamFn: StreamFn = streamOpenaiChat;
 }
 
 async function* ask(

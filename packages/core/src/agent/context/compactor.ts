@@ -2,7 +2,7 @@
 import { systemClock } from "../../clock.ts";
 import { callHook, toBowlineError } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
-import type { Context, Message } from "../../llm/message.ts";
+import { isLlmMessage, type Context, type Message } from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { budgetChain, charge } from "../budget.ts";
 import type { AgentMessage } from "../event.ts";
@@ -51,12 +51,9 @@ export interface Compactor {
 /** Shorter summaries say nothing. */
 const MIN_SUMMARY_TOKENS = 32;
 
-const keepLlmMessages = (messages: AgentMessage[]): Message[] =>
-  messages.filter(({ role }) => /^(?:user|assistant|toolResult)$/.test(role));
-
 export function createCompactor(options: CompactionOptions): Compactor {
   const { keepRecentTokens = 20_000, maxSummaryTokens = 4096, minFreedShare = 0.1 } = options;
-  const { convertToLlm = keepLlmMessages, streamOptions: { clock = systemClock } = {} } = options;
+  const { convertToLlm = (all) => all.filter(isLlmMessage), streamOptions: { clock = systemClock } = {} } = options;
   const estimate = rememberEstimates(options.estimateTokens ?? estimateTokens);
   let { state } = options;
   let asked: Asked | undefined;

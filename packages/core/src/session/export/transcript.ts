@@ -1,5 +1,5 @@
 /** A session's path as people read it: the same blocks for every format that is for people. */
-import type { AssistantContent, Message, UserContent } from "../../llm/message.ts";
+import { isLlmMessage, type AssistantContent, type UserContent } from "../../llm/message.ts";
 import { isKnownEntry, type AnyEntry, type Entry, type SessionMessage } from "../entry.ts";
 import type { Session } from "../session.ts";
 import { addToSummary, summaryOf } from "../summary.ts";
@@ -96,10 +96,6 @@ function sectionOf(message: SessionMessage): Omit<TranscriptSection, "time"> {
       return { role: "tool", heading, blocks };
     }
   }
-}
-
-function isLlmMessage(message: SessionMessage): message is Message {
-  return ["user", "assistant", "toolResult"].includes(message.role);
 }
 
 function userBlocks(content: string | readonly UserContent[]): TranscriptBlock[] {
