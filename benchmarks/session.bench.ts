@@ -64,8 +64,8 @@ group(`list of ${SESSIONS} sessions, 20 entries each`, () => {
       do_not_optimize(await Promise.all(names.map((name) => stat(join(many, name)))));
     }).baseline(true);
     bench("list, by a running process", () => manyStore.list());
+    bench("list, by a new process", () => createJsonlStore(many).list());
   });
-  bench("list, by a new process", () => createJsonlStore(many).list());
 });
 group(`first list of ${SESSIONS} sessions, without an index`, () => {
   summary(() => {

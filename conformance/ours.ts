@@ -133,7 +133,7 @@ function check(fixture: Fixture, message: AssistantMessage, way: string): Verdic
   if (expect.ends === "error" && failed && expect.text !== undefined) compare("text", textOf(message), expect.text);
   if (expect.thinking !== undefined && !(failed && expect.ends === "done"))
     compare("thinking", thinkingOf(message), expect.thinking);
-  if (!failed || expect.ends === "error") checkDetails(fixture, message, faults, compare);
+  if (!failed || expect.ends !== "done") checkDetails(fixture, message, faults, compare);
   if (message.stopReason === "aborted") faults.push(`hung ${way}`);
   if (message.error?.code === "internal_error") faults.push("a defect of ours");
   return { ...verdict, faults };
@@ -162,9 +162,9 @@ function checkDetails(
   const ids = callsOf(message).map(({ id }) => id);
   if (expect.uniqueIds === true && (new Set(ids).size !== ids.length || ids.includes("")))
     faults.push(`ids ${JSON.stringify(ids)}`);
+  if (expect.errorCode?.includes(error?.code ?? "") === false)
+    compare("error code", error?.code, expect.errorCode.join(" or "));
   if (error === undefined) return;
-  if (expect.errorCode !== undefined && !expect.errorCode.includes(error.code))
-    compare("error code", error.code, expect.errorCode.join(" or "));
   if (expect.errorMessage?.test(error.message) === false)
     faults.push(`message ${clip(error.message)} for ${expect.errorMessage}`);
   if (expect.retryable !== undefined) compare("retryable", error.retryable, expect.retryable);

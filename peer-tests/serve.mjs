@@ -41,7 +41,7 @@ export async function serve(recordings, checks) {
   const byPath = new Map(
     recordings.map((recording) => [`/${recording.protocol}/${recording.file}/${paths[recording.protocol]}`, recording]),
   );
-  const server = createServer(async (request, response) => {
+  const answer = async (request, response) => {
     const recording = byPath.get(request.url);
     if (recording === undefined || request.method !== "POST") return response.writeHead(404).end();
     let text = "";
@@ -56,7 +56,8 @@ export async function serve(recordings, checks) {
       if (!response.write(recording.body.subarray(at, at + PIECE))) await nextTick();
     }
     return response.end();
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
   const origin = `http://127.0.0.1:${server.address().port}`;
   return {

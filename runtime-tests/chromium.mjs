@@ -19,7 +19,8 @@ export function findChromium() {
 
 /** Resolves to "ok", or to what the page threw. */
 export async function runInChromium(executablePath, scenario, timeLimitMs) {
-  const server = createServer(serve(relative(root, scenario)));
+  const answer = serve(relative(root, scenario));
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const browser = await chromium.launch({
     executablePath,

@@ -56,7 +56,8 @@ ${sessionsHelp().trimEnd()}
 \`\`\`
 
 With \`--json\` a list has an object a line: \`id\`, \`title\`, \`createdAt\`, \`updatedAt\` (milliseconds since the epoch),
-\`messageCount\`, \`entryCount\`, \`isUnfinished\`, \`origin\` of a fork, and \`metadata\` with \`cwd\` and \`model\`.
+\`messageCount\`, \`entryCount\`, \`isUnfinished\`, \`holder\` (\`pid\`, \`host\`, \`since\`) while a process has it open, \`origin\` of a fork, and
+\`metadata\` with \`cwd\` and \`model\`.
 
 ## bowline serve
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 const problems = [];
 const files = globSync("**/*.md", {
-  exclude: (path) => /(?:^|\/)(?:node_modules|dist|fixtures)(?:\/|$)/.test(String(path)),
+  exclude: (path) => /(?:^|\/)(?:node_modules|dist|fixtures)(?:\/|$)/.test(path),
 });
 
 for (const file of files) {

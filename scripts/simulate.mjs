@@ -65,9 +65,9 @@ async function search() {
         sum.runs += runs;
         sum.events += events;
         findings.push(...found);
-        give();
+        void give();
       });
-      give();
+      void give();
     });
   }
 }

@@ -78,7 +78,12 @@ export const bodies = [
       title: "an error text with status 200",
       body: '{"error":"Unexpected endpoint or method. (POST /chat/completions)"}',
       headers: asJson,
-      expect: { ends: "error", errorMessage: /Unexpected endpoint or method/ },
+      expect: {
+        ends: "error",
+        errorCode: ["not_found"],
+        errorMessage: /Unexpected endpoint or method.*\/v1/,
+        retryable: false,
+      },
     },
     {
       id: "Q019",
@@ -115,7 +120,7 @@ export const bodies = [
       title: "a page instead of an answer",
       body: page,
       headers: { "content-type": "text/html" },
-      expect: { ...noAnswer, errorMessage: /Sign in to the network/, retryable: false },
+      expect: { ...noAnswer, errorMessage: /HTTP 2.*Sign in to the network.*127\.0\.0\.1/, retryable: false },
     },
     {
       id: "Q022",

@@ -1,6 +1,26 @@
-/** Section H: resets, odd JSON bodies and overflow texts (Q231 to Q243). */
-import { fixtures, hello, osloText, runsOslo, type Expectation, type Fixture } from "../fixture.ts";
-import { begin, calls, chat, chatHello, finish, message, say, sse, textBlock } from "../wire.ts";
+/** Section H: resets, odd and cut JSON bodies, and conversations that are too long (Q231 to Q244). */
+import { fixtures, hello, osloText, runsOslo, truncated, type Expectation, type Fixture } from "../fixture.ts";
+import {
+  begin,
+  calls,
+  chat,
+  chatHello,
+  created,
+  finish,
+  google,
+  message,
+  messageDelta,
+  messageItem,
+  messageStart,
+  messageStop,
+  named,
+  numbered,
+  parts,
+  responseOf,
+  say,
+  sse,
+  textBlock,
+} from "../wire.ts";
 
 const asJson = { "content-type": "application/json" };
 const error = (text: string, more: object = {}): string => JSON.stringify({ error: { message: text, ...more } });
@@ -51,8 +71,35 @@ const overflows = [
   [400, error("maximum allowed input length is 8192")],
 ] as const;
 
+/** A whole answer, cut before its end. */
+const cut = (body: string): Omit<Fixture, "protocol"> => ({
+  id: "Q233",
+  title: "a whole answer that is cut",
+  body: body.slice(0, -6),
+  headers: asJson,
+  expect: truncated,
+});
+/** An answer of nothing that a limit cut, with no token written. */
+const noRoom = (body: string): Omit<Fixture, "protocol"> => ({
+  id: "Q244",
+  title: "length and not a token",
+  body,
+  // A client that reports the limit as its stop reason shows that something is missing, though not what.
+  expect: { ends: "any", errorCode: ["context_overflow"], retryable: false },
+});
 export const transportBodies = [
   ...fixtures("openai-chat", [
+    cut(whole()),
+    noRoom(chat(finish("length", { usage: { prompt_tokens: 8192, completion_tokens: 0 } }))),
+    {
+      id: "Q242",
+      title: "a refusal that does not end",
+      status: 400,
+      headers: asJson,
+      body: `Not so. ${"x".repeat(200_000)}`,
+      after: "hold",
+      expect: { ends: "error", errorMessage: /Not so/, retryable: false },
+    },
     {
       id: "Q231",
       title: "a reset after the headers",
@@ -161,6 +208,8 @@ export const transportBodies = [
     ),
   ]),
   ...fixtures("anthropic-messages", [
+    cut('{"type":"message","role":"assistant","content":[{"type":"text","text":"Hello."}],"stop_reason":"end_turn"}'),
+    noRoom(named(messageStart(), messageDelta("max_tokens", { output_tokens: 0 }), messageStop)),
     {
       id: "Q227",
       title: "529 overloaded",
@@ -202,7 +251,21 @@ export const transportBodies = [
       expect: { ends: "error", errorCode: ["request_too_large", "context_overflow"], retryable: false },
     },
   ]),
+  ...fixtures("openai-responses", [
+    cut(JSON.stringify(responseOf("completed", [messageItem("Hello.")]))),
+    noRoom(
+      numbered(created, {
+        type: "response.incomplete",
+        response: responseOf("incomplete", [], {
+          incomplete_details: { reason: "max_output_tokens" },
+          usage: { input_tokens: 8192, output_tokens: 0, total_tokens: 8192 },
+        }),
+      }),
+    ),
+  ]),
   ...fixtures("google-generate", [
+    cut(JSON.stringify([parts([{ text: "Hello." }], "STOP")])),
+    noRoom(google(parts([], "MAX_TOKENS", { usageMetadata: { promptTokenCount: 8192, candidatesTokenCount: 0 } }))),
     {
       id: "Q243",
       title: "too many input tokens",

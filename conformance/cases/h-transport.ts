@@ -147,5 +147,21 @@ export const transport = [
       body: "",
       expect: { ends: "error", errorMessage: /elsewhere/, retryable: false } as const,
     })),
+    ...[307, 308].map((status) => ({
+      id: "Q229",
+      title: `a redirect with ${status} to another origin`,
+      status,
+      headers: { location: "http://127.0.0.1:9/v2" },
+      body: "",
+      expect: { ends: "error", errorMessage: /127\.0\.0\.1:9\/v2/, retryable: false } as const,
+    })),
+    {
+      id: "Q229",
+      title: "a redirect with 307 to itself",
+      status: 307,
+      headers: { location: "?again" },
+      body: "",
+      expect: { ends: "error", errorMessage: /again/, retryable: false },
+    },
   ]),
 ];

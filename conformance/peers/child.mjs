@@ -13,7 +13,10 @@ for (const event of ["uncaughtException", "unhandledRejection"]) {
     process.send({ restart: true }, () => process.exit(1));
   });
 }
-process.on("message", async (job) => {
+process.on("message", (job) => void answer(job));
+process.send({ ready: true });
+
+async function answer(job) {
   current = job.number;
   const outcome = { text: "", calls: [], refused: 0, ended: "ok", threw: undefined };
   try {
@@ -24,5 +27,4 @@ process.on("message", async (job) => {
     outcome.threw = String(error?.message ?? error).slice(0, 300);
   }
   process.send({ number: job.number, outcome });
-});
-process.send({ ready: true });
+}

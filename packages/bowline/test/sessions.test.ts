@@ -4,7 +4,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
-import { createSession, type EntryBody, type SessionMessage, type Store } from "@bowline/core/session";
+import { createSession, openSession, type EntryBody, type SessionMessage, type Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { dataFolder } from "../src/cli/home.ts";
 import { listSessions } from "../src/cli/session-list.ts";
@@ -93,7 +93,7 @@ describe("bowline sessions", () => {
     assert.deepEqual([code, stderr], [0, ""]);
     assert.equal(
       stdout,
-      `11111111-b  2026-11-03 09:30  2 messages  openai/gpt-x  task of ${two}  unfinished
+      `11111111-b  2026-11-03 09:30  2 messages  openai/gpt-x  task of ${two}  interrupted
 11111111-a  2026-11-01 09:30  1 message   openai/gpt-x  task of ${one}
 `,
     );
@@ -113,6 +113,35 @@ describe("bowline sessions", () => {
       isUnfinished: true,
       metadata: { cwd: here.path, model: "openai/gpt-x" },
     });
+  });
+
+  it("says which process has a session open, and whether a run goes on in it", async () => {
+    await using here = await place();
+    const open: EntryBody[] = [
+      { type: "run_start", runId: "r" },
+      { type: "message", runId: "r", message: user("again") },
+    ];
+    await here.add({ id: "a", at: day(3), more: open }, { id: "b", at: day(2) }, { id: "c", at: day(1), more: open });
+    const held = await Promise.all(["a", "b"].map((id) => openSession(here.store, id)));
+    const { stdout } = await here.run();
+    const [first, second, third] = stdout.split("\n");
+    assert.ok(first?.endsWith(`task of a  running by process ${process.pid}`), stdout);
+    assert.ok(second?.endsWith(`task of b  in use by process ${process.pid}`), stdout);
+    assert.ok(third?.endsWith("task of c  interrupted"), stdout);
+    const json = JSON.parse((await here.run("--json")).stdout.split("\n")[0] ?? "") as {
+      isUnfinished: boolean;
+      holder: object;
+    };
+    assert.deepEqual([json.isUnfinished, Object.keys(json.holder)], [true, ["isThisProcess", "pid", "host", "since"]]);
+    await Promise.all(held.map((session) => session.close()));
+    assert.ok((await here.run()).stdout.split("\n")[1]?.endsWith("task of b"));
+  });
+
+  it("shows what was queued and waits for a run", async () => {
+    await using here = await place();
+    const waits: EntryBody = { type: "queued", queue: "followUp", message: user("and then?") };
+    await here.add({ id: "a", more: [waits] });
+    assert.match((await here.run("show", "a")).stdout, /task of a\n\n— waits: and then\?\n$/);
   });
 
   it("says that there is none, and how many there are elsewhere", async () => {

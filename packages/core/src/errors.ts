@@ -12,7 +12,7 @@ export const errorCodes = [
   "invalid_state", // a call at the wrong time, such as prompt() during a run
   // requests
   "aborted", // the caller's signal fired
-  "timeout", // a limit on time fired (first byte, idle, progress, tool, run)
+  "timeout", // a limit on time fired (first byte, idle, progress, whole call, tool, run)
   "connection_failed", // no answer: refused, reset, DNS, TLS
   "authentication_failed", // 401
   "permission_denied", // 403

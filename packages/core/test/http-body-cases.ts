@@ -197,12 +197,6 @@ const silences: HttpCase[] = [
     elapsedMs: 3 * 100_000 + 120_000,
     error: { ...timeout, message: /nothing for 120000 ms/ },
   },
-  silent(
-    "Q235 a refusal whose body never ends is limited, too",
-    { ...http(500, { connection: "close" }, "No"), after: "hold" },
-    600_000,
-    /no answer for 600000 ms/,
-  ),
 ];
 
 const aborted = { code: "aborted", retryable: false } as const;

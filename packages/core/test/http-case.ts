@@ -3,7 +3,7 @@ import type { ErrorInfo } from "../src/errors.ts";
 import type { StreamOptions } from "../src/llm/model.ts";
 import { http, type Answer } from "./http-server.ts";
 
-export type Wire = "openai-chat" | "anthropic-messages" | "google-generate";
+export type Wire = "openai-chat" | "anthropic-messages" | "openai-responses" | "google-generate";
 
 export interface HttpCase {
   /** Begins with the number of the quirk. */

@@ -7,15 +7,18 @@ import type { StreamFn } from "../src/llm/model.ts";
 import { streamAnthropicMessages } from "../src/providers/anthropic-messages/index.ts";
 import { streamGoogleGenerate } from "../src/providers/google-generate/index.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
+import { streamOpenaiResponses } from "../src/providers/openai-responses/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { bodyCases } from "./http-body-cases.ts";
 import { now, type HttpCase, type Wire } from "./http-case.ts";
 import { serveBytes, StillClock, type Received } from "./http-server.ts";
+import { limitCases } from "./http-limit-cases.ts";
 import { statusCases } from "./http-status-cases.ts";
 
 const wires = {
   "openai-chat": streamOpenaiChat,
   "anthropic-messages": streamAnthropicMessages,
+  "openai-responses": streamOpenaiResponses,
   "google-generate": streamGoogleGenerate,
 } satisfies Record<Wire, StreamFn>;
 
@@ -48,6 +51,7 @@ async function run({ answers, wire = "openai-chat", options, path = "/v1", abort
   const waits: number[] = [];
   for await (const event of stream as AsyncIterable<AssistantMessageEvent>) {
     if (event.type !== "request_retry") continue;
+    await drained(clock, 1);
     assert.deepEqual(clock.pending, [event.delayMs], "the wait is the one that was told, and no other timer is left");
     waits.push(event.delayMs);
     if (abort === "retry") controller.abort();
@@ -56,7 +60,14 @@ async function run({ answers, wire = "openai-chat", options, path = "/v1", abort
   const message = await stream.result();
   const elapsedMs = clock.now() - now;
   if (abort === "stall") await closed(server.open);
+  await drained(clock, 0);
   return { message, requests: server.requests, waits, elapsedMs, left: clock.pending };
+}
+
+/** What follows an answer is read for a moment more, so that its connection can serve the next request. */
+async function drained(clock: StillClock, left: number): Promise<void> {
+  for (let tries = 0; clock.pending.length > left && tries < 400; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 async function closed(open: () => number): Promise<void> {
@@ -68,7 +79,7 @@ const textOf = ({ content }: AssistantMessage): string =>
   content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 describe("a call over HTTP", () => {
-  for (const example of [...statusCases, ...bodyCases]) {
+  for (const example of [...statusCases, ...bodyCases, ...limitCases]) {
     it(example.name, async () => {
       const { message, requests, waits, elapsedMs, left } = await run(example);
       const { error, attempts, fresh } = example;

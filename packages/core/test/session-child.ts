@@ -2,7 +2,9 @@
 import { existsSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { errorText, isBowlineError, toErrorInfo } from "../src/errors.ts";
-import { createSession, openSession, type Session, type Store } from "../src/session/index.ts";
+import { Agent, defineTool } from "../src/index.ts";
+import { attachSession, createSession, openSession, type Session, type Store } from "../src/session/index.ts";
+import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
 import { textFor } from "./session-support.ts";
 
@@ -14,7 +16,16 @@ function say(value: unknown): void {
   writeSync(1, `${JSON.stringify(value)}\n`);
 }
 
-const tasks: Readonly<Record<string, () => Promise<void>>> = { write, fork, hold, take, follow, fill, readOnly };
+const tasks: Readonly<Record<string, () => Promise<void>>> = {
+  write,
+  fork,
+  hold,
+  take,
+  follow,
+  fill,
+  readOnly,
+  output,
+};
 await tasks[task]?.();
 
 /** Appends for ever, some at a time, and says each `seq` once it is acknowledged. */
@@ -118,6 +129,25 @@ async function readOnly(): Promise<void> {
   const { sessions } = await store.list();
   const read = await idsOf(store, id);
   say({ created, opened, deleted, listed: sessions.length, read: read.length });
+}
+
+/** A run for an output, whose second model call never ends. */
+async function output(): Promise<void> {
+  const session = await openSession(store, rest[0] ?? "");
+  const never = new Promise<never>(() => {});
+  const asks = { content: [scriptedToolCall("a", {})] };
+  const { model, streamFn } = createScriptedModel([asks, () => (say("asking again"), never)]);
+  const a = defineTool({
+    name: "a",
+    description: "The tool a.",
+    parameters: { type: "object", properties: {} },
+    execute: () => "A",
+  });
+  const agent = new Agent({ initialState: { model, tools: [a] }, streamFn });
+  await attachSession(agent, session);
+  const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
+  setInterval(() => {}, 1000);
+  await agent.prompt("Where?", { output: schema });
 }
 
 async function attempt(work: () => Promise<unknown>): Promise<string> {

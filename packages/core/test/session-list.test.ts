@@ -41,7 +41,7 @@ describe("a list of session files", () => {
     assert.deepEqual(await show(folder.store), both);
     const index = folder.file("sessions.index");
     const written = await readFile(index, "utf8");
-    const newer = encodeRecord({ version: 2, sessions: 5 }).toString();
+    const newer = encodeRecord({ version: 3, sessions: 5 }).toString();
     for (const text of [written, "", "{", "[]\n", written.slice(0, 50), written.replace("Title", "title"), newer]) {
       await writeFile(index, text);
       assert.deepEqual(await show(createJsonlStore(folder.path)), both, text);

@@ -29,7 +29,12 @@ describe("two processes on one session", () => {
     const reader = await openSession(store, "s", { readOnly: true });
     await assert.rejects(reader.rename("x"), code("invalid_state"));
     assert.deepEqual(await collect(reader.entries()), []);
+    const { pid, host, isThisProcess, since = 0 } = (await store.holder("s")) ?? {};
+    const here = toFileName(hostname(), 40);
+    assert.deepEqual([pid, host, isThisProcess], [child.process.pid, here, false]);
+    assert.ok(Math.abs(Date.now() - since) < 60_000, String(since));
     await child.kill();
+    assert.equal(await store.holder("s"), undefined);
     await (await openSession(store, "s")).close();
     assert.deepEqual(await readdir(join(folder.path, "locks")), []);
   });

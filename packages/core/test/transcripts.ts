@@ -234,6 +234,7 @@ export const models = (provider: string, id: string): fc.Arbitrary<Model> =>
             ] as const),
           ),
           replayReasoning: fc.boolean(),
+          plainEfforts: fc.boolean(),
           noTemperature: fc.constantFrom<(boolean | "thinking")[]>(true, false, "thinking"),
           adaptiveThinking: fc.boolean(),
           structuredOutput: fc.constantFrom("json_schema", "no_tools", "none"),

@@ -65,8 +65,8 @@ What bowline run kept: each session is a file in the folder sessions of BOWLINE_
 Commands (default list):
 ${commands}
 
-<id> is a session's id, its beginning, or latest: the latest of this directory. "unfinished" is a session whose run goes on
-just now, or was interrupted; bowline run --session <id> finishes it.
+<id> is a session's id, its beginning, or latest: the latest of this directory. The process that has a session open is named.
+"interrupted" is a session whose run nobody goes on with: bowline run --session <id> finishes it.
 
 ${options}
 

@@ -1,7 +1,14 @@
 /** Lists of sessions: a line each for people, a JSON object each for programs. */
 import { readdir } from "node:fs/promises";
 import { messageText } from "@bowline/core";
-import { isKnownEntry, openSession, type AnyEntry, type SessionSummary, type Store } from "@bowline/core/session";
+import {
+  isKnownEntry,
+  openSession,
+  type AnyEntry,
+  type SessionHolder,
+  type SessionSummary,
+  type Store,
+} from "@bowline/core/session";
 import { allSessions, isOf } from "./find-session.ts";
 import { sessionsFolder } from "./home.ts";
 import type { SessionsOptions } from "./sessions-options.ts";
@@ -16,6 +23,8 @@ const EXTENSION = ".jsonl";
 interface Row extends SessionSummary {
   /** Its last run has no end: it is going on, or its process died. */
   readonly isUnfinished: boolean;
+  /** The process that has it open for writing. */
+  readonly holder?: SessionHolder;
 }
 
 export async function listSessions(
@@ -99,7 +108,7 @@ async function show(
     for (const row of rows) stdout.write(`${JSON.stringify(asJson(row))}\n`);
     return;
   }
-  const { dim, red } = styleFor(stdout, env);
+  const { bold, dim, red } = styleFor(stdout, env);
   const ids = shortIds(rows, every);
   const cells = rows.map((row, at) => {
     const count = `${row.messageCount} ${row.messageCount === 1 ? "message" : "messages"}`;
@@ -110,9 +119,10 @@ async function show(
   const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...cells.map((cell) => cell[column]?.length ?? 0)));
   for (const [at, row] of rows.entries()) {
     const line = (cells[at] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
-    const mark = row.isUnfinished ? `  ${red("unfinished")}` : "";
+    const mark = markOf(row);
+    const shown = mark === "" ? "" : `  ${row.holder === undefined ? red(mark) : bold(mark)}`;
     const place = hasPlaces ? `  ${dim(oneLine(textIn(row, "cwd"), 100))}` : "";
-    stdout.write(`${line}  ${oneLine(row.title ?? "", 60)}${mark}${place}\n`);
+    stdout.write(`${line}  ${oneLine(row.title ?? "", 60)}${shown}${place}\n`);
   }
 }
 
@@ -126,8 +136,14 @@ function asJson({
   origin,
   metadata,
   isUnfinished,
+  holder,
 }: Row): object {
-  return { id, title, createdAt, updatedAt, messageCount, entryCount, isUnfinished, origin, metadata };
+  return { id, title, createdAt, updatedAt, messageCount, entryCount, isUnfinished, holder, origin, metadata };
+}
+
+function markOf({ isUnfinished, holder }: Row): string {
+  if (holder === undefined) return isUnfinished ? "interrupted" : "";
+  return `${isUnfinished ? "running" : "in use"}${holder.pid === undefined ? "" : ` by process ${holder.pid}`}`;
 }
 
 /** Only of what is shown: the ends of those sessions are read. */
@@ -135,8 +151,11 @@ async function rowsOf(store: Store, summaries: readonly SessionSummary[]): Promi
   const rows: Row[] = [];
   for (let at = 0; at < summaries.length; at += AT_ONCE) {
     const some = summaries.slice(at, at + AT_ONCE).map(async (summary) => {
-      const isUnfinished = await isUnfinishedIn(store, summary.id);
-      return { ...summary, isUnfinished };
+      const wasUnfinished = await isUnfinishedIn(store, summary.id);
+      const holder = await store.holder(summary.id).catch(() => undefined);
+      if (holder !== undefined) return { ...summary, isUnfinished: wasUnfinished, holder };
+      // It may have ended in between, and let the session go.
+      return { ...summary, isUnfinished: wasUnfinished && (await isUnfinishedIn(store, summary.id)) };
     });
     rows.push(...(await Promise.all(some)));
   }

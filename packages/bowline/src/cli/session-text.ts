@@ -13,7 +13,9 @@ export async function transcriptText(session: Session, style: Style): Promise<st
   const from = origin && `, forked from ${oneLine(origin.sessionId, 100)}`;
   const facts = style.dim(`session ${oneLine(id, 100)}, begun ${timeText(createdAt)}${from ?? ""}`);
   const sections = (await session.path()).flatMap((entry) => sectionOf(entry, style));
-  return `${[facts, ...sections].join("\n\n")}\n`;
+  const { queued = [] } = await session.state();
+  const waiting = queued.map(({ message }) => style.dim(`— waits: ${oneLine(messageOf(message, style).text, 200)}`));
+  return `${[facts, ...sections, ...waiting].join("\n\n")}\n`;
 }
 
 /** The entry that an id or its beginning names. Throws `CommandError` for none, and for several. */
@@ -54,6 +56,9 @@ function sectionOf(entry: AnyEntry, style: Style): string[] {
     case "label":
       return [`${dim(`— label of ${entry.targetId.slice(0, 8)}: ${oneLine(entry.label, 100)}`)}  ${place}`];
     case "run_start":
+    case "reopen":
+    case "queued":
+    case "queue_clear":
     case "title":
     case "tool_intent":
     case "tool_result":

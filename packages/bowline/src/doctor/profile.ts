@@ -28,6 +28,7 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
   callIdDigits: (digits) => Number.isInteger(digits) && (digits as number) > 0,
   noNullContent: [true, false],
   toolResultName: [true, false],
+  plainEfforts: [true, false],
   assistantAfterTool: [true, false],
   mergeUsers: [true, false],
 };

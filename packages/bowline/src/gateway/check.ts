@@ -15,6 +15,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MAX_ID_LENGTH = 200;
 const MAX_TOKEN_LENGTH = 4096;
+/** Of the path to what is wrong, which a client makes as long as it likes. */
+const MAX_PATH = 200;
 
 /** Throws `parse` for what is no JSON. */
 export function parseFrame(text: string): unknown {
@@ -53,7 +55,8 @@ export function toRequest(frame: unknown): ParsedRequest {
 /** What is wrong with a value; nothing is mended, as it would be for a model. */
 export function issuesOf(schema: Json, value: unknown): readonly Issue[] {
   const checked = checkJson(schema, value);
-  if (checked.issues !== undefined) return checked.issues;
+  if (checked.issues !== undefined)
+    return checked.issues.map(({ path, message }) => ({ path: path.slice(0, MAX_PATH), message }));
   return checked.value === value ? [] : [{ path: firstChange(value, checked.value), message: "has another type" }];
 }
 

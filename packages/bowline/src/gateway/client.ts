@@ -2,9 +2,20 @@
  * `bowline/client`: a gateway from the other side, in a page or in Node. It connects again by itself, goes on with what it follows
  * from the last number it saw, and gives each event once. It imports nothing but types and constants.
  */
+import { createKey } from "./create-key.ts";
 import { closeCodes, errorNumbers, type AuthReply, type EventFrame, type FrameError, type Welcome } from "./frame.ts";
 import { FollowedRun, type RunHandle } from "./followed-run.ts";
-import type { Block, EventData, EventName, MethodName, Params, Result, RunInfo, SendParams } from "./protocol.ts";
+import type {
+  Block,
+  EventData,
+  EventName,
+  MethodName,
+  Params,
+  Result,
+  RunInfo,
+  SendParams,
+  SendResult,
+} from "./protocol.ts";
 import { RequestError } from "./request-error.ts";
 import { SeenRuns } from "./seen-runs.ts";
 
@@ -110,22 +121,33 @@ export class GatewayClient {
    * a run that goes on already.
    */
   async send(params: SendParams): Promise<RunHandle> {
-    const { sessionKey, idempotencyKey = crypto.randomUUID() } = params;
-    this.#seen.follow(sessionKey);
+    const { sessionKey, idempotencyKey = createKey() } = params;
     const run = new FollowedRun(this, idempotencyKey, sessionKey);
+    try {
+      const { runId } = await this.post("chat.send", { ...params, idempotencyKey });
+      run.begin();
+      return runId === idempotencyKey ? run : this.follow(sessionKey, runId);
+    } catch (error) {
+      run.end();
+      throw error;
+    }
+  }
+
+  /** Hands a message over, as safely; what comes of it is for {@link onEvent}. Rejects with {@link RequestError}. */
+  async post(method: "chat.send" | "chat.steer" | "chat.followUp", params: SendParams): Promise<SendResult> {
+    const { sessionKey, idempotencyKey = createKey() } = params;
+    this.#seen.follow(sessionKey);
     for (;;) {
       try {
-        const { runId, status } = await this.request("chat.send", { ...params, idempotencyKey });
-        const missed = this.#seen.expect(sessionKey, runId);
+        const result = await this.request(method, { ...params, idempotencyKey });
+        const missed = this.#seen.expect(sessionKey, result.runId);
         // It was taken before the connection was lost: what came meanwhile is asked for.
-        if (missed !== undefined && (status === "in_flight" || status === "finished")) this.#resubscribe(missed);
-        run.begin();
-        return runId === idempotencyKey ? run : this.follow(sessionKey, runId);
+        if (missed !== undefined && (result.status === "in_flight" || result.status === "finished"))
+          this.#resubscribe(missed);
+        return result;
       } catch (error) {
-        if (!(error instanceof RequestError) || error.code !== "connection_lost" || this.#state === "ended") {
-          run.end();
-          throw error;
-        }
+        const isLost = error instanceof RequestError && error.code === "connection_lost";
+        if (!isLost || this.#state === "ended") throw error;
       }
     }
   }

@@ -1,15 +1,23 @@
 /** One client's socket: in by its first frame, then requests, each answered once, and events. */
 import type { RawData, WebSocket } from "ws";
-import { idOf, parseFrame, toAuthFrame, toRequest } from "./check.ts";
+import { idOf, parseFrame, toAuthFrame, toRequest, type ParsedRequest } from "./check.ts";
 import { closeCodes, plainEvents, type AuthReply, type Scope } from "./frame.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
 import type { GatewayLimits } from "./limits.ts";
 import { handlers, type Answered, type Caller, type MethodContext } from "./methods.ts";
 import { Outbox, type Frame } from "./outbox.ts";
-import type { EventName, MethodName } from "./protocol.ts";
+import type { EventName } from "./protocol.ts";
 import type { RunLog } from "./run-log.ts";
 import { methods } from "./schema.ts";
 import { scopeOf, type FailedTries, type Tokens } from "./tokens.ts";
+import {
+  connectShape,
+  createTypedFrames,
+  plainFrames,
+  toConnect,
+  wrongProtocol,
+  type Dialect,
+} from "./typed-frames.ts";
 
 export interface ConnectionOptions {
   readonly id: string;
@@ -32,23 +40,31 @@ export class Connection implements Caller {
   readonly #outbox: Outbox;
   readonly #sessions = new Set<string>();
   readonly #stopTimer: () => void;
+  #dialect: Dialect = plainFrames;
   #events: ReadonlySet<string> | undefined = new Set(plainEvents);
   #state: "stranger" | "entering" | "in" | "closed" = "stranger";
   #pending = 0;
   #badFrames = 0;
-  #isAlive = true;
+  #unanswered = 0;
+  #looking: Promise<unknown> = Promise.resolve();
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
     const { limits, context } = options;
     this.#socket = socket;
     this.#options = options;
     this.name = options.id;
-    this.#outbox = new Outbox(socket, limits.maxBufferedBytes, () => this.close(closeCodes.slow, "reads too slowly"));
+    const out = {
+      send: (json: string, done: () => void) => socket.send(this.#dialect.sent(json), done),
+      get bufferedAmount() {
+        return socket.bufferedAmount;
+      },
+    };
+    this.#outbox = new Outbox(out, limits.maxBufferedBytes, () => this.close(closeCodes.slow, "reads too slowly"));
     this.#stopTimer = context.clock.setTimer(limits.authTimeoutMs, () => {
       if (this.#state !== "in") this.close(closeCodes.authTimeout, "no auth frame in time");
     });
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
-    socket.on("pong", () => (this.#isAlive = true));
+    socket.on("pong", () => (this.#unanswered = 0));
     socket.on("error", () => {}); // "close" follows
     socket.on("close", () => this.#leave());
   }
@@ -77,10 +93,10 @@ export class Connection implements Caller {
     if (this.#state === "in" && (this.#events === undefined || this.#events.has(name))) this.#outbox.push(frame);
   }
 
-  /** Asks whether the client is there; one that did not answer the last time is let go. */
+  /** Asks whether the client is there; one that did not answer the last two times is let go. */
   ping(): void {
-    if (!this.#isAlive) return this.close(closeCodes.silent, "no answer to a ping");
-    this.#isAlive = false;
+    if (this.#unanswered === 2) return this.close(closeCodes.silent, "no answer to two pings");
+    this.#unanswered++;
     this.#socket.ping();
   }
 
@@ -121,14 +137,19 @@ export class Connection implements Caller {
       return this.#refuse(new GatewayError("busy", "Too many wrong tokens.", details), closeCodes.tooMany);
     }
     if (text.length > limits.maxAuthFrameBytes) return this.close(closeCodes.tooLarge, "the auth frame is too large");
-    let auth;
+    let frame: unknown;
     try {
-      auth = toAuthFrame(parseFrame(text));
+      frame = parseFrame(text);
     } catch (error) {
       return this.#refuse(error, closeCodes.unauthorized);
     }
+    const connect = toConnect(frame);
+    if (connect !== undefined) this.#dialect = createTypedFrames(connect.id);
+    if (connect?.fits === false)
+      return this.#refuse(new GatewayError("bad_params", wrongProtocol), closeCodes.badFrames);
+    const auth = connect === undefined ? toAuthFrame(frame) : connect.auth;
     if (auth === undefined) {
-      const shape = 'The first frame must be {"type":"auth","token":"…"}.';
+      const shape = connect === undefined ? 'The first frame must be {"type":"auth","token":"…"}.' : connectShape;
       return this.#refuse(new GatewayError("bad_request", shape), closeCodes.unauthorized);
     }
     const scope = scopeOf(auth.token, tokens);
@@ -136,19 +157,25 @@ export class Connection implements Caller {
       failures.add(address);
       return this.#refuse(new GatewayError("unauthorized", "The token is wrong."), closeCodes.unauthorized);
     }
-    const reply = await welcome(id, scope);
+    let reply;
+    try {
+      reply = await welcome(id, scope);
+    } catch (error) {
+      return this.#refuse(error, closeCodes.failed);
+    }
     if (this.#state !== "entering") return;
     this.scope = scope;
     this.name = auth.client ?? id;
     this.#events = auth.events === "all" ? undefined : new Set(auth.events ?? plainEvents);
     this.#stopTimer();
-    this.#outbox.push({ json: JSON.stringify(reply) });
+    this.#outbox.push({ json: this.#dialect.reply(reply) });
     this.#state = "in";
     onEnter(this);
   }
 
   #refuse(error: unknown, code: number): void {
-    this.#socket.send(JSON.stringify({ type: "auth", ok: false, error: toFrameError(error) } satisfies AuthReply));
+    if (this.#state === "closed") return;
+    this.#socket.send(this.#dialect.reply({ type: "auth", ok: false, error: toFrameError(error) }));
     this.close(code, "not let in");
   }
 
@@ -157,30 +184,35 @@ export class Connection implements Caller {
     let frame: unknown;
     try {
       frame = parseFrame(text);
-      if ((frame as { type?: unknown } | null)?.type === "auth")
+      if ((frame as { type?: unknown } | null)?.type === "auth" || toConnect(frame) !== undefined)
         return this.close(closeCodes.secondAuth, "one auth frame is enough");
+      this.#dialect.check(frame);
       const request = toRequest(frame);
       this.#badFrames = 0;
       if (this.#pending >= limits.maxPendingRequests)
         throw new GatewayError("busy", "Too many requests wait for their answer.", { retryable: true });
       this.#pending++;
       try {
-        const { result, after } = await this.#call(request.method, request.params);
-        this.#outbox.push({ json: JSON.stringify({ id: request.id, result }) });
-        // Only now, so that the answer comes before any event that it causes; also when the client has gone.
-        after?.();
+        await (methods[request.method].readOnly ? this.#inTurn(() => this.#call(request)) : this.#call(request));
       } finally {
         this.#pending--;
       }
     } catch (error) {
       const refusal = toFrameError(error);
-      this.#outbox.push({ json: JSON.stringify({ id: idOf(frame), error: refusal }) });
+      this.#outbox.push({ json: this.#dialect.error(idOf(frame), refusal) });
       const isBad = refusal.data?.code === "parse" || refusal.data?.code === "bad_request";
       if (isBad && ++this.#badFrames >= limits.maxBadFrames) this.close(closeCodes.badFrames, "too many bad frames");
     }
   }
 
-  async #call(method: MethodName, params: unknown): Promise<Answered<unknown>> {
+  /** What only looks may have a long answer: it waits until the client has taken those before. Who acts need not wait. */
+  #inTurn(look: () => Promise<void>): Promise<void> {
+    const done = this.#looking.then(() => this.#outbox.room()).then(() => (this.#state === "in" ? look() : undefined));
+    this.#looking = done.catch(() => {});
+    return done;
+  }
+
+  async #call({ id, method, params }: ParsedRequest): Promise<void> {
     if (this.scope === "read" && !methods[method].readOnly)
       throw new GatewayError("forbidden", `The token is for reading only: ${method} is not.`);
     const handle = handlers[method] as (
@@ -188,6 +220,9 @@ export class Connection implements Caller {
       params: unknown,
       caller: Caller,
     ) => Answered<unknown> | Promise<Answered<unknown>>;
-    return handle(this.#options.context, params, this);
+    const { result, after } = await handle(this.#options.context, params, this);
+    this.#outbox.push({ json: this.#dialect.result(id, result) });
+    // Only now, so that the answer comes before any event that it causes; also when the client has gone.
+    after?.();
   }
 }

@@ -4,6 +4,7 @@ import { parseModelRef, type AgentTool, type Clock, type Model } from "@bowline/
 import type { Store } from "@bowline/core/session";
 import { findAgent, type AgentEntry } from "./agents-file.ts";
 import { Approvals } from "./approvals.ts";
+import { Choices } from "./choices.ts";
 import { toStreamFn } from "./compat/stream-fn.ts";
 import type { ModelProvider } from "./compat/types.ts";
 import type { Scope, Welcome } from "./frame.ts";
@@ -79,6 +80,7 @@ export async function createContext(options: ContextOptions, ports: Ports): Prom
     providers,
     tools,
     approvals: new Approvals(rules, filter, workspacePath),
+    choices: new Choices(store),
     agents: async () => options.agents(),
     backendFor: async (agent) => ofProvider(agent, providers) ?? options.backendFor(agent),
     systemPrompt: async () => options.systemPrompt(),
@@ -110,9 +112,9 @@ function ofProvider(agent: AgentEntry, providers: ReadonlyMap<string, ModelProvi
 }
 
 export async function createWelcome(context: MethodContext, connectionId: string, scope: Scope): Promise<Welcome> {
-  const { limits, version } = context;
-  const { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, maxQueuedRuns, maxMessageLength } =
-    limits;
+  const { version } = context;
+  const { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, ...limits } = context.limits;
+  const { maxQueuedRuns, maxMessageLength, maxAttachments, maxAttachmentBytes } = limits;
   const agent = findAgent(await context.agents());
   const backend = agent && (await context.backendFor(agent).catch(() => undefined));
   return {
@@ -122,7 +124,16 @@ export async function createWelcome(context: MethodContext, connectionId: string
     scope,
     methods: Object.keys(methods),
     events: Object.keys(events),
-    limits: { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, maxQueuedRuns, maxMessageLength },
+    limits: {
+      maxFrameBytes,
+      maxAuthFrameBytes,
+      maxBufferedBytes,
+      tickIntervalMs,
+      maxQueuedRuns,
+      maxMessageLength,
+      maxAttachments,
+      maxAttachmentBytes,
+    },
     model: {
       agentId: agent?.id ?? "",
       wanted: agent?.model ?? "",

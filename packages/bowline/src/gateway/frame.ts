@@ -47,6 +47,9 @@ export interface Limits {
   readonly maxQueuedRuns: number;
   /** Characters of one message. */
   readonly maxMessageLength: number;
+  /** Images that one message may have, and their bytes together, before they are made Base64. */
+  readonly maxAttachments: number;
+  readonly maxAttachmentBytes: number;
 }
 
 export interface ModelInfo {
@@ -121,9 +124,15 @@ export type ErrorName = keyof typeof errorNumbers;
 /** Why the server closes a socket. */
 export const closeCodes = {
   shutdown: 1001,
+  /** The bytes are no frames of a WebSocket's client. */
+  protocol: 1002,
   /** Binary frames. */
   unsupported: 1003,
+  /** Text that is no UTF-8. */
+  encoding: 1007,
   tooLarge: 1009,
+  /** The server could not say what it is: it may be able to later. */
+  failed: 1011,
   /** The client's frames cannot be frames: many in a row that are no requests. */
   badFrames: 4400,
   unauthorized: 4401,

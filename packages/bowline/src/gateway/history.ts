@@ -1,6 +1,7 @@
 /** A session's messages for a client: the last ones, none of them huge. */
 import { isBowlineError } from "@bowline/core";
 import { openSession, type AnyEntry, type SessionMessage, type Store } from "@bowline/core/session";
+import { bytesOf } from "./attachments.ts";
 import { cut } from "./blocks.ts";
 import type { HistoryEntry, Params, Result } from "./protocol.ts";
 import type { SecretFilter } from "./secrets.ts";
@@ -55,7 +56,7 @@ function shorten(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) return "[more]";
   if (Array.isArray(value)) return value.map((item) => shorten(item, depth + 1));
   const { type, data, mimeType } = value as Record<string, unknown>;
-  if (type === "image" && typeof data === "string") return { type, mimeType, bytes: Math.floor((data.length * 3) / 4) };
+  if (type === "image" && typeof data === "string") return { type, mimeType, bytes: bytesOf(data) };
   // Signatures are the model's own, and of no use to a reader.
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, part]) =>

@@ -3,6 +3,7 @@ import type { AgentTool, Clock, Model, StreamFn } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
 import type { AgentEntry } from "./agents-file.ts";
 import type { Approvals } from "./approvals.ts";
+import type { Choices } from "./choices.ts";
 import type { ModelProvider } from "./compat/types.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { Frame } from "./outbox.ts";
@@ -27,6 +28,7 @@ export interface Host {
   readonly pending: Pending;
   readonly rules: Rules;
   readonly approvals: Approvals;
+  readonly choices: Choices;
   readonly filter: SecretFilter;
   readonly limits: GatewayLimits;
   readonly clock: Clock;

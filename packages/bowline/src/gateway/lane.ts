@@ -14,6 +14,7 @@ export class Lane {
   #tail: Promise<unknown> = Promise.resolve();
   #accepting: Promise<unknown> = Promise.resolve();
   #uses = 0;
+  #lastTime = 0;
   readonly #awaitingEnd: (() => void)[] = [];
 
   constructor(key: string, store: Store) {
@@ -27,6 +28,12 @@ export class Lane {
 
   get isIdle(): boolean {
     return this.current === undefined && this.waiting.length === 0 && this.held.length === 0 && this.#uses === 0;
+  }
+
+  /** For a message: after a crash it is told by its time and text, and put in order by its time, so no two have the same. */
+  nextTime(now: number): number {
+    this.#lastTime = Math.max(now, this.#lastTime + 1);
+    return this.#lastTime;
   }
 
   /** Resolves when a run has ended, or was given up before it began. */
@@ -75,7 +82,7 @@ export class Lane {
   inOrder<T>(accept: () => Promise<T>): Promise<T> {
     this.#uses++;
     const done = this.#accepting.then(accept).finally(() => this.#uses--);
-    this.#accepting = done.catch(() => {});
+    this.#accepting = settled(done);
     return done;
   }
 
@@ -83,7 +90,7 @@ export class Lane {
   exclusive<T>(work: () => Promise<T>): Promise<T> {
     this.#uses++;
     const done = this.#tail.then(work).finally(() => this.#uses--);
-    this.#tail = done.catch(() => {});
+    this.#tail = settled(done);
     return done;
   }
 
@@ -95,4 +102,12 @@ export class Lane {
       return createSession(this.#store, { id: this.key, metadata: { ...create } });
     }
   }
+}
+
+/** What it came to is not kept: it may hold on to a whole run. */
+function settled(done: Promise<unknown>): Promise<void> {
+  return done.then(
+    () => {},
+    () => {},
+  );
 }

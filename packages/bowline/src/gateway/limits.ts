@@ -18,9 +18,10 @@ export interface GatewayLimits extends Limits {
   /** What is kept of each run to send again: events, and their characters. */
   readonly maxReplayEvents: number;
   readonly maxReplayLength: number;
-  /** How long, and of how many, an ended run can be asked for without its session being read. */
+  /** How long, of how many and of how large ones together, an ended run can be asked for without its session being read. */
   readonly keepEndedMs: number;
   readonly maxEnded: number;
+  readonly maxEndedBytes: number;
   readonly approvalTimeoutMs: number;
   /** The longest one run may take, in milliseconds. */
   readonly runTimeoutMs: number;
@@ -36,6 +37,8 @@ export const defaultLimits: GatewayLimits = {
   tickIntervalMs: 15_000,
   maxQueuedRuns: 20,
   maxMessageLength: 32_000,
+  maxAttachments: 4,
+  maxAttachmentBytes: 640 * 1024,
   maxConnections: 2000,
   maxStrangers: 200,
   authTimeoutMs: 10_000,
@@ -47,6 +50,7 @@ export const defaultLimits: GatewayLimits = {
   maxReplayLength: 512 * 1024,
   keepEndedMs: 5 * 60_000,
   maxEnded: 500,
+  maxEndedBytes: 32 * 1024 * 1024,
   approvalTimeoutMs: 30 * 60_000,
   runTimeoutMs: 2 * 60 * 60_000,
   maxTurns: 100,

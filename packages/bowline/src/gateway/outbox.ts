@@ -2,7 +2,6 @@
  * What waits for one client. While the socket takes it, everything is sent at once. When the client reads slowly, deltas of the same
  * answer are joined, everything else keeps its place, and beyond a bound the client is given up.
  */
-import type { WebSocket } from "ws";
 import type { EventData } from "./protocol.ts";
 
 export type Frame = PlainFrame | DeltaFrame;
@@ -27,6 +26,8 @@ interface Waiting {
   delta?: EventData<"chat.delta">;
   /** The texts that were joined; joined once, when it is sent. */
   texts?: string[];
+  /** Of them all. */
+  length?: number;
   readonly runId?: string;
 }
 
@@ -34,9 +35,17 @@ interface Waiting {
 const HIGH_WATER = 128 * 1024;
 /** What a frame costs beside its text. */
 const OVERHEAD = 200;
+/** Deltas are joined up to here, in characters: one frame must not hold up the process, nor its client. */
+const MAX_JOINED = 64 * 1024;
+
+/** Of a socket, what is needed. */
+interface Sink {
+  readonly bufferedAmount: number;
+  send(json: string, done: () => void): void;
+}
 
 export class Outbox {
-  readonly #socket: WebSocket;
+  readonly #socket: Sink;
   readonly #maxBytes: number;
   readonly #onFull: () => void;
   #queue: Waiting[] = [];
@@ -44,21 +53,22 @@ export class Outbox {
   readonly #last = new Map<string, Waiting>();
   #bytes = 0;
   #isClosed = false;
+  #roomWanted: (() => void)[] = [];
 
-  constructor(socket: WebSocket, maxBytes: number, onFull: () => void) {
+  constructor(socket: Sink, maxBytes: number, onFull: () => void) {
     this.#socket = socket;
     this.#maxBytes = maxBytes;
     this.#onFull = onFull;
   }
 
-  /** Bytes that wait, about. */
-  get size(): number {
-    return this.#bytes + this.#socket.bufferedAmount;
+  /** Resolves when nothing waits and the socket takes more, or when it is closed. */
+  async room(): Promise<void> {
+    while (!this.#isClosed && !this.#hasRoom) await new Promise<void>((resolve) => this.#roomWanted.push(resolve));
   }
 
   push(frame: Frame): void {
     if (this.#isClosed) return;
-    if (this.#queue.length === 0 && this.#socket.bufferedAmount < HIGH_WATER) this.#send(frame.json);
+    if (this.#hasRoom) this.#socket.send(frame.json, this.#onSent);
     else this.#wait(frame);
   }
 
@@ -68,15 +78,20 @@ export class Outbox {
     this.#queue = [];
     this.#last.clear();
     this.#bytes = 0;
+    this.#giveRoom();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#queue.length === 0 && this.#socket.bufferedAmount < HIGH_WATER;
   }
 
   #wait(frame: Frame): void {
-    const isDelta = "delta" in frame;
     const before = frame.runId === undefined ? undefined : this.#last.get(frame.runId);
-    if (isDelta && before?.delta?.turn === frame.delta.turn && before.event === frame.event) {
+    if ("delta" in frame && before?.delta !== undefined && isNext(frame, before)) {
       const { delta } = frame;
       before.texts ??= [before.delta.text];
       before.texts.push(delta.text);
+      before.length = (before.length ?? before.delta.text.length) + delta.text.length;
       before.delta = { ...delta, firstSeq: before.delta.firstSeq ?? before.delta.seq };
       this.#bytes += delta.text.length;
     } else {
@@ -85,11 +100,8 @@ export class Outbox {
       if (frame.runId !== undefined) this.#last.set(frame.runId, waiting);
       this.#bytes += frame.json.length + OVERHEAD;
     }
-    if (this.size > this.#maxBytes) this.#onFull();
-  }
-
-  #send(json: string): void {
-    this.#socket.send(json, () => this.#drain());
+    // One frame may be larger than all that may wait: what the socket has of it is not held against the client.
+    if (this.#bytes + Math.min(this.#socket.bufferedAmount, HIGH_WATER) > this.#maxBytes) this.#onFull();
   }
 
   #drain(): void {
@@ -108,7 +120,17 @@ export class Outbox {
       }
     }
     if (sent > 0) this.#queue.splice(0, sent);
+    if (this.#hasRoom) this.#giveRoom();
+  }
+
+  #giveRoom(): void {
+    for (const go of this.#roomWanted.splice(0)) go();
   }
 
   readonly #onSent = (): void => this.#drain();
+}
+
+/** What is sent again, after a client asked for it, follows nothing. */
+function isNext({ event, delta }: DeltaFrame, { event: last, delta: before, length = 0 }: Waiting): boolean {
+  return event === last && delta.turn === before?.turn && delta.seq === before.seq + 1 && length < MAX_JOINED;
 }

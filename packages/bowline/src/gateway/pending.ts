@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Attachment } from "./protocol.ts";
 
 /** A message that was accepted. */
 export interface PendingMessage {
@@ -15,6 +16,7 @@ export interface PendingMessage {
   readonly sessionKey: string;
   readonly agentId: string;
   readonly text: string;
+  readonly attachments?: readonly Attachment[];
   /** Milliseconds since the epoch: with the text it tells the message apart from others. */
   readonly timestamp: number;
 }
@@ -37,7 +39,8 @@ export function createMemoryPending(): Pending {
 }
 
 export function createPendingFolder(folder: string): Pending {
-  const pathOf = (id: string): string => join(folder, `${createHash("sha256").update(id).digest("hex")}.json`);
+  const pathOf = (id: string): string =>
+    join(folder, `${createHash("sha256").update(JSON.stringify(id)).digest("hex")}.json`);
   let made: Promise<unknown> | undefined;
   return {
     async add(message) {

@@ -32,6 +32,8 @@ export interface SessionInfo {
   readonly sessionKey: SessionKey;
   readonly title?: string;
   readonly agentId?: string;
+  /** `provider/model`: what was asked or chosen last. Absent before the first run. */
+  readonly model?: string;
   readonly createdAt: Time;
   readonly updatedAt: Time;
   readonly messageCount: number;
@@ -39,6 +41,14 @@ export interface SessionInfo {
   readonly forkedFrom?: SessionKey;
   /** The runs that go on or wait, in order. */
   readonly runs: readonly RunInfo[];
+  /** Another process, such as `bowline run`, has the session open: it cannot be written here meanwhile. */
+  readonly heldBy?: Holder;
+}
+
+export interface Holder {
+  readonly pid?: number;
+  readonly host?: string;
+  readonly since: Time;
 }
 
 export type RunState = "queued" | "running" | "final" | "error" | "aborted" | "interrupted" | "unknown";
@@ -105,6 +115,14 @@ export interface SendParams extends SessionParams {
   readonly agentId?: string;
   /** Becomes the run's id; sent again it starts nothing. Default: a UUID of the server's. */
   readonly idempotencyKey?: string;
+  /** Images that go with the message, as many and as large as the greeting's limits say. */
+  readonly attachments?: readonly Attachment[];
+}
+
+export interface Attachment {
+  readonly mimeType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  /** Base64. */
+  readonly data: string;
 }
 
 export interface SendResult {
@@ -145,7 +163,14 @@ export interface Methods {
     result: { readonly sessions: readonly SessionInfo[]; readonly cursor?: string };
   };
   "sessions.get": { params: SessionParams; result: { readonly session: SessionInfo } };
-  "sessions.patch": { params: SessionParams & { readonly title: string }; result: { readonly session: SessionInfo } };
+  /**
+   * A model (`provider/model`, one that can be asked here) is asked from the next model call on, in place of the agent's own; an
+   * agent answers with its own model.
+   */
+  "sessions.patch": {
+    params: SessionParams & { readonly title?: string; readonly model?: string; readonly agentId?: string };
+    result: { readonly session: SessionInfo };
+  };
   /** The conversation begins anew under the same key; the log keeps what was. */
   "sessions.reset": { params: SessionParams; result: { readonly session: SessionInfo } };
   "sessions.delete": { params: SessionParams; result: { readonly deleted: boolean } };
@@ -256,6 +281,9 @@ export interface Events {
   "sessions.changed": {
     readonly sessionKey: SessionKey;
     readonly change: "created" | "updated" | "deleted" | "reset" | "run";
+    /** After `sessions.patch`: what is asked there from now on, and who answers. */
+    readonly model?: string;
+    readonly agentId?: string;
   };
   tick: { readonly time: Time };
   /** The server goes away; it may come back, and clients try again by themselves. */

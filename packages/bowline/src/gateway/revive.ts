@@ -1,6 +1,13 @@
 /** What a session's log says of a run that this process did not do. */
-import type { ErrorInfo } from "@bowline/core";
-import { isKnownEntry, openSession, type AnyEntry, type Store } from "@bowline/core/session";
+import { messageText, type ErrorInfo, type UserMessage } from "@bowline/core";
+import {
+  isKnownEntry,
+  openSession,
+  type AnyEntry,
+  type QueuedMessage,
+  type SessionMessage,
+  type Store,
+} from "@bowline/core/session";
 import { blocksOf } from "./blocks.ts";
 import type { Host } from "./host.ts";
 import type { PendingMessage } from "./pending.ts";
@@ -23,30 +30,47 @@ export async function reviveRun(host: Host, runId: string, sessionKey: string): 
   const log = createRunLog({ ...host, publish: () => {} }, runId, sessionKey);
   const messages = own.flatMap((entry) => (isKnownEntry(entry) && entry.type === "message" ? [entry.message] : []));
   log.continueFrom(((entries.at(-1)?.seq ?? 0) + 1) * SEQ_PER_ENTRY, host.filter.value(blocksOf(messages)));
-  const end = own.findLast(({ type }) => type === "run_end") as (AnyEntry & RunEnd) | undefined;
-  if (end === undefined) log.state = "interrupted";
-  else endRun(log, end, interrupted, host.filter);
+  const last = own.findLast(isStartOrEnd);
+  if (last?.type === "run_end") endRun(log, last as AnyEntry & RunEnd, interrupted, host.filter);
+  else log.state = "interrupted";
   return log;
 }
 
-/** Whether a message that was accepted is in its session: not at all, in a run that is open, or in one that has ended. */
+/** A run of which only the start was kept is ended and begins once more under its id: what comes last, counts. */
+function isStartOrEnd({ type }: AnyEntry): boolean {
+  return type === "run_start" || type === "run_end";
+}
+
+/**
+ * Whether a message that was accepted is in its session: not at all, in a run that is open, or in one that has ended. What waits in
+ * the log, for whichever run comes, is in it: that run takes it from there.
+ */
 export async function wasStarted(store: Store, message: PendingMessage): Promise<"no" | "open" | "done"> {
   const { id, sessionKey, text, timestamp, kind } = message;
   const entries = (await lastEntries(store, sessionKey)).filter(isKnownEntry);
-  if (kind === "send" && entries.some((entry) => entry.type === "run_start" && entry.runId === id)) {
-    if (entries.some((entry) => entry.type === "run_end" && entry.runId === id)) return "done";
+  const mark = entries.findLast((entry) => isStartOrEnd(entry) && "runId" in entry && entry.runId === id);
+  if (kind === "send" && mark !== undefined) {
+    if (mark.type === "run_end") return "done";
     // A run that another followed is over, whatever it says.
     const last = entries.findLast((entry) => entry.type === "run_start" && entry.parentRunId === undefined);
     const isThere = entries.some((entry) => entry.type === "message" && entry.runId === id);
     if (last?.type === "run_start" && last.runId !== id) return "done";
     return isThere ? "open" : "no";
   }
-  const isSame = entries.some((entry) => {
-    if (entry.type !== "message" || entry.message.role !== "user") return false;
-    const said = entry.message as { content?: unknown; timestamp?: number };
-    return said.timestamp === timestamp && said.content === text;
-  });
-  return isSame ? "done" : "no";
+  const isSame = ({ role, ...said }: SessionMessage & { readonly timestamp?: number }): boolean =>
+    role === "user" && said.timestamp === timestamp && messageText(said as UserMessage) === text;
+  const isThere = entries.some((entry) => entry.type === "message" && isSame(entry.message));
+  const waits = await waitingIn(store, sessionKey);
+  return isThere || waits.some(({ message: waiting }) => isSame(waiting)) ? "done" : "no";
+}
+
+async function waitingIn(store: Store, sessionKey: string): Promise<readonly QueuedMessage[]> {
+  try {
+    const session = await openSession(store, sessionKey, { readOnly: true });
+    return (await session.state()).queued ?? [];
+  } catch {
+    return [];
+  }
 }
 
 /** Oldest first; none when there is no such session. */

@@ -20,6 +20,9 @@ export interface RunLogOptions {
   readonly publish: (frame: Frame, event: RunEventName) => void;
 }
 
+/** What an event costs beside its text, in bytes. */
+const OVERHEAD = 400;
+
 export class RunLog {
   readonly runId: string;
   readonly sessionKey: string;
@@ -28,6 +31,8 @@ export class RunLog {
   #blocks: Block[] = [];
   #frames: { readonly seq: number; readonly frame: Frame; readonly event: RunEventName }[] = [];
   #length = 0;
+  /** Of all events, of which the blocks are made. */
+  #total = 0;
   #next = 0;
   /** Everything from here on is held. */
   #heldFrom = 0;
@@ -44,11 +49,17 @@ export class RunLog {
     return { runId, sessionKey, state, seq: this.#next - 1 };
   }
 
-  /** Goes on with what an earlier process began. */
+  /** What it takes of the memory, in bytes, about. */
+  get size(): number {
+    return this.#total + this.#length + this.#frames.length * OVERHEAD;
+  }
+
+  /** Goes on with what an earlier process began. Who follows it is told what is left of that: an answer that was cut is not. */
   continueFrom(seq: number, blocks: readonly Block[]): void {
     this.#next = seq;
     this.#heldFrom = seq;
     this.#blocks = [...blocks];
+    if (!this.#isStopped) this.#options.publish(this.#snapshot(), "chat.snapshot");
   }
 
   /** Nothing more is said: another process will go on. */
@@ -69,6 +80,7 @@ export class RunLog {
         : { json, runId };
     this.#frames.push({ seq, frame, event });
     this.#length += json.length;
+    this.#total += json.length;
     this.#trim();
     this.#options.publish(frame, event);
   }

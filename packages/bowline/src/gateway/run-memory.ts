@@ -13,8 +13,9 @@ export class RunMemory {
   readonly #host: Pick<Host, "clock" | "limits">;
   readonly #logs = new Map<string, RunLog>();
   readonly #known = new Map<string, Known>();
-  /** When each ended, the first first. */
-  readonly #ended = new Map<string, number>();
+  /** When each ended, and how much it takes; the first first. */
+  readonly #ended = new Map<string, { readonly at: number; readonly size: number }>();
+  #endedBytes = 0;
 
   constructor(host: Pick<Host, "clock" | "limits">) {
     this.#host = host;
@@ -38,15 +39,19 @@ export class RunMemory {
 
   /** It has ended, or it never was a run: it is forgotten after a while. */
   end(id: string): void {
-    this.#ended.set(id, this.#host.clock.now());
+    const size = this.#logs.get(id)?.size ?? 0;
+    this.#endedBytes += size - (this.#ended.get(id)?.size ?? 0);
+    this.#ended.set(id, { at: this.#host.clock.now(), size });
     this.forgetEnded();
   }
 
   forgetEnded(): void {
     const { clock, limits } = this.#host;
-    for (const [id, at] of this.#ended) {
-      if (this.#ended.size <= limits.maxEnded && clock.now() - at < limits.keepEndedMs) return;
+    for (const [id, { at, size }] of this.#ended) {
+      const areFew = this.#ended.size <= limits.maxEnded && this.#endedBytes <= limits.maxEndedBytes;
+      if (areFew && clock.now() - at < limits.keepEndedMs) return;
       this.#ended.delete(id);
+      this.#endedBytes -= size;
       this.#logs.delete(id);
       this.#known.delete(id);
     }

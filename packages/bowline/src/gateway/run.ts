@@ -30,7 +30,7 @@ const ABORT_GRACE_MS = 1000;
 
 export class Run {
   readonly log: RunLog;
-  readonly entry: AgentEntry;
+  entry: AgentEntry;
   /** What it begins with; none when it is taken up again. */
   readonly first: Incoming | undefined;
   /** Everything that has to be there before it may start is. */
@@ -38,6 +38,7 @@ export class Run {
   isAborted = false;
   readonly #host: Host;
   #agent: Agent | undefined;
+  #backend: Backend | undefined;
   #isOver = false;
   #steering: { readonly kind: "steer" | "followUp"; readonly incoming: Incoming }[] = [];
   /** Given to the agent and not in the transcript yet. */
@@ -59,6 +60,14 @@ export class Run {
     return this.#isOver;
   }
 
+  /** Another agent or model answers, from the next model call on. */
+  async use(entry: AgentEntry): Promise<void> {
+    const backend = await this.#host.backendFor(entry);
+    this.entry = entry;
+    this.#backend = backend;
+    if (this.#agent !== undefined) this.#agent.state.model = backend.model;
+  }
+
   abort(): void {
     this.isAborted = true;
     this.#agent?.abort();
@@ -78,13 +87,14 @@ export class Run {
     const { log, first } = this;
     const { filter, approvals } = this.#host;
     log.state = "running";
+    let detach = (): void => {};
     try {
-      const backend = await this.#host.backendFor(this.entry);
+      const found = await this.#host.backendFor(this.entry);
+      const backend = (this.#backend ??= found); // another may have been chosen meanwhile
       const agent = await this.#createAgent(backend);
-      // Events are numbered from the log's length on: an entry for each life of the run keeps their numbers apart.
-      if (first === undefined) await session.append({ type: "usage", runId: log.runId, usage: {} });
       const attached = await attachSession(agent, session);
       const { interrupted } = attached;
+      ({ detach } = attached);
       const turn = first === undefined ? (interrupted?.turns ?? 0) : 0;
       if (first === undefined && interrupted !== undefined) {
         const kept = await messagesOfRun(session, log.runId);
@@ -95,16 +105,17 @@ export class Run {
       agent.subscribe(ofRun(log.runId, approvals.listener(agent, log)));
       agent.subscribe(ofRun(log.runId, createRunEvents(log, filter, turn)));
       this.#agent = agent;
+      agent.state.model = this.#backend.model;
       const prompts = first === undefined ? [] : [...held, first];
       for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
       this.#handOver();
       const running = first === undefined ? attached.resume() : agent.prompt(prompts.map(({ message }) => message));
       if (this.isAborted) agent.abort();
       await running;
-      attached.detach();
     } catch (error) {
       if (!isTerminalState(log)) fail(log, infoOf(error), filter);
     }
+    detach(); // what is left is given back: the log must not bring it, too
     if (!isTerminalState(log)) fail(log, infoOf(undefined), filter);
     this.#isOver = true;
     approvals.forget(log.runId);
@@ -148,7 +159,7 @@ export class Run {
     if (arrived !== this.first) this.#host.pending.remove(arrived.pending.id).catch(() => {});
   }
 
-  async #createAgent({ model, apiKey, streamFn = streamByProtocol }: Backend): Promise<Agent> {
+  async #createAgent({ model }: Backend): Promise<Agent> {
     const { clock, createId, limits, rules, tools, systemPrompt } = this.#host;
     const { sessionKey, runId } = this.log;
     const compaction = createCompaction({ streamOptions: { clock } });
@@ -157,7 +168,7 @@ export class Run {
     let isFirstId = true;
     return new Agent({
       initialState: { systemPrompt: await systemPrompt(), model, tools: tools() },
-      ...(apiKey !== undefined && { apiKey }),
+      getApiKey: () => this.#backend?.apiKey,
       clock,
       // The first id that an agent makes is its run's.
       createId: () => {
@@ -165,7 +176,7 @@ export class Run {
         isFirstId = false;
         return id;
       },
-      streamFn: compaction.wrap(streamFn),
+      streamFn: compaction.wrap((...call) => (this.#backend?.streamFn ?? streamByProtocol)(...call)),
       transformContext: async (messages, signal, run) =>
         guard(await compaction.transformContext(messages, signal, run)),
       steeringMode: "all",

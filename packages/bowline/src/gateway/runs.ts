@@ -1,6 +1,6 @@
 /** All runs: accepted, queued behind those of their session, started under the global cap, aborted, taken up again. */
 import type { UserMessage } from "@bowline/core";
-import { findAgent, type AgentEntry } from "./agents-file.ts";
+import { assertTaken, checkAttachments, contentOf, digestOf } from "./attachments.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
 import { Lane } from "./lane.ts";
@@ -10,6 +10,7 @@ import { reviveRun, wasStarted } from "./revive.ts";
 import { Run, type Incoming } from "./run.ts";
 import { isOpen, RunMemory } from "./run-memory.ts";
 import type { RunLog } from "./run-log.ts";
+import { agentOf } from "./session-agent.ts";
 
 export interface Accepted {
   readonly result: SendResult;
@@ -55,8 +56,7 @@ export class Runs {
   }
 
   ofSession(key: string): RunInfo[] {
-    const { current, waiting = [] } = this.#lanes.get(key) ?? {};
-    return [...(current === undefined ? [] : [current]), ...waiting].map(({ log }) => log.info);
+    return this.#of(key).map(({ log }) => log.info);
   }
 
   /** The log of a run that is known, or that its session still knows. */
@@ -82,10 +82,11 @@ export class Runs {
   /** Takes a message. What it gives is on the disk: a crash loses nothing that a client was told of. */
   async accept(params: SendParams, kind: Kind): Promise<Accepted> {
     if (this.#isClosing) throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
-    const { sessionKey, message, agentId, idempotencyKey } = params;
+    const { sessionKey, message, agentId, idempotencyKey, attachments } = params;
+    checkAttachments(attachments, this.#host.limits);
     const lane = this.lane(sessionKey);
     if (idempotencyKey === undefined) return lane.inOrder(() => this.#accept(this.#host.createId(), params, kind));
-    const fingerprint = JSON.stringify([sessionKey, message, agentId]);
+    const fingerprint = JSON.stringify([sessionKey, message, agentId, digestOf(attachments)]);
     const accept = (): Promise<Accepted> => lane.inOrder(() => this.#acceptOnce(idempotencyKey, params, kind));
     return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
   }
@@ -104,6 +105,12 @@ export class Runs {
     return [...running, ...waiting].map(({ log }) => log.runId);
   }
 
+  /** The session's agent or model is another: its runs, those that wait too, ask that one from their next model call on. */
+  async useChoice(sessionKey: string): Promise<void> {
+    const entry = await agentOf(this.#host, sessionKey);
+    for (const run of this.#of(sessionKey)) await run.use(entry);
+  }
+
   /** Resolves when nothing of the session runs or waits. */
   async idle(key: string): Promise<void> {
     const lane = this.#lanes.get(key);
@@ -114,7 +121,7 @@ export class Runs {
   /** Takes up what an earlier process did not finish. */
   async restore(): Promise<void> {
     for (const message of await this.#host.pending.list()) {
-      const agent = await this.#agentOf(message.agentId, message.sessionKey).catch(() => undefined);
+      const agent = await agentOf(this.#host, message.sessionKey, message.agentId).catch(() => undefined);
       const state = await wasStarted(this.#host.store, message);
       if (agent === undefined || state === "done") {
         await this.#host.pending.remove(message.id);
@@ -148,14 +155,22 @@ export class Runs {
   }
 
   async #accept(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
-    const { sessionKey, message: text, agentId } = params;
+    const { sessionKey, message: text, agentId, attachments } = params;
     const lane = this.lane(sessionKey);
     const { current } = lane;
     const isInto = kind !== "send" && current !== undefined && !current.isOver;
     const agent = isInto ? current.entry : undefined;
-    const timestamp = this.#host.clock.now();
-    const about = { id, kind: isInto ? kind : ("send" as const), sessionKey, text, timestamp };
+    const timestamp = lane.nextTime(this.#host.clock.now());
+    const about = {
+      id,
+      kind: isInto ? kind : ("send" as const),
+      sessionKey,
+      text,
+      timestamp,
+      ...(attachments && { attachments }),
+    };
     if (isInto && agent !== undefined) {
+      if (attachments !== undefined) assertTaken(attachments, (await this.#host.backendFor(agent)).model);
       const pending = { ...about, agentId: agent.id };
       await this.#host.pending.add(pending);
       if (!current.isOver) {
@@ -165,8 +180,9 @@ export class Runs {
     }
     if (lane.waiting.length >= this.#host.limits.maxQueuedRuns)
       throw new GatewayError("busy", "Too many messages wait in this session.", { retryable: true });
-    const found = agent ?? (await this.#agentOf(agentId, sessionKey));
-    await this.#host.backendFor(found); // that there is a model to ask is known before anything is kept
+    const found = agent ?? (await agentOf(this.#host, sessionKey, agentId));
+    const { model } = await this.#host.backendFor(found); // that there is one to ask is known before anything is kept
+    assertTaken(attachments, model);
     const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
     const run = this.#enqueue(lane, new Run(this.#host, { runId: id, sessionKey }, found, incomingOf(pending)));
     try {
@@ -198,18 +214,9 @@ export class Runs {
     return { result: { runId: id, sessionKey, status: isOpen(log) ? "in_flight" : "finished" }, start: () => {} };
   }
 
-  async #agentOf(agentId: string | undefined, sessionKey: string): Promise<AgentEntry> {
-    const { store, agents } = this.#host;
-    const header = agentId === undefined ? await store.load(sessionKey).catch(() => undefined) : undefined;
-    const own = header?.metadata?.agentId;
-    const all = await agents();
-    const found =
-      findAgent(all, agentId ?? (typeof own === "string" ? own : undefined)) ??
-      (agentId === undefined ? findAgent(all) : undefined);
-    if (found !== undefined) return found;
-    if (agentId !== undefined)
-      throw new GatewayError("not_found", `AGENTS.md has no agent ${JSON.stringify(agentId)}.`);
-    throw new GatewayError("not_found", "AGENTS.md names no agent.");
+  #of(key: string): Run[] {
+    const { current, waiting = [] } = this.#lanes.get(key) ?? {};
+    return current === undefined ? [...waiting] : [current, ...waiting];
   }
 
   #enqueue(lane: Lane, run: Run): Run {
@@ -269,9 +276,9 @@ export class Runs {
     lane.current = undefined;
     lane.noteEnd();
     broadcast("sessions.changed", { sessionKey: lane.key, change: "updated" });
+    // The session's own next run comes last: one with a long queue must not keep the others out.
+    for (const { lane: other } of this.#ready.splice(0)) this.#pump(other);
     this.#pump(lane);
-    const waiting = this.#ready.splice(0);
-    for (const { lane: other } of waiting) this.#pump(other);
   }
 
   /** What came too late for the run: a run of its own, or, after an abort, the beginning of the next. */
@@ -294,7 +301,7 @@ export class Runs {
 }
 
 function incomingOf(pending: PendingMessage): Incoming {
-  const { text: content, timestamp } = pending;
-  const message: UserMessage = { role: "user", content, timestamp };
+  const { text, timestamp, attachments } = pending;
+  const message: UserMessage = { role: "user", content: contentOf(text, attachments), timestamp };
   return { pending, message };
 }

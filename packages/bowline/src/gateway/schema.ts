@@ -6,10 +6,12 @@ import type { JsonSchema } from "@bowline/core";
 import type {
   AgentInfo,
   Approval,
+  Attachment,
   Block,
   EventData,
   EventName,
   HistoryEntry,
+  Holder,
   MethodName,
   Params,
   Result,
@@ -20,6 +22,24 @@ import type {
   SessionInfo,
   TokenCounts,
 } from "./protocol.ts";
+import {
+  anything,
+  count,
+  flag,
+  key,
+  list,
+  maybe,
+  message,
+  name,
+  number,
+  object,
+  oneOf,
+  seq,
+  shortText,
+  text,
+  title,
+  type Fields,
+} from "./schema-fields.ts";
 
 export interface MethodSchema {
   readonly summary: string;
@@ -33,42 +53,6 @@ export interface EventSchema {
   readonly summary: string;
   readonly data: JsonSchema;
 }
-
-const MAX_TEXT = 32_000;
-
-interface Optional {
-  readonly optional: JsonSchema;
-}
-
-/** Exactly the fields of T, those marked that may be absent. */
-type Fields<T> = { readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K> ? Optional : JsonSchema };
-
-function object<T>(fields: Fields<T>): JsonSchema {
-  const entries = Object.entries(fields as Record<string, JsonSchema | Optional>);
-  const isOptional = (field: JsonSchema | Optional): field is Optional => "optional" in field;
-  return {
-    type: "object",
-    properties: Object.fromEntries(entries.map(([name, field]) => [name, isOptional(field) ? field.optional : field])),
-    required: entries.flatMap(([name, field]) => (isOptional(field) ? [] : [name])),
-    additionalProperties: false,
-  };
-}
-
-const maybe = (schema: JsonSchema): Optional => ({ optional: schema });
-const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
-const oneOf = (...values: readonly string[]): JsonSchema => ({ type: "string", enum: values });
-
-const text: JsonSchema = { type: "string" };
-const flag: JsonSchema = { type: "boolean" };
-const number: JsonSchema = { type: "number" };
-const count: JsonSchema = { type: "integer", minimum: 0 };
-const seq: JsonSchema = { type: "integer", minimum: -1 };
-const anything: JsonSchema = {};
-const key: JsonSchema = { type: "string", minLength: 1, maxLength: 512 };
-const name: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
-const title: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
-const message: JsonSchema = { type: "string", minLength: 1, maxLength: MAX_TEXT };
-const shortText: JsonSchema = { type: "string", maxLength: 2000 };
 
 const usage = object<TokenCounts>({
   inputTokens: maybe(count),
@@ -94,11 +78,13 @@ const session = object<SessionInfo>({
   sessionKey: key,
   title: maybe(text),
   agentId: maybe(name),
+  model: maybe(text),
   createdAt: number,
   updatedAt: number,
   messageCount: count,
   forkedFrom: maybe(key),
   runs: list(run),
+  heldBy: maybe(object<Holder>({ pid: maybe(count), host: maybe(text), since: number })),
 });
 
 const approvalFields: Fields<Approval> = {
@@ -124,7 +110,17 @@ const entry = object<HistoryEntry>({
   message: { type: "object", properties: { role: text }, required: ["role"] },
 });
 
-const send = object<SendParams>({ sessionKey: key, message, agentId: maybe(name), idempotencyKey: maybe(name) });
+const attachment = object<Attachment>({
+  mimeType: oneOf("image/png", "image/jpeg", "image/gif", "image/webp"),
+  data: { type: "string", minLength: 4, pattern: "^[A-Za-z0-9+/]+={0,2}$" },
+});
+const send = object<SendParams>({
+  sessionKey: key,
+  message,
+  agentId: maybe(name),
+  idempotencyKey: maybe(name),
+  attachments: maybe({ ...list(attachment), minItems: 1, maxItems: 100 }),
+});
 const sent = object<SendResult>({
   runId: name,
   sessionKey: key,
@@ -167,8 +163,8 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
     result: { sessions: list(session), cursor: maybe(text) },
   }),
   "sessions.get": method<"sessions.get">("One session", true, { params: onlyKey, result: oneSession }),
-  "sessions.patch": method<"sessions.patch">("Gives a session a title", false, {
-    params: { sessionKey: key, title },
+  "sessions.patch": method<"sessions.patch">("Gives a session a title, another model or another agent", false, {
+    params: { sessionKey: key, title: maybe(title), model: maybe(name), agentId: maybe(name) },
     result: oneSession,
   }),
   "sessions.reset": method<"sessions.reset">("Begins the conversation anew under the same key", false, {
@@ -312,6 +308,8 @@ export const events: { readonly [E in EventName]: EventSchema } = {
   "sessions.changed": event<"sessions.changed">("The list of sessions is another", {
     sessionKey: key,
     change: oneOf("created", "updated", "deleted", "reset", "run"),
+    model: maybe(text),
+    agentId: maybe(name),
   }),
   tick: event<"tick">("The server is there", { time: number }),
   shutdown: event<"shutdown">("The server goes away", { reason: text }),

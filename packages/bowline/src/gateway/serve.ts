@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { dataFolder, sessionsFolder } from "../cli/home.ts";
+import { createPage } from "../page/node/page.ts";
 import { createTools } from "../tools/index.ts";
 import { readAgents } from "./agents-file.ts";
 import { createBackends } from "./backends.ts";
@@ -48,7 +49,16 @@ export interface Served {
 
 /** Rejects with `invalid_argument` for options that cannot work, `storage_failed` for a broken policy, the system's error for a taken port. */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const { print = () => {}, envFile = ".env", rules, providers, limits, page, version, exposed = false } = options;
+  const {
+    print = () => {},
+    envFile = ".env",
+    rules,
+    providers,
+    limits,
+    page = createPage(),
+    version,
+    exposed = false,
+  } = options;
   const env = await withEnvFile(options.env ?? process.env, resolve(envFile));
   const home = join(dataFolder(env), "gateway");
   const workspace = resolve(options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"));
@@ -81,7 +91,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     port: options.port ?? portOf(env.BOWLINE_PORT),
     ...(providers && { providers }),
     ...(limits && { limits }),
-    ...(page && { page }),
+    page,
     ...(version !== undefined && { version }),
   }).catch(async (error: unknown) => {
     await backends.close();

@@ -56,7 +56,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const failures = new FailedTries(limits.maxAuthFailures, clock);
   const http = createHttp({ context, tokens, failures, listeners, isLoopback, page: options.page });
   const answer = getRequestListener(http);
-  const server = createServer((request, response) => void answer(request, response));
+  // A message that is sent again must be known: nobody is let in before what an earlier process left is taken up.
+  let open = (): void => {};
+  const isOpen = new Promise<void>((resolve) => (open = resolve));
+  const server = createServer((request, response) => void isOpen.then(() => answer(request, response)));
   server.headersTimeout = limits.authTimeoutMs;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxFrameBytes, clientTracking: false });
   server.on("upgrade", (request, socket, head) => {
@@ -68,6 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   await listen(server, port, host);
   await context.runs.restore();
+  open();
   let stopTicks = tick();
   const { port: actual } = server.address() as AddressInfo;
   return {
@@ -96,7 +100,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       failures,
       limits,
       context,
-      welcome: (id, scope) => createWelcome(context, id, scope),
+      welcome: (id, scope) => isOpen.then(() => createWelcome(context, id, scope)),
       onEnter: () => void listeners.add(connection),
       onClose: () => {
         connections.delete(connection);
@@ -131,5 +135,8 @@ async function listen(server: Server, port: number, host: string): Promise<void>
 }
 
 function refuse(socket: Duplex, status: string): void {
+  // Nobody else listens: it may be gone by now, and it would stay for ever if the client did not end it.
+  socket.on("error", () => {});
+  socket.once("finish", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

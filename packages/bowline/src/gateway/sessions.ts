@@ -1,11 +1,13 @@
 /** The session methods: over the store, and over the lane where the session may be in use. */
-import { isBowlineError } from "@bowline/core";
+import { isBowlineError, parseModelRef } from "@bowline/core";
 import { addToSummary, summaryOf, type Session, type SessionSummary } from "@bowline/core/session";
-import { DEFAULT_AGENT, findAgent } from "./agents-file.ts";
+import { DEFAULT_AGENT, findAgent, type AgentEntry } from "./agents-file.ts";
+import { referenceOf, type Choice } from "./choices.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
-import type { Events, Params, Result, SessionInfo } from "./protocol.ts";
+import type { Events, Holder, Params, Result, SessionInfo } from "./protocol.ts";
 import type { Runs } from "./runs.ts";
+import { agentOf, noAgent } from "./session-agent.ts";
 
 type OneSession = Promise<Result<"sessions.get">>;
 
@@ -21,8 +23,7 @@ export class Sessions {
   async create({ sessionKey = this.#host.createId(), agentId, title }: Params<"sessions.create">): OneSession {
     const { store, agents } = this.#host;
     const agent = findAgent(await agents(), agentId);
-    if (agent === undefined && agentId !== undefined)
-      throw new GatewayError("not_found", `AGENTS.md has no agent ${JSON.stringify(agentId)}.`);
+    if (agent === undefined && agentId !== undefined) throw noAgent(agentId);
     const lane = this.#runs.lane(sessionKey);
     const isNew = await store.load(sessionKey).then(() => false, isMissing);
     if (!isNew) throw new GatewayError("conflict", "There is a session of this key already.");
@@ -37,7 +38,7 @@ export class Sessions {
 
   async list({ search, limit = 50, cursor }: Params<"sessions.list">): Promise<Result<"sessions.list">> {
     const page = await this.#host.store.list({ search, limit, cursor });
-    const sessions = page.sessions.map((summary) => this.#info(summary));
+    const sessions = await Promise.all(page.sessions.map((summary) => this.#info(summary)));
     return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };
   }
 
@@ -45,21 +46,54 @@ export class Sessions {
     const { store } = this.#host;
     let summary = summaryOf(await store.load(sessionKey));
     for await (const batch of store.read(sessionKey)) summary = batch.reduce(addToSummary, summary);
-    return { session: this.#info(summary) };
+    return { session: await this.#info(summary) };
   }
 
-  async patch({ sessionKey, title }: Params<"sessions.patch">): OneSession {
-    await this.#runs.lane(sessionKey).write((session) => session.rename(title));
+  /** Throws `bad_params` for a model that cannot be asked here, and when there is nothing to change. */
+  async patch({ sessionKey, title, model, agentId }: Params<"sessions.patch">): OneSession {
+    if (title === undefined && model === undefined && agentId === undefined)
+      throw new GatewayError("bad_params", "What is to be changed? Give a title, a model or an agentId.");
+    const { choices } = this.#host;
+    const agent = agentId === undefined ? undefined : await agentOf(this.#host, sessionKey, agentId);
+    if (model !== undefined) await this.#assertAsked(model, agent ?? (await agentOf(this.#host, sessionKey)));
+    await this.#runs.lane(sessionKey).write(async (session) => {
+      if (title !== undefined) await session.rename(title);
+      await this.#record(session, { ...(agentId && { agentId }), ...(model && { model }) });
+    });
+    choices.forget(sessionKey);
+    if (agent !== undefined || model !== undefined) await this.#runs.useChoice(sessionKey);
     return this.#changed(sessionKey, "updated");
+  }
+
+  async #record(session: Session, { agentId, model }: Choice): Promise<void> {
+    const agent = agentId === undefined ? undefined : findAgent(await this.#host.agents(), agentId);
+    if (agent !== undefined)
+      await session.append({ type: "model_change", ...parseModelRef(agent.model), agent: agent.id });
+    if (model !== undefined) await session.append({ type: "model_change", ...parseModelRef(model) });
+  }
+
+  /** That another would answer in its place is no answer to who chose it. */
+  async #assertAsked(model: string, agent: AgentEntry): Promise<void> {
+    const refused = (why: string): GatewayError =>
+      new GatewayError("bad_params", why, { issues: [{ path: "model", message: why }] });
+    try {
+      const { notice } = await this.#host.backendFor({ ...agent, model });
+      if (notice !== undefined) throw refused(`This server cannot ask it: ${notice.message}`);
+    } catch (error) {
+      if (!isBowlineError(error) || error.code !== "invalid_argument") throw error;
+      throw refused(error.message);
+    }
   }
 
   async reset({ sessionKey }: Params<"sessions.reset">): OneSession {
     const { session } = await this.get({ sessionKey });
+    const choice = await this.#host.choices.of(sessionKey);
     await this.#quiet(sessionKey);
     await this.#runs.lane(sessionKey).write(async (held) => {
       await held.rewind(null);
-      // The new beginning; the title stays.
+      // The new beginning; the title stays, and so does who answers.
       await held.rename(session.title ?? sessionKey.slice(0, 200));
+      await this.#record(held, choice);
     });
     return this.#changed(sessionKey, "reset");
   }
@@ -74,6 +108,7 @@ export class Sessions {
       ),
     );
     for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending.id);
+    this.#host.choices.forget(sessionKey);
     if (isGone) this.#host.broadcast("sessions.changed", { sessionKey, change: "deleted" });
     return { deleted: isGone };
   }
@@ -92,21 +127,36 @@ export class Sessions {
   }
 
   async #changed(sessionKey: string, change: Events["sessions.changed"]["change"]): OneSession {
-    this.#host.broadcast("sessions.changed", { sessionKey, change });
-    return this.get({ sessionKey });
+    const { session } = await this.get({ sessionKey });
+    const { model, agentId } = session;
+    const chosen = change === "updated" ? { ...(model && { model }), ...(agentId && { agentId }) } : {};
+    this.#host.broadcast("sessions.changed", { sessionKey, change, ...chosen });
+    return { session };
   }
 
-  #info({ id, title, metadata, createdAt, updatedAt, messageCount, origin }: SessionSummary): SessionInfo {
-    const agentId = metadata?.agentId;
+  async #info({
+    id,
+    title,
+    model,
+    metadata,
+    createdAt,
+    updatedAt,
+    messageCount,
+    origin,
+  }: SessionSummary): Promise<SessionInfo> {
+    const agentId = model?.agent ?? metadata?.agentId;
+    const { isThisProcess = true, ...holder } = (await this.#host.store.holder(id).catch(() => undefined)) ?? {};
     return {
       sessionKey: id,
       ...(title !== undefined && { title: this.#host.filter.text(title) }),
       ...(typeof agentId === "string" && { agentId }),
+      ...(model !== undefined && { model: referenceOf(model) }),
       createdAt,
       updatedAt,
       messageCount,
       ...(origin !== undefined && { forkedFrom: origin.sessionId }),
       runs: this.#runs.ofSession(id),
+      ...(!isThisProcess && { heldBy: holder as Holder }),
     };
   }
 }

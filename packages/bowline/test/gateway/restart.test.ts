@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { createMemoryStore } from "@bowline/core/session";
+import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { WebSocket } from "ws";
 import { GatewayClient } from "../../src/gateway/client.ts";
-import { createMemoryPending, createPendingFolder } from "../../src/gateway/pending.ts";
+import { createMemoryPending, createPendingFolder, type Pending } from "../../src/gateway/pending.ts";
 import { temporary } from "../command.ts";
-import type { TestClient } from "./gateway.ts";
-import { gatewayWith, wait } from "./gateway.ts";
+import { gatewayWith, wait, type TestClient, type TestGateway } from "./gateway.ts";
 import { serveProcess } from "./processes.ts";
 
 const task = "Read the file SOUL.md and count its lines.";
@@ -55,6 +54,45 @@ describe("a server that is killed in the middle of a run", () => {
   });
 });
 
+describe("messages into a run whose server is killed", () => {
+  it("are in the transcript once each, whenever the kill comes", { timeout: 60_000 }, async () => {
+    await using home = await temporary();
+    const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };
+    let server = await serveProcess(env);
+    const port = Number(new URL(server.url).port);
+    const client = new GatewayClient({
+      url: server.url,
+      token: server.token,
+      WebSocket,
+      backoff: { firstMs: 20, maxMs: 100 },
+    });
+    const sent: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      const run = await client.send({ sessionKey: "s", message: `${task} (${round})` });
+      sent.push(`${task} (${round})`);
+      for await (const { event } of run) if (event === "chat.delta") break;
+      for (const method of ["chat.steer", "chat.followUp"] as const) {
+        const message = `What is ${round}+${method.length}?`;
+        await client.request(method, { sessionKey: "s", message, idempotencyKey: `${round} ${method}` });
+        sent.push(message);
+      }
+      await wait(round * 15);
+      await server.kill("SIGKILL");
+      server = await serveProcess(env, { port });
+      assert.equal((await run.result()).end.event, "chat.final");
+    }
+    const pending = join(home.path, "gateway", "pending");
+    while ((await readdir(pending)).length > 0) await wait(20);
+    const { messages } = await client.request("chat.history", { sessionKey: "s", limit: 500 });
+    const said = messages.flatMap(({ message }) =>
+      message.role === "user" ? [(message as unknown as { content: string }).content] : [],
+    );
+    assert.deepEqual(said.toSorted(), sent.toSorted());
+    client.close();
+    await server.kill("SIGTERM");
+  });
+});
+
 describe("a server that is stopped", () => {
   it("says so, leaves the run open, and the next one finishes it", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
@@ -73,6 +111,72 @@ describe("a server that is stopped", () => {
     assert.equal(users?.length, 1);
     assert.deepEqual(await pending.list(), []);
   });
+});
+
+describe("a message that steered a run", () => {
+  /** A run that was steered while it answered, and a server that was stopped before it heard of it. */
+  async function stopped(store: Store, pending: Pending): Promise<string> {
+    const server = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 5 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.delta", runId);
+    for (const [method, message] of [
+      ["chat.steer", "turn left"],
+      ["chat.followUp", "and then?"],
+    ] as const) {
+      assert.equal((await client.call(method, { sessionKey: "s", message })).status, "steered");
+    }
+    await server.gateway.close();
+    return runId;
+  }
+
+  const users = (server: TestGateway): unknown[] =>
+    (server.model.calls.at(-1)?.context.messages ?? []).flatMap((message) =>
+      message.role === "user" ? [message.content] : [],
+    );
+
+  for (const lost of ["nothing", "the log's entry", "the server's note"]) {
+    it(`is heard once after a restart, when ${lost} was lost`, async () => {
+      const [store, pending] = [createMemoryStore(), createMemoryPending()];
+      const runId = await stopped(store, pending);
+      const kept = await pending.list();
+      assert.deepEqual(
+        kept.map(({ kind }) => kind),
+        ["send", "steer", "followUp"],
+      );
+      if (lost === "the server's note") for (const { id, kind } of kept) if (kind !== "send") await pending.remove(id);
+      const source = lost === "the log's entry" ? await withoutQueues(store) : store;
+      await using server = await gatewayWith(["One.", "Two."], { store: source, pending });
+      const client = await server.client();
+      await client.call("chat.subscribe", { sessionKey: "s", runId });
+      assert.equal((await client.end(runId)).event, "chat.final");
+      while ((await pending.list()).length > 0) await wait(5);
+      assert.deepEqual(users(server), ["go", "turn left", "and then?"]);
+    });
+  }
+
+  it("that was aborted is heard once, with the next", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    await using server = await gatewayWith(["word ".repeat(100), "One."], { store, pending, pace: { delayMs: 5 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.delta", runId);
+    await client.call("chat.steer", { sessionKey: "s", message: "turn left" });
+    await client.call("chat.abort", { sessionKey: "s" });
+    await client.end(runId);
+    const next = await client.call("chat.send", { sessionKey: "s", message: "on" });
+    assert.equal((await client.end(next.runId)).event, "chat.final");
+    assert.deepEqual(users(server), ["go", "turn left", "on"]);
+  });
+
+  async function withoutQueues(store: Store): Promise<Store> {
+    const copy = createMemoryStore();
+    const entries: AnyEntry[] = [];
+    for await (const batch of store.read("s")) entries.push(...batch.filter(({ type }) => type !== "queued"));
+    const renumbered = entries.map((entry, seq) => ({ ...entry, seq, parentId: entries[seq - 1]?.id ?? null }));
+    await (await copy.create(await store.load("s"), renumbered)).close();
+    return copy;
+  }
 });
 
 describe("a run that is cut off again and again", () => {

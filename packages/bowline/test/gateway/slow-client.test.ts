@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
-import { gatewayWith, TestClient, token, wait } from "./gateway.ts";
+import { agents, gatewayWith, TestClient, token, wait } from "./gateway.ts";
 
 const megabyte = "0123456789abcdef".repeat(64 * 1024);
 
@@ -63,6 +63,31 @@ describe("a client that reads slowly", () => {
     assert.equal(client.socket.readyState, WebSocket.OPEN);
     assert.ok(client.frames.filter(({ event }) => event === "tick").length >= 2);
   });
+});
+
+it("lets a client go only when it has answered neither of two pings", async () => {
+  await using server = await gatewayWith([], { limits: { tickIntervalMs: 40, closeGraceMs: 40 } });
+  const socket = new WebSocket(`ws://127.0.0.1:${server.gateway.port}`, { autoPong: false });
+  let pings = 0;
+  socket.on("ping", () => pings++);
+  await once(socket, "open");
+  const [code] = (await once(socket, "close")) as [number];
+  assert.deepEqual([code, pings], [4410, 2]);
+});
+
+it("says that it failed when it cannot say what it is, and is there for the next", async () => {
+  let tries = 0;
+  await using server = await gatewayWith([], {
+    agents: () => (tries++ === 0 ? Promise.reject(new Error("no such file")) : agents),
+  });
+  const socket = server.socket();
+  await once(socket, "open");
+  socket.send(JSON.stringify({ type: "auth", token }));
+  const [data] = (await once(socket, "message")) as [Buffer];
+  assert.equal((JSON.parse(data.toString()) as { ok: boolean }).ok, false);
+  const [code] = (await once(socket, "close")) as [number];
+  assert.equal(code, 1011);
+  assert.equal((await server.client()).welcome.ok, true);
 });
 
 it("serves clients that want few events only those", async () => {

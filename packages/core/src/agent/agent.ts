@@ -4,13 +4,14 @@
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
-import { isLlmMessage, type ImageContent } from "../llm/message.ts";
+import type { ImageContent } from "../llm/message.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { createMemoryEffects, type Effects } from "./effects.ts";
 import { isThenable } from "./emitter.ts";
 import type { AgentEvent, AgentMessage } from "./event.ts";
 import type { AgentLoopConfig } from "./hooks.ts";
+import { createLlmFilter } from "./llm-filter.ts";
 import { assertContinuable, isAnswer, runLoop } from "./loop.ts";
 import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
@@ -85,6 +86,7 @@ export class Agent<TContext = unknown> {
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
   readonly #effects = createMemoryEffects();
+  readonly #toLlm = createLlmFilter();
 
   constructor(options: AgentOptions<TContext> = {}) {
     const { initialState = {}, steeringMode, followUpMode, context, ...settings } = options;
@@ -179,11 +181,15 @@ export class Agent<TContext = unknown> {
 
   /**
    * Goes on with a run that its process did not finish, from the transcript that was kept: open calls are run or answered as
-   * `effects.recorded` says, then the model is asked. Rejects with `invalid_state` during a run.
+   * `effects.recorded` says, then the model is asked. A run for an output needs its schema again. Rejects with `invalid_state`
+   * during a run.
    */
-  async resume(run: InterruptedRun): Promise<RunResult> {
+  async resume<const TSchema>(
+    run: InterruptedRun,
+    options: Pick<PromptOptions<TSchema>, "output"> = {},
+  ): Promise<RunResult<InferSchema<TSchema>>> {
     this.#assertIdle();
-    return this.#run([], { resume: run });
+    return this.#run([], { ...options, resume: run }) as Promise<RunResult<InferSchema<TSchema>>>;
   }
 
   /** Cancels the run: no further model call, no further tool; the partial answer and the queues are kept. */
@@ -288,7 +294,7 @@ export class Agent<TContext = unknown> {
     const { model, thinkingLevel } = this.#state;
     const settings: AgentSettings = Object.assign({}, this);
     return {
-      convertToLlm: (messages) => messages.filter(isLlmMessage),
+      convertToLlm: this.#toLlm,
       ...settings,
       model,
       toolContext: this.context,

@@ -84,7 +84,10 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   convertToLlm: (messages: AgentMessage[]) => MaybePromise<Message[]>;
   /** Prunes or adds for one request only; nothing is kept. It may ask a model of its own, so it has no time limit but the run's. */
   transformContext?: (messages: AgentMessage[], signal?: AbortSignal, run?: RunPort) => MaybePromise<AgentMessage[]>;
-  /** Asked before each model call; a falsy answer falls back to `apiKey`. */
+  /**
+   * Asked before each model call; a falsy answer falls back to `apiKey`. Asked once more when the key is refused with 401 before any
+   * output: another key is tried once (Q226).
+   */
   getApiKey?: (provider: string) => MaybePromise<string | undefined>;
   /** Default `parallel`. */
   toolExecution?: ToolExecutionMode;

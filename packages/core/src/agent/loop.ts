@@ -73,15 +73,14 @@ function startLoop(
       "A stream function is needed: pass one, or import from the package's main entry, which has a default.",
     );
   }
-  return new EventStream(async (push, left) => {
+  return new EventStream(async (push, either) => {
     const effects = createMemoryEffects({
       publish: (event) => push([event]),
       inbox: (kind) => inboxOf(config, kind),
       ...(config.hasSteeringMessages && { hasQueued: config.hasSteeringMessages }),
     });
-    const either = signal === undefined ? left : AbortSignal.any([signal, left]);
     return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal: either })).messages;
-  });
+  }, signal);
 }
 
 /** The messages of the configuration's own queues. */
@@ -149,8 +148,9 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
     run.configure();
     await emitter.emit({ type: "turn_start" });
     for (const message of pending) await run.add(message);
-    // Messages steered while idle go out with the first request; a queue that fails ends the run by the usual way.
-    if (first && !run.stop) {
+    // Messages steered while idle go out with the first request, behind the results of calls that are open; a queue that fails
+    // ends the run by the usual way.
+    if (first && !answer && !run.stop) {
       const steered = await take(run, "steering").catch((error: BowlineError) => run.fail(error));
       for (const message of steered ?? []) await run.add(message);
     }

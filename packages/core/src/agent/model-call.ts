@@ -42,44 +42,61 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
   }
 
   async function consume(): Promise<AssistantMessage> {
-    const { model } = run.config;
     const { config, signal } = run;
+    const { model } = config;
     const transformed = await callHook(
       "transformContext",
       async () => (await config.transformContext?.(context.messages, signal, run.port)) ?? context.messages,
     );
     const messages = await run.hook("convertToLlm", () => config.convertToLlm(transformed));
-    const apiKey = await run.hook("getApiKey", () => config.getApiKey?.(model.provider));
-    // The whole configuration, of which a stream function reads the stream options.
-    const options: StreamOptions = { ...config, signal, ...(apiKey && { apiKey }) };
-    // The hooks may have been waited for beyond an abort.
-    if (isOver || run.stop) throw run.stop ?? abortedRun();
+    const askKey = async (): Promise<string | undefined> =>
+      (await run.hook("getApiKey", () => config.getApiKey?.(model.provider))) || config.apiKey;
     const { systemPrompt, tools = [] } = context;
-    try {
-      const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
-      for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
-        for (const event of [batch].flat()) {
-          if (isOver) return failed(abortedRun());
-          const wait = hear(event);
-          if (wait !== undefined) await wait;
-          if (isTerminal(event)) return event.type === "done" ? event.message : event.error;
+    return ask(await askKey(), true);
+
+    /** A key that expired on the way may have a successor (Q226). */
+    async function ask(apiKey: string | undefined, mayExpire: boolean): Promise<AssistantMessage> {
+      // The whole configuration, of which a stream function reads the stream options.
+      const options: StreamOptions = { ...config, signal, ...(apiKey && { apiKey }) };
+      // The hooks may have been waited for beyond an abort.
+      if (isOver || run.stop) throw run.stop ?? abortedRun();
+      try {
+        const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
+        for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
+          for (const event of [batch].flat()) {
+            if (isOver) return failed(abortedRun());
+            const wait = hear(event);
+            if (wait !== undefined) await wait;
+            if (event.type === "done") return event.message;
+            if (event.type !== "error") continue;
+            const { attempt, error: answer } = event;
+            const { error } = answer;
+            if (mayExpire && !started && error?.code === "authentication_failed") {
+              const next = await askKey();
+              if (next && next !== apiKey) {
+                await emitter.emit({ type: "request_retry", attempt, delayMs: 0, error });
+                return await ask(next, false);
+              }
+            }
+            return answer;
+          }
         }
+      } catch (error) {
+        throw toBowlineError(error, "stream_function_failed", "The stream function failed");
       }
-    } catch (error) {
-      throw toBowlineError(error, "stream_function_failed", "The stream function failed");
+      throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
     }
-    throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
   }
 
   function hear(event: AssistantMessageEvent): Promise<void> | undefined {
     if (event.type === "request_retry" || event.type === "model_failover") return emitter.emit(event);
     // Our own streams fold as they write; others are folded here.
     partial = event.partial ?? applyEvent(partial, event);
-    if (partial === undefined || isTerminal(event)) return undefined;
-    if (event.type !== "start") return started ? emitter.update(event, partial) : undefined;
-    if (started) return undefined; // again, after a retraction: the message goes on under its first start
+    if (partial === undefined || event.type === "start" || isTerminal(event)) return undefined;
+    // Told with the first output, and once: what comes after a retraction is the same message. What follows it waits behind it.
+    if (!started) void emitter.emit({ type: "message_start", message: partial });
     started = true;
-    return emitter.emit({ type: "message_start", message: partial });
+    return emitter.update(event, partial);
   }
 
   /** The message of a call that failed outside its stream: what came so far is kept. */

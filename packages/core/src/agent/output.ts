@@ -4,11 +4,10 @@
  */
 import { BowlineError } from "../errors.ts";
 import { parseJson } from "../json-value.ts";
-import { messageText } from "../llm/message.ts";
+import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { supportsOutput } from "../llm/model.ts";
 import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
 import { systemClock } from "../clock.ts";
-import type { AgentMessage } from "./event.ts";
 import type { AgentContext } from "./hooks.ts";
 import type { RunInput, RunResult } from "./run.ts";
 import type { AgentTool } from "./tool.ts";
@@ -34,21 +33,25 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
   const { messages } = input.context;
   let found: { readonly value: unknown } | undefined;
   let attempts = 0;
-  /** How far the transcript was looked through. */
+  /** How far the transcript was looked through: of a run that goes on, from where it began. */
   let seen = messages.length;
+  for (let turns = input.resume?.turns ?? 0; turns > 0 && seen > 0;)
+    if (messages[--seen]?.role === "assistant") turns--;
+  let calls: readonly ToolCall[] = [];
+  /** What the tool was given and took, in this process or an earlier one. */
+  let given: unknown;
 
   const tool: AgentTool = {
     name: OUTPUT_TOOL,
     description: "Gives the final answer. Call it once, when the work is done, and not before.",
     parameters: schema,
-    execute: (_id, value: unknown) => {
-      found = { value };
-      return { content: [{ type: "text", text: "Accepted." }], terminate: true };
-    },
+    replay: "safe",
+    execute: () => ({ content: [{ type: "text", text: "Accepted." }], terminate: true }),
   };
-  const isNative = (): boolean => supportsOutput(input.config().model, (input.context.tools ?? []).length > 0);
+  const tools = (): readonly AgentTool[] => input.context.tools ?? [];
+  const isNative = (): boolean => supportsOutput(input.config().model, tools().length > 0);
   const context = Object.create(input.context, {
-    tools: { get: () => [...(input.context.tools ?? []), ...(isNative() ? [] : [tool])] },
+    tools: { get: () => [...tools(), ...(isNative() ? [] : [tool])] },
   }) as AgentContext;
 
   return {
@@ -59,34 +62,39 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
       effects: {
         ...input.effects,
         inbox: async (kind) => {
-          countRefusals();
-          if (kind === "followUp" && found === undefined) {
-            const problem = await read();
-            if (problem !== undefined) return [say(failed(problem))];
-          }
+          const problem = kind === "followUp" && found === undefined ? await read() : undefined;
+          if (problem !== undefined) attempts++;
+          lookThrough();
+          if (attempts >= MAX_ATTEMPTS) throw invalid(problem ?? "Its arguments did not fit the schema.");
+          if (problem !== undefined)
+            return [{ role: "user", content: problem, timestamp: (input.config().clock ?? systemClock).now() }];
           return input.effects.inbox(kind);
         },
       },
     },
     finish: async (result) => {
-      const problem = result.reason === "done" && found === undefined ? await read() : undefined;
-      if (problem !== undefined) return { ...result, reason: "error", error: invalid(problem) };
+      const isDone = result.reason === "done";
+      const problem = found === undefined && (isDone || given !== undefined) ? await read() : undefined;
+      if (problem !== undefined && isDone) return { ...result, reason: "error", error: invalid(problem) };
       return found === undefined ? result : { ...result, output: found.value };
     },
   };
 
   /** Takes the value from the last answer. Gives what is wrong with it, in words for the model. */
   async function read(): Promise<string | undefined> {
-    if (!isNative()) return `Give the answer by calling the tool ${OUTPUT_TOOL}.`;
+    lookThrough();
     const last = messages.at(-1);
     const text = last?.role === "assistant" ? unfenced(messageText(last)) : "";
-    const value = parseJson(text);
-    // Not every wire was told of the schema: `streamOpenaiChat` is the small one.
+    const native = isNative();
+    const value = given ?? (native ? parseJson(text) : undefined);
     if (value === undefined)
-      return `The answer must be JSON that fits this schema, and nothing else:\n${JSON.stringify(json)}`;
+      return native
+        ? // Not every wire was told of the schema: `streamOpenaiChat` is the small one.
+          `The answer must be JSON that fits this schema, and nothing else:\n${JSON.stringify(json)}`
+        : `Give the answer by calling the tool ${OUTPUT_TOOL}.`;
     const checked: ValidationResult = await validate(schema, value, owner);
     if (checked.issues !== undefined) {
-      const lines = checked.issues.map(({ path, message }) => `  - ${path === "" ? "the answer" : path}: ${message}`);
+      const lines = checked.issues.map(({ path, message }) => `  - ${path || "the answer"}: ${message}`);
       return `The answer does not fit the schema:\n${lines.join("\n")}\nAnswer again with JSON that fits.`;
     }
     found = { value: checked.value };
@@ -94,23 +102,14 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
   }
 
   /** Answers by the tool that did not fit were sent back already; they count. */
-  function countRefusals(): void {
+  function lookThrough(): void {
     for (; seen < messages.length; seen++) {
       const message = messages[seen];
-      if (message?.role === "toolResult" && message.toolName === OUTPUT_TOOL && message.isError)
-        failed("Its arguments did not fit the schema.");
+      if (message?.role === "assistant") calls = toolCallsOf(message);
+      if (message?.role !== "toolResult" || message.toolName !== OUTPUT_TOOL) continue;
+      if (message.isError) attempts++;
+      else given = calls.find(({ id }) => id === message.toolCallId)?.arguments;
     }
-  }
-
-  /** Counts an answer that does not fit; the last one ends the run. */
-  function failed(problem: string): string {
-    if (++attempts >= MAX_ATTEMPTS) throw invalid(problem);
-    return problem;
-  }
-
-  function say(content: string): AgentMessage {
-    const { clock = systemClock } = input.config();
-    return { role: "user", content, timestamp: clock.now() };
   }
 }
 

@@ -25,7 +25,7 @@ export interface Model<TApi extends string = string> {
   input: ("text" | "image")[];
   /** US dollars for a million tokens. */
   cost?: Prices;
-  /** Tokens. */
+  /** Tokens. An answer whose server says that it read more ends as `context_overflow`: it may have answered a part of it (Q244). */
   contextWindow?: number;
   /** The most tokens one answer may have. */
   maxTokens?: number;
@@ -69,6 +69,8 @@ export interface Dialect {
   structuredOutput?: "json_schema" | "no_tools" | "none";
   /** The server cannot stream. It is asked for the whole answer, which then comes as one burst of events. */
   noStreaming?: boolean;
+  /** Whether efforts are low, medium and high only: minimal is sent as low, xhigh as high (Q134). */
+  plainEfforts?: boolean;
   /** The body's field for {@link StreamOptions.sessionId} on openai-chat, such as `prompt_cache_key`. */
   cacheKeyField?: string;
   /** The header for it. */
@@ -107,7 +109,7 @@ export interface ThinkingBudgets {
   xhigh?: number;
 }
 
-/** Limits on silence, in milliseconds; 0 turns one off. A limit that fires is a retryable `timeout`, not an abort (Q234, Q235). */
+/** Limits on time, in milliseconds; 0 turns one off. A limit that fires is a retryable `timeout`, not an abort (Q234, Q235). */
 export interface StreamTimeouts {
   /**
    * From the request to the response's headers. Default 600,000: local models read long prompts slowly. Node's own fetch gives up
@@ -118,6 +120,11 @@ export interface StreamTimeouts {
   idleMs?: number;
   /** Between two events that carry payload. Default 300,000. */
   progressMs?: number;
+  /**
+   * Of one model call with all its tries and the waits between them, until the answer is whole; what came is kept. Nothing is
+   * tried again that would begin after it. Default 0: none, since an answer may be long as long as it comes.
+   */
+  totalMs?: number;
 }
 
 /** What an answer has to be. */

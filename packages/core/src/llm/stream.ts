@@ -3,22 +3,27 @@
  * it, and what was not read yet is held (events hold increments, so the whole costs what the answer costs). Breaking out of the
  * iteration aborts the producer.
  */
+import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 
-/** Makes the events. `push` takes a batch, which becomes the stream's own; `signal` fires when the reader leaves. */
-export type Produce<T, R> = (push: (batch: readonly T[]) => void, signal: AbortSignal) => Promise<R>;
+/** Takes a batch, which becomes the stream's own. A reader that leaves after the last one aborts nothing. */
+export type Push<T> = (batch: readonly T[], isLast?: boolean) => void;
+
+/** Makes the events. `signal` fires when the reader leaves, and with the caller's. */
+export type Produce<T, R> = (push: Push<T>, signal: AbortSignal) => Promise<R>;
 
 export class EventStream<T, R> implements AsyncIterable<T> {
   readonly #abort = new AbortController();
   readonly #result: Promise<R>;
   #pending: (readonly T[])[] = [];
   #ended = false;
+  #isLast = false;
   #taken = false;
   #wake: (() => void) | undefined;
 
   /** Starts `produce` at once. A `produce` that rejects makes reading and {@link result} reject with the same error. */
-  constructor(produce: Produce<T, R>) {
-    this.#result = this.#run(produce);
+  constructor(produce: Produce<T, R>, signal?: AbortSignal) {
+    this.#result = this.#run(produce, signal);
     this.#result.catch(() => {}); // a reader may never ask for the result; reading still rejects
   }
 
@@ -41,7 +46,7 @@ export class EventStream<T, R> implements AsyncIterable<T> {
         await new Promise<void>((resolve) => (this.#wake = resolve));
       }
     } finally {
-      if (!this.#ended) this.#abort.abort();
+      if (!this.#ended && !this.#isLast) this.#abort.abort();
     }
   }
 
@@ -49,14 +54,17 @@ export class EventStream<T, R> implements AsyncIterable<T> {
     for await (const batch of this.batches()) yield* batch;
   }
 
-  async #run(produce: Produce<T, R>): Promise<R> {
+  async #run(produce: Produce<T, R>, signal: AbortSignal | undefined): Promise<R> {
+    const release = onAbort(signal, () => this.#abort.abort(signal?.reason));
     try {
-      return await produce((batch) => {
+      return await produce((batch, isLast = false) => {
         if (batch.length === 0) return;
+        this.#isLast = isLast;
         this.#pending.push(batch);
         this.#notify();
       }, this.#abort.signal);
     } finally {
+      release();
       this.#ended = true;
       this.#notify();
     }

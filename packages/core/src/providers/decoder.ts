@@ -42,11 +42,12 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
   let ids = 0;
   let isFirst = true;
   let failure: BowlineError | undefined;
-  const { api, provider, id } = model;
+  const { api, provider, id, contextWindow, compat } = model;
   const writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
   const reader = protocol.createReader(writer, {
     toolNames,
-    compat: model.compat,
+    contextWindow,
+    compat,
     createId: options.createId ?? (() => `call_${++ids}`),
   });
   const sse = createSseReader((data, name) => {
@@ -94,10 +95,10 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
   function read(data: string, name: string): void {
     const value = parseJson(data);
     if (isRecord(value)) return reader.event(value, name);
-    if (reader.sentinel?.(data) === true) return;
     if (Array.isArray(value)) return value.forEach((item) => reader.event(asRecord(item), name)); // Q212
     const text = data.trim();
     if (value !== undefined || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
+    if (/^\[done\]$/i.test(text)) return reader.done?.();
     if (text.startsWith("data:")) return read(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
     if (lines.length === 1 || parseJson(lines[0]) === undefined) {
@@ -116,17 +117,18 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
     const body = sse.stray.trim();
     if (body === "")
       throw new BowlineError("empty_response", "The server answered with an empty stream.", { retryable: true });
-    if ("data: ".startsWith(body)) return; // a field's name that was cut is the beginning of a stream
     const whole = parseJson(body) !== undefined;
     if (whole || parseJson(body.split("\n")[0]) !== undefined) {
       read(body, "");
       if (writer.started || writer.ended || !whole) return;
     }
+    // A cut field's name is the beginning of a stream, and what begins as JSON and is none was cut, too (Q233).
+    if ("data: ".startsWith(body) || (!whole && /^[[{]/.test(body))) return;
     const page = htmlTitle(body);
     const what = page ?? (body.startsWith("\u001f") ? "undeclared gzip" : body.slice(0, 200)); // Q027
     throw new BowlineError(
       "unexpected_response",
-      `The server answered with ${what} instead of a stream: check the base URL.`,
+      `The server answered HTTP 2xx with ${what} instead of a stream: check the base URL ${model.baseUrl}.`,
       { retryable: /\b5\d\d\b/.test(page ?? "") },
     );
   }

@@ -49,8 +49,7 @@ export function createFailover(
 ): (model: Model, context: Context, callOptions?: StreamOptions) => AssistantMessageEventStream {
   const { kinds = defaultKinds } = options;
   return (model, context, callOptions = {}) =>
-    new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, left) => {
-      const signal = callOptions.signal === undefined ? left : AbortSignal.any([callOptions.signal, left]);
+    new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, signal) => {
       const models = [model, ...options.models];
       for (const [index, candidate] of models.entries()) {
         const next = models[index + 1];
@@ -66,7 +65,7 @@ export function createFailover(
         if (next !== undefined) push([failover(candidate, next, failed.event)]);
       }
       throw new BowlineError("internal_error", "The last model's stream is passed on whole.");
-    });
+    }, callOptions.signal);
 }
 
 type Failed = Extract<AssistantMessageEvent, { type: "error" }>;

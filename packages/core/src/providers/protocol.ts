@@ -2,6 +2,7 @@
  * A wire protocol is sans-I/O: from (model, context, options) to a request, and from bytes to events, synchronously. No socket,
  * no promise, no clock. `stream.ts` joins it to the transport.
  */
+import type { BowlineError } from "../errors.ts";
 import type { Context } from "../llm/message.ts";
 import type { Compat, Model, StreamOptions } from "../llm/model.ts";
 import type { MessageWriter } from "../llm/writer.ts";
@@ -12,6 +13,10 @@ export interface Protocol {
   readonly api: string;
   /** The request, complete. Throws `invalid_argument` for what cannot be said on this wire. */
   encode(model: Model, context: Context, options: StreamOptions): PostRequest;
+  /** The model as this wire knows it by now, from what its server refused. Absent: a wire that learns nothing. */
+  asLearned?(model: Model): Model;
+  /** The model as it is to be asked instead, when `error` says what was wrong with `asked`. */
+  learn?(model: Model, asked: Model, error: BowlineError): Model | undefined;
   /** What reads one answer's events and writes its message. */
   createReader(writer: MessageWriter, facts: ReaderFacts): ProtocolReader;
 }
@@ -19,6 +24,8 @@ export interface Protocol {
 export interface ReaderFacts {
   /** The tools that were declared, for quirks that need to know (Q043, Q070). */
   readonly toolNames: readonly string[];
+  /** The model's, in tokens. */
+  readonly contextWindow?: number | undefined;
   /** The model's switches. */
   readonly compat?: Compat | undefined;
   /** Makes an id for a call that came without one (Q038). */
@@ -28,8 +35,8 @@ export interface ReaderFacts {
 /** Reads parsed events. Throws a `BowlineError` when the stream reports one or cannot be trusted. */
 export interface ProtocolReader {
   event(data: Record<string, unknown>, name: string): void;
-  /** A payload that is no JSON object. `true` when the protocol knows it, such as `[DONE]`. */
-  sentinel?(data: string): boolean;
+  /** `[DONE]` came, whatever its spacing and case (Q015): in protocols that do not know it, it says nothing (Q017, Q179). */
+  done?(): void;
   /** The body ended. Writes `done`, or throws when no terminal signal was seen. */
   end(): void;
 }

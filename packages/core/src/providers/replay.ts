@@ -4,7 +4,6 @@
  * model it came from.
  */
 import {
-  toolCallsOf,
   type AssistantContent,
   type AssistantMessage,
   type ImageContent,
@@ -15,9 +14,8 @@ import {
   type UserMessage,
 } from "../llm/message.ts";
 import { BowlineError } from "../errors.ts";
-import { isRecord } from "../json-value.ts";
 import type { Model } from "../llm/model.ts";
-import { createWireIds, toWireName, type NameLimits } from "./tool-names.ts";
+import { createWireIds, isWireId, toWireName, type NameLimits } from "./tool-names.ts";
 
 /** A user message whose content is always parts. */
 interface ReplayUser {
@@ -42,48 +40,62 @@ export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
  * `invalid_argument` when nothing of it can be sent.
  */
 export function toReplay(messages: readonly Message[], model: Model, limits: NameLimits): ReplayMessage[] {
-  const nextId = createWireIds(limits.idLength);
-  const results = pairResults(messages);
+  const { results, ids } = pairResults(messages);
+  const arePlain = ids.length === results.length && ids.every((id) => isWireId(id, limits.idLength));
+  const nextId = arePlain ? (id: string) => id : createWireIds(limits.idLength);
+  let calls = 0;
   // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
   // Nor is an answer that was cut off at the very end sent back: the model is to answer, not to complete it.
   const end = messages.findLastIndex(
-    (message) =>
-      message.role === "user" || (message.role === "assistant" && !/^(?:error|aborted)$/.test(message.stopReason)),
+    (message) => message.role === "user" || (message.role === "assistant" && !isCut(message)),
   );
-  const replay = messages.slice(0, end + 1).flatMap((message) => {
-    if (message.role === "assistant") return replayAssistant(message);
-    return message.role === "user" ? replayUser(message) : [];
-  });
+  const replay: ReplayMessage[] = [];
+  for (const message of messages.slice(0, end + 1)) {
+    if (message.role === "assistant") addAssistant(message);
+    else if (message.role === "user") addUser(message);
+  }
   assertSendable(replay);
   return replay;
 
-  function replayUser({ content }: UserMessage): ReplayMessage[] {
+  function addUser({ content }: UserMessage): void {
     const parts = cleanParts(typeof content === "string" ? [{ type: "text", text: content }] : content, model);
-    return parts.length > 0 ? [{ role: "user", content: parts }] : [];
+    if (parts.length > 0) replay.push({ role: "user", content: parts });
   }
 
-  function replayAssistant({ stopReason, ...message }: AssistantMessage): ReplayMessage[] {
-    // A failed answer is no part of the conversation (Q163); an aborted one keeps what the user saw of it, its text.
-    if (stopReason === "error") return [];
-    const aborted = stopReason === "aborted";
+  // Every request brings the whole transcript here: what goes out as it is, is not copied, and lists are of their final size.
+  function addAssistant(message: AssistantMessage): void {
     const { api, provider, id } = model;
-    const own = !aborted && message.api === api && message.provider === provider && message.model === id;
-    const content: AssistantContent[] = [];
-    const answers: ReplayResult[] = [];
-    for (const part of message.content) {
-      if (part.type === "text") {
-        const text = wellFormed(part.text);
-        if (text.trim() !== "") content.push(own ? { ...part, text } : { type: "text", text });
-      } else if (part.type === "toolCall") {
-        if (aborted) continue;
-        const { thoughtSignature: _, ...bare } = part;
-        const call = { ...(own ? part : bare), id: nextId(part.id), name: toWireName(part.name, limits.nameLength) };
-        content.push(call);
-        answers.push(replayResult(call, results.get(part)));
-      } else if (own && (part.type === "thinking" || part.protocol === api)) content.push(part);
+    const own = message.api === api && message.provider === provider && message.model === id && !isCut(message);
+    const firstCall = calls;
+    const parts = message.content.map((part) => replayPart(part, message, own));
+    // A failed answer is no part of the conversation (Q163).
+    if (message.stopReason === "error") return;
+    const content = parts.includes(undefined) ? parts.filter((part) => part !== undefined) : parts;
+    if (!content.some((part) => part?.type !== "thinking")) return;
+    replay.push({ role: "assistant", content: content as AssistantContent[] });
+    let index = firstCall;
+    for (const part of content) if (part?.type === "toolCall") replay.push(replayResult(part, results[index++]));
+  }
+
+  /** The part as it goes out, if it does: of an aborted answer only what the user saw of it, its text. */
+  function replayPart(
+    part: AssistantContent,
+    { stopReason }: AssistantMessage,
+    own: boolean,
+  ): AssistantContent | undefined {
+    if (part.type === "text") {
+      const text = wellFormed(part.text);
+      if (isBlank(text)) return undefined;
+      return own && text === part.text ? part : { ...(own && part), type: "text", text };
     }
-    const spoken = content.some(({ type }) => type !== "thinking");
-    return spoken ? [{ role: "assistant", content }, ...answers] : [];
+    if (part.type !== "toolCall")
+      return own && (part.type === "thinking" || part.protocol === model.api) ? part : undefined;
+    calls += 1;
+    if (stopReason === "aborted" || stopReason === "error") return undefined;
+    const id = nextId(part.id);
+    const name = toWireName(part.name, limits.nameLength);
+    const bare = own || part.thoughtSignature === undefined ? part : withoutSignature(part);
+    return id === bare.id && name === bare.name ? bare : { ...bare, id, name };
   }
 
   function replayResult({ id: toolCallId, name: toolName }: ToolCall, result?: ToolResultMessage): ReplayResult {
@@ -93,36 +105,62 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
   }
 }
 
+function isCut({ stopReason }: AssistantMessage): boolean {
+  return stopReason === "error" || stopReason === "aborted";
+}
+
+function withoutSignature(call: ToolCall): ToolCall {
+  const { thoughtSignature: _, ...bare } = call;
+  return bare;
+}
+
 /** Throws `invalid_argument` when nothing is left to send. */
 export function assertSendable(messages: readonly unknown[]): void {
   if (messages.length > 0) return;
   throw new BowlineError("invalid_argument", "There is no message to send.");
 }
 
-/** Each result with its call: the latest before it under that id that has none yet, since servers repeat ids (Q041). */
-function pairResults(messages: readonly Message[]): Map<ToolCall, ToolResultMessage> {
-  const results = new Map<ToolCall, ToolResultMessage>();
-  const open = new Map<string, ToolCall[]>();
+/**
+ * The results of all calls, in the order of the calls, and the different ids of the calls. A result belongs to the latest call before it under its id that has none
+ * yet, since servers repeat ids (Q041).
+ */
+function pairResults(messages: readonly Message[]): {
+  readonly results: readonly (ToolResultMessage | undefined)[];
+  readonly ids: readonly string[];
+} {
+  const results: (ToolResultMessage | undefined)[] = [];
+  /** The calls of one message that wait for a result, by their id. */
+  const open = new Map<string, number[]>();
   for (const message of messages) {
     if (message.role === "toolResult") {
       const call = open.get(message.toolCallId)?.shift();
-      if (call !== undefined) results.set(call, message);
+      if (call !== undefined) results[call] = message;
     } else if (message.role === "assistant") {
-      const calls = toolCallsOf(message);
-      for (const { id } of calls) open.set(id, []);
-      for (const call of calls) open.get(call.id)?.push(call);
+      const first = results.length;
+      for (const part of message.content) {
+        if (part.type !== "toolCall") continue;
+        const waiting = open.get(part.id);
+        if (waiting !== undefined && (waiting[0] ?? 0) >= first) waiting.push(results.length);
+        else open.set(part.id, [results.length]);
+        results.push(undefined);
+      }
     }
   }
-  return results;
+  return { results, ids: [...open.keys()] };
 }
 
 /** Empty text is refused by several servers (Q171), lone surrogates by more (Q130), images by text-only models. */
 function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
-  return parts.flatMap((part): UserContent[] => {
-    if (part.type === "image") return [cleanImage(part, model)];
+  const clean = parts.map((part) => {
+    if (part.type === "image") return cleanImage(part, model);
     const text = wellFormed(part.text);
-    return text.trim() === "" ? [] : [{ type: "text", text }];
+    return isBlank(text) ? undefined : ({ type: "text", text } as const);
   });
+  return clean.filter((part) => part !== undefined);
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text);
 }
 
 function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent {
@@ -138,23 +176,40 @@ function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent
 
 /** Text without lone surrogates (they become U+FFFD) and without NUL (Q130, Q131). */
 export function wellFormed(text: string): string {
-  if (!/[\u0000\ud800-\udfff]/.test(text)) return text;
-  return text.replace(/[\ud800-\udfff]/gu, "\ufffd").replaceAll("\u0000", "");
+  return isWellFormed(text) ? text : text.replace(/[\ud800-\udfff]/gu, "\ufffd").replaceAll("\u0000", "");
+}
+
+function isWellFormed(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\u0000");
 }
 
 /** The same for every string of a value: once it is JSON, a lone surrogate is escaped and can no longer be seen. */
 export function wellFormedValue(value: unknown): unknown {
-  if (typeof value === "string") return wellFormed(value);
-  if (Array.isArray(value)) return value.map(wellFormedValue);
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), wellFormedValue(inner)]));
+  return isWhole(value) ? value : mended(value);
 }
+
+function isWhole(value: unknown): boolean {
+  if (typeof value === "string") return isWellFormed(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.keys(value).every((key) => isWellFormed(key) && isWhole((value as Record<string, unknown>)[key]));
+}
+
+function mended(value: unknown): unknown {
+  if (typeof value === "string") return wellFormed(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(mended);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), mended(inner)]));
+}
+
+// In JSON, what `wellFormed` looks for stands as an escape.
+const suspect = /\\u(?:d[89a-f]|0000)/;
 
 /** The arguments as history must carry them: always the JSON of an object, so that one bad call does not spoil every later request (Q129). */
 export function argumentsJson(call: { readonly arguments: Record<string, unknown> }): string {
-  // In JSON, what `wellFormed` looks for stands as an escape; every escape is read, so that an escaped backslash is none.
-  const escapes = /\\(?:u(d[89a-f]..|0000)|.)/g;
-  return JSON.stringify(call.arguments).replace(escapes, (escape, code?: string) => {
+  const json = JSON.stringify(call.arguments);
+  if (!suspect.test(json)) return json;
+  // Every escape is read, so that an escaped backslash is none.
+  return json.replace(/\\(?:u(d[89a-f]..|0000)|.)/g, (escape, code?: string) => {
     if (code === undefined) return escape;
     return code === "0000" ? "" : "\ufffd";
   });

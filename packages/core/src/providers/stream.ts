@@ -5,24 +5,22 @@ import { defined } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamOptions } from "../llm/model.ts";
-import { EventStream } from "../llm/stream.ts";
+import { EventStream, type Push } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
 import { backoffMs } from "../transport/retry.ts";
 import { postForStream, type ChunkVerdict, type PostRequest } from "../transport/request.ts";
 import { createStreamDecoder, type DecoderOptions, type StreamDecoder } from "./decoder.ts";
 import type { Protocol } from "./protocol.ts";
 
-type Push = (batch: readonly AssistantMessageEvent[]) => void;
-
 /** What reads the bytes of one answer, as {@link StreamDecoder} does. */
 type Decoder = Pick<StreamDecoder, "message" | "started" | "ended" | "failure" | "push" | "end" | "fail">;
 
 /** One kind of model call: how it is asked, and what reads the answer. */
-export interface Wire extends Pick<Protocol, "encode"> {
+export interface Wire extends Pick<Protocol, "encode" | "asLearned" | "learn"> {
   createDecoder(model: Model, options: DecoderOptions): Decoder;
 }
 
-export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000 };
+export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000, totalMs: 0 };
 
 /** Answers that are no good are asked for again on a budget of their own: each costs the whole prompt. */
 const MAX_POOR_ANSWERS = 2;
@@ -42,7 +40,7 @@ export function streamWire(
   context: Context,
   options: StreamOptions,
 ): AssistantMessageEventStream {
-  return new EventStream((push, left) => call(wire, model, context, options, push, left));
+  return new EventStream((push, signal) => call(wire, model, context, options, push, signal), options.signal);
 }
 
 async function call(
@@ -50,16 +48,19 @@ async function call(
   model: Model,
   context: Context,
   options: StreamOptions,
-  push: Push,
-  left: AbortSignal,
+  push: Push<AssistantMessageEvent>,
+  signal: AbortSignal,
 ): Promise<AssistantMessage> {
   const { clock = systemClock, createId = randomId, random = Math.random, fetch = globalThis.fetch } = options;
-  const { maxRetries = 2, maxRetryDelayMs = 60_000, retryAfterOutput = false } = options;
-  const signal = AbortSignal.any([left, options.signal ?? left]);
+  const { maxRetries = 2, maxRetryDelayMs = 60_000, retryAfterOutput = false, onResponse } = options;
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const begunAt = clock.now();
   const toolNames = (context.tools ?? []).map((tool) => tool.name);
-  const request = prepare(wire, model, context, options);
+  let asked = wire.asLearned?.(model) ?? model;
+  let request = prepare(wire, asked, context, options);
   const secret = options.apiKey?.trim() ?? ""; // servers quote the key they refuse; it must not travel on
   let poorAnswers = 0;
+  let lessons = 0;
   let fresh = false;
   for (let attempt = 1; ; attempt++) {
     const decoder = wire.createDecoder(model, {
@@ -71,18 +72,25 @@ async function call(
     const failure = await ask(decoder);
     if (failure === undefined) return decoder.message;
     const error = secret ? reworded(failure, failure.message.replaceAll(secret, "[key]")) : failure;
+    const taught = decoder.started || maxRetries === 0 ? undefined : wire.learn?.(model, asked, error);
     const { code, status, retryable, retryAfterMs = 0 } = error;
     // The server is well, the answer was no good: empty, or a call that the model botched (Q092, Q104, Q207).
-    const isPoor = code === "empty_response" || status === 400 || (code === "server_error" && status === undefined);
-    const count = isPoor ? ++poorAnswers : attempt - poorAnswers;
+    const isPoor =
+      !taught && (code === "empty_response" || status === 400 || (code === "server_error" && status === undefined));
+    const count = isPoor ? ++poorAnswers : attempt - poorAnswers - lessons;
     const budget = isPoor ? Math.min(maxRetries, MAX_POOR_ANSWERS) : maxRetries;
     // A pooled connection that broke says nothing of the server: at once again, on one that is new (Q230).
     const isBroken = code === "connection_failed";
-    const delayMs = isBroken && !fresh ? 0 : backoffMs(count, error, random());
+    const delayMs = taught || (isBroken && !fresh) ? 0 : backoffMs(count, error, random());
     fresh ||= isBroken;
     const isTooLong = maxRetryDelayMs > 0 && retryAfterMs > maxRetryDelayMs && retryable;
     const isShown = decoder.started && !retryAfterOutput;
-    if (isShown || !retryable || count > budget || signal.aborted || isTooLong) {
+    // A wait that the limit of the whole call would end is not begun: this failure says more (Q235).
+    const isLate = timeouts.totalMs > 0 && clock.now() + delayMs - begunAt >= timeouts.totalMs;
+    if (taught) {
+      lessons++;
+      request = prepare(wire, (asked = taught), context, options);
+    } else if (isShown || !retryable || count > budget || signal.aborted || isTooLong || isLate) {
       const message = `${error.message} (the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;
       push(decoder.fail(isTooLong ? reworded(error, message) : error));
       return decoder.message;
@@ -98,20 +106,20 @@ async function call(
     const emit = (events: AssistantMessageEvent[]): ChunkVerdict => {
       const { usage } = decoder.message;
       if (decoder.ended && model.cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, model.cost) }));
-      push(events);
+      push(events, decoder.ended);
       if (decoder.ended || decoder.failure !== undefined) return "complete";
       return events.length > 0 ? "progress" : "alive";
     };
     try {
       await postForStream(await request, {
-        ...DEFAULT_TIMEOUTS,
-        ...options.timeouts,
+        ...timeouts,
+        begunAt,
         fetch,
         clock,
         signal,
         fresh,
         model: model.id,
-        onResponse: (response) => callHook("onResponse", () => options.onResponse?.(response, model)),
+        onResponse: onResponse && ((response) => callHook("onResponse", () => onResponse(response, model))),
         onChunk: (chunk) => emit(decoder.push(chunk)),
       });
       emit(decoder.end());
@@ -122,7 +130,7 @@ async function call(
   }
 }
 
-/** The request is made once, for all tries; a failure is kept so that it ends the stream rather than throwing. */
+/** The request is made once, for all tries that nothing was learned between; a failure is kept so that it ends the stream rather than throwing. */
 async function prepare(wire: Wire, model: Model, context: Context, options: StreamOptions): Promise<PostRequest> {
   const request = wire.encode(model, context, options);
   const body = { ...request.body, ...options.extraBody };

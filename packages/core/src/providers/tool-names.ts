@@ -14,21 +14,25 @@ export interface NameLimits {
  * order of the transcript, so that a longer transcript keeps the ids, and the cached prefix, of a shorter one.
  */
 export function createWireIds(length: number): (id: string) => string {
-  const taken = new Set<string>();
-  /** The last number tried behind a base, so that a repeated id costs the same each time. */
-  const numbers = new Map<string, number>();
+  /** What is taken, each with the last number that was tried behind it, so that a repeated id costs the same each time. */
+  const taken = new Map<string, number>();
   return (id) => {
     const base = clean(id, length) || "call";
+    let number = taken.get(base) ?? 1;
     let candidate = base;
-    let number = numbers.get(base) ?? 1;
     while (taken.has(candidate)) {
       const suffix = `_${++number}`;
       candidate = base.slice(0, length - suffix.length) + suffix;
     }
-    numbers.set(base, number);
-    taken.add(candidate);
+    taken.set(base, number);
+    if (candidate !== base) taken.set(candidate, 1);
     return candidate;
   };
+}
+
+/** Whether it goes out as it is. */
+export function isWireId(id: string, length: number): boolean {
+  return id !== "" && clean(id, length) === id;
 }
 
 /** A tool's name for the wire. A transcript holds names that a model made up; one bad name would spoil every later request. */

@@ -115,6 +115,7 @@ export const vendors: readonly Vendor[] = [
     api: "openai-chat",
     baseUrl: "https://api.groq.com/openai/v1",
     keyVariable: "GROQ_API_KEY",
+    compat: { plainEfforts: true },
     defaultModel: "openai/gpt-oss-120b",
     families: [{ ids: "llama|gemma|kimi|allam|compound", reasoning: false }],
   },
@@ -160,6 +161,7 @@ export const vendors: readonly Vendor[] = [
     api: "openai-chat",
     baseUrl: "https://api.together.xyz/v1",
     keyVariable: "TOGETHER_API_KEY",
+    compat: { plainEfforts: true },
   },
   {
     id: "fireworks",
@@ -167,7 +169,7 @@ export const vendors: readonly Vendor[] = [
     api: "openai-chat",
     baseUrl: "https://api.fireworks.ai/inference/v1",
     keyVariable: "FIREWORKS_API_KEY",
-    compat: { structuredOutput: "no_tools", cacheKeyField: "prompt_cache_key" },
+    compat: { structuredOutput: "no_tools", cacheKeyField: "prompt_cache_key", plainEfforts: true },
   },
   {
     id: "cerebras",
@@ -179,6 +181,7 @@ export const vendors: readonly Vendor[] = [
       maxTokensField: "max_completion_tokens",
       structuredOutput: "no_tools",
       schemaKeywords: cerebrasKeywords,
+      plainEfforts: true,
     },
   },
   {

@@ -2,15 +2,18 @@
  * An agent whose runs are kept. What a run did stands in the log before it goes on: messages by an awaited listener, a tool's intent
  * before it starts and its result after it ended, by the agent's effects. So another process can go on where this one stopped.
  */
-import type { Agent } from "../agent/agent.ts";
+import type { Agent, PromptOptions } from "../agent/agent.ts";
 import type { Effects } from "../agent/effects.ts";
 import type { AgentEvent, AgentMessage } from "../agent/event.ts";
 import type { InterruptedRun, RunResult } from "../agent/run.ts";
 import type { SettledCall } from "../agent/run-tool.ts";
 import { onAbort, systemClock } from "../clock.ts";
 import { BowlineError, isBowlineError, toBowlineError } from "../errors.ts";
+import type { InferSchema } from "../infer-schema.ts";
+import { defined } from "../json-value.ts";
 import type { Entry, EntryBody } from "./entry.ts";
 import { entriesOfEvent } from "./event-entries.ts";
+import { keepQueues } from "./kept-queues.ts";
 import { inJson, outcomeOf, unansweredResults, unwritable } from "./recorded-calls.ts";
 import type { RunState } from "./session-state.ts";
 import { openSession, type Session, type SessionOptions } from "./session.ts";
@@ -23,10 +26,19 @@ export interface AgentSession {
   /**
    * Goes on with {@link interrupted}; undefined when there is none. Tools with a recorded result are not run again; those that were
    * running are run again if they say `replay: "safe"`, and reported to the model as unknown otherwise. A run that was being
-   * aborted is brought to its end. A prompt instead of this ends the run as `interrupted`, its calls answered.
+   * aborted is brought to its end. A prompt instead of this ends the run as `interrupted`, its calls answered. `output` is the
+   * schema of a run that was asked for a value, once more.
    */
-  resume(this: void): Promise<RunResult | undefined>;
-  /** Ends the keeping; the session stays open. */
+  resume<const TSchema>(
+    this: void,
+    options?: Pick<PromptOptions<TSchema>, "output">,
+  ): Promise<RunResult<InferSchema<TSchema>> | undefined>;
+  /**
+   * Resolves when what was queued so far (`steer`, `followUp`) is in the log, from which the next process takes what no run has
+   * taken. Rejects when it could not be written.
+   */
+  queued(this: void): Promise<void>;
+  /** Ends the keeping; the session stays open. What waits in the agent's queues is the agent's alone from then on. */
   detach(this: void): void;
 }
 
@@ -45,9 +57,13 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
   if (agent.state.messages.length > 0) {
     throw new BowlineError("invalid_state", "The agent has messages already: a session begins with a new agent.");
   }
-  let { run: last } = await session.state();
-  let open = last?.reason === undefined && last?.hasBegun === true && !(await isRewound(session)) ? last : undefined;
-  const interrupted = open && { ...positionOf(open), seq: ((await session.lastSeq()) + 1) * SEQ_PER_ENTRY };
+  const rewound = await isRewound(session);
+  const state = await session.state();
+  let { run: last } = state;
+  let open = last?.reason === undefined && last?.hasBegun === true && !rewound ? last : undefined;
+  // An entry for each life of a run keeps the numbers of their events apart.
+  const reopened = open && (await session.append({ type: "reopen", runId: open.runId }));
+  const interrupted = open && { ...positionOf(open), seq: ((reopened?.seq ?? 0) + 1) * SEQ_PER_ENTRY };
   const ids = new WeakMap<AgentMessage, string>();
   for (const { id, message } of await session.contextEntries()) {
     agent.state.messages.push(message as AgentMessage);
@@ -71,6 +87,7 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
 
   const before = agent.effects;
   agent.effects = { ...before, step, recorded };
+  const queues = keepQueues(agent, session, (!rewound && state.queued) || [], add);
   /** After an abort the run does not wait for what takes long: one event is kept behind the other all the same. */
   let keeping: Promise<void> = Promise.resolve();
   const unsubscribe = agent.subscribe((event, signal) => {
@@ -86,14 +103,16 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     get interrupted() {
       return open && interrupted;
     },
-    async resume() {
+    async resume(options) {
       if (open === undefined || interrupted === undefined) return undefined;
       const { isAborted } = open;
-      const running = agent.resume(interrupted);
+      const running = agent.resume(interrupted, options);
       if (isAborted) agent.abort();
       return running;
     },
+    queued: queues.written,
     detach() {
+      queues.release();
       unsubscribe();
       stopListening();
       if (before === undefined) delete agent.effects;
@@ -109,8 +128,10 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     }
     if (isAnswered(event)) return;
     for (const body of bodies) {
-      const { id } = await add(body, "args" in body ? () => ({ ...body, args: inJson(body.args) }) : undefined);
-      if (event.type === "message_end") know(event.message, id);
+      if (event.type === "message_end") {
+        const queuedId = queues.take(event.message);
+        know(event.message, (await add({ ...body, ...defined({ queuedId }) })).id);
+      } else await add(body, "args" in body ? () => ({ ...body, args: inJson(body.args) }) : undefined);
     }
   }
 
@@ -127,7 +148,8 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     }
     if (event.resumed !== true) {
       const { model, thinkingLevel } = agent.state;
-      start = { type: "run_start", runId, model: { provider: model.provider, model: model.id, thinkingLevel } };
+      const asked = { provider: model.provider, model: model.id, thinkingLevel };
+      start = { type: "run_start", runId, model: asked, ...queues.ids() };
     }
     stopListening = onAbort(signal, () => {
       // Nobody can be told here; a store that fails says so with the next entry.
@@ -206,13 +228,13 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
   }
 
   /** `instead` makes an entry of one that is no JSON. After a failure nothing is written: what came behind would have a gap before it. */
-  async function add(body: EntryBody, instead?: (error: BowlineError) => EntryBody): Promise<Entry> {
+  async function add(body: EntryBody, instead?: (error: BowlineError) => EntryBody, id?: string): Promise<Entry> {
     if (failure !== undefined) throw failure;
     const first = start;
     start = undefined;
     try {
       if (first !== undefined) await session.append(first);
-      return await session.append(body);
+      return await session.append(body, id);
     } catch (error) {
       if (instead !== undefined && isBowlineError(error) && error.code === "invalid_argument")
         return add(instead(error));
@@ -226,16 +248,16 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
  * Opens a session, attaches the agent and goes on with the run that was interrupted, if there is one. The agent needs the model, the
  * tools and the hooks of the one before. Rejects as {@link openSession} and {@link attachSession} do.
  */
-export async function resumeSession<TContext>(
+export async function resumeSession<TContext, const TSchema>(
   store: Store,
   id: string,
   agent: Agent<TContext>,
-  options: SessionOptions = {},
-): Promise<AgentSession & { readonly result: RunResult | undefined }> {
+  options: SessionOptions & Pick<PromptOptions<TSchema>, "output"> = {},
+): Promise<AgentSession & { readonly result: RunResult<InferSchema<TSchema>> | undefined }> {
   const session = await openSession(store, id, options);
   try {
     const attached = await attachSession(agent, session);
-    const result = await attached.resume();
+    const result = await attached.resume(options);
     return { ...attached, interrupted: undefined, result };
   } catch (error) {
     await session.close();

@@ -1,5 +1,6 @@
 /** What a session's append-only log holds. A session is the fold of its entries; nothing is changed or removed. */
 import type { ErrorInfo } from "../errors.ts";
+import { defined } from "../json-value.ts";
 import type { Message } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
 
@@ -33,7 +34,12 @@ export interface SessionModel {
   readonly provider: string;
   readonly model: string;
   readonly thinkingLevel?: string;
+  /** Who answers, where an application has several agents. */
+  readonly agent?: string;
 }
+
+/** Of messages that wait: for the next model call, or for when the run would stop. */
+export type QueueKind = "steering" | "followUp";
 
 export type EntryBody =
   /** `model` here lets a reader know it without going back beyond the last run. */
@@ -44,7 +50,11 @@ export type EntryBody =
       readonly model?: SessionModel;
       /** It has no message of its own to begin with: the model was asked about what was there. */
       readonly continues?: true;
+      /** The `queued` entries from before that still wait; absent when none does. */
+      readonly queuedIds?: readonly string[];
     }
+  /** Another process found the run open: numbers of the run's events go on beyond this entry. */
+  | { readonly type: "reopen"; readonly runId: string }
   | {
       readonly type: "run_end";
       readonly runId: string;
@@ -52,7 +62,17 @@ export type EntryBody =
       readonly usage?: Usage;
       readonly error?: ErrorInfo;
     }
-  | { readonly type: "message"; readonly runId?: string; readonly message: SessionMessage }
+  | {
+      readonly type: "message";
+      readonly runId?: string;
+      readonly message: SessionMessage;
+      /** The `queued` entry that it waited as. */
+      readonly queuedId?: string;
+    }
+  /** It waits for a run to take it: it is in the transcript when a `message` names this entry. */
+  | { readonly type: "queued"; readonly queue: QueueKind; readonly message: SessionMessage }
+  /** What waits in this queue is not wanted any more. */
+  | { readonly type: "queue_clear"; readonly queue: QueueKind }
   | ({ readonly type: "model_change" } & SessionModel)
   /**
    * From here on a model is shown `summary`, as it is and unless it is empty, for what comes before `firstKeptId` (`null`: before
@@ -129,7 +149,10 @@ export type AnyEntry = EntryBase & { readonly type: string };
 const knownTypes: Readonly<Record<Entry["type"], true>> = {
   run_start: true,
   run_end: true,
+  reopen: true,
   message: true,
+  queued: true,
+  queue_clear: true,
   model_change: true,
   compaction: true,
   label: true,
@@ -144,4 +167,12 @@ const knownTypes: Readonly<Record<Entry["type"], true>> = {
 
 export function isKnownEntry(entry: AnyEntry): entry is Entry {
   return Object.hasOwn(knownTypes, entry.type);
+}
+
+/** The model that an entry names: of a run that began, or of a choice. */
+export function modelIn(entry: Entry): SessionModel | undefined {
+  if (entry.type === "run_start") return entry.model;
+  if (entry.type !== "model_change") return undefined;
+  const { provider, model, thinkingLevel, agent } = entry;
+  return { provider, model, ...defined({ thinkingLevel, agent }) };
 }

@@ -7,6 +7,7 @@ export type {
   Entry,
   EntryBase,
   EntryBody,
+  QueueKind,
   RunEnd,
   SessionHeader,
   SessionMessage,
@@ -16,13 +17,14 @@ export type { MessageEntry } from "./messages.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { createSession, openSession } from "./session.ts";
 export type { ForkOptions, NewSession, Session, SessionOptions } from "./session.ts";
-export type { RecordedAnswer, RecordedCall, RunState, SessionState } from "./session-state.ts";
+export type { QueuedMessage, RecordedAnswer, RecordedCall, RunState, SessionState } from "./session-state.ts";
 export { checkSessionId } from "./store.ts";
 export type {
   FollowOptions,
   ListOptions,
   ReadOptions,
   SessionDamage,
+  SessionHolder,
   SessionPage,
   SessionSummary,
   SessionWriter,

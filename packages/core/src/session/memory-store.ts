@@ -1,5 +1,5 @@
 /** Sessions that last as long as the process: for tests, pages and workers. Entries are kept as JSON, as in a file. */
-import { onAbort } from "../clock.ts";
+import { onAbort, systemClock, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { AnyEntry, SessionHeader } from "./entry.ts";
 import {
@@ -25,11 +25,12 @@ interface Log {
   /** Called when something was appended, and when the log is deleted. */
   readonly waiting: Set<() => void>;
   summary: SessionSummary;
-  isHeld: boolean;
+  /** Since when it is held for writing. */
+  heldSince: number | undefined;
   isDeleted: boolean;
 }
 
-export function createMemoryStore(): Store {
+export function createMemoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const logs = new Map<string, Log>();
 
   return {
@@ -38,12 +39,12 @@ export function createMemoryStore(): Store {
       if (logs.has(header.id)) throw sessionExists(header.id);
       const copy = JSON.parse(toJson(header)) as SessionHeader;
       const summary = summaryOf(copy);
-      const log: Log = { header: copy, lines: [], waiting: new Set(), summary, isHeld: false, isDeleted: false };
+      const log: Log = { header: copy, lines: [], waiting: new Set(), summary, heldSince: undefined, isDeleted: false };
       add(log, entries);
       logs.set(header.id, log);
-      return hold(log);
+      return hold(log, clock);
     },
-    open: async (id) => hold(find(id)),
+    open: async (id) => hold(find(id), clock),
     load: async (id) => find(id).header,
     async *read(id, options) {
       const log = find(id);
@@ -60,10 +61,15 @@ export function createMemoryStore(): Store {
       ),
     async delete(id) {
       const log = find(id);
-      if (log.isHeld) throw sessionLocked(id, "this process");
+      if (log.heldSince !== undefined) throw sessionLocked(id, "this process");
       logs.delete(id);
       log.isDeleted = true;
       wake(log);
+    },
+    async holder(id) {
+      checkSessionId(id);
+      const since = logs.get(id)?.heldSince;
+      return since === undefined ? undefined : { isThisProcess: true, since };
     },
   };
 
@@ -75,9 +81,9 @@ export function createMemoryStore(): Store {
   }
 }
 
-function hold(log: Log): SessionWriter {
-  if (log.isHeld) throw sessionLocked(log.header.id, "this process");
-  log.isHeld = true;
+function hold(log: Log, clock: Clock): SessionWriter {
+  if (log.heldSince !== undefined) throw sessionLocked(log.header.id, "this process");
+  log.heldSince = clock.now();
   let isClosed = false;
   return {
     header: log.header,
@@ -94,7 +100,7 @@ function hold(log: Log): SessionWriter {
       add(log, entries);
     },
     async close() {
-      if (!isClosed) log.isHeld = false;
+      if (!isClosed) log.heldSince = undefined;
       isClosed = true;
     },
   };

@@ -1,7 +1,15 @@
 /** Where a session stands: its model, and its last run with whatever that left open. */
 import type { AssistantMessage } from "../llm/message.ts";
 import { addUsage, type Usage } from "../llm/usage.ts";
-import { isKnownEntry, type AnyEntry, type Entry, type RunEnd, type SessionModel } from "./entry.ts";
+import {
+  isKnownEntry,
+  modelIn,
+  type Entry,
+  type QueueKind,
+  type RunEnd,
+  type SessionMessage,
+  type SessionModel,
+} from "./entry.ts";
 import { pathTo, type ReadEntries } from "./path.ts";
 
 type EntryOf<T extends Entry["type"]> = Extract<Entry, { type: T }>;
@@ -10,6 +18,15 @@ export interface SessionState {
   readonly model?: SessionModel;
   /** The last run that is not another's; absent before the first. */
   readonly run?: RunState;
+  /** Messages that wait for a run to take them, in the order in which they came. */
+  readonly queued?: readonly QueuedMessage[];
+}
+
+export interface QueuedMessage {
+  /** Of its `queued` entry. */
+  readonly id: string;
+  readonly queue: QueueKind;
+  readonly message: SessionMessage;
 }
 
 export interface RunState {
@@ -43,35 +60,50 @@ export interface RecordedCall {
   readonly result?: EntryOf<"tool_result">;
 }
 
-/** The state at an entry (default: the last). Reads no further back than the run that was the last there began. */
+/**
+ * The state at an entry (default: the last). Reads no further back than to where the run that was the last there began, and to the
+ * messages that waited then.
+ */
 export async function sessionState(read: ReadEntries, at?: string): Promise<SessionState> {
   let hasModel = false;
   let hasRun = false;
+  const waited = new Set<string>();
   const path = await pathTo(read, at, (entry) => {
     if (!isKnownEntry(entry)) return false;
     hasModel ||= entry.type === "model_change" || (entry.type === "run_start" && entry.model !== undefined);
-    hasRun ||= isStart(entry);
-    return hasModel && hasRun;
+    waited.delete(entry.id);
+    if (!hasRun && isStart(entry)) {
+      hasRun = true;
+      for (const id of entry.queuedIds ?? []) waited.add(id);
+    }
+    return hasModel && hasRun && waited.size === 0;
   });
   const entries = path.filter(isKnownEntry);
-  const model = entries.findLast((entry) => modelOf(entry) !== undefined);
+  const model = entries.findLast((entry) => modelIn(entry) !== undefined);
   const begin = entries.findLastIndex(isStart);
+  const queued = queuedIn(entries);
   return {
-    ...(model && { model: modelOf(model) as SessionModel }),
+    ...(model && { model: modelIn(model) as SessionModel }),
     ...(begin >= 0 && { run: runState(entries[begin] as EntryOf<"run_start">, entries.slice(begin)) }),
+    ...(queued.length > 0 && { queued }),
   };
 }
 
 /** Runs that a run's tool started are part of it. */
-function isStart(entry: AnyEntry): boolean {
-  return isKnownEntry(entry) && entry.type === "run_start" && entry.parentRunId === undefined;
+function isStart(entry: Entry): entry is EntryOf<"run_start"> {
+  return entry.type === "run_start" && entry.parentRunId === undefined;
 }
 
-function modelOf(entry: Entry): SessionModel | undefined {
-  if (entry.type === "run_start") return entry.model;
-  if (entry.type !== "model_change") return undefined;
-  const { provider, model, thinkingLevel } = entry;
-  return { provider, model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
+function queuedIn(entries: readonly Entry[]): QueuedMessage[] {
+  let queued: QueuedMessage[] = [];
+  for (const entry of entries) {
+    if (entry.type === "queued") queued.push({ id: entry.id, queue: entry.queue, message: entry.message });
+    else if (entry.type === "queue_clear") queued = queued.filter(({ queue }) => queue !== entry.queue);
+    else if (entry.type === "message") queued = queued.filter(({ id }) => id !== entry.queuedId);
+    // A run knows what waits: what it does not name was left behind by a rewind.
+    else if (isStart(entry)) queued = queued.filter(({ id }) => entry.queuedIds?.includes(id) === true);
+  }
+  return queued;
 }
 
 function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly Entry[]): RunState {
@@ -119,6 +151,9 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
         isAborted ||= entry.runId === runId;
         break;
       case "run_start":
+      case "reopen":
+      case "queued":
+      case "queue_clear":
       case "model_change":
       case "compaction":
       case "label":

@@ -84,14 +84,15 @@ export class Session implements AsyncDisposable {
 
   /**
    * Adds an entry behind the head. Resolves when it is as durable as the store promises; entries are in the order of the calls,
-   * awaited or not. Rejects as {@link SessionWriter.append} does, and with `invalid_state` if the session was opened to read.
+   * awaited or not. Rejects as {@link SessionWriter.append} does, and with `invalid_state` if the session was opened to read. `id`
+   * is one of {@link newId}, for who has to know it before.
    */
-  async append(body: EntryBody): Promise<Entry> {
+  async append(body: EntryBody, id: string = this.newId()): Promise<Entry> {
     const writer = this.#writer;
     if (writer === undefined) throw new BowlineError("invalid_state", "The session is open for reading only.");
     const rewound = this.#rewound;
     const parentId = rewound === undefined ? (writer.last?.id ?? null) : rewound;
-    const entry = this.#entry(writer.nextSeq, parentId, body);
+    const entry = this.#entry(writer.nextSeq, parentId, body, id);
     this.#rewound = undefined;
     const written = writer.append([entry]);
     this.#appended = written.catch(() => {});
@@ -102,6 +103,11 @@ export class Session implements AsyncDisposable {
       throw error;
     }
     return entry;
+  }
+
+  /** An id for an entry to come. */
+  newId(): string {
+    return this.#options.createId();
   }
 
   /** What is there now, of all branches, by `seq`. */
@@ -186,17 +192,20 @@ export class Session implements AsyncDisposable {
 
   /**
    * A new session, held for writing, that begins with copies of the entries that lead to `at`. A run that was open there is
-   * `interrupted` in the fork: it goes on here, under the same keys.
+   * `interrupted` in the fork: it goes on here, under the same keys, and so do messages that wait.
    */
   async fork({ at, id, metadata = this.header.metadata }: ForkOptions = {}): Promise<Session> {
     const path = await this.path(at);
     const copies = path.map((entry, seq) => ({ ...entry, seq, parentId: path[seq - 1]?.id ?? null }));
     const last = copies.at(-1);
-    const { run } = last === undefined ? {} : await this.state(last.id);
-    if (last !== undefined && run !== undefined && run.reason === undefined) {
-      const end: EntryBody = { type: "run_end", runId: run.runId, reason: "interrupted" };
-      copies.push(this.#entry(last.seq + 1, last.id, end));
-    }
+    const { run, queued = [] } = last === undefined ? {} : await this.state(last.id);
+    const ends: EntryBody[] = [...new Set(queued.map(({ queue }) => queue))].map((queue) => ({
+      type: "queue_clear",
+      queue,
+    }));
+    if (run !== undefined && run.reason === undefined)
+      ends.push({ type: "run_end", runId: run.runId, reason: "interrupted" });
+    for (const end of ends) copies.push(this.#entry(copies.length, copies.at(-1)?.id ?? null, end, this.newId()));
     const options = { ...this.#options, ...defined({ id, metadata }) };
     const header = newHeader(options, last && { sessionId: this.id, entryId: last.id });
     return new Session(this.#store, await this.#store.create(header, copies), this.#options);
@@ -224,9 +233,8 @@ export class Session implements AsyncDisposable {
     );
   }
 
-  #entry(seq: number, parentId: string | null, body: EntryBody): Entry {
-    const { clock, createId } = this.#options;
-    return { seq, id: createId(), parentId, timestamp: clock.now(), ...body };
+  #entry(seq: number, parentId: string | null, body: EntryBody, id: string): Entry {
+    return { seq, id, parentId, timestamp: this.#options.clock.now(), ...body };
   }
 
   /** Sees every append that was called before. */

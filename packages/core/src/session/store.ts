@@ -3,7 +3,7 @@
  * followers. `storeConformance` of `@bowline/core/testing` says whether a store keeps these contracts.
  */
 import { BowlineError } from "../errors.ts";
-import type { AnyEntry, SessionHeader } from "./entry.ts";
+import type { AnyEntry, SessionHeader, SessionModel } from "./entry.ts";
 
 /**
  * Every promise and iteration rejects with `not_found` for a session that is not there, `invalid_argument` for an id that
@@ -28,6 +28,18 @@ export interface Store {
   list(options?: ListOptions): Promise<SessionPage>;
   /** `session_locked` while it is held for writing. */
   delete(id: string): Promise<void>;
+  /** Who holds the session for writing; undefined when nobody does, also for a session that is not there. Cheap: for lists. */
+  holder(id: string): Promise<SessionHolder | undefined>;
+}
+
+export interface SessionHolder {
+  /** Whether it is the process that asks. */
+  readonly isThisProcess: boolean;
+  /** Absent where a store knows no processes. */
+  readonly pid?: number;
+  readonly host?: string;
+  /** When it took hold of the session, in milliseconds since the epoch. */
+  readonly since: number;
 }
 
 /** The one writer of a session, until it is closed. */
@@ -88,6 +100,8 @@ export interface SessionPage {
 export interface SessionSummary extends SessionHeader {
   /** As it was last named, or the beginning of the first user message. */
   readonly title?: string;
+  /** The model that was asked or chosen last. */
+  readonly model?: SessionModel;
   /** The latest time that an entry has. */
   readonly updatedAt: number;
   readonly entryCount: number;

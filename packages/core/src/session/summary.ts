@@ -1,7 +1,8 @@
 /** What a list of sessions shows, folded from the entries one by one, so that it can be kept beside a log and carried on. */
 import { BowlineError } from "../errors.ts";
 import { messageText, type UserMessage } from "../llm/message.ts";
-import { isKnownEntry, type AnyEntry, type SessionHeader } from "./entry.ts";
+import { defined } from "../json-value.ts";
+import { isKnownEntry, modelIn, type AnyEntry, type SessionHeader, type SessionModel } from "./entry.ts";
 import type { ListOptions, SessionPage, SessionSummary } from "./store.ts";
 
 const TITLE_LENGTH = 56;
@@ -14,14 +15,21 @@ export function summaryOf(header: SessionHeader): SessionSummary {
 export function addToSummary(summary: SessionSummary, entry: AnyEntry): SessionSummary {
   const isMessage = entry.type === "message";
   const title = titleAfter(entry, summary.title);
+  const model = modelAfter(entry, summary.model);
   return {
     ...summary,
-    ...(title !== undefined && { title }),
+    ...defined({ title, model }),
     // The latest, so that a clock that was set back does not make a session look older than it was.
     updatedAt: Math.max(summary.updatedAt, entry.timestamp),
     entryCount: summary.entryCount + 1,
     messageCount: summary.messageCount + (isMessage ? 1 : 0),
   };
+}
+
+/** The agent stays until another is named: runs do not say which it is. */
+function modelAfter(entry: AnyEntry, before: SessionModel | undefined): SessionModel | undefined {
+  const now = isKnownEntry(entry) ? modelIn(entry) : undefined;
+  return now === undefined ? before : { ...defined({ agent: before?.agent }), ...now };
 }
 
 function titleAfter(entry: AnyEntry, title: string | undefined): string | undefined {

@@ -72,8 +72,8 @@ export function createScriptedModel(
   const streamFn = (asked: Model, context: Context, streamOptions: StreamOptions): AssistantMessageEventStream => {
     calls.push({ model: asked, context: { ...context, messages: [...context.messages] }, options: streamOptions });
     const step = steps[next++];
-    return new EventStream(async (push, left) => {
-      const { clock = systemClock, signal = left } = streamOptions;
+    return new EventStream(async (push, signal) => {
+      const { clock = systemClock } = streamOptions;
       const writer = new MessageWriter({
         api: asked.api,
         provider: asked.provider,
@@ -93,7 +93,7 @@ export function createScriptedModel(
       }
       flush();
       return writer.message;
-    });
+    }, streamOptions.signal);
   };
   return {
     model,

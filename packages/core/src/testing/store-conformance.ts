@@ -214,6 +214,24 @@ const cases: Readonly<Record<string, Case>> = {
     same(await readAll(store, "s"), entries(2));
   },
 
+  async "who holds a session can be asked, also where there is none"(store, reopen) {
+    const other = await reopen();
+    const holders = async (): Promise<unknown[]> =>
+      Promise.all([store, other].map(async (one) => (await one.holder("s"))?.isThisProcess));
+    same(await holders(), [undefined, undefined]);
+    await fails("invalid_argument", store.holder(""));
+    const writer = await store.create(headerOf("s"));
+    same(await holders(), [true, true]);
+    const since = (await other.holder("s"))?.since;
+    check(Number.isFinite(since), `held since ${since}`);
+    same(await store.holder("t"), undefined);
+    await writer.close();
+    same(await holders(), [undefined, undefined]);
+    await using(await other.open("s"), async () => same(await holders(), [true, true]));
+    await other.delete("s");
+    same(await holders(), [undefined, undefined]);
+  },
+
   async "of several that open at once one gets it"(store, reopen) {
     await using(await store.create(headerOf("s")));
     const stores = [store, await reopen(), await reopen(), await reopen()];
@@ -298,6 +316,21 @@ const cases: Readonly<Record<string, Case>> = {
     await using(await store.create({ id: "s", createdAt: 9 }));
     same(await readAll(store, "s"), []);
     same((await store.list()).sessions, [{ id: "s", createdAt: 9, updatedAt: 9, entryCount: 0, messageCount: 0 }]);
+  },
+
+  async "a list says which model was asked or chosen last"(store) {
+    const [asked, chosen] = [
+      { provider: "p", model: "a", thinkingLevel: "low" },
+      { provider: "p", model: "b", agent: "x" },
+    ];
+    const first = [entry(0, { type: "run_start", runId: "r", model: asked })];
+    await using(await store.create(headerOf("s"), first), async (writer) => {
+      same((await store.list()).sessions[0]?.model, asked);
+      await writer.append([entry(1, { type: "model_change", ...chosen }), entry(2)]);
+      same((await store.list()).sessions[0]?.model, chosen);
+      await writer.append([entry(3, { type: "run_start", runId: "t", model: asked })]);
+      same((await store.list()).sessions[0]?.model, { ...asked, agent: "x" });
+    });
   },
 
   async "a list has titles, times and counts"(store, reopen) {

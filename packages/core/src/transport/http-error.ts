@@ -37,8 +37,10 @@ export function errorOfResponse(facts: ResponseFacts): BowlineError {
 export function errorOfEnvelope(envelope: unknown, status: number | undefined = statusIn(envelope)): BowlineError {
   const body = JSON.stringify(envelope) ?? "";
   const said = messageIn(envelope) ?? messageIn(body);
-  const facts = { status, headers: new Headers(), body, url: "", now: 0 };
-  return toError(facts, `The server reported an error in the stream: ${said}`);
+  const isLost = /unexpected endpoint/i.test(body); // LM Studio answers any path with 200 (Q019)
+  const facts = { status: isLost ? 404 : status, headers: new Headers(), body, url: "", now: 0 };
+  const hint = isLost ? " (does the base URL lack its /v1?)" : "";
+  return toError(facts, `The server reported an error in the stream: ${said}${hint}`);
 }
 
 type Facts = Omit<ResponseFacts, "status" | "model"> & { readonly status: number | undefined };
@@ -69,9 +71,10 @@ export function htmlTitle(body: string): string | undefined {
 function messageIn(given: unknown): string | undefined {
   const value = first(given);
   if (typeof value === "string") return quote(value) || undefined;
-  const { error, message, detail, errors, msg } = asRecord(value);
-  const said = [error, message, detail, errors, msg].map((part) => (part === undefined ? part : messageIn(part)));
-  return said.find((text) => text !== undefined);
+  const { error, message, detail, errors, msg, loc } = asRecord(value);
+  const all = [error, message, detail, errors, msg].map((part) => (part === undefined ? part : messageIn(part)));
+  const said = all.find((text) => text !== undefined);
+  return said && loc ? `${[loc].flat().join(".")}: ${said}` : said; // where in the request (Q106)
 }
 
 /** The status an envelope names, by number, type or code, at any depth of `error`. */

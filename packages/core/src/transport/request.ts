@@ -1,6 +1,7 @@
 /** One POST and its streamed body. Everything that can go wrong is thrown as a typed error; every wait can be aborted. */
 import { onAbort, type Clock } from "../clock.ts";
 import { BowlineError, errorText, isBowlineError } from "../errors.ts";
+import { asRecord } from "../json-value.ts";
 import { errorOfResponse } from "./http-error.ts";
 
 export interface PostRequest {
@@ -32,13 +33,20 @@ export interface PostOptions {
   readonly firstByteMs: number;
   /** Between two chunks; 0 is no limit. */
   readonly idleMs: number;
-  /** Between two chunks with content; 0 is no limit. */
+  /** Between two chunks with content; 0 is no limit. What refuses has none. */
   readonly progressMs: number;
-  readonly onResponse: (response: { status: number; headers: Record<string, string> }) => unknown;
+  /** From `begunAt` to the end of the answer; 0 is no limit. */
+  readonly totalMs: number;
+  /** When the call began, of which this may be a further try. */
+  readonly begunAt: number;
+  readonly onResponse?: ((response: { status: number; headers: Record<string, string> }) => unknown) | undefined;
   readonly onChunk: (chunk: Uint8Array) => ChunkVerdict;
 }
 
 const MAX_REDIRECTS = 3;
+const DRAIN_MS = 500;
+/** How much of a refusal is read: more than any reason takes. */
+const MAX_REFUSAL_LENGTH = 64 * 1024;
 
 /** Posts, then hands over the body chunk by chunk. Resolves when the body ended or `onChunk` said that the answer is complete. */
 export async function postForStream(request: PostRequest, options: PostOptions): Promise<void> {
@@ -50,32 +58,34 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     onAbort(options.signal, () => controller.abort(new BowlineError("aborted", "The request was aborted."))),
   ];
   let failing = "Could not reach";
+  let refusal: Response | undefined;
+  let words = "";
+  let failure: BowlineError | undefined;
   try {
     // A custom fetch may ignore its signal.
     const stopped = new Promise<never>((_, reject) => onAbort(signal, () => reject(signal.reason)));
     await Promise.race([exchange(), stopped]);
   } catch (error) {
-    throw signal.reason ?? (isBowlineError(error) ? error : connectionError(error, `${failing} ${url}`));
+    failure = signal.reason ?? (isBowlineError(error) ? error : connectionError(error, `${failing} ${url}`));
   } finally {
     for (const end of ends) end();
   }
+  if (refusal && failure?.code !== "aborted") throw errorOf(refusal); // it is one, whatever became of its words
+  if (failure) throw failure;
 
   async function exchange(): Promise<void> {
+    limit(options.totalMs, "did not finish within", options.begunAt);
     limit(options.firstByteMs, "sent no answer for");
     const response = await send();
     failing = "Lost the connection to";
-    if (!response.ok) {
-      const { status, headers } = response;
-      const body = await response.text().catch(() => ""); // the status counts, whatever became of its words
-      if (status >= 400) throw errorOfResponse({ status, headers, body, url, model: options.model, now: clock.now() });
-      const target = headers.get("location") ?? "another address"; // which browsers do not tell, nor the status
-      const message = `The server at ${url} redirects to ${target}: use that base URL.`;
-      throw new BowlineError("unexpected_response", message, { status });
-    }
     ends.pop()?.(); // the limit of the headers
+    if (!response.ok) refusal = response;
+    const decoder = new TextDecoder();
     const reader = response.body?.getReader();
     if (reader === undefined) return;
-    ends.push(() => void reader.cancel().catch(() => {})); // what is left is given up; how it ends is of no interest
+    let isComplete = false;
+    // How what is left ends is of no interest.
+    ends.push(() => void (isComplete ? drain(reader, clock) : reader.cancel()).catch(() => {}));
     const touch = limit(options.idleMs, "sent nothing for");
     const touchProgress = limit(options.progressMs, "sent no content for");
     for (;;) {
@@ -83,16 +93,34 @@ export async function postForStream(request: PostRequest, options: PostOptions):
       signal.throwIfAborted();
       if (done) return;
       touch();
+      if (refusal) {
+        words += decoder.decode(value, { stream: true });
+        if (words.length < MAX_REFUSAL_LENGTH) continue;
+        return;
+      }
       const verdict = options.onChunk(value);
-      if (verdict === "complete") return;
+      isComplete = verdict === "complete";
+      if (isComplete) return;
       if (verdict === "progress") touchProgress();
     }
   }
 
-  /** Limits silence: fires `ms` after the last call of what it returns; 0 never. The timer re-arms itself lazily: calls are cheap. */
-  function limit(ms: number, fault: string): () => void {
+  function errorOf({ status, headers }: Response): BowlineError {
+    if (status >= 400) {
+      const { model } = options;
+      return errorOfResponse({ status, headers, body: words, url, model, now: clock.now() });
+    }
+    const target = headers.get("location") ?? "another address"; // which browsers do not tell, nor the status
+    const message = `The server at ${url} redirects to ${target}: use that base URL.`;
+    return new BowlineError("unexpected_response", message, { status });
+  }
+
+  /**
+   * Limits silence: fires `ms` after the last call of what it returns, or after `last`; 0 never. The timer re-arms itself lazily:
+   * calls are cheap.
+   */
+  function limit(ms: number, fault: string, last = clock.now()): () => void {
     signal.throwIfAborted(); // the exchange goes on by itself for a moment: nothing may be begun that nobody ends
-    let last = clock.now();
     let cancel = (): void => {};
     const check = (): void => {
       const rest = last + ms - clock.now();
@@ -107,10 +135,11 @@ export async function postForStream(request: PostRequest, options: PostOptions):
 
   /** Asks, also where a redirect of the same origin points that keeps method and body (Q229): keys go nowhere else. */
   async function send(): Promise<Response> {
-    // Set one by one: a caller's own header replaces ours, whatever its case, where a list would send both.
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
-    if (fresh) headers.set("connection", "close");
+    // By their names in lower case: a caller's own header replaces ours, where fetch would send both.
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    if (fresh) headers.connection = "close";
     let target = url;
     for (let redirects = 0; ; redirects++) {
       signal.throwIfAborted();
@@ -123,12 +152,25 @@ export async function postForStream(request: PostRequest, options: PostOptions):
         ...(fresh && { keepalive: false }), // the default, but Bun takes it for this
       });
       signal.throwIfAborted();
-      await options.onResponse({ status: response.status, headers: Object.fromEntries(response.headers) });
+      await options.onResponse?.({ status: response.status, headers: Object.fromEntries(response.headers) });
       const next = redirectOf(response, target);
       if (next === undefined || redirects === MAX_REDIRECTS) return response;
       await response.body?.cancel();
       target = next;
     }
+  }
+}
+
+/**
+ * Reads what follows a complete answer, mostly nothing: only then does its connection serve the next request. A body that is open
+ * still after `DRAIN_MS` is given up.
+ */
+async function drain(reader: ReadableStreamDefaultReader, clock: Clock): Promise<void> {
+  const stop = clock.setTimer(DRAIN_MS, () => void reader.cancel().catch(() => {}));
+  try {
+    while (!(await reader.read()).done);
+  } finally {
+    stop();
   }
 }
 
@@ -142,9 +184,8 @@ function redirectOf({ status, headers }: Response, url: string): string | undefi
 
 /** Node hides the reason in `cause`; without it "fetch failed" says nothing. */
 function connectionError(error: unknown, failing: string): BowlineError {
-  const cause =
-    error instanceof Error ? (error.cause as { code?: string | number; message?: string } | undefined) : undefined;
-  const why = String(cause?.code ?? cause?.message ?? errorText(error));
+  const { code: reason, message } = asRecord(asRecord(error).cause);
+  const why = errorText(reason ?? message ?? error);
   const code = why.includes("_TIMEOUT") ? "timeout" : "connection_failed"; // fetch has limits of its own (Q236)
   return new BowlineError(code, `${failing}: ${why}`, { retryable: true, cause: error });
 }

@@ -9,16 +9,17 @@ import { BowlineError } from "../errors.ts";
 export type SseListener = (data: string, name: string) => void;
 
 export interface SseOptions {
-  /** The longest event in UTF-16 units (Q029). Default 64 Mi. */
+  /**
+   * The longest event, and the longest answer that is no stream, in UTF-16 units; what is longer is `stream_corrupt` (Q029). Default
+   * 64 Mi: an answer with a large image in it, and no more than a process can hold.
+   */
   readonly maxEventLength?: number;
 }
 
 const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;
-/** How much of a body that is no event stream is kept to explain what it was. */
-const STRAY_LIMIT = 8 * 1024 * 1024;
 
 export interface SseReader {
-  /** Lines that were no field of an event stream, joined: what the body was instead, up to 8 Mi units. */
+  /** Lines before the first event that were no field of one, joined: what the body was instead. */
   readonly stray: string;
   push(chunk: Uint8Array): void;
   /** The end of the body: the last line and the last event need no terminator. */
@@ -37,6 +38,7 @@ export function createSseReader(
   let data: string | undefined;
   let name = "";
   let stray = "";
+  let isStream = false;
   return {
     get stray() {
       return stray;
@@ -88,7 +90,9 @@ export function createSseReader(
     else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3)) name = valueAt(text, start + 6, end);
     else {
       const line = text.slice(start, end);
-      if (!/^(?:data|event|id|retry)?(?::|$)/.test(line) && stray.length < STRAY_LIMIT) stray += `${line}\n`;
+      if (isStream || /^(?:data|event|id|retry)?(?::|$)/.test(line)) return;
+      stray += `${line}\n`;
+      if (stray.length > maxEventLength) refuse();
     }
   }
 
@@ -98,13 +102,16 @@ export function createSseReader(
   }
 
   function dispatch(): void {
-    if (data) listener(data, name);
+    if (data) {
+      listener(data, name);
+      isStream = true;
+    }
     data = undefined;
     name = "";
   }
 
   function refuse(): never {
-    throw new BowlineError("stream_corrupt", `One event of the stream is longer than ${maxEventLength} characters.`);
+    throw new BowlineError("stream_corrupt", `The server sent more than ${maxEventLength} characters in one piece.`);
   }
 }
 

@@ -30,6 +30,18 @@ export const breakages = {
     to: "      for (const { settle } of batch) settle();\n      await new Promise((resolve) => setTimeout(resolve, 5));\n      await writeAll(this.#file, bytes);\n",
     found: /was acknowledged and is lost|has an effect and no intent/,
   },
+  "a message that waited is not said to be taken": {
+    file: "session/agent-session.ts",
+    from: "const queuedId = queues.take(event.message);",
+    to: "const queuedId = queues.take(event.message) && undefined;",
+    found: /times in the transcript/,
+  },
+  "a message is said to be queued before it is written": {
+    file: "session/kept-queues.ts",
+    from: "    written = add(body, undefined, id);\n",
+    to: "    setTimeout(() => add(body, undefined, id).catch(() => {}), 20);\n",
+    found: /is 0 times in the transcript/,
+  },
 } as const satisfies Readonly<Record<string, Breakage>>;
 
 /** The child of a broken copy, in a folder that goes away. Rejects when the text to break is no longer there. */

@@ -1,8 +1,10 @@
 /**
  * A process that is killed while its agent works: `child.ts <folder> <session> <base URL>`. Begins the task, or goes on with it, and
  * says in lines of JSON which entries were acknowledged and, at last, how it ended. Tools have their effects in a ledger beside the
- * session: a line an execution, on the disk before the tool goes on.
+ * session: a line an execution, on the disk before the tool goes on. While they run, some steer the run: it is said of a message
+ * when it is in the log.
  */
+import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Agent, createCompaction, defineTool, requireApproval, type AgentTool } from "../../src/agent/index.ts";
@@ -53,6 +55,13 @@ async function work(path: string): Promise<unknown> {
   const { run: before } = await session.state();
   const agent = createAgent(join(path, `${id}.ledger`));
   const attached = await attachSession(agent, session);
+  agent.subscribe((event) => {
+    if (event.type !== "tool_execution_start" || Math.random() < 0.7) return;
+    const note = randomUUID();
+    const turn = /^t\d+/.exec(event.toolCallId)?.[0] ?? "";
+    agent.steer({ role: "user", content: `Note ${turn} of Task ${id}: ${note}`, timestamp: Date.now() });
+    void attached.queued().then(() => say({ queued: note }));
+  });
   const run = (await attached.resume()) ?? (before?.reason === "done" ? undefined : await agent.prompt(`Task ${id}`));
   await session.close();
   return { ended: run?.reason ?? "done", error: run?.error };
@@ -84,6 +93,7 @@ function createAgent(ledger: string): Agent {
     },
     getApiKey: () => "sk-test",
     beforeToolCall: requireApproval({ needed: ({ toolCall }) => toolCall.name === "send" }),
+    steeringMode: "all",
     transformContext: compaction.transformContext,
     streamFn: compaction.wrap(streamOpenaiChat),
   });

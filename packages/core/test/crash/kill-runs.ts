@@ -33,6 +33,9 @@ export interface KillReport {
   again: number;
   /** Calls that were reported to the model as unknown. */
   unknown: number;
+  /** Messages that steered a run, and of those such as another process found waiting. */
+  steered: number;
+  foundWaiting: number;
   /** Files whose end was torn. */
   torn: number;
   requests: number;
@@ -57,6 +60,8 @@ export async function killRuns({ kills, lanes = 6, onProgress, ...options }: Kil
     executions: 0,
     again: 0,
     unknown: 0,
+    steered: 0,
+    foundWaiting: 0,
     torn: 0,
     requests: 0,
     summaries: 0,
@@ -120,8 +125,9 @@ export async function killRuns({ kills, lanes = 6, onProgress, ...options }: Kil
     const [code, signal] = (await closed) as [number | null, string | null];
     clearTimeout(limit);
     for (const line of lines()) {
-      const { acknowledged = [] } = JSON.parse(line) as { acknowledged?: string[] };
+      const { acknowledged = [], queued } = JSON.parse(line) as { acknowledged?: string[]; queued?: string };
       for (const entry of acknowledged) task.acknowledged.add(entry);
+      if (queued !== undefined) task.queued.add(queued);
     }
     if (signal === null && code !== 0) report.problems.push(`${id}: the child failed: ${complaint}`);
     return { ended: lines().at(-1) ?? "", wasKilled: signal === "SIGKILL" };
@@ -131,6 +137,8 @@ export async function killRuns({ kills, lanes = 6, onProgress, ...options }: Kil
 /** What is known of one task, from kill to kill. */
 class Task {
   readonly acknowledged = new Set<string>();
+  /** Messages that were said to be in the log. */
+  readonly queued = new Set<string>();
   readonly #folder: string;
   readonly #id: string;
   readonly #report: KillReport;
@@ -151,6 +159,7 @@ class Task {
       return;
     }
     const session = await openSession(store, this.#id, { readOnly: true });
+    this.#report.foundWaiting += (await session.state()).queued?.length ?? 0;
     const entries: Entry[] = [];
     for await (const entry of session.entries()) entries.push(entry as Entry);
     for (const { message } of session.damage) {
@@ -221,7 +230,13 @@ class Task {
         `${intent.toolName} ${key}: in doubt ${isInDoubt}, told ${told.has(key)}`,
       );
     }
+    const notes = all.flatMap((message) => noteIn(message));
+    for (const note of new Set([...this.queued, ...notes])) {
+      const times = notes.filter((other) => other === note).length;
+      this.#must(times === 1, `the queued message ${note} is ${times} times in the transcript`);
+    }
     const ran = [...this.#ran.values()];
+    this.#report.steered += notes.length;
     this.#report.tasks++;
     this.#report.unknown += told.size;
     this.#report.executions += ran.reduce((sum, times) => sum + times, 0);
@@ -231,6 +246,11 @@ class Task {
   #must(holds: boolean, problem: string): void {
     if (!holds) this.#report.problems.push(`${this.#id}: ${problem}`);
   }
+}
+
+function noteIn({ role, ...message }: AgentMessage): string[] {
+  const text = role === "user" && "content" in message ? message.content : "";
+  return /^Note t\d+ of Task \w+: ([\w-]+)$/.exec(typeof text === "string" ? text : "")?.slice(1) ?? [];
 }
 
 function unknownKey(text: string): string[] {

@@ -49,9 +49,10 @@ export async function startModelServer(): Promise<ModelServer> {
 
 /** One to four calls, by the task and the turn, so that a call that is asked for again is the same. */
 function nextTurn(messages: readonly Asked[]): ScriptedTurn {
-  const { role, tool_call_id: last = "" } = messages.at(-1) ?? { role: "" };
+  const { role, content: said, tool_call_id: last = "" } = messages.at(-1) ?? { role: "", content: "" };
   const task = messages.map(({ content }) => /Task (\w+)/.exec(JSON.stringify(content))?.[1]).find(Boolean) ?? "";
-  const turn = role === "tool" ? Number(/^t(\d+)_/.exec(last)?.[1]) + 1 : 1;
+  const steered = /^Note t(\d+) /.exec(typeof said === "string" ? said : "")?.[1];
+  const turn = role === "tool" || steered !== undefined ? Number(steered ?? /^t(\d+)_/.exec(last)?.[1]) + 1 : 1;
   if (turn > TURNS) return { text: "All done." };
   const mixed = Buffer.from(`${task} ${turn}`).reduce((sum, byte) => (sum * 31 + byte) % 65_521, 7);
   const calls = Array.from({ length: 1 + (mixed % 4) }, (_, number) => ({

@@ -16,8 +16,7 @@ import type { ModelProvider } from "./types.ts";
 
 export function toStreamFn(provider: ModelProvider): StreamFn {
   return (model, { systemPrompt = "", messages, tools = [] }, { signal, maxTokens, clock = systemClock }) =>
-    new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, left) => {
-      const stop = signal === undefined ? left : AbortSignal.any([signal, left]);
+    new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, stop) => {
       const from = { api: model.api, provider: model.provider, model: model.id, timestamp: clock.now() };
       const content: AssistantContent[] = [];
       const message: AssistantMessage = { role: "assistant", content, ...from, usage: {}, stopReason: "stop" };
@@ -79,7 +78,7 @@ export function toStreamFn(provider: ModelProvider): StreamFn {
         emit({ type: "error", attempt: 1, reason, error: message });
       }
       return message;
-    });
+    }, signal);
 }
 
 function failure(thrown: unknown, { aborted }: AbortSignal): BowlineError {

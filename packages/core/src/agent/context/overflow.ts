@@ -11,19 +11,16 @@ import {
 } from "../../llm/event.ts";
 import type { AssistantMessage, Context } from "../../llm/message.ts";
 import type { AssistantMessageStream, Model, StreamFn, StreamOptions } from "../../llm/model.ts";
-import { batchesOf, EventStream } from "../../llm/stream.ts";
+import { batchesOf, EventStream, type Push } from "../../llm/stream.ts";
 import type { Compactor } from "./compactor.ts";
 import { overflowCodes } from "./summary.ts";
-
-type Push = (batch: readonly AssistantMessageEvent[]) => void;
 
 /** Requests of other agents are passed on as they are. */
 export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn {
   compactor.expectRequests();
   return (model, context, options) => {
     if (!compactor.owns(options.signal, context.messages)) return streamFn(model, context, options);
-    return new EventStream(async (push, left) => {
-      const signal = options.signal === undefined ? left : AbortSignal.any([options.signal, left]);
+    return new EventStream(async (push, signal) => {
       const ask = async (messages: Context["messages"]): Promise<AssistantMessageStream> =>
         streamFn(model, { ...context, messages }, { ...options, signal });
       try {
@@ -42,14 +39,14 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
       } catch (error) {
         return fail(error, model, options, push);
       }
-    });
+    }, options.signal);
   };
 }
 
 /** Passes a stream on, up to an end that says "too long" and follows no output: that is held back. */
 async function pass(
   stream: AssistantMessageStream,
-  push: Push,
+  push: Push<AssistantMessageEvent>,
   holds: boolean,
 ): Promise<{ end: DoneEvent | ErrorEvent; held?: readonly AssistantMessageEvent[] }> {
   for await (const batch of batchesOf(stream)) {
@@ -79,7 +76,12 @@ function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {
 }
 
 /** A stream that breaks its contract, or an abort while a summary is written. */
-function fail(thrown: unknown, model: Model, { clock = systemClock }: StreamOptions, push: Push): AssistantMessage {
+function fail(
+  thrown: unknown,
+  model: Model,
+  { clock = systemClock }: StreamOptions,
+  push: Push<AssistantMessageEvent>,
+): AssistantMessage {
   const { api, provider, id } = model;
   const empty = emptyMessage({ api, provider, model: id, timestamp: clock.now() });
   const failure = failureOf(toBowlineError(thrown, "stream_function_failed"));

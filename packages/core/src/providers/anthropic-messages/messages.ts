@@ -58,12 +58,9 @@ function addResult(turn: Turn, result: ReplayResult): void {
   const parts = result.content.map(encodePart);
   // A result that is an error may hold text only: its images follow the results.
   const inside = result.isError ? parts.filter((part) => part.type === "text") : parts;
-  turn.results.push({
-    type: "tool_result",
-    tool_use_id: result.toolCallId,
-    content: inside.length > 0 ? inside : [{ type: "text", text: "(no output)" }],
-    ...(result.isError && { is_error: true }),
-  });
+  const content = inside.length > 0 ? inside : [{ type: "text", text: "(no output)" }];
+  const block = { type: "tool_result", tool_use_id: result.toolCallId, content };
+  turn.results.push(result.isError ? { ...block, is_error: true } : block);
   if (inside !== parts) turn.content.push(...parts.filter((part) => part.type !== "text"));
 }
 
@@ -72,7 +69,7 @@ function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>):
   for (const part of message.content) {
     switch (part.type) {
       case "text":
-        blocks.push({ type: "text", text: part.text, ...signed(part.textSignature, "citations") });
+        blocks.push(signed({ type: "text", text: part.text }, part.textSignature, "citations"));
         break;
       case "thinking":
         blocks.push(...encodeThinkingPart(part));
@@ -97,23 +94,22 @@ function encodeThinkingPart({ thinking, thinkingSignature, redacted }: ThinkingC
 }
 
 function encodeCall(call: ToolCall): WireBlock {
-  return {
-    type: "tool_use",
-    id: call.id,
-    name: call.name,
-    input: wellFormedValue(call.arguments),
-    ...signed(call.thoughtSignature, "caller"),
-  };
+  const { id, name } = call;
+  return signed(
+    { type: "tool_use", id, name, input: wellFormedValue(call.arguments) },
+    call.thoughtSignature,
+    "caller",
+  );
 }
 
-/** What the reader put into a part's signature: one field of the block, as JSON. */
-function signed(signature: string | undefined, field: string): Record<string, unknown> {
-  if (signature === undefined) return {};
+/** With what the reader put into the part's signature: one field of the block, as JSON. */
+function signed(block: WireBlock, signature: string | undefined, field: string): WireBlock {
+  if (signature === undefined) return block;
   try {
     const value = (JSON.parse(signature) as Record<string, unknown> | null)?.[field];
-    return value === undefined ? {} : { [field]: value };
+    return value === undefined ? block : { ...block, [field]: value };
   } catch {
-    return {}; // somebody else's signature
+    return block; // somebody else's signature
   }
 }
 

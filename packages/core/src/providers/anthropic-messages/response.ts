@@ -4,6 +4,7 @@ import { asRecord } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
+import { endAnswer, truncated } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { BlockAssembler } from "./blocks.ts";
 import { toUsage } from "./usage.ts";
@@ -15,6 +16,7 @@ const lengthReasons = new Set(["max_tokens", "model_context_window_exceeded", "l
 
 export class MessagesReader implements ProtocolReader {
   readonly #writer: MessageWriter;
+  readonly #facts: ReaderFacts;
   readonly #blocks: BlockAssembler;
   readonly #usage: Usage = {};
   #started = false;
@@ -23,12 +25,8 @@ export class MessagesReader implements ProtocolReader {
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
+    this.#facts = facts;
     this.#blocks = new BlockAssembler(writer, facts);
-  }
-
-  /** `[DONE]` belongs to another protocol and says nothing new here (Q017). */
-  sentinel(data: string): boolean {
-    return data.trim().toLowerCase() === "[done]";
   }
 
   event(data: Json, name: string): void {
@@ -63,11 +61,7 @@ export class MessagesReader implements ProtocolReader {
 
   /** A stop reason is enough (Q142). */
   end(): void {
-    if (this.#stopReason === undefined) {
-      throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
-        retryable: true,
-      });
-    }
+    if (this.#stopReason === undefined) throw truncated();
     this.#finish();
   }
 
@@ -124,14 +118,9 @@ export class MessagesReader implements ProtocolReader {
       const why = this.#explanation === undefined ? "." : `: ${this.#explanation}`;
       throw new BowlineError("refusal", `The model refused to answer${why}`); // Q163
     }
-    if (lengthReasons.has(reason)) return this.#writer.done("length"); // Q151, Q164
-    // Complete calls run whatever the benign reason says (Q166).
-    if (this.#blocks.callCount > 0) return this.#writer.done("toolUse");
-    if (!this.#writer.started) {
-      throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
-    }
-    if (reason === "pause_turn") this.#writer.describe({ paused: true });
-    this.#writer.done("stop");
+    const { callCount } = this.#blocks;
+    if (reason === "pause_turn" && callCount === 0 && this.#writer.started) this.#writer.describe({ paused: true });
+    endAnswer(this.#writer, this.#facts, lengthReasons.has(reason), callCount); // Q151, Q164
   }
 }
 

@@ -3,6 +3,7 @@ import { BowlineError } from "../../errors.ts";
 import { isRecord, list, asRecord, asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
+import { endAnswer, truncated } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { field, type Json } from "./fields.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
@@ -33,6 +34,7 @@ const partFields = new Set(["text", "thought", "thoughtSignature", "thought_sign
 
 export class GenerateReader implements ProtocolReader {
   readonly #writer: MessageWriter;
+  readonly #facts: ReaderFacts;
   readonly #calls: ToolCallAssembler;
   readonly #counts = new TokenCounts();
   #candidateIndex: unknown;
@@ -43,12 +45,8 @@ export class GenerateReader implements ProtocolReader {
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
+    this.#facts = facts;
     this.#calls = new ToolCallAssembler(writer, facts);
-  }
-
-  /** `[DONE]` belongs to another protocol and says nothing new here (Q017). */
-  sentinel(data: string): boolean {
-    return data.trim().toLowerCase() === "[done]";
   }
 
   event(data: Json, name: string): void {
@@ -67,11 +65,7 @@ export class GenerateReader implements ProtocolReader {
   }
 
   end(): void {
-    if (this.#finishReason === "") {
-      throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
-        retryable: true,
-      });
-    }
+    if (this.#finishReason === "") throw truncated();
     this.#finish(this.#finishReason.toUpperCase());
   }
 
@@ -174,12 +168,12 @@ export class GenerateReader implements ProtocolReader {
     }
     this.#closeOpen();
     this.#calls.close();
-    if (lengthReasons.has(reason)) return this.#writer.done("length"); // also with thoughts only (Q219)
-    if (this.#calls.count > 0) return this.#writer.done("toolUse"); // whatever the benign reason says (Q204)
-    if (!this.#hasContent) {
+    const isCut = lengthReasons.has(reason);
+    const { count } = this.#calls;
+    // Thoughts alone are an answer that was cut, and no whole one (Q219).
+    if (!isCut && count === 0 && !this.#hasContent)
       throw new BowlineError("empty_response", `The model answered with nothing ${said}`, { retryable: true });
-    }
-    this.#writer.done("stop");
+    endAnswer(this.#writer, this.#facts, isCut, count);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type Model,
   type StreamFn,
   type StreamOptions,
+  type ThinkingLevel,
 } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { PostRequest } from "../../transport/request.ts";
@@ -20,17 +21,26 @@ import { createStreamFn } from "../stream.ts";
 import { isStrictSchema } from "../strict-schema.ts";
 import { allowedChoice, toWireName } from "../tool-names.ts";
 import { arrangeMessages } from "./arrange.ts";
+import { createLearning } from "./learn.ts";
 import { nameLimits, type WireMessage } from "./messages.ts";
+import { fromOllama } from "./ollama.ts";
 import { encode as encodeReference } from "./request.ts";
 import { createTaggedReader } from "./tagged-reader.ts";
 
 export const openaiCompatible: Protocol = {
   api: "openai-chat",
   encode,
-  createReader: (writer, facts) => createTaggedReader(facts.compat ?? {}, writer, facts),
+  ...createLearning(),
+  createReader(writer, facts) {
+    const reader = createTaggedReader(facts.compat ?? {}, writer, facts);
+    return { ...reader, event: (data, name) => reader.event(fromOllama(data), name) };
+  },
 };
 
-/** One model call on this wire, in the server's dialect. Never throws or rejects: every failure is the stream's last event. */
+/**
+ * One model call on this wire, in the server's dialect, some of which it learns from what the server refuses. Never throws or
+ * rejects: every failure is the stream's last event.
+ */
 export const streamOpenaiCompatible: (
   model: Model,
   context: Context,
@@ -56,6 +66,9 @@ function encode(model: Model, context: Context, options: StreamOptions): PostReq
   };
 }
 
+/** The nearest of the three words that every server knows. */
+const plainEfforts: { [level in ThinkingLevel]?: "low" | "high" } = { minimal: "low", xhigh: "high" };
+
 function adaptContext(context: Context, { schemaKeywords }: Compat): Context {
   if (context.tools === undefined || schemaKeywords === undefined) return context;
   const tools = context.tools.map(({ name, description, parameters }) => {
@@ -67,9 +80,12 @@ function adaptContext(context: Context, { schemaKeywords }: Compat): Context {
 
 function adaptOptions(options: StreamOptions, { compat, reasoning }: Model): StreamOptions {
   const { temperature: _, ...rest } = options;
-  const noTemperature = compat?.noTemperature === "thinking" && reasoning && options.reasoning !== undefined;
+  const { reasoning: effort } = options;
+  const noTemperature = compat?.noTemperature === "thinking" && reasoning && effort !== undefined;
+  const plain = compat?.plainEfforts === true && plainEfforts[effort ?? "low"];
   return {
     ...(noTemperature ? rest : options),
+    ...(plain && { reasoning: plain }),
     ...(options.toolChoice !== undefined && { toolChoice: allowedChoice(options.toolChoice, compat) }),
     ...(compat?.noStreaming === true && { headers: { accept: "application/json", ...options.headers } }),
   };

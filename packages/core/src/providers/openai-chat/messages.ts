@@ -1,6 +1,6 @@
 /** The transcript as Chat Completions messages. */
 import { asText } from "../../json-value.ts";
-import type { Context, UserContent } from "../../llm/message.ts";
+import type { Context, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import { argumentsJson, toReplay, wellFormed, type ReplayAssistant } from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
@@ -26,12 +26,12 @@ export function encodeMessages(model: Model, context: Context): WireMessage[] {
     const { role, content } = message;
     if (role === "toolResult") {
       // The tool role takes text only, and nothing may come between the results of one turn (Q123).
-      const shown = content.filter((part) => part.type === "image");
-      images.push(...shown);
+      const before = images.length;
+      for (const part of content) if (part.type === "image") images.push(part);
       wire.push({
         role: "tool",
         tool_call_id: message.toolCallId,
-        content: textOf(content, "\n") || (shown.length > 0 ? "(see the image below)" : "(no output)"),
+        content: textOf(content, "\n") || (images.length > before ? "(see the image below)" : "(no output)"),
       });
       continue;
     }
@@ -45,28 +45,31 @@ export function encodeMessages(model: Model, context: Context): WireMessage[] {
 
 function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireMessage {
   const wire: WireMessage = { role: "assistant", content: textOf(content, "") || null };
-  const calls: unknown[] = [];
   for (const part of content) {
     if (part.type === "thinking" && compat?.replayReasoning) {
       const field = reasoningFields.find((known) => known === part.field) ?? "reasoning_content";
       wire[field] = asText(wire[field]) + wellFormed(part.thinking);
     } else if (part.type === "opaque") Object.assign(wire, part.raw); // reasoning_details (Q086)
-    else if (part.type === "toolCall") {
-      calls.push({
-        id: part.id,
-        type: "function",
-        function: { name: part.name, arguments: argumentsJson(part) },
-        // Gemini refuses the next turn without it (Q089).
-        ...(part.thoughtSignature && { extra_content: { google: { thought_signature: part.thoughtSignature } } }),
-      });
-    }
   }
-  if (calls.length > 0) wire.tool_calls = calls;
+  const calls = content.filter((part) => part.type === "toolCall");
+  if (calls.length > 0) wire.tool_calls = calls.map(encodeCall);
+  return wire;
+}
+
+function encodeCall(call: ToolCall): WireMessage {
+  const { id, name, thoughtSignature } = call;
+  const wire: WireMessage = { id, type: "function", function: { name, arguments: argumentsJson(call) } };
+  // Gemini refuses the next turn without it (Q089).
+  if (thoughtSignature) wire.extra_content = { google: { thought_signature: thoughtSignature } };
   return wire;
 }
 
 function textOf(content: readonly { readonly type: string; readonly text?: string }[], separator: string): string {
-  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(separator);
+  let joined: string | undefined;
+  for (const { type, text = "" } of content) {
+    if (type === "text") joined = joined === undefined ? text : joined + separator + text;
+  }
+  return joined ?? "";
 }
 
 /** A plain string whenever the parts are text only: several servers refuse arrays (Q122). */

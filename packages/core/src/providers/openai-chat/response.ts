@@ -4,6 +4,7 @@ import type { Usage } from "../../llm/usage.ts";
 import { asRecord, asText, isRecord, list } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
+import { endAnswer, truncated } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { reasoningFields } from "./request.ts";
 import { createToolCallAssembler, type CallWriter } from "./tool-calls.ts";
@@ -28,14 +29,7 @@ export function createChatReader(writer: ChatWriter, facts: ReaderFacts): Protoc
   let refused = false;
   const details: Json[] = [];
   const answer = writer.message;
-  return { sentinel, event, end };
-
-  /** `[DONE]` ends the answer, whatever its spacing and case (Q015); what follows is not ours (Q016). */
-  function sentinel(data: string): boolean {
-    const isDone = data.trim().toLowerCase() === "[done]";
-    if (isDone) finish();
-    return isDone;
-  }
+  return { event, end, done: finish }; // what follows `[DONE]` is not ours (Q016)
 
   function event(chunk: Json, name: string): void {
     const choice = choose(chunk.choices);
@@ -60,11 +54,7 @@ export function createChatReader(writer: ChatWriter, facts: ReaderFacts): Protoc
   }
 
   function end(): void {
-    if (answer.rawStopReason === undefined) {
-      throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
-        retryable: true,
-      });
-    }
+    if (answer.rawStopReason === undefined) throw truncated();
     finish();
   }
 
@@ -165,13 +155,7 @@ export function createChatReader(writer: ChatWriter, facts: ReaderFacts): Protoc
     if (details.length > 0)
       writer.opaque({ type: "opaque", protocol: "openai-chat", raw: { reasoning_details: details } });
     calls.close();
-    if (lengthReasons.test(reason)) return writer.done("length");
-    // Complete calls run whatever the benign reason says (Q058, Q059).
-    if (calls.count > 0) return writer.done("toolUse");
-    if (!writer.started) {
-      throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
-    }
-    writer.done("stop");
+    endAnswer(writer, facts, lengthReasons.test(reason), calls.count);
   }
 }
 

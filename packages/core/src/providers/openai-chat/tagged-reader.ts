@@ -61,7 +61,7 @@ export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, 
   const reader = createChatReader(tagged, facts);
   return {
     event: (data, name) => keeping(() => reader.event(data, name)),
-    sentinel: (data) => keeping(() => reader.sentinel?.(data) === true),
+    done: () => keeping(() => reader.done?.()),
     end: () => keeping(() => reader.end()),
   };
 

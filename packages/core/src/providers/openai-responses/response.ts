@@ -3,6 +3,7 @@ import { asRecord, asText } from "../../json-value.ts";
 import { BowlineError } from "../../errors.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope } from "../../transport/http-error.ts";
+import { endAnswer, truncated } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { ItemAssembler } from "./items.ts";
 import { toUsage } from "./usage.ts";
@@ -22,17 +23,14 @@ const statusOfCode: Record<string, number> = {
 
 export class ResponsesReader implements ProtocolReader {
   readonly #writer: MessageWriter;
+  readonly #facts: ReaderFacts;
   readonly #items: ItemAssembler;
   #createdId: string | undefined;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
+    this.#facts = facts;
     this.#items = new ItemAssembler(writer, facts);
-  }
-
-  /** `[DONE]` belongs to another protocol and says nothing here (Q017, Q179). */
-  sentinel(data: string): boolean {
-    return data.trim().toLowerCase() === "[done]";
   }
 
   event(data: Json, name: string): void {
@@ -51,8 +49,9 @@ export class ResponsesReader implements ProtocolReader {
     this.#event(type, data);
   }
 
+  /** Only the response's own last word ends it (Q179). */
   end(): void {
-    throw new BowlineError("stream_truncated", "The stream ended before the answer was complete.", { retryable: true });
+    throw truncated();
   }
 
   #event(type: string, data: Json): void {
@@ -141,7 +140,7 @@ export class ResponsesReader implements ProtocolReader {
           retryable: true,
         });
       default:
-        return this.end();
+        throw truncated();
     }
   }
 
@@ -152,12 +151,7 @@ export class ResponsesReader implements ProtocolReader {
       throw new BowlineError("content_filtered", "A content filter stopped the answer.");
     }
     if (this.#items.refused) throw new BowlineError("refusal", "The model refused to answer."); // Q198
-    if (isCut || this.#items.isCut) return this.#writer.done("length"); // Q182
-    if (this.#items.callCount > 0) return this.#writer.done("toolUse");
-    if (!this.#writer.started) {
-      throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
-    }
-    this.#writer.done("stop");
+    endAnswer(this.#writer, this.#facts, isCut || this.#items.isCut, this.#items.callCount); // Q182
   }
 }
 

@@ -67,6 +67,7 @@ function required(value: string | undefined, name: string): string {
 
 /** The proxy answers at once and keeps to the limits itself: from here its model may be as slow to begin as a server may. */
 function limits(given: StreamTimeouts = {}): StreamTimeouts {
-  const { firstByteMs, idleMs, progressMs } = { ...DEFAULT_TIMEOUTS, ...given };
-  return { firstByteMs, idleMs, progressMs: firstByteMs > 0 && progressMs > 0 ? firstByteMs + progressMs : 0 };
+  const all = { ...DEFAULT_TIMEOUTS, ...given };
+  const { firstByteMs, progressMs } = all;
+  return { ...all, progressMs: firstByteMs > 0 && progressMs > 0 ? firstByteMs + progressMs : 0 };
 }

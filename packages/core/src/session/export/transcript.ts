@@ -55,6 +55,9 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
     case "approval_answer":
       return note(`Approval: ${entry.decision}${entry.by === undefined ? "" : ` by ${entry.by}`}`);
     case "run_start":
+    case "reopen":
+    case "queued":
+    case "queue_clear":
     case "label":
     case "title":
     case "tool_intent":

@@ -20,7 +20,7 @@ import { createLog } from "./create-log.ts";
 import { toFileName } from "./file-name.ts";
 import { withFile } from "./file.ts";
 import { followLog } from "./follow-log.ts";
-import { takeLock } from "./lock.ts";
+import { holderOf, takeLock } from "./lock.ts";
 import { openLog } from "./open-log.ts";
 import { identifySelf, type ProcessIdentity } from "./process-identity.ts";
 import { readEntries, readHeader, withLog } from "./read-log.ts";
@@ -88,6 +88,11 @@ export function createJsonlStore(folder: string, options: JsonlStoreOptions = {}
         } finally {
           await release();
         }
+      }),
+    holder: async (id) =>
+      guard(`Reading ${join(root, LOCKS)}`, "", async () => {
+        checkSessionId(id);
+        return holderOf(join(root, LOCKS), id, await (self ??= identifySelf()));
       }),
   };
 

@@ -4,10 +4,10 @@
  * both have claimed see each other, so never two hold it; claims of dead processes are removed by whoever meets them, which is safe
  * because no name is used twice. A process that is killed leaves a claim that holds nobody up.
  */
-import { mkdir, open, readdir, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { randomId, sleep, type Clock } from "../../clock.ts";
-import { sessionLocked } from "../store.ts";
+import { sessionLocked, type SessionHolder } from "../store.ts";
 import { toFileName } from "./file-name.ts";
 import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { ifThere, systemCode } from "./storage-error.ts";
@@ -45,6 +45,19 @@ export async function takeLock(folder: string, id: string, { self, clock }: Lock
   }
 }
 
+/** Who holds the session now. Nothing is removed. Who only tries to get it counts too, for some milliseconds. */
+export async function holderOf(folder: string, id: string, self: ProcessIdentity): Promise<SessionHolder | undefined> {
+  let first: SessionHolder | undefined;
+  for (const [name, owner] of await claimsOf(folder, `${toFileName(id)}.`)) {
+    const file = (await isAlive(owner, self)) ? await ifThere(stat(join(folder, name))) : undefined;
+    if (file === undefined || (first !== undefined && first.since <= file.mtimeMs)) continue;
+    const { pid, start, host } = owner;
+    const isThisProcess = host === self.host && pid === self.pid && start === self.start;
+    first = { isThisProcess, pid, host, since: file.mtimeMs };
+  }
+  return first;
+}
+
 async function place(folder: string, claim: string): Promise<() => Promise<void>> {
   const path = join(folder, claim);
   const make = async (): Promise<void> => (await open(path, "wx", 0o600)).close();
@@ -63,13 +76,19 @@ async function place(folder: string, claim: string): Promise<() => Promise<void>
 async function livingOthers(folder: string, own: string, self: ProcessIdentity): Promise<string[]> {
   const session = own.slice(0, own.indexOf(".") + 1);
   const living: string[] = [];
-  for (const name of await readdir(folder)) {
-    const other = name === own || !name.startsWith(session) ? undefined : parse(name);
-    if (other === undefined) continue;
+  for (const [name, other] of await claimsOf(folder, session)) {
+    if (name === own) continue;
     if (await isAlive(other, self)) living.push(name);
     else await ifThere(unlink(join(folder, name)));
   }
   return living;
+}
+
+/** By their names. */
+async function claimsOf(folder: string, session: string): Promise<Map<string, ProcessIdentity>> {
+  const names = ((await ifThere(readdir(folder))) ?? []).filter((name) => name.startsWith(session));
+  const parsed = names.map((name) => [name, parse(name)] as const);
+  return new Map(parsed.filter((claim): claim is [string, ProcessIdentity] => claim[1] !== undefined));
 }
 
 function parse(claim: string): ProcessIdentity | undefined {

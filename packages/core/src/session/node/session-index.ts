@@ -2,8 +2,8 @@
  * What lists of sessions show, kept in one file beside the sessions. Only a cache: it is checked against each file's size and time,
  * carried on from where it had read to, and built anew when it is missing, damaged or of another version.
  */
-import type { Stats } from "node:fs";
-import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { stat, type Stats } from "node:fs";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomId } from "../../clock.ts";
 import { asRecord } from "../../json-value.ts";
@@ -17,7 +17,7 @@ import { ifThere } from "./storage-error.ts";
 
 export const EXTENSION = ".jsonl";
 const INDEX = "sessions.index";
-const VERSION = 1;
+const VERSION = 2;
 /** Files that are read together. */
 const AT_ONCE = 16;
 
@@ -43,9 +43,14 @@ export class SessionIndex {
   }
 
   async summaries(): Promise<SessionSummary[]> {
-    const names = ((await ifThere(readdir(this.#folder))) ?? []).filter((name) => name.endsWith(EXTENSION));
-    const known = (this.#known ??= await this.#load());
-    const stats = await Promise.all(names.map((name) => stat(`${this.#folder}/${name}`).catch(() => undefined)));
+    const [all = [], bytes] = await Promise.all([
+      ifThere(readdir(this.#folder)),
+      this.#known === undefined ? readFile(join(this.#folder, INDEX)).catch(() => undefined) : undefined,
+    ]);
+    const names = all.filter((name) => name.endsWith(EXTENSION));
+    const looking = statAll(names.map((name) => `${this.#folder}/${name}`));
+    const known = (this.#known ??= indexIn(bytes)); // while the system looks
+    const stats = await looking;
     const current = new Map<string, Indexed>();
     const changed: { readonly name: string; readonly file: Stats }[] = [];
     for (const [at, name] of names.entries()) {
@@ -90,16 +95,6 @@ export class SessionIndex {
     return ifThere(read); // it may be deleted meanwhile
   }
 
-  async #load(): Promise<Index> {
-    try {
-      const index = asRecord(decodeRecord((await readFile(join(this.#folder, INDEX))).subarray(0, -1)));
-      if (index.version === VERSION) return new Map(Object.entries(index.sessions as Record<string, Indexed>));
-    } catch {
-      // missing: read anew, as when it is damaged
-    }
-    return new Map();
-  }
-
   /** Whole or not at all; the last of several wins. In a folder that cannot be written, lists are slower. */
   async #save(index: Index): Promise<void> {
     const temporary = join(this.#folder, `${INDEX}.${randomId()}`);
@@ -111,6 +106,28 @@ export class SessionIndex {
       await rm(temporary, { force: true }).catch(() => {});
     }
   }
+}
+
+/** Empty when there is none, or a damaged one, or one of another version: all is read anew. */
+function indexIn(bytes: Buffer = Buffer.alloc(0)): Index {
+  const index = asRecord(decodeRecord(bytes.subarray(0, -1)));
+  if (index.version !== VERSION) return new Map();
+  return new Map(Object.entries(index.sessions as Record<string, Indexed>));
+}
+
+/** Undefined for those that are not there. By callbacks, which cost half of what a promise for each does. */
+function statAll(paths: readonly string[]): Promise<(Stats | undefined)[]> {
+  return new Promise((resolve) => {
+    const found: (Stats | undefined)[] = [];
+    let left = paths.length;
+    if (left === 0) resolve(found);
+    for (const [at, path] of paths.entries()) {
+      stat(path, (error, file) => {
+        found[at] = error === null ? file : undefined;
+        if (--left === 0) resolve(found);
+      });
+    }
+  });
 }
 
 /** Undefined when what follows does not go on from there. */

@@ -1,0 +1,16 @@
+/** What the address says, behind the `#`, which is never sent to a server: the token, once, and the session that is shown. */
+export interface Address {
+  readonly token?: string;
+  readonly sessionKey?: string;
+}
+
+export function parseAddress(hash: string): Address {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const [token, sessionKey] = [fields.get("token")?.trim() ?? "", fields.get("session") ?? ""];
+  return { ...(token !== "" && { token }), ...(sessionKey !== "" && sessionKey.length <= 512 && { sessionKey }) };
+}
+
+/** Never with a token: it would stay in the history of the browser. */
+export function formatAddress(sessionKey: string): string {
+  return `#session=${encodeURIComponent(sessionKey)}`;
+}

@@ -1,0 +1,50 @@
+/** The one HTML document, and the policy under which the browser shows it. */
+import { createHash } from "node:crypto";
+import { iconAddress, importMap, mainAddress, moduleAddresses, styleAddresses } from "./page-files.ts";
+
+const map = JSON.stringify({ imports: importMap });
+
+const preloads = [...Object.values(importMap), ...moduleAddresses]
+  .map((address) => `<link rel="modulepreload" href="${address}">`)
+  .join("\n");
+
+const sheets = styleAddresses.map((address) => `<link rel="stylesheet" href="${address}">`).join("\n");
+
+export const document: string = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#16181b">
+<title>Bowline</title>
+<link rel="icon" href="${iconAddress}" type="image/svg+xml">
+${sheets}
+<script type="importmap">${map}</script>
+${preloads}
+<script type="module" src="${mainAddress}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript>This page needs JavaScript. The same agents answer in a terminal: bowline run --help</noscript>
+</body>
+</html>
+`;
+
+/**
+ * Scripts are this server's own files and the import map, by its hash; the page talks to this server only. No image, frame, form or
+ * font of any kind; text becomes markup only through DOMPurify, whose policy is the only one with that right.
+ */
+export const contentSecurityPolicy: string = [
+  "default-src 'none'",
+  `script-src 'self' 'sha256-${createHash("sha256").update(map).digest("base64")}'`,
+  "style-src 'self'",
+  "connect-src 'self'",
+  `img-src 'self'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types dompurify",
+].join("; ");

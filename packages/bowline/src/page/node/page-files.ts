@@ -1,0 +1,95 @@
+/** What the page consists of, by address. Nothing else is ever served: an address is looked up here and never becomes a path. */
+
+/** This code as built is JavaScript; run from source it is TypeScript, whose types are stripped when it is served. */
+export const isFromSource: boolean = import.meta.url.endsWith(".ts");
+
+export interface PageFile {
+  readonly url: URL;
+  readonly type: "text/javascript" | "text/css" | "image/svg+xml";
+}
+
+const ending = isFromSource ? "ts" : "js";
+
+/** Every module that can be reached from `page/main`; a test holds the list to that. */
+const modules = [
+  "page/main",
+  "page/token",
+  "page/address",
+  "page/controller",
+  "page/store",
+  "page/storage",
+  "page/state/conversation",
+  "page/state/history-runs",
+  "page/state/outgoing",
+  "page/state/reduce",
+  "page/state/run-view",
+  "page/text/clipboard",
+  "page/text/link",
+  "page/text/markdown",
+  "page/text/pieces",
+  "page/text/sanitize",
+  "page/text/wording",
+  "page/view/announcer",
+  "page/view/app",
+  "page/view/approval",
+  "page/view/banner",
+  "page/view/code-block",
+  "page/view/composer",
+  "page/view/confirm",
+  "page/view/context",
+  "page/view/conversation",
+  "page/view/icon",
+  "page/view/markdown",
+  "page/view/memo",
+  "page/view/run",
+  "page/view/run-footer",
+  "page/view/session-item",
+  "page/view/sidebar",
+  "page/view/sign-in",
+  "page/view/stick-to-bottom",
+  "page/view/theme",
+  "page/view/thinking",
+  "page/view/tool-card",
+  "page/view/use-keys",
+  "page/view/waiting",
+  "gateway/client",
+  "gateway/create-key",
+  "gateway/followed-run",
+  "gateway/frame",
+  "gateway/request-error",
+  "gateway/seen-runs",
+] as const;
+
+/** Bare names in the page's imports, as the import map gives them. */
+const libraries = ["preact", "preact/hooks", "htm", "htm/preact", "marked", "dompurify"] as const;
+
+const styles = ["base", "layout", "sidebar", "conversation", "markdown", "cards", "composer"] as const;
+
+const moduleAddress = (name: string): string => `/assets/${name}.${ending}`;
+const libraryAddress = (name: string): string => `/assets/library/${name.replace("/", "-")}.js`;
+const styleAddress = (name: string): string => `/assets/style/${name}.css`;
+
+/** Of what is compiled, and of what is served as it was written. */
+const compiled = new URL("../../", import.meta.url);
+const written = new URL("../../../src/page/", import.meta.url);
+
+export const mainAddress: string = moduleAddress("page/main");
+export const moduleAddresses: readonly string[] = modules.map(moduleAddress);
+export const styleAddresses: readonly string[] = styles.map(styleAddress);
+export const iconAddress = "/assets/icon.svg";
+
+export const importMap: Readonly<Record<string, string>> = Object.fromEntries(
+  libraries.map((name) => [name, libraryAddress(name)]),
+);
+
+export function pageFiles(): ReadonlyMap<string, PageFile> {
+  const script = (url: URL): PageFile => ({ url, type: "text/javascript" });
+  return new Map<string, PageFile>([
+    ...modules.map((name) => [moduleAddress(name), script(new URL(`${name}.${ending}`, compiled))] as const),
+    ...libraries.map((name) => [libraryAddress(name), script(new URL(import.meta.resolve(name)))] as const),
+    ...styles.map(
+      (name) => [styleAddress(name), { url: new URL(`style/${name}.css`, written), type: "text/css" }] as const,
+    ),
+    [iconAddress, { url: new URL("icon.svg", written), type: "image/svg+xml" }],
+  ]);
+}

@@ -1,0 +1,103 @@
+/** The messages that a session kept, as the runs that they were. */
+import type { AssistantMessage, ToolResultMessage, Usage, UserMessage } from "@bowline/core";
+import type { Block, ErrorKind, HistoryEntry, TokenCounts } from "../../gateway/protocol.ts";
+import { newRun, type RunView, type ToolBlock } from "./run-view.ts";
+
+/** Oldest first. Messages without a run, such as imported ones, are a run from one user message to the next. */
+export function runsOfHistory(entries: readonly HistoryEntry[]): RunView[] {
+  const groups: { runId: string; entries: HistoryEntry[] }[] = [];
+  for (const entry of entries) {
+    const last = groups.at(-1);
+    const goesOn =
+      entry.runId === undefined
+        ? last?.entries[0]?.runId === undefined && entry.message.role !== "user"
+        : last?.runId === entry.runId;
+    if (goesOn && last !== undefined) last.entries.push(entry);
+    else groups.push({ runId: entry.runId ?? `entry:${entry.id}`, entries: [entry] });
+  }
+  return groups.map(({ runId, entries: own }) => toRun(runId, own));
+}
+
+function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
+  const blocks: Block[] = [];
+  const run = { ...newRun(runId), turns: [] as RunView["turns"][number][] };
+  let last: AssistantMessage | undefined;
+  for (const { message } of entries) {
+    switch (message.role) {
+      case "user":
+        blocks.push({ type: "user", text: textOf((message as UserMessage).content) });
+        break;
+      case "assistant": {
+        last = message as AssistantMessage;
+        const { provider, model, usage } = last;
+        const turn = run.turns.length;
+        blocks.push(...blocksOf(last, turn));
+        run.turns.push({ turn, provider, model, usage: tokensOf(usage) });
+        break;
+      }
+      case "toolResult":
+        settle(blocks, message as ToolResultMessage);
+        break;
+      default: // an application's own
+    }
+  }
+  return { ...run, blocks, ...endOf(last) };
+}
+
+/** Of a run that is not known to go on. */
+function endOf(last: AssistantMessage | undefined): Pick<RunView, "state" | "failure"> {
+  switch (last?.stopReason) {
+    case undefined:
+      return { state: "interrupted" };
+    case "error": {
+      const kind: ErrorKind = last.error?.code === "refusal" ? "refusal" : "unknown";
+      return { state: "error", failure: { message: last.errorMessage ?? "The model call failed.", kind } };
+    }
+    case "aborted":
+      return { state: "aborted" };
+    case "toolUse":
+    case "stop":
+    case "length":
+      return { state: "final" };
+  }
+}
+
+function blocksOf({ content }: AssistantMessage, turn: number): Block[] {
+  return content.flatMap((part): Block[] => {
+    switch (part.type) {
+      case "text":
+        return part.text === "" ? [] : [{ type: "text", turn, text: part.text }];
+      case "thinking":
+        return part.thinking === "" ? [] : [{ type: "thinking", turn, text: part.thinking }];
+      case "toolCall": {
+        const { id: toolCallId, name, arguments: input } = part;
+        return [{ type: "tool_call", toolCallId, name, input, state: "running", output: "" }];
+      }
+      case "opaque":
+        return [];
+    }
+  });
+}
+
+function settle(blocks: Block[], { toolCallId, content, isError }: ToolResultMessage): void {
+  const index = blocks.findLastIndex((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
+  const call = blocks[index] as ToolBlock | undefined;
+  if (call !== undefined) blocks[index] = { ...call, output: textOf(content), state: isError ? "failed" : "done" };
+}
+
+type Part = { readonly type: string; readonly text?: string; readonly mimeType?: string };
+
+function textOf(content: string | readonly Part[]): string {
+  if (typeof content === "string") return content;
+  return content.map(({ type, text = "", mimeType }) => (type === "text" ? text : `[${mimeType ?? type}]`)).join("");
+}
+
+function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage = {}): TokenCounts {
+  return {
+    ...(input !== undefined && { inputTokens: input }),
+    ...(output !== undefined && { outputTokens: output }),
+    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    ...(cost !== undefined && { cost: cost.total }),
+  };
+}

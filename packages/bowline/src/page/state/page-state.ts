@@ -1,0 +1,62 @@
+/** All that the page knows, and everything that can happen to it. */
+import type { ClientState, RunEvent, Welcome } from "../../gateway/client.ts";
+import type { AgentInfo, Approval, RunInfo, SendResult, SessionInfo } from "../../gateway/protocol.ts";
+import type { Conversation, HistoryPage } from "./conversation.ts";
+import type { Outgoing } from "./outgoing.ts";
+
+export interface PageState {
+  readonly connection: ClientState;
+  /** Whether it was in before: then a lost connection is one that is looked for again. */
+  readonly wasIn: boolean;
+  readonly welcome?: Welcome;
+  /** Why the token does not work. */
+  readonly refusal?: string;
+  readonly agents: readonly AgentInfo[];
+  readonly sessions: SessionList;
+  readonly conversation: Conversation;
+  /** For the next message of a session that is not there yet. */
+  readonly agentId?: string;
+  readonly outgoing: readonly Outgoing[];
+  /** What waits for an answer, of all sessions. */
+  readonly approvals: readonly Approval[];
+  /** By approval, the tool call that it was about, also of those that are answered. */
+  readonly calls: ReadonlyMap<string, string>;
+  /** Approvals whose answer is on its way. */
+  readonly answering: ReadonlySet<string>;
+  /** Something that was asked for and did not work. */
+  readonly problem?: string;
+}
+
+interface SessionList {
+  readonly items: readonly SessionInfo[];
+  readonly search: string;
+  readonly cursor?: string;
+  readonly isLoaded: boolean;
+}
+
+export type PageAction =
+  | { readonly type: "connection"; readonly state: ClientState; readonly welcome?: Welcome | undefined }
+  | { readonly type: "refused"; readonly message: string }
+  | { readonly type: "run_event"; readonly frame: RunEvent }
+  | { readonly type: "agents"; readonly agents: readonly AgentInfo[] }
+  | { readonly type: "agent_chosen"; readonly agentId: string }
+  | { readonly type: "search"; readonly search: string }
+  | {
+      readonly type: "sessions";
+      readonly search: string;
+      readonly sessions: readonly SessionInfo[];
+      readonly cursor?: string | undefined;
+      readonly isMore: boolean;
+    }
+  | { readonly type: "approvals"; readonly approvals: readonly Approval[] }
+  | { readonly type: "answering"; readonly approvalId: string; readonly isOnTheWay: boolean }
+  | { readonly type: "opened"; readonly sessionKey: string }
+  | { readonly type: "history"; readonly sessionKey: string; readonly page: HistoryPage; readonly isEarlier: boolean }
+  | { readonly type: "history_failed"; readonly sessionKey: string }
+  | { readonly type: "runs"; readonly sessionKey: string; readonly runs: readonly RunInfo[] }
+  | { readonly type: "run_lost"; readonly sessionKey: string; readonly runId: string }
+  | { readonly type: "sending"; readonly message: Outgoing }
+  | { readonly type: "sent"; readonly id: string; readonly result: SendResult }
+  | { readonly type: "not_sent"; readonly id: string; readonly problem: string }
+  | { readonly type: "dismissed"; readonly id: string }
+  | { readonly type: "problem"; readonly message: string | undefined };

@@ -1,0 +1,124 @@
+/** What becomes of the page's state; pure, so that it can be tested without a page. */
+import type { RunEvent } from "../../gateway/client.ts";
+import type { Approval } from "../../gateway/protocol.ts";
+import {
+  newConversation,
+  withEarlier,
+  withEvent,
+  withHistory,
+  withLost,
+  withRuns,
+  type Conversation,
+} from "./conversation.ts";
+import { noteAnswer, noteEvent } from "./outgoing.ts";
+import type { PageAction, PageState } from "./page-state.ts";
+
+export function initialState(sessionKey: string): PageState {
+  return {
+    connection: "connecting",
+    wasIn: false,
+    agents: [],
+    sessions: { items: [], search: "", isLoaded: false },
+    conversation: newConversation(sessionKey),
+    outgoing: [],
+    approvals: [],
+    calls: new Map(),
+    answering: new Set(),
+  };
+}
+
+export function reduce(state: PageState, action: PageAction): PageState {
+  switch (action.type) {
+    case "connection": {
+      const { state: connection, welcome = state.welcome } = action;
+      return { ...state, connection, wasIn: state.wasIn || connection === "open", ...(welcome && { welcome }) };
+    }
+    case "refused":
+      return { ...state, refusal: action.message };
+    case "run_event":
+      return withRunEvent(state, action.frame);
+    case "agents":
+      return { ...state, agents: action.agents };
+    case "agent_chosen":
+      return { ...state, agentId: action.agentId };
+    case "search":
+      return { ...state, sessions: { ...state.sessions, search: action.search } };
+    case "sessions": {
+      const { search, sessions, cursor, isMore } = action;
+      if (search !== state.sessions.search) return state; // an answer to what is not asked any more
+      const items = isMore ? [...state.sessions.items, ...sessions] : sessions;
+      return { ...state, sessions: { items, search, isLoaded: true, ...(cursor !== undefined && { cursor }) } };
+    }
+    case "approvals":
+      return { ...state, approvals: action.approvals, calls: withCalls(state.calls, action.approvals) };
+    case "answering": {
+      const answering = new Set(state.answering);
+      if (action.isOnTheWay) answering.add(action.approvalId);
+      else answering.delete(action.approvalId);
+      return { ...state, answering };
+    }
+    case "opened": {
+      const { agentId: _chosen, problem: _old, ...rest } = state;
+      return { ...rest, conversation: newConversation(action.sessionKey) };
+    }
+    case "history": {
+      const { page, isEarlier } = action;
+      return ofSession(state, action, (shown) => (isEarlier ? withEarlier(shown, page) : withHistory(shown, page)));
+    }
+    case "history_failed":
+      return ofSession(state, action, (shown) => ({ ...shown, status: "failed" }));
+    case "runs":
+      return ofSession(state, action, (shown) => withRuns(shown, action.runs));
+    case "run_lost":
+      return ofSession(state, action, (shown) => withLost(shown, action.runId));
+    case "sending": {
+      const others = state.outgoing.filter(({ id }) => id !== action.message.id);
+      return { ...state, outgoing: [...others, action.message] };
+    }
+    case "sent":
+      return { ...state, outgoing: noteAnswer(state.outgoing, action.id, action.result) };
+    case "not_sent": {
+      const { id, problem } = action;
+      const outgoing = state.outgoing.map((one) =>
+        one.id === id ? { ...one, state: "refused" as const, problem } : one,
+      );
+      return { ...state, outgoing };
+    }
+    case "dismissed":
+      return { ...state, outgoing: state.outgoing.filter(({ id }) => id !== action.id) };
+    case "problem": {
+      const { problem: _old, ...rest } = state;
+      return action.message === undefined ? rest : { ...rest, problem: action.message };
+    }
+  }
+}
+
+function withRunEvent(state: PageState, frame: RunEvent): PageState {
+  const { event, data } = frame;
+  let { approvals, calls, answering } = state;
+  if (event === "exec.approval_request") {
+    const { seq: _seq, ...approval } = data;
+    approvals = [...approvals.filter(({ approvalId }) => approvalId !== approval.approvalId), approval];
+    calls = withCalls(calls, [approval]);
+  } else if (event === "exec.approval_resolved") {
+    approvals = approvals.filter(({ approvalId }) => approvalId !== data.approvalId);
+    answering = new Set([...answering].filter((id) => id !== data.approvalId));
+  } else if (event === "chat.final" || event === "chat.error" || event === "chat.aborted")
+    approvals = approvals.filter(({ runId }) => runId !== data.runId);
+  const outgoing = noteEvent(state.outgoing, frame);
+  const next = { ...state, approvals, calls, answering, outgoing };
+  return ofSession(next, data, (shown) => withEvent(shown, frame, calls));
+}
+
+function withCalls(calls: ReadonlyMap<string, string>, approvals: readonly Approval[]): ReadonlyMap<string, string> {
+  return new Map([...calls, ...approvals.map(({ approvalId, toolCallId }) => [approvalId, toolCallId] as const)]);
+}
+
+/** What is about a session that is not shown any more changes nothing. */
+function ofSession(
+  state: PageState,
+  { sessionKey }: { readonly sessionKey: string },
+  change: (shown: Conversation) => Conversation,
+): PageState {
+  return state.conversation.sessionKey === sessionKey ? { ...state, conversation: change(state.conversation) } : state;
+}

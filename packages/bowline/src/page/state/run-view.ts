@@ -1,0 +1,112 @@
+/** One run as the page shows it, folded from its events. Nothing is changed in place, so that what is the same is not drawn again. */
+import type { RunEvent } from "../../gateway/client.ts";
+import type { Block, ErrorKind, RunState, TokenCounts } from "../../gateway/protocol.ts";
+
+export type ToolBlock = Extract<Block, { readonly type: "tool_call" }>;
+
+export interface RunView {
+  readonly runId: string;
+  readonly state: RunState;
+  readonly blocks: readonly Block[];
+  /** What each model call came to; of a run that was joined late, those since. */
+  readonly turns: readonly TurnView[];
+  readonly notices: readonly Notice[];
+  /** How people answered, by the tool call's id. */
+  readonly answers: ReadonlyMap<string, AnswerView>;
+  readonly stopReason?: "stop" | "length" | "budget";
+  readonly failure?: Failure;
+}
+
+export interface TurnView {
+  readonly turn: number;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: TokenCounts;
+}
+
+interface Notice {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface AnswerView {
+  readonly decision: "allow" | "deny" | "expired";
+  readonly by?: string;
+}
+
+interface Failure {
+  readonly message: string;
+  readonly kind: ErrorKind;
+}
+
+export function newRun(runId: string): RunView {
+  return { runId, state: "running", blocks: [], turns: [], notices: [], answers: new Map() };
+}
+
+export function isOver({ state }: RunView): boolean {
+  return state !== "running" && state !== "queued";
+}
+
+/** `calls` finds the tool call that an approval was about. */
+export function foldRun(run: RunView, { event, data }: RunEvent, calls?: ReadonlyMap<string, string>): RunView {
+  switch (event) {
+    case "chat.user":
+      return add(run, { type: "user", text: data.text });
+    case "chat.delta":
+      return grow(run, "text", data.turn, data.text);
+    case "chat.thinking":
+      return grow(run, "thinking", data.turn, data.text);
+    case "chat.tool_call": {
+      const { toolCallId, name, input } = data;
+      return add(run, { type: "tool_call", toolCallId, name, input, state: "running", output: "" });
+    }
+    case "tool.progress":
+      return changeCall(run, data.toolCallId, { output: data.text });
+    case "chat.tool_result": {
+      const { toolCallId, output, isError, durationMs } = data;
+      return changeCall(run, toolCallId, { output, durationMs, state: isError ? "failed" : "done" });
+    }
+    case "chat.turn": {
+      const { turn, provider, model, usage } = data;
+      return { ...run, turns: [...run.turns.filter((one) => one.turn !== turn), { turn, provider, model, usage }] };
+    }
+    case "chat.notice": {
+      const { code, message } = data;
+      return { ...run, notices: [...run.notices, { code, message }] };
+    }
+    case "chat.snapshot":
+      return { ...run, state: data.state, blocks: data.blocks };
+    case "chat.final":
+      return { ...run, state: "final", stopReason: data.stopReason };
+    case "chat.error":
+      return { ...run, state: "error", failure: { message: data.message, kind: data.errorKind } };
+    case "chat.aborted":
+      return { ...run, state: "aborted" };
+    case "exec.approval_request":
+      return run;
+    case "exec.approval_resolved": {
+      const toolCallId = calls?.get(data.approvalId);
+      if (toolCallId === undefined) return run;
+      const answer: AnswerView = { decision: data.decision, ...(data.by !== undefined && { by: data.by }) };
+      return { ...run, answers: new Map(run.answers).set(toolCallId, answer) };
+    }
+  }
+}
+
+function add(run: RunView, block: Block): RunView {
+  return { ...run, blocks: [...run.blocks, block] };
+}
+
+function grow(run: RunView, type: "text" | "thinking", turn: number, text: string): RunView {
+  const last = run.blocks.at(-1);
+  if (last?.type !== type || last.turn !== turn) return add(run, { type, turn, text });
+  return { ...run, blocks: run.blocks.with(run.blocks.length - 1, { ...last, text: last.text + text }) };
+}
+
+/** Ids come again from turn to turn: the last is meant. */
+function changeCall(run: RunView, toolCallId: string, change: Partial<ToolBlock>): RunView {
+  const index = run.blocks.findLastIndex((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
+  const call = run.blocks[index];
+  if (call?.type !== "tool_call") return run;
+  return { ...run, blocks: run.blocks.with(index, { ...call, ...change }) };
+}

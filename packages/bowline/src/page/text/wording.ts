@@ -1,0 +1,82 @@
+/** Numbers, times and calls in words for a person. */
+import type { Decision, RunState, TokenCounts } from "../../gateway/protocol.ts";
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+export function duration(ms: number): string {
+  if (ms < 950) return `${Math.max(1, Math.round(ms))} ms`;
+  if (ms < MINUTE) return `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
+  return `${Math.floor(ms / MINUTE)} min ${Math.round((ms % MINUTE) / 1000)} s`;
+}
+
+/** 1234 is 1.2k. */
+function count(tokens: number): string {
+  if (tokens < 1000) return String(tokens);
+  if (tokens < 999_500) return `${(tokens / 1000).toFixed(tokens < 9950 ? 1 : 0)}k`;
+  return `${(tokens / 1_000_000).toFixed(1)}M`;
+}
+
+function money(dollars: number): string {
+  if (dollars === 0) return "$0";
+  return dollars < 0.0001 ? "<$0.0001" : `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}`;
+}
+
+/** Only what is known; nothing when nothing is. */
+export function usageText({ inputTokens, outputTokens, cacheReadTokens, cost }: TokenCounts): string {
+  const input = inputTokens === undefined ? undefined : inputTokens + (cacheReadTokens ?? 0);
+  return [
+    input === undefined ? [] : [`${count(input)} in`],
+    outputTokens === undefined ? [] : [`${count(outputTokens)} out`],
+    cost === undefined ? [] : [money(cost)],
+  ]
+    .flat()
+    .join(" · ");
+}
+
+/** A field is unknown in the sum only if it is in all. */
+export function sumUsage(all: readonly TokenCounts[]): TokenCounts {
+  const sum: Partial<Record<keyof TokenCounts, number>> = {};
+  for (const usage of all)
+    for (const [field, value] of Object.entries(usage) as [keyof TokenCounts, number][])
+      sum[field] = (sum[field] ?? 0) + value;
+  return sum;
+}
+
+export function when(time: number, now: number): string {
+  const date = new Date(time);
+  const clock = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  if (date.toDateString() === new Date(now).toDateString()) return clock;
+  if (now - time < 6 * DAY) return date.toLocaleDateString(undefined, { weekday: "short" });
+  return date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
+}
+
+/** A call's arguments in one line: the one that says most, or all. */
+export function inputLine(input: unknown): string {
+  if (typeof input !== "object" || input === null) return shown(input);
+  const fields = input as Record<string, unknown>;
+  const telling = ["command", "pattern", "query", "path", "url"].find((name) => typeof fields[name] === "string");
+  const line = telling === undefined ? Object.values(fields).map(shown).join(" ") : shown(fields[telling]);
+  return line.replaceAll(/\s+/g, " ").trim().slice(0, 200);
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+export const stateWords: Readonly<Record<RunState, string>> = {
+  queued: "Waiting",
+  running: "Working",
+  final: "Done",
+  error: "Failed",
+  aborted: "Stopped",
+  interrupted: "Interrupted",
+  unknown: "Unknown",
+};
+
+export const decisionWords: Readonly<Record<Decision, string>> = {
+  "allow-once": "Allow once",
+  "allow-session": "Allow in this session",
+  "allow-always": "Always allow",
+  deny: "Deny",
+};

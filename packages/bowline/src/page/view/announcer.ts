@@ -1,0 +1,42 @@
+/** Says to screen readers what is finished and what is asked: the answer once, when it is whole, not each piece of it. */
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { html } from "htm/preact";
+import type { PageState } from "../state/page-state.ts";
+import { isOver, type RunView } from "../state/run-view.ts";
+import { stateWords } from "../text/wording.ts";
+
+const MAX_LENGTH = 1200;
+
+export function Announcer({ state: { conversation, approvals } }: { readonly state: PageState }): VNode {
+  const { sessionKey, live } = conversation;
+  const working = useRef(new Set<string>());
+  const asked = useRef(new Set<string>());
+  const [said, say] = useState("");
+  const [urgent, sayAtOnce] = useState("");
+  useEffect(() => {
+    for (const run of live.values()) {
+      if (!isOver(run)) working.current.add(run.runId);
+      else if (working.current.delete(run.runId)) say(endText(run));
+    }
+  }, [live]);
+  useEffect(() => {
+    const waiting = approvals.filter((one) => one.sessionKey === sessionKey);
+    const news = waiting.filter(({ approvalId }) => !asked.current.has(approvalId));
+    for (const { approvalId } of news) asked.current.add(approvalId);
+    const [first] = news;
+    if (first !== undefined) sayAtOnce(`May this run? ${first.summary}. Alt and A goes to the question.`);
+    else if (waiting.length === 0) sayAtOnce("");
+  }, [approvals, sessionKey]);
+  return html`<div class="offscreen">
+    <div aria-live="polite" data-said="answers">${said === "" ? null : said}</div>
+    <div aria-live="assertive" data-said="questions">${urgent === "" ? null : urgent}</div>
+  </div>`;
+}
+
+function endText({ state, blocks, failure }: RunView): string {
+  const last = blocks.findLast((block) => block.type === "text");
+  if (state !== "final") return `${stateWords[state]}. ${failure?.message ?? ""}`.trim();
+  const text = last?.text.replaceAll(/[`*#>|_~]+/g, "").trim() ?? "";
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}… The rest is in the conversation.` : text;
+}

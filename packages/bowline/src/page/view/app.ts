@@ -1,0 +1,120 @@
+/** The page of who is let in: the list beside the conversation, and where to write. */
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { html } from "htm/preact";
+import type { SessionInfo } from "../../gateway/protocol.ts";
+import { currentRun } from "../state/conversation.ts";
+import type { PageAction, PageState } from "../state/page-state.ts";
+import type { Store } from "../store.ts";
+import { Announcer } from "./announcer.ts";
+import { Banner } from "./banner.ts";
+import { Composer } from "./composer.ts";
+import { useTools } from "./context.ts";
+import { ConversationView } from "./conversation.ts";
+import { icon } from "./icon.ts";
+import { titleOf } from "./session-item.ts";
+import { Sidebar } from "./sidebar.ts";
+import { focusMessage, useKeys } from "./use-keys.ts";
+import { Waiting } from "./waiting.ts";
+
+/** Narrower, the list is a drawer. */
+const NARROW = "(max-width: 52rem)";
+const MAX_MESSAGE_LENGTH = 32_000;
+
+export function App({ store }: { readonly store: Store<PageState, PageAction> }): VNode {
+  const { controller, show } = useTools();
+  const state = useStore(store);
+  const isNarrow = useMedia(NARROW);
+  const [isDrawerOpen, openDrawer] = useState(false);
+  const { conversation, welcome, sessions, approvals } = state;
+  const { sessionKey } = conversation;
+  const isReadOnly = welcome?.scope === "read";
+  const run = currentRun(conversation);
+  const session = sessions.items.find((one) => one.sessionKey === sessionKey);
+  const title = session === undefined ? "New conversation" : titleOf(session);
+  const isAsked = approvals.some((one) => one.sessionKey === sessionKey);
+  useEffect(() => openDrawer(false), [sessionKey]);
+  useEffect(() => {
+    document.title = `${isAsked ? "❓ " : run === undefined ? "" : "● "}${title} – Bowline`;
+  }, [title, isAsked, run === undefined]);
+  const begin = (): void => {
+    show("");
+    openDrawer(false);
+    focusMessage();
+  };
+  useKeys({
+    onEscape: () => (isDrawerOpen ? openDrawer(false) : isReadOnly ? undefined : controller.stop()),
+    onNew: () => (isReadOnly ? undefined : begin()),
+  });
+  return html`<div class=${isDrawerOpen ? "app is-drawer-open" : "app"}>
+    <a
+      class="skip"
+      href="#message"
+      onClick=${(event: Event) => {
+        event.preventDefault();
+        focusMessage();
+      }}
+      >To the message</a
+    >
+    <${Sidebar} state=${state} isReadOnly=${isReadOnly} onNew=${begin} isHidden=${isNarrow && !isDrawerOpen} />
+    <div class="shade" onClick=${() => openDrawer(false)}></div>
+    <main class="main" inert=${isNarrow && isDrawerOpen}>
+      <header class="top">
+        <button
+          type="button"
+          class="quiet icon-only drawer-button"
+          aria-expanded=${isDrawerOpen}
+          aria-controls="sessions"
+          onClick=${() => openDrawer(true)}
+        >
+          ${icon("menu")}<span class="offscreen">Conversations</span>
+        </button>
+        <h1>${title}</h1>
+        <p class="top-agent">${agentOf(state, session)}</p>
+      </header>
+      <${Banner} state=${state} isReadOnly=${isReadOnly} />
+      <${ConversationView} state=${state} isReadOnly=${isReadOnly} />
+      ${
+        !isReadOnly &&
+        html`<div class="bottom">
+          <${Waiting} state=${state} />
+          <${Composer}
+            sessionKey=${sessionKey}
+            isRunning=${run !== undefined}
+            maxLength=${welcome?.limits.maxMessageLength ?? MAX_MESSAGE_LENGTH}
+          />
+        </div>`
+      }
+    </main>
+    <${Announcer} state=${state} />
+  </div>`;
+}
+
+/** The agent that answers here, and by which model. */
+function agentOf({ agents, agentId }: PageState, session: SessionInfo | undefined): string {
+  const wanted = session?.agentId ?? agentId;
+  const agent = agents.find(({ id, isDefault }) => (wanted === undefined ? isDefault : id === wanted));
+  if (agent === undefined) return wanted ?? "";
+  const model = session?.model ?? agent.answeredBy;
+  return agents.length > 1 ? `${agent.id} · ${model}` : model;
+}
+
+function useStore(store: Store<PageState, PageAction>): PageState {
+  const [state, set] = useState(store.state);
+  useEffect(() => {
+    set(store.state);
+    return store.subscribe(() => set(store.state));
+  }, [store]);
+  return state;
+}
+
+function useMedia(query: string): boolean {
+  const [isTrue, set] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const note = (): void => set(list.matches);
+    list.addEventListener("change", note);
+    return () => list.removeEventListener("change", note);
+  }, [query]);
+  return isTrue;
+}

@@ -1,0 +1,32 @@
+/** Asks before something cannot be undone. The browser's own dialog keeps the focus inside, and gives it back. */
+import type { VNode } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { html } from "htm/preact";
+
+interface ConfirmProps {
+  readonly question: string;
+  readonly detail: string;
+  readonly action: string;
+  readonly onAnswer: (isYes: boolean) => void;
+}
+
+export function Confirm({ question, detail, action, onAnswer }: ConfirmProps): VNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return html`<dialog
+    ref=${dialog}
+    class="confirm"
+    aria-labelledby="confirm-question"
+    onCancel=${(event: Event) => {
+      event.preventDefault();
+      onAnswer(false);
+    }}
+  >
+    <h2 id="confirm-question">${question}</h2>
+    <p>${detail}</p>
+    <div class="choices">
+      <button type="button" autofocus onClick=${() => onAnswer(false)}>Cancel</button>
+      <button type="button" class="danger" onClick=${() => onAnswer(true)}>${action}</button>
+    </div>
+  </dialog>`;
+}

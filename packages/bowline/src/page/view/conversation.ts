@@ -1,0 +1,104 @@
+/** What was said in the session that is shown. */
+import type { VNode } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { html } from "htm/preact";
+import { runsOf } from "../state/conversation.ts";
+import type { PageState } from "../state/page-state.ts";
+import { useTools } from "./context.ts";
+import { icon, knot } from "./icon.ts";
+import { Run } from "./run.ts";
+import { useStickToBottom } from "./stick-to-bottom.ts";
+
+export function ConversationView({ state, isReadOnly }: { state: PageState; isReadOnly: boolean }): VNode {
+  const { controller } = useTools();
+  const { conversation, outgoing, approvals, answering } = state;
+  const { sessionKey, status, hasMore } = conversation;
+  const runs = useMemo(() => runsOf(conversation), [conversation]);
+  const { scroller, content, isAtEnd, toEnd } = useStickToBottom(sessionKey);
+  // A message that begins a run is shown where it will stand.
+  const beginning = outgoing.filter(
+    (one) => one.sessionKey === sessionKey && one.mode === "send" && (one.state === "taken" || one.state === "sending"),
+  );
+  // Who says something wants to see what comes of it.
+  const lastSent = outgoing.at(-1)?.id;
+  useEffect(() => {
+    if (lastSent !== undefined) toEnd();
+  }, [lastSent, toEnd]);
+  const isAsked = approvals.some((one) => one.sessionKey === sessionKey);
+  const isEmpty = runs.length === 0 && beginning.length === 0;
+  return html`<div class="scroller" ref=${scroller} tabindex="0" role="region" aria-label="Conversation">
+    <div class="conversation" ref=${content}>
+      ${hasMore && html`<button type="button" class="quiet more" onClick=${() => controller.moreHistory()}>Show earlier messages</button>`}
+      ${
+        status === "failed" &&
+        html`<p class="notice">
+          The conversation could not be loaded.
+          <button type="button" class="quiet" onClick=${() => controller.reload()}>Try again</button>
+        </p>`
+      }
+      ${isEmpty && status === "ready" && html`<${Welcome} state=${state} isReadOnly=${isReadOnly} />`}
+      ${runs.map(
+        (run, index) =>
+          html`<${Run}
+            key=${run.runId}
+            run=${run}
+            isLast=${index === runs.length - 1}
+            approvals=${approvals}
+            answering=${answering}
+            isReadOnly=${isReadOnly}
+            knownNotice=${state.welcome?.notice}
+          />`,
+      )}
+      ${beginning.map(
+        ({ id, text }) =>
+          html`<article key=${id} class="run">
+            <div class="asked is-sending">
+              <h2 class="offscreen">You, on its way</h2>
+              <p>${text}</p>
+            </div>
+          </article>`,
+      )}
+    </div>
+    ${
+      !isAtEnd &&
+      html`<button type="button" class=${isAsked ? "jump is-asked" : "jump"} onClick=${toEnd}>
+        ${icon("down")}<span class=${isAsked ? "" : "offscreen"}
+          >${isAsked ? "It asks you something" : "To the end"}</span
+        >
+      </button>`
+    }
+  </div>`;
+}
+
+/** Of a session without a message. */
+function Welcome({ state, isReadOnly }: { state: PageState; isReadOnly: boolean }): VNode {
+  const { controller } = useTools();
+  const { agents, agentId, welcome } = state;
+  const chosen = agents.find(({ id, isDefault }) => (agentId === undefined ? isDefault : id === agentId));
+  return html`<div class="welcome">
+    ${knot()}
+    <p class="greeting">${isReadOnly ? "Nothing was said here yet." : "What shall we do?"}</p>
+    ${
+      agents.length > 1 && !isReadOnly
+        ? html`<fieldset class="agents">
+            <legend class="offscreen">Agent</legend>
+            ${agents.map(
+              ({ id, description, answeredBy }) =>
+                html`<label class="agent">
+                  <input
+                    type="radio"
+                    name="agent"
+                    value=${id}
+                    checked=${id === chosen?.id}
+                    onChange=${() => controller.chooseAgent(id)}
+                  />
+                  <span><strong>${id}</strong><span>${description}</span><small>${answeredBy}</small></span>
+                </label>`,
+            )}
+          </fieldset>`
+        : html`<p class="faint">
+            ${chosen?.answeredBy ?? (welcome && `${welcome.model.provider}/${welcome.model.model}`)}
+          </p>`
+    }
+  </div>`;
+}

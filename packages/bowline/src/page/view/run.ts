@@ -1,0 +1,131 @@
+/** One run: what was asked, what was said and done, how it ended. */
+import type { ComponentClass, VNode } from "preact";
+import { html } from "htm/preact";
+import type { Approval, Block } from "../../gateway/protocol.ts";
+import { isOver, type RunView } from "../state/run-view.ts";
+import { CopyButton } from "./code-block.ts";
+import { useTools } from "./context.ts";
+import { icon } from "./icon.ts";
+import { Markdown } from "./markdown.ts";
+import { memo } from "./memo.ts";
+import { RunFooter } from "./run-footer.ts";
+import { Thinking } from "./thinking.ts";
+import { ToolCard } from "./tool-card.ts";
+
+export interface RunProps {
+  readonly run: RunView;
+  readonly isLast: boolean;
+  readonly approvals: readonly Approval[];
+  readonly answering: ReadonlySet<string>;
+  readonly isReadOnly: boolean;
+  /** What is said above the conversation already. */
+  readonly knownNotice: string | undefined;
+}
+
+export const Run: ComponentClass<RunProps> = memo((props: RunProps): VNode => {
+  const { run, approvals, knownNotice } = props;
+  const { blocks, notices, turns, state } = run;
+  const over = isOver(run);
+  const ids = new Set(blocks.flatMap((block) => (block.type === "tool_call" ? [block.toolCallId] : [])));
+  const own = approvals.filter(({ runId }) => runId === run.runId);
+  // A call is asked about before it is said to have begun.
+  const early = own.filter(({ toolCallId }) => !ids.has(toolCallId)).map(toBlock);
+  const shown = [...blocks, ...early];
+  const isQuiet = state === "running" && own.length === 0 && !isSpeaking(shown.at(-1));
+  return html`<article class="run" aria-busy=${state === "running"}>
+    ${shown.map((block, index) => html`<${BlockView} key=${index} block=${block} isGrowing=${!over && index === shown.length - 1} ...${props} />`)}
+    ${notices
+      .filter(({ message }) => message !== knownNotice)
+      .map(({ code, message }, index) => html`<p key=${`${code}${index}`} class="notice">${message}</p>`)}
+    ${isQuiet && html`<p class="working"><span class="offscreen">Working</span><i></i><i></i><i></i></p>`}
+    <${Ending} ...${props} />
+    ${over && html`<div class="run-foot"><${RunFooter} turns=${turns} /><${CopyAnswer} blocks=${blocks} /></div>`}
+  </article>`;
+});
+
+function BlockView({
+  block,
+  run,
+  isGrowing,
+  approvals,
+  answering,
+  isReadOnly,
+}: RunProps & { block: Block; isGrowing: boolean }): VNode {
+  switch (block.type) {
+    case "user":
+      return html`<div class="asked">
+        <h2 class="offscreen">You</h2>
+        <p>${block.text}</p>
+      </div>`;
+    case "text":
+      return html`<${Markdown} text=${block.text} isGrowing=${isGrowing} />`;
+    case "thinking":
+      return html`<${Thinking} text=${block.text} isGrowing=${isGrowing} />`;
+    case "tool_call": {
+      const { toolCallId } = block;
+      const approval = approvals.find((one) => one.runId === run.runId && one.toolCallId === toolCallId);
+      return html`<${ToolCard}
+        call=${block}
+        isRunOver=${isOver(run)}
+        approval=${approval}
+        answer=${run.answers.get(toolCallId)}
+        isAnswering=${approval !== undefined && answering.has(approval.approvalId)}
+        isReadOnly=${isReadOnly}
+      />`;
+    }
+  }
+}
+
+/** How it ended, if not well, and what can be done about it. */
+function Ending({ run, isLast, isReadOnly }: RunProps): VNode | undefined {
+  const { controller } = useTools();
+  const text = endText(run);
+  if (text === undefined) return undefined;
+  const isFailure = run.state === "error";
+  return html`<div class=${isFailure ? "ending is-failure" : "ending"}>
+    ${isFailure && icon("alert")}
+    <p>${text}</p>
+    ${
+      isLast &&
+      !isReadOnly &&
+      run.state !== "final" &&
+      html`<button type="button" onClick=${() => controller.retry(run)}>
+        ${run.state === "error" ? "Try again" : "Ask again"}
+      </button>`
+    }
+  </div>`;
+}
+
+function endText({ state, failure, stopReason }: RunView): string | undefined {
+  switch (state) {
+    case "error":
+      return failure?.message ?? "The run failed.";
+    case "aborted":
+      return "Stopped.";
+    case "interrupted":
+    case "unknown":
+      return "This run was interrupted before it was done.";
+    case "final":
+      if (stopReason === "length") return "The answer was cut: it reached the model's limit.";
+      return stopReason === "budget" ? "The run reached a limit of this server and ended." : undefined;
+    case "queued":
+    case "running":
+      return undefined;
+  }
+}
+
+function CopyAnswer({ blocks }: { readonly blocks: readonly Block[] }): VNode | undefined {
+  const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
+  return text === "" ? undefined : html`<${CopyButton} text=${text} what="answer" />`;
+}
+
+/** Whether its text is what shows that something goes on. */
+function isSpeaking(block: Block | undefined): boolean {
+  return (
+    block?.type === "text" || block?.type === "thinking" || (block?.type === "tool_call" && block.state === "running")
+  );
+}
+
+function toBlock({ toolCallId, toolName: name, details: input }: Approval): Block {
+  return { type: "tool_call", toolCallId, name, input, state: "running", output: "" };
+}

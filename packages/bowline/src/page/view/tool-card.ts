@@ -1,0 +1,98 @@
+/** One tool call: what was called with what, how it stands, what came of it, and the question whether it may run. */
+import type { ComponentClass, VNode } from "preact";
+import { useState } from "preact/hooks";
+import { html } from "htm/preact";
+import type { Approval } from "../../gateway/protocol.ts";
+import type { AnswerView, ToolBlock } from "../state/run-view.ts";
+import { duration, inputLine } from "../text/wording.ts";
+import { ApprovalQuestion } from "./approval.ts";
+import { CopyButton } from "./code-block.ts";
+import { icon } from "./icon.ts";
+import { memo } from "./memo.ts";
+
+/** Lines and characters of an output that are shown at once. */
+const SHORT_LINES = 12;
+const SHORT_LENGTH = 2000;
+
+export interface ToolCardProps {
+  readonly call: ToolBlock;
+  readonly isRunOver: boolean;
+  readonly approval: Approval | undefined;
+  readonly answer: AnswerView | undefined;
+  readonly isAnswering: boolean;
+  readonly isReadOnly: boolean;
+}
+
+type Look = "waits" | "running" | "done" | "failed" | "denied" | "unknown";
+
+const lookWords: Readonly<Record<Look, string>> = {
+  waits: "Waits for you",
+  running: "Running",
+  done: "Done",
+  failed: "Failed",
+  denied: "Denied",
+  unknown: "No result",
+};
+
+export const ToolCard: ComponentClass<ToolCardProps> = memo(
+  ({ call, approval, answer, isRunOver, isAnswering, isReadOnly }: ToolCardProps): VNode => {
+    const { name, input, output, durationMs } = call;
+    const look = lookOf(call, { approval, answer, isRunOver });
+    const [chosen, choose] = useState<boolean>();
+    const isOpen = chosen ?? (look === "running" || look === "failed");
+    return html`<section class="card is-${look}" aria-label=${`Tool call: ${name}`}>
+      <details open=${isOpen}>
+        <summary
+          onClick=${(event: Event) => {
+            event.preventDefault();
+            choose(!isOpen);
+          }}
+        >
+          <span class="look" aria-hidden="true"></span>
+          <span class="tool-name">${name}</span>
+          <span class="tool-line">${inputLine(input)}</span>
+          <span class="tool-state">${lookWords[look]}${durationMs !== undefined && ` · ${duration(durationMs)}`}</span>
+          ${icon("chevron")}
+        </summary>
+        ${isOpen && html`<${CallBody} input=${input} output=${output} />`}
+      </details>
+      ${
+        approval !== undefined &&
+        html`<${ApprovalQuestion} approval=${approval} isAnswering=${isAnswering} isReadOnly=${isReadOnly} />`
+      }
+    </section>`;
+  },
+);
+
+function CallBody({ input, output }: Pick<ToolBlock, "input" | "output">): VNode {
+  const [isWhole, showWhole] = useState(false);
+  const lines = output.split("\n").length;
+  const isLong = lines > SHORT_LINES || output.length > SHORT_LENGTH;
+  const shown = isLong && !isWhole ? output.split("\n", SHORT_LINES).join("\n").slice(0, SHORT_LENGTH) : output;
+  const given = typeof input === "string" ? input : JSON.stringify(input, undefined, 2);
+  return html`<div class="call">
+    <div class="call-part"><span class="call-head">Arguments</span></div>
+    <pre tabindex="0" role="region" aria-label="Arguments">${given}</pre>
+    <div class="call-part">
+      <span class="call-head">Output</span>
+      ${output !== "" && html`<${CopyButton} text=${output} what="output" />`}
+    </div>
+    <pre tabindex="0" role="region" aria-label="Output">${shown === "" ? "Nothing yet" : shown}</pre>
+    ${
+      isLong &&
+      html`<button type="button" class="quiet" aria-expanded=${isWhole} onClick=${() => showWhole(!isWhole)}>
+        ${isWhole ? "Show less" : `Show all ${lines} lines`}
+      </button>`
+    }
+  </div>`;
+}
+
+function lookOf(
+  { state }: ToolBlock,
+  { approval, answer, isRunOver }: Pick<ToolCardProps, "approval" | "answer" | "isRunOver">,
+): Look {
+  if (approval !== undefined) return "waits";
+  if (answer !== undefined && answer.decision !== "allow") return "denied";
+  if (state === "running") return isRunOver ? "unknown" : "running";
+  return state;
+}

@@ -1,0 +1,115 @@
+/** When all is quiet: what clients were told against what the server's files and its history say. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isKnownEntry, openSession, type Entry } from "@bowline/core/session";
+import { createJsonlStore } from "@bowline/core/session/node";
+import type { GatewayClient } from "../../src/gateway/client.ts";
+import type { Fact } from "./task.ts";
+
+export interface Checked {
+  readonly faults: readonly string[];
+  readonly accepted: number;
+  readonly executions: number;
+  /** Calls that were in flight at a kill and are reported as unknown. */
+  readonly unknown: number;
+  readonly torn: number;
+}
+
+export async function checkEnd(client: GatewayClient, folder: string, sessions: readonly string[]): Promise<Checked> {
+  const faults: string[] = [];
+  const facts = readFacts(join(folder, "facts"));
+  const accepted = facts.filter((fact) => fact.type === "accepted");
+  const aborting = new Set(facts.flatMap((fact) => (fact.type === "aborting" ? [fact.runId] : [])));
+  const said = new Map<string, number>();
+  for (const key of sessions) {
+    for (const text of await textsOf(client, key)) said.set(text, (said.get(text) ?? 0) + 1);
+  }
+  for (const [text, times] of said) if (times > 1) faults.push(`"${text}" is in the history ${times} times`);
+  for (const { sessionKey, runId, text, isOwnRun } of accepted) {
+    const mayBeGone = aborting.has(runId) && isOwnRun;
+    if (!said.has(text) && !mayBeGone) faults.push(`"${text}" was accepted and is not in the history of ${sessionKey}`);
+    const { runs } = await client.request("chat.subscribe", { sessionKey, runId, seq: -1 });
+    const { state = "unknown" } = runs.find((run) => run.runId === runId) ?? {};
+    if (state !== "final" && !(aborting.has(runId) && (state === "aborted" || mayBeGone)))
+      faults.push(`the run ${runId} of ${sessionKey} was accepted and is ${state}`);
+  }
+  const left = existsSync(join(folder, "pending")) ? readdirSync(join(folder, "pending")) : [];
+  if (left.length > 0) faults.push(`${left.length} messages still wait on the disk`);
+  const files = await checkFiles(folder, sessions, faults);
+  return { faults, accepted: accepted.length, ...files };
+}
+
+/** A client may have been killed in the middle of a line: it is no fact. */
+function readFacts(folder: string): Fact[] {
+  return readdirSync(folder).flatMap((name) =>
+    readFileSync(join(folder, name), "utf8")
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Fact),
+  );
+}
+
+/** Of the user's messages, all pages. */
+async function textsOf(client: GatewayClient, sessionKey: string): Promise<string[]> {
+  const texts: string[] = [];
+  for (let before: string | undefined, hasMore = true; hasMore;) {
+    const page = await client.request("chat.history", {
+      sessionKey,
+      limit: 500,
+      ...(before !== undefined && { before }),
+    });
+    for (const { message } of page.messages) {
+      const { role, content } = message as { readonly role: string; readonly content?: unknown };
+      if (role === "user" && typeof content === "string") texts.push(content);
+    }
+    before = page.messages[0]?.id;
+    hasMore = page.hasMore && before !== undefined;
+  }
+  return texts;
+}
+
+async function checkFiles(
+  folder: string,
+  sessions: readonly string[],
+  faults: string[],
+): Promise<Omit<Checked, "faults" | "accepted">> {
+  const store = createJsonlStore(join(folder, "sessions"));
+  const ran = new Map<string, number>();
+  const ledger = existsSync(join(folder, "ledger")) ? readFileSync(join(folder, "ledger"), "utf8") : "";
+  for (const line of ledger.split("\n").slice(0, -1)) ran.set(line, (ran.get(line) ?? 0) + 1);
+  const [intents, results] = [new Set<string>(), new Set<string>()];
+  let torn = 0;
+  for (const key of sessions) {
+    const session = await openSession(store, key, { readOnly: true });
+    const entries: Entry[] = [];
+    for await (const entry of session.entries()) {
+      if (isKnownEntry(entry)) entries.push(entry);
+      else faults.push(`${key} has an entry that is not known: ${entry.type}`);
+    }
+    for (const { message } of session.damage) {
+      torn++;
+      if (!/^The end of .* (?:was|is) torn/.test(message)) faults.push(`${key}: ${message}`);
+    }
+    for (const entry of entries) {
+      if (entry.type === "tool_intent") intents.add(`${entry.toolName} ${entry.idempotencyKey}`);
+      if (entry.type === "tool_result") results.add(entry.idempotencyKey);
+    }
+    const runs = Map.groupBy(entries, (entry) => ("runId" in entry ? entry.runId : undefined));
+    runs.delete(undefined);
+    for (const [runId, own] of runs) {
+      const kinds = own.map((entry) => ("reason" in entry ? `${entry.type} ${entry.reason}` : entry.type));
+      // One of which only the start was kept is ended as interrupted, and begun once more.
+      const ends = kinds.filter(
+        (kind, at) => kind.startsWith("run_end") && !(kind.endsWith(" interrupted") && kinds[at + 1] === "run_start"),
+      );
+      if (ends.length !== 1) faults.push(`the run ${runId} has ${ends.length} ends in ${key}: ${kinds.join(", ")}`);
+    }
+  }
+  for (const [line, times] of ran) {
+    if (!intents.has(line)) faults.push(`${line} ran and nothing says so`);
+    // What may be run again was only if no result was recorded; what may not, never.
+    if (times > 1 && !line.startsWith("look ")) faults.push(`${line} ran ${times} times`);
+  }
+  const unknown = [...intents].filter((line) => !results.has(line.split(" ")[1] ?? "")).length;
+  return { executions: ran.size, unknown, torn };
+}

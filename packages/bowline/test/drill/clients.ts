@@ -1,0 +1,166 @@
+/**
+ * Clients that work and lose their connection: `clients.ts <{url, token, name, seed, facts, sessions}>`. Some are the library's own,
+ * which comes back by itself; some are bare sockets that do by hand what the protocol's description says. What they are sure of they
+ * write down.
+ */
+import { openSync, writeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { GatewayClient, RequestError } from "../../src/gateway/client.ts";
+import { answerParent } from "../gateway/forked.ts";
+import { seeded } from "../gateway/seeded.ts";
+import { answerApprovals } from "./answer-approvals.ts";
+import { BareClient } from "./bare-client.ts";
+import { RunWatch } from "./run-watch.ts";
+import { answerOf, messageOf, type Fact, type Task } from "./task.ts";
+
+export interface DrillClientsOptions {
+  readonly url: string;
+  readonly token: string;
+  /** Unlike that of any other process. */
+  readonly name: string;
+  readonly seed: number;
+  /** Path of the file for facts. */
+  readonly facts: string;
+  readonly sessions: readonly string[];
+}
+
+export interface DrillClientsReport {
+  readonly runs: number;
+  readonly steered: number;
+  readonly aborted: number;
+  readonly reconnects: number;
+  readonly snapshots: number;
+  readonly faults: readonly string[];
+}
+
+const OWN = 4;
+const BARE = 4;
+/** From accepted to ended, with all kills between. */
+const LONGEST_MS = 60_000;
+
+const [options] = process.argv.slice(2);
+if (options !== undefined) work(JSON.parse(options) as DrillClientsOptions);
+
+function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions): void {
+  const file = openSync(facts, "a");
+  const random = seeded(seed);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const faults: string[] = [];
+  const fault = (what: string): void => void (faults.length < 20 && faults.push(`${name}: ${what}`));
+  const say = (fact: Fact): void => void writeSync(file, `${JSON.stringify(fact)}\n`);
+  const counts = { runs: 0, steered: 0, aborted: 0, reconnects: 0, snapshots: 0 };
+  const end = new AbortController();
+  let next = 0;
+  const own = Array.from({ length: OWN }, () => ownClient());
+  const bare = Array.from({ length: BARE }, () => bareClient());
+  answerParent({
+    async finish(): Promise<DrillClientsReport> {
+      end.abort();
+      await Promise.all([...own, ...bare]);
+      return { ...counts, faults };
+    },
+  });
+
+  function newTask(): Task {
+    return { name: `${name}-${next++}`, calls: Math.floor(random() * 4), words: 5 + Math.floor(random() * 40) };
+  }
+
+  async function ownClient(): Promise<void> {
+    const client = new GatewayClient({ url, token, name, WebSocket, backoff: { firstMs: 20, maxMs: 300 } });
+    client.onState((state) => void (state === "open" && counts.reconnects++));
+    answerApprovals(client);
+    while (!end.signal.aborted) {
+      const [sessionKey, task] = [pick(sessions), newTask()];
+      try {
+        await ownTask(client, sessionKey, task);
+      } catch (error) {
+        if (!(error instanceof RequestError) || !error.retryable) fault(`${task.name}: ${String(error)}`);
+        await sleep(20); // the session's queue is full
+      }
+    }
+    client.close();
+  }
+
+  async function ownTask(client: GatewayClient, sessionKey: string, task: Task): Promise<void> {
+    const text = messageOf(task);
+    const watch = new RunWatch(task, (what) => fault(what));
+    const idempotencyKey = `run-${task.name}`;
+    const stop = client.onEvent((frame) => {
+      if ("runId" in frame.data && frame.data.runId === idempotencyKey) watch.take(frame);
+    });
+    try {
+      const run = await client.send({ sessionKey, message: text, idempotencyKey });
+      const { runId } = run;
+      say({ type: "accepted", sessionKey, runId, text, isOwnRun: true });
+      counts.runs++;
+      const what = random();
+      if (what < 0.15) await steer(client, sessionKey, `steer ${task.name}`);
+      else if (what < 0.25) {
+        await sleep(random() * 100);
+        watch.mayAbort = true;
+        say({ type: "aborting", sessionKey, runId });
+        await run.abort().then(
+          () => counts.aborted++,
+          () => {}, // the connection was lost: who knows
+        );
+      }
+      const outcome = await Promise.race([run.result(), sleep(LONGEST_MS, undefined, { ref: false })]);
+      if (outcome === undefined) return fault(`${runId} did not end; seen to ${watch.seq}`);
+      say({ type: "ended", runId });
+      if (outcome.end.event === "chat.final" && outcome.text !== answerOf(task))
+        fault(`${runId} ended with ${JSON.stringify(outcome.text)}`);
+    } catch (error) {
+      // Stopped while it waited, it left nothing that a server could know of after a crash.
+      if (!watch.mayAbort) throw error;
+    } finally {
+      watch.check();
+      counts.snapshots += watch.snapshots;
+      stop();
+    }
+  }
+
+  /** Into whatever runs there. Not sent again: without an answer nothing is known of it. */
+  async function steer(client: GatewayClient, sessionKey: string, text: string): Promise<void> {
+    try {
+      const { runId, status } = await client.request("chat.steer", { sessionKey, message: text });
+      say({ type: "accepted", sessionKey, runId, text, isOwnRun: status !== "steered" });
+      counts.steered++;
+    } catch (error) {
+      if (!(error instanceof RequestError) || !error.retryable) fault(`steer: ${String(error)}`);
+    }
+  }
+
+  async function bareClient(): Promise<void> {
+    const client = new BareClient(url, token);
+    while (!end.signal.aborted) {
+      const [sessionKey, task] = [pick(sessions), newTask()];
+      const [runId, text] = [`run-${task.name}`, messageOf(task)];
+      const watch = new RunWatch(task, (what) => fault(what));
+      const params = { sessionKey, message: text, idempotencyKey: runId };
+      const isAccepted = await client
+        .send(params, watch)
+        .catch((error: unknown) => fault(`${runId}: ${String(error)}`));
+      if (isAccepted !== true) {
+        await sleep(20);
+        continue;
+      }
+      say({ type: "accepted", sessionKey, runId, text, isOwnRun: true });
+      counts.runs++;
+      const limit = performance.now() + LONGEST_MS;
+      while (!watch.isEnded && performance.now() < limit) {
+        if (random() < 0.01) client.drop();
+        // As who never had the answer.
+        if (random() < 0.01) await client.send(params, watch, true).catch((error: unknown) => fault(String(error)));
+        await client.follow(sessionKey, runId, watch);
+        await sleep(10);
+      }
+      if (!watch.isEnded) fault(`${runId} did not end; seen to ${watch.seq}`);
+      else say({ type: "ended", runId });
+      watch.check();
+      counts.snapshots += watch.snapshots;
+    }
+    counts.reconnects += client.connects;
+    client.drop();
+  }
+}

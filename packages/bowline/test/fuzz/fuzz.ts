@@ -1,0 +1,211 @@
+/** Sends a gateway so many frames that no client should send, while one client goes about its business, and measures the server. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { closeCodes, errorNumbers } from "../../src/gateway/frame.ts";
+import { defaultLimits } from "../../src/gateway/limits.ts";
+import { badFrames, garbage, type AnyFrame } from "../gateway/bad-frames.ts";
+import { forkScript } from "../gateway/forked.ts";
+import type { Measure } from "../gateway/meter.ts";
+import { seeded } from "../gateway/seeded.ts";
+import * as attacks from "./attacks.ts";
+import { startHealthy } from "./healthy.ts";
+
+export interface FuzzOptions {
+  readonly frames: number;
+  /** The same seed makes the same frames; in which order they arrive the machine decides. */
+  readonly seed: number;
+  readonly onProgress?: (report: FuzzReport) => void;
+}
+
+export interface FuzzReport {
+  frames: number;
+  connections: number;
+  /** What was wrong, with the seed of the connection that saw it. */
+  readonly faults: string[];
+  /** Resident and used memory of the server after each tenth, in bytes. */
+  readonly tenths: Measure[];
+  /** The longest time that the server's loop was held, in milliseconds. */
+  heldMs: number;
+  cpuMs: number;
+  /** How long the healthy client waited for answers: median, 99th of a hundred, longest, in milliseconds. */
+  waits: readonly [p50: number, p99: number, most: number];
+  /** How often each number of a refusal and each code of a closed socket was seen. */
+  readonly codes: Map<number, number>;
+  healthyRuns: number;
+}
+
+export const fuzzBounds = {
+  /** Memory of the last tenth over that of the first full one: what grows beyond it is kept for ever. */
+  growth: 1.3,
+  /** Beside that, in bytes: a small server moves by more. */
+  slack: 24 * 1024 * 1024,
+  /** No frame may hold the loop for longer, in milliseconds. */
+  heldMs: 400,
+  /** The healthy client is never left waiting for longer, in milliseconds. */
+  waitMs: 5000,
+} as const;
+
+/** What a client can bring about by its frames alone; a long run has to see all of it. */
+const usual: readonly number[] = [
+  ...(["parse", "bad_request", "unknown_method", "bad_params", "not_found", "conflict"] as const).map(
+    (name) => errorNumbers[name],
+  ),
+  ...(
+    ["protocol", "unsupported", "encoding", "tooLarge", "badFrames", "unauthorized", "secondAuth", "slow"] as const
+  ).map((name) => closeCodes[name]),
+];
+const LONG = 50_000;
+/** The longest that a socket which was closed may stay, and then some. */
+const GRACE_MS = 1500;
+/** Connections at the same time. */
+const LANES = 6;
+const MAX_FAULTS = 20;
+
+export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): Promise<FuzzReport> {
+  const folder = await mkdtemp(join(tmpdir(), "bowline-fuzz-"));
+  const token = "the-token-of-the-fuzz";
+  const report: FuzzReport = {
+    frames: 0,
+    connections: 0,
+    faults: [],
+    tenths: [],
+    heldMs: 0,
+    cpuMs: 0,
+    waits: [0, 0, 0],
+    healthyRuns: 0,
+    codes: new Map(),
+  };
+  try {
+    // Else the engine sets aside more and more for young objects, and what is kept cannot be told from that.
+    const flags = ["--max-semi-space-size=8"];
+    await using server = await forkScript(join(import.meta.dirname, "server.ts"), { folder, token }, flags);
+    let isOver = false;
+    void server.ended.then((why) => isOver || report.faults.push(`the server is gone: ${why}`));
+    const note = (code: number): void => void report.codes.set(code, (report.codes.get(code) ?? 0) + 1);
+    const target = { token, note, port: await server.ask<number>("port") };
+    const healthy = await startHealthy(target);
+    // What floods need at once, the system keeps for the process: first is measured when they have been.
+    const floods = Array.from({ length: LANES }, (_, which) => flood(which).attack(target));
+    report.faults.push(...(await Promise.all(floods)).flat());
+    await server.ask("measure");
+    for (let tenth = 1; tenth <= 10 && report.faults.length < MAX_FAULTS; tenth++) {
+      await Promise.all(Array.from({ length: LANES }, () => lane(target, (wanted * tenth) / 10)));
+      const measure = await server.ask<Measure>("measure");
+      report.tenths.push(measure);
+      report.heldMs = Math.max(report.heldMs, measure.heldMs);
+      report.cpuMs += measure.cpuMs;
+      onProgress?.(report);
+    }
+    const { faults, waits, runs } = await healthy.stop();
+    await sleep(GRACE_MS); // sockets that were closed have so long to go
+    const left = await server.ask<number>("sockets");
+    if (left > 0) report.faults.push(`${left} sockets stay open`);
+    const stopped = await Promise.race([server.ask("close"), sleep(2 * GRACE_MS, "late", { ref: false })]);
+    if (stopped === "late") report.faults.push("the server does not stop");
+    isOver = true;
+    report.healthyRuns = runs;
+    report.waits = [quantile(waits, 0.5), quantile(waits, 0.99), waits.at(-1) ?? Number.NaN];
+    report.faults.push(...faults.slice(0, MAX_FAULTS), ...breaches(report));
+  } catch (error) {
+    report.faults.push(String(error));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return report;
+
+  async function lane(target: attacks.Target, until: number): Promise<void> {
+    while (report.frames < until && report.faults.length < MAX_FAULTS) {
+      const own = (seed + report.connections++) | 0;
+      const { frames, name, attack } = draw(own);
+      report.frames += frames;
+      const faults = await attack(target).catch((error: unknown) => [String(error)]);
+      for (const fault of faults) report.faults.push(`${name}, seed ${own}: ${fault}`);
+    }
+  }
+}
+
+interface Attack {
+  readonly name: string;
+  readonly frames: number;
+  readonly attack: (target: attacks.Target) => Promise<string[]>;
+}
+
+/** What the connection of this seed does. */
+export function draw(seed: number): Attack {
+  const one = <T>(arbitrary: fc.Arbitrary<T>): T => fc.sample(arbitrary, { seed, numRuns: 1 })[0] as T;
+  const random = seeded(seed); // fast-check prefers the ends of a range
+  const which = Math.floor(random() * 1_000_000);
+  const isIn = which % 2 === 0;
+  const kinds: readonly (readonly [weight: number, make: () => Attack])[] = [
+    [790, () => ofFrames("after auth", one(badFrames(60)), attacks.afterAuth)],
+    [100, () => ofFrames("before auth", one(badFrames(4)), attacks.beforeAuth)],
+    [10, () => ofFrames("garbage", one(garbage), attacks.afterAuth)],
+    [15, () => ofFrames("too large", [...one(badFrames(10)), tooLarge(which)], attacks.afterAuth)],
+    [15, () => ofFrames("too large before auth", [tooLarge(which)], attacks.beforeAuth)],
+    [40, () => single(`broken protocol ${which}`, (target) => attacks.breakProtocol(target, which >> 1, isIn))],
+    [5, () => single("in pieces", attacks.inPieces)],
+    [15, () => single(`vanishing ${which}`, (target) => attacks.vanish(target, which))],
+    [8, () => single("reset", attacks.resetAtOnce)],
+    [2, () => flood(which)],
+  ];
+  let at = random() * kinds.reduce((sum, [weight]) => sum + weight, 0);
+  for (const [weight, make] of kinds) {
+    at -= weight;
+    if (at < 0) return make();
+  }
+  return flood(which);
+}
+
+/** Requests whose answers are long or whose work is, and such whose refusals are. */
+const floods = [
+  { times: 1000, frame: '{"id":1,"method":"sessions.list","params":{"limit":500}}' },
+  { times: 1000, frame: '{"id":1,"method":"chat.history","params":{"sessionKey":"session 1","limit":500}}' },
+  { times: 1000, frame: '{"id":1,"method":"chat.subscribe","params":{"sessionKey":"session 1","seq":-1}}' },
+  { times: 6000, frame: JSON.stringify({ id: "\u0001".repeat(200), method: "\u0001".repeat(100) }) },
+];
+
+function flood(which: number): Attack {
+  const { times, frame } = floods[which % floods.length] as (typeof floods)[number];
+  return ofFrames("flood", Array<string>(times).fill(frame), attacks.flood);
+}
+
+function tooLarge(which: number): AnyFrame {
+  const size = defaultLimits.maxFrameBytes + 1 + (which % 1000);
+  return which % 2 === 0 ? "x".repeat(size) : Buffer.alloc(size);
+}
+
+function single(name: string, attack: (target: attacks.Target) => Promise<string[]>): Attack {
+  return { name, frames: 1, attack };
+}
+
+function ofFrames<F extends AnyFrame>(
+  name: string,
+  frames: readonly F[],
+  attack: (target: attacks.Target, frames: readonly F[]) => Promise<string[]>,
+): Attack {
+  return { name, frames: frames.length, attack: (target) => attack(target, frames) };
+}
+
+function breaches({ tenths, heldMs, waits, frames, codes }: FuzzReport): string[] {
+  const [first, last] = [tenths[0], tenths.at(-1)];
+  const found: string[] = [];
+  if (first === undefined || last === undefined) return ["nothing was measured"];
+  if (last.rss > first.rss * fuzzBounds.growth + fuzzBounds.slack)
+    found.push(`memory grew from ${inMegabytes(first.rss)} to ${inMegabytes(last.rss)} MB`);
+  if (heldMs > fuzzBounds.heldMs) found.push(`the loop was held for ${heldMs.toFixed(0)} ms`);
+  if (!(waits[2] <= fuzzBounds.waitMs)) found.push(`the healthy client waited for ${waits[2].toFixed(0)} ms`);
+  const missing = usual.filter((code) => !codes.has(code));
+  if (frames >= LONG && missing.length > 0) found.push(`never seen: ${missing.join(", ")}`);
+  return found;
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function inMegabytes(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0);
+}

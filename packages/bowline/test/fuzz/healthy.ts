@@ -1,0 +1,49 @@
+/** A client that does nothing wrong, beside those that do: it has to be served all the time. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { GatewayClient } from "../../src/gateway/client.ts";
+import type { Target } from "./attacks.ts";
+
+export interface Healthy {
+  /** Ends it. Gives what was wrong, and how long answers took, in milliseconds, sorted. */
+  stop(): Promise<{ readonly faults: readonly string[]; readonly waits: readonly number[]; readonly runs: number }>;
+}
+
+export async function startHealthy({ port, token }: Target): Promise<Healthy> {
+  const client = new GatewayClient({ url: `ws://127.0.0.1:${port}`, token, WebSocket });
+  const faults: string[] = [];
+  const waits: number[] = [];
+  const end = new AbortController();
+  let runs = 0;
+  await client.ready();
+  const stopState = client.onState((state) => void faults.push(`the healthy client's connection is ${state}`));
+  const asking = guarded(async () => {
+    const from = performance.now();
+    await client.request("health.check", {});
+    waits.push(performance.now() - from);
+    await sleep(20);
+  });
+  const chatting = guarded(async () => {
+    const message = `message ${runs}`;
+    const run = await client.send({ sessionKey: "the healthy client's", message });
+    const { end: last, text } = await run.result();
+    runs++;
+    if (last.event !== "chat.final") faults.push(`the healthy client's run ended: ${JSON.stringify(last)}`);
+    else if (!text.includes(message)) faults.push(`the healthy client got ${text} for ${message}`);
+    await sleep(50);
+  });
+  return {
+    async stop() {
+      end.abort();
+      await Promise.all([asking, chatting]);
+      stopState();
+      client.close();
+      return { faults, waits: waits.toSorted((a, b) => a - b), runs };
+    },
+  };
+
+  async function guarded(turn: () => Promise<void>): Promise<void> {
+    while (!end.signal.aborted && faults.length === 0)
+      await turn().catch((error: unknown) => void faults.push(String(error)));
+  }
+}

@@ -1,0 +1,39 @@
+/** The gateway that is attacked, as a process of its own: `server.ts <{folder}>`. Its model answers at once, its store is of files. */
+import { join } from "node:path";
+import { BowlineError } from "@bowline/core";
+import { createJsonlStore } from "@bowline/core/session/node";
+import { startGateway } from "../../src/gateway/server.ts";
+import { createPendingFolder } from "../../src/gateway/pending.ts";
+import type { ModelProvider } from "../../src/gateway/compat/types.ts";
+import { answerParent } from "../gateway/forked.ts";
+import { startMeter } from "../gateway/meter.ts";
+
+const [options] = process.argv.slice(2);
+if (options !== undefined) await serve(JSON.parse(options) as { readonly folder: string; readonly token: string });
+
+async function serve({ folder, token }: { readonly folder: string; readonly token: string }): Promise<void> {
+  const provider: ModelProvider = {
+    id: "parrot",
+    async *chat({ messages }) {
+      const { content = "" } = messages.at(-1) ?? {};
+      for (const text of ["You said ", JSON.stringify(content).slice(0, 100), "."]) yield { type: "delta", text };
+      yield { type: "final", usage: { inputTokens: 1, outputTokens: 3 } };
+    },
+  };
+  const gateway = await startGateway({
+    tokens: { full: token },
+    store: createJsonlStore(join(folder, "sessions")),
+    pending: createPendingFolder(join(folder, "pending")),
+    agents: () => [{ id: "assistant", model: "parrot/parrot", description: "Repeats." }],
+    backendFor: ({ model }) => Promise.reject(new BowlineError("invalid_argument", `There is no ${model}.`)),
+    providers: new Map([["parrot", provider]]),
+    systemPrompt: () => "Repeat.",
+    workspacePath: folder,
+    port: 0,
+    // Wrong tokens are most of what comes; what is kept of ended runs is to level off soon.
+    limits: { maxAuthFailures: Number.MAX_SAFE_INTEGER, maxEnded: 50, closeGraceMs: 1000 },
+  });
+  const measure = startMeter();
+  const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+  answerParent({ port: () => gateway.port, measure, sockets, close: () => gateway.close() });
+}

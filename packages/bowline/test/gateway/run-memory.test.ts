@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { systemClock } from "@bowline/core";
+import { createMemoryStore } from "@bowline/core/session";
+import { Lane } from "../../src/gateway/lane.ts";
+import { defaultLimits } from "../../src/gateway/limits.ts";
+import { RunLog } from "../../src/gateway/run-log.ts";
+import { RunMemory } from "../../src/gateway/run-memory.ts";
+import { wait } from "./gateway.ts";
+
+function endedRun(runId: string, length: number): RunLog {
+  const log = new RunLog({ runId, sessionKey: "s", maxEvents: 1000, maxLength: 1e9, publish: () => {} });
+  log.append("chat.delta", { turn: 0, text: "x".repeat(length) });
+  log.state = "final";
+  log.append("chat.final", { usage: {}, stopReason: "stop" });
+  return log;
+}
+
+describe("runs that have ended", () => {
+  it("are forgotten, the first first, when they are too many or take too much together", () => {
+    for (const limits of [{ maxEnded: 2 }, { maxEndedBytes: 500_000 }]) {
+      const memory = new RunMemory({ clock: systemClock, limits: { ...defaultLimits, ...limits } });
+      for (const runId of ["a", "b", "c"]) {
+        memory.add(endedRun(runId, 100_000));
+        memory.end(runId);
+        memory.end(runId);
+      }
+      const known = ["a", "b", "c"].filter((runId) => memory.log(runId) !== undefined);
+      assert.deepEqual(known, ["b", "c"], JSON.stringify(limits));
+    }
+  });
+
+  it("are not held by their session's lane", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const lane = new Lane("s", createMemoryStore());
+    const work = async (): Promise<object> => ({ run: "x".repeat(1000) });
+    const refs = [new WeakRef(await lane.inOrder(work)), new WeakRef(await lane.exclusive(work))];
+    await wait(5);
+    collect();
+    assert.deepEqual(
+      refs.map((ref) => ref.deref()),
+      [undefined, undefined],
+    );
+  });
+});

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { readdir } from "node:fs/promises";
+import { describe, it } from "node:test";
+import { systemClock } from "@bowline/core";
+import { createMemoryStore, createSession } from "@bowline/core/session";
+import { createMemoryPending, createPendingFolder, type PendingMessage } from "../../src/gateway/pending.ts";
+import { RunLog } from "../../src/gateway/run-log.ts";
+import { temporary } from "../command.ts";
+import { gatewayWith, TestClient, token, wait } from "./gateway.ts";
+
+const left: PendingMessage = {
+  id: "the-run",
+  kind: "send",
+  sessionKey: "s",
+  agentId: "assistant",
+  text: "go",
+  timestamp: 1,
+};
+
+describe("a message that a killed server had accepted", () => {
+  it("is known before anybody is let in, so that sent again it starts nothing", async () => {
+    const pending = createMemoryPending();
+    await pending.add(left);
+    const slow = { ...pending, list: () => wait(300).then(() => pending.list()) };
+    const probe = createServer().listen(0, "127.0.0.1");
+    await once(probe, "listening");
+    const { port } = probe.address() as AddressInfo;
+    probe.close();
+    await once(probe, "close");
+    const starting = gatewayWith(["Once.", "Twice!"], { pending: slow, port, pace: { delayMs: 20 } });
+    await using _closing = { [Symbol.asyncDispose]: async () => (await starting)[Symbol.asyncDispose]() };
+    await wait(100);
+    const client = await TestClient.enter(`ws://127.0.0.1:${port}`, token, "all");
+    const { status } = await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "the-run" });
+    assert.equal(status, "in_flight");
+    assert.equal((await client.end("the-run")).event, "chat.final");
+    await wait(50);
+    assert.equal((await starting).model.calls.length, 1);
+    client.socket.terminate();
+  });
+
+  it("is answered also when of its run only the start was kept, and the next server is killed as well", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const session = await createSession(store, { id: "s" });
+    const model = { provider: "scripted", model: "scripted" };
+    await session.append({ type: "run_start", runId: "the-run", model });
+    await session.close();
+    await pending.add(left);
+    const first = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 5 } });
+    const before = await first.client();
+    await before.call("chat.subscribe", { sessionKey: "s", runId: "the-run", seq: -1 });
+    await before.until(({ event }) => event === "chat.delta" || event === "chat.snapshot");
+    await first.gateway.close();
+    await using second = await gatewayWith(["At last."], { store, pending });
+    const client = await second.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId: "the-run", seq: -1 });
+    assert.equal((await client.end("the-run")).event, "chat.final");
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    assert.equal(messages.filter(({ message }) => message.role === "user").length, 1);
+  });
+
+  it("is told from another of the same words that came in the same moment", async () => {
+    const pending = createMemoryPending();
+    const times: number[] = [];
+    const noted = {
+      ...pending,
+      add: (message: PendingMessage) => (times.push(message.timestamp), pending.add(message)),
+    };
+    const clock = { ...systemClock, now: () => 1000 };
+    await using server = await gatewayWith(["word ".repeat(20)], { pending: noted, clock, pace: { delayMs: 5 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    server.model.push("Again.", "And again.");
+    for (let count = 0; count < 3; count++) await client.call("chat.steer", { sessionKey: "s", message: "again" });
+    await client.end(runId);
+    assert.equal(new Set(times).size, 4, times.join(" "));
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    );
+  });
+
+  it("has a file of its own whatever its id is", async () => {
+    await using home = await temporary();
+    const pending = createPendingFolder(home.path);
+    const ids = ["\ud800", "\ud801", "\ufffd", "../x", ""];
+    for (const id of ids) await pending.add({ ...left, id });
+    assert.equal((await readdir(home.path)).length, ids.length);
+    assert.deepEqual((await pending.list()).map(({ id }) => id).toSorted(), ids.toSorted());
+  });
+});
+
+it("a run that is taken up again says first what is left of it, to who knows more than that", () => {
+  const published: string[] = [];
+  const publish = ({ json }: { readonly json: string }): void => void published.push(json);
+  const log = new RunLog({ runId: "r", sessionKey: "s", maxEvents: 100, maxLength: 1e6, publish });
+  log.state = "running";
+  log.continueFrom(5_000_000, [{ type: "user", text: "go" }]);
+  log.append("chat.delta", { turn: 0, text: "From the beginning." });
+  const [snapshot, delta] = published.map((json) => JSON.parse(json) as { event: string; data: { seq: number } });
+  assert.equal(snapshot?.event, "chat.snapshot");
+  assert.deepEqual([snapshot?.data.seq, delta?.data.seq], [4_999_999, 5_000_000]);
+});
+
+it("one session with a long queue does not keep another's run waiting, however few may run", async () => {
+  await using server = await gatewayWith(["a1", "one", "two", "three"], {
+    limits: { maxRuns: 1 },
+    pace: { deltaLength: 1, delayMs: 10 },
+  });
+  const client = await server.client();
+  const runs: string[] = [];
+  for (const sessionKey of ["a", "a", "a", "b"])
+    runs.push((await client.call("chat.send", { sessionKey, message: "go" })).runId);
+  for (const runId of runs) await client.end(runId);
+  const ends = client.frames.flatMap(({ event, data }) =>
+    event === "chat.final" ? [runs.indexOf(data?.runId ?? "")] : [],
+  );
+  assert.deepEqual(ends, [0, 3, 1, 2]);
+});

@@ -1,0 +1,158 @@
+/**
+ * A share of the clients, as a process of its own: `clients.ts <{url, token, shape, part, parts}>`. The slow ones are one share: when
+ * they read at last, they have much to do, and must not hold up those that are timed.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { answerParent } from "../gateway/forked.ts";
+import { startMeter } from "../gateway/meter.ts";
+import { isWide, keyOf, LoadClient, type LoadOptions } from "./load-client.ts";
+import type { Shape } from "./shape.ts";
+import type { Counts } from "./watched-run.ts";
+
+export interface ClientsOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly shape: Shape;
+  /** From 0; that of the slow readers is `parts`. */
+  readonly part: number;
+  readonly parts: number;
+  /** Whether who was cut off comes back for the rest. */
+  readonly comesBack: boolean;
+}
+
+export interface ClientsReport {
+  readonly counts: Counts;
+  /** Of the slow readers alone. */
+  readonly slow: Counts;
+  /** Slow readers that the server cut off, and such as came back for the rest. */
+  readonly cutOff: number;
+  readonly back: number;
+  readonly faults: readonly string[];
+  /** How many deltas took so many tenths of a millisecond, of clients that read at once and short deltas. */
+  readonly late: readonly (readonly [tenths: number, count: number])[];
+}
+
+const [options] = process.argv.slice(2);
+if (options !== undefined) play(JSON.parse(options) as ClientsOptions);
+
+function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): void {
+  const faults: string[] = [];
+  const fault = (what: string): void => void (faults.length < 20 && faults.push(what));
+  const late = new Map<number, number>();
+  const [counts, slowCounts] = [newCounts(), newCounts()];
+  const common = { url, token, shape, fault };
+  const note = (us: number): void => {
+    const tenths = Math.floor(us / 100);
+    late.set(tenths, (late.get(tenths) ?? 0) + 1);
+  };
+  const mine = (count: number): number[] =>
+    Array.from({ length: count }, (_, n) => n).filter((n) => n % parts === part);
+  /** By session: those that follow it, its owner first. */
+  const followers = new Map<string, LoadClient[]>();
+  const slow: LoadClient[] = [];
+  const begun = new Map<string, number>();
+  let deadline = 0;
+  let cutOff = 0;
+  let back = 0;
+  answerParent({ measure: startMeter(), connect, play: begin, finish, progress: () => counts });
+
+  async function connect(): Promise<void> {
+    for (const index of mine(shape.sockets)) {
+      const key = keyOf(index % shape.runs);
+      const timed = isWide(key, shape) ? {} : { late: note };
+      const client = await LoadClient.enter({ ...common, counts, ...timed });
+      followers.set(key, [...(followers.get(key) ?? []), client]);
+    }
+    for (let left = part === parts ? shape.slow : 0; left > 0; left--)
+      slow.push(await LoadClient.enter({ ...common, counts: slowCounts }));
+    const wide = Array.from({ length: shape.wideRuns }, (_, index) => keyOf(index));
+    for (const client of slow) for (const sessionKey of wide) await client.request("chat.subscribe", { sessionKey });
+    for (const [sessionKey, [, ...others]] of followers)
+      for (const client of others) await client.request("chat.subscribe", { sessionKey });
+  }
+
+  /** Until then, each session's runs follow one another. */
+  function begin(seconds: number): void {
+    deadline = performance.now() + seconds * 1000;
+    const sessions = [...followers];
+    for (const [index, [key, [owner]]] of sessions.entries()) {
+      if (owner === undefined) continue;
+      owner.onEnd = () => void next(key, owner);
+      // Not all in one moment: over the time of one run, two seconds at most.
+      const span = Math.min(2000, shape.deltas * shape.paceMs);
+      setTimeout(() => void next(key, owner), (span * index) / sessions.length);
+    }
+    for (const [index, client] of slow.entries()) void (index % 2 === 0 ? dawdle(client) : stall(client));
+  }
+
+  async function next(sessionKey: string, owner: LoadClient): Promise<void> {
+    if (performance.now() >= deadline) return;
+    const number = begun.get(sessionKey) ?? 0;
+    begun.set(sessionKey, number + 1);
+    const label = `${sessionKey.replace(" ", "-")}/${number}`;
+    const message = `${label} ${isWide(sessionKey, shape) ? shape.wideWidth : shape.width}`;
+    await owner.request("chat.send", { sessionKey, message, idempotencyKey: label });
+  }
+
+  async function dawdle(client: LoadClient): Promise<void> {
+    while (performance.now() < deadline && client.isOpen) {
+      client.look(true);
+      await sleep(shape.awayMs);
+      client.look(false);
+      await sleep(shape.awayMs / 10);
+    }
+  }
+
+  /** Reads nothing until nearly the end. */
+  async function stall(client: LoadClient): Promise<void> {
+    client.look(true);
+    await sleep((deadline - performance.now()) * 0.8);
+    client.look(false);
+  }
+
+  /** Waits for the last runs; then every client has to have seen the whole of each. */
+  async function finish(): Promise<ClientsReport> {
+    const readers = [...followers.values()].flat();
+    const limit = performance.now() + shape.deltas * shape.paceMs + 20_000;
+    while (performance.now() < limit && !areDone()) await sleep(50);
+    for (const [key, clients] of followers) {
+      for (const client of clients) {
+        if (!client.isOpen) fault(`${key}: a client that reads was closed: ${client.closeCode}`);
+        if (client.runs.size !== begun.get(key) || !client.isDone)
+          fault(
+            `${key}: ${client.runs.size} of ${begun.get(key)} runs, ${client.isDone ? "all" : "not all"} to the end`,
+          );
+      }
+    }
+    for (const client of slow) await settle(client);
+    for (const client of [...readers, ...slow]) client.close();
+    return { counts, slow: slowCounts, cutOff, back, faults, late: [...late] };
+
+    function areDone(): boolean {
+      const areEven = [...followers].every(([key, all]) => all.every(({ runs }) => runs.size === begun.get(key)));
+      return areEven && [...readers, ...slow.filter(({ isOpen }) => isOpen)].every(({ isDone }) => isDone);
+    }
+  }
+
+  /** Who was cut off reads what is left in its socket, comes back, and gets the rest. */
+  async function settle(client: LoadClient): Promise<void> {
+    if (client.isOpen) {
+      if (!client.isDone) fault("a slow reader did not see the end of its runs");
+      return;
+    }
+    cutOff++;
+    if (!comesBack) return;
+    if (client.closeCode !== 4413 && client.closeCode !== 1006) fault(`a slow reader was closed: ${client.closeCode}`);
+    const again = await LoadClient.enter({ ...common, counts: slowCounts } satisfies LoadOptions);
+    await again.resume(client);
+    const limit = performance.now() + 10_000;
+    while (performance.now() < limit && !again.isDone) await sleep(20);
+    if (again.isDone) back++;
+    else fault("a slow reader that came back did not get the rest");
+    again.close();
+  }
+}
+
+function newCounts(): Counts {
+  return { frames: 0, deltas: 0, joined: 0, snapshots: 0, ended: 0 };
+}

@@ -1,0 +1,155 @@
+/** The same load on the gateway and on a bare server of `ws`, one after the other, and what both made of it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { forkScript, type Forked } from "../gateway/forked.ts";
+import type { Measure } from "../gateway/meter.ts";
+import type { ClientsOptions, ClientsReport } from "./clients.ts";
+import type { Shape } from "./shape.ts";
+import type { Counts } from "./watched-run.ts";
+
+export interface LoadReport {
+  readonly shape: Shape;
+  readonly gateway: Figures;
+  readonly bare: Figures;
+  readonly faults: readonly string[];
+}
+
+export interface Figures {
+  /** Deltas of clients that read, and how long they took from the model to the client, in milliseconds. */
+  readonly deltas: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly most: number;
+  /** Frames that clients got, in all, in a second. */
+  readonly framesPerSecond: number;
+  readonly runs: number;
+  /** Of one core, and in microseconds for each frame. */
+  readonly cpu: number;
+  readonly cpuPerFrame: number;
+  /** The longest time that the loop was held, in milliseconds. */
+  readonly heldMs: number;
+  /** Resident memory in bytes: without clients, with all of them and no load, the highest under load, and afterwards. */
+  readonly rss: readonly [empty: number, idle: number, peak: number, after: number];
+  /** Of that, objects and buffers after a collection. */
+  readonly used: readonly [empty: number, idle: number, loaded: number, after: number];
+  /** The clients' processes, together, of one core: what they need makes the latency longer, too. */
+  readonly clientsCpu: number;
+  readonly slow: {
+    readonly cutOff: number;
+    readonly back: number;
+    readonly joined: number;
+    readonly snapshots: number;
+  };
+}
+
+/** Processes that clients are shared out to; the slow ones have one more. */
+const PARTS = 2;
+
+export async function runLoad(shape: Shape, onProgress: (line: string) => void): Promise<LoadReport> {
+  const faults: string[] = [];
+  const one = async (name: "gateway" | "bare"): Promise<Figures> => {
+    const folder = await mkdtemp(join(tmpdir(), "bowline-load-"));
+    try {
+      return await measureOne(shape, { name, folder, faults, onProgress });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+  const gateway = await one("gateway");
+  const bare = await one("bare");
+  const { cutOff, back, joined } = gateway.slow;
+  if (cutOff === 0 || back < cutOff || joined === 0)
+    faults.push(`slow readers were not tried: ${cutOff} cut off, ${back} back, ${joined} joined deltas`);
+  return { shape, gateway, bare, faults };
+}
+
+interface Options {
+  readonly name: "gateway" | "bare";
+  readonly folder: string;
+  readonly faults: string[];
+  readonly onProgress: (line: string) => void;
+}
+
+async function measureOne(shape: Shape, { name, folder, faults, onProgress }: Options): Promise<Figures> {
+  const token = "the-token-of-the-load";
+  await using server = await forkScript(join(import.meta.dirname, `${name}-server.ts`), { folder, token, shape });
+  const url = `ws://127.0.0.1:${await server.ask<number>("port")}`;
+  const empty = await server.ask<Measure>("measure");
+  const common = { url, token, shape, parts: PARTS, comesBack: name === "gateway" };
+  const script = join(import.meta.dirname, "clients.ts");
+  await using clients = await several(
+    Array.from({ length: PARTS + 1 }, (_, part) => forkScript(script, { ...common, part } satisfies ClientsOptions)),
+  );
+  await clients.ask("connect");
+  await sleep(200);
+  const idle = await server.ask<Measure>("measure");
+  await clients.ask<Measure>("measure");
+  await clients.ask("play", shape.seconds);
+  for (let second = 1; second <= shape.seconds; second++) {
+    await sleep(1000);
+    const counts = await clients.ask<Counts>("progress");
+    const frames = counts.reduce((sum, each) => sum + each.frames, 0);
+    onProgress(`${name}: ${second} of ${shape.seconds} s, ${frames} frames`);
+  }
+  const [used, theirs] = await Promise.all([server.ask<Measure>("measure"), clients.ask<Measure>("measure")]);
+  const atEnd = await clients.ask<Counts>("progress");
+  const reports = await clients.ask<ClientsReport>("finish");
+  const after = await server.ask<Measure>("measure");
+  faults.push(...reports.flatMap((report) => report.faults.map((fault) => `${name}: ${fault}`)));
+  // Beside those of who reads, which are counted when they arrive, the server wrote what slow readers got.
+  const frames = atEnd.reduce((sum, each) => sum + each.frames, 0);
+  const sum = (pick: (report: ClientsReport) => number): number => reports.reduce((all, each) => all + pick(each), 0);
+  const late = sorted(reports.flatMap((report) => report.late));
+  return {
+    deltas: sum(({ counts }) => counts.deltas),
+    p50: at(late, 0.5),
+    p99: at(late, 0.99),
+    most: at(late, 1),
+    framesPerSecond: frames / (used.wallMs / 1000),
+    runs: sum(({ counts }) => counts.ended) / (shape.sockets / shape.runs),
+    cpu: used.cpuMs / used.wallMs,
+    cpuPerFrame: (used.cpuMs * 1000) / frames,
+    heldMs: used.heldMs,
+    rss: [empty.rss, idle.rss, Math.max(used.peakRss, after.peakRss), after.rss],
+    used: [empty.used, idle.used, used.used, after.used],
+    clientsCpu: theirs.reduce((all, each) => all + each.cpuMs / each.wallMs, 0),
+    slow: {
+      cutOff: sum((report) => report.cutOff),
+      back: sum((report) => report.back),
+      joined: sum((report) => report.slow.joined),
+      snapshots: sum((report) => report.slow.snapshots),
+    },
+  };
+}
+
+interface Several extends AsyncDisposable {
+  ask<T>(name: string, question?: unknown): Promise<T[]>;
+}
+
+async function several(starting: readonly Promise<Forked>[]): Promise<Several> {
+  const all = await Promise.all(starting);
+  return {
+    ask: <T>(name: string, question?: unknown) => Promise.all(all.map((each) => each.ask<T>(name, question))),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(all.map((each) => each.kill()));
+    },
+  };
+}
+
+type Late = readonly (readonly [tenths: number, count: number])[];
+
+function sorted(late: Late): Late {
+  return late.toSorted(([a], [b]) => a - b);
+}
+
+/** In milliseconds. */
+function at(late: Late, share: number): number {
+  let left = share * late.reduce((sum, [, count]) => sum + count, 0);
+  for (const [tenths, count] of late) {
+    left -= count;
+    if (left <= 0) return (tenths + 1) / 10;
+  }
+  return Number.NaN;
+}

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { safeLink } from "../../src/page/text/link.ts";
+import { createMarkdownReader, type MarkdownReader } from "../../src/page/text/markdown.ts";
+import { noPieces, readAll, readMore, type Pieces } from "../../src/page/text/pieces.ts";
+
+const reader = createMarkdownReader();
+
+/** Everything of a text, as HTML. */
+const htmlOf = (text: string): string =>
+  readAll(text, reader)
+    .all.map((piece) => (piece.type === "html" ? piece.html : `<code:${piece.language}>${piece.code}`))
+    .join("");
+
+const grown = (chunks: readonly string[], own: MarkdownReader = reader): Pieces => {
+  let [pieces, text] = [noPieces, ""];
+  for (const chunk of chunks) pieces = readMore(pieces, (text += chunk), own);
+  return pieces;
+};
+
+const block = fc.constantFrom(
+  "A paragraph with **bold** and `code`.",
+  "Two\nlines",
+  "# Heading",
+  "Underlined\n---",
+  "- one\n- two\n  - deeper\n\n  more of it",
+  "1. first\n\n2. second",
+  "```js\nlet a = 1;\n\n# no heading\n```",
+  "~~~\nopen",
+  "    indented\n\n    code",
+  "> quote\n> - list",
+  "| a | b |\n|---|:-:|\n| 1 | 2 |",
+  "<div>\nraw\n</div>",
+  "<!-- note -->",
+  "***",
+  "- [ ] to do\n- [x] done",
+  "*open",
+  "text\n    not code",
+  "",
+);
+
+describe("a text that grows", () => {
+  it("comes to the same blocks as when it is read at once, however it is cut", () => {
+    const texts = fc.tuple(
+      fc.array(block, { maxLength: 8 }),
+      fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
+    );
+    fc.assert(
+      fc.property(texts, ([blocks, lengths]) => {
+        const text = blocks.join("\n\n");
+        const chunks: string[] = [];
+        for (let at = 0; at < text.length;) {
+          const length = lengths[chunks.length % lengths.length] as number;
+          chunks.push(text.slice(at, at + length));
+          at += length;
+        }
+        assert.deepEqual(grown(chunks).all, readAll(text, reader).all);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("is read again only at its end: a long answer costs about its length", () => {
+    let characters = 0;
+    const counting: MarkdownReader = {
+      tokens: (text) => {
+        characters += text.length;
+        return reader.tokens(text);
+      },
+      toHtml: (token) => reader.toHtml(token),
+    };
+    const paragraphs = Array.from(
+      { length: 400 },
+      (_, index) => `Paragraph ${index} of a long answer, with some words.\n\n`,
+    );
+    const pieces = grown(paragraphs, counting);
+    assert.equal(pieces.all.length, 400);
+    assert.ok(characters < 5 * paragraphs.join("").length, `${characters} characters were read`);
+  });
+
+  it("keeps what is done as the same objects, so that it is not drawn again", () => {
+    const first = grown(["One.\n\n", "Two.\n\n", "Three.\n\n"]);
+    const second = readMore(first, `${first.text}More`, reader);
+    assert.equal(second.all[0], first.all[0]);
+  });
+
+  it("begins anew when it is another text", () => {
+    const first = grown(["One.\n\n", "Two.\n\n", "Three.\n\n", "Four."]);
+    assert.deepEqual(readMore(first, "Else.", reader).all, readAll("Else.", reader).all);
+  });
+
+  it("knows a link that is defined behind its use when it is whole", () => {
+    assert.match(htmlOf("See [this].\n\nMore.\n\n[this]: https://example.com/a"), /href="https:\/\/example\.com\/a"/);
+  });
+});
+
+describe("markdown of a model", () => {
+  it("has images as links, and no image", () => {
+    const html = htmlOf(
+      '![a <b> "c"](https://example.com/x.png) ![](https://example.com/y.png) ![no](data:image/png;base64,AA)',
+    );
+    assert.doesNotMatch(html, /<img|data:/);
+    assert.match(html, /<a href="https:\/\/example\.com\/x\.png">\[image: a &#60;b&#62; &#34;c&#34;\]<\/a>/);
+    assert.match(html, />\[image: https:\/\/example\.com\/y\.png\]</);
+    assert.match(html, /\[image: no\]/);
+  });
+
+  it("has headings below those of the page, and tasks as text", () => {
+    assert.equal(htmlOf("# One"), "<h3>One</h3>");
+    assert.equal(htmlOf("###### Six"), "<h6>Six</h6>");
+    assert.match(htmlOf("- [x] done"), /☑/);
+    assert.doesNotMatch(htmlOf("- [x] done"), /<input/);
+  });
+
+  it("has the model's HTML as the text that it is, but for tags of words", () => {
+    assert.equal(htmlOf("<div onclick=x>a</div>"), "<p>&#60;div onclick=x&#62;a&#60;/div&#62;</p>");
+    assert.equal(htmlOf("a <img src=x> b"), "<p>a &#60;img src=x&#62; b</p>\n");
+    assert.equal(htmlOf("H<sub>2</sub>O<br/>x <b class=x>y"), "<p>H<sub>2</sub>O<br/>x &#60;b class=x&#62;y</p>\n");
+  });
+
+  it("has code as text with its language, if that is a word", () => {
+    assert.equal(htmlOf("```ts title=x\n<b>\n```"), "<code:ts><b>");
+    assert.equal(htmlOf('```"><img/src=x>\nx\n```'), "<code:>x");
+  });
+});
+
+describe("a link", () => {
+  it("leads to the web or to a mailbox", () => {
+    assert.equal(safeLink("https://example.com/a?b#c"), "https://example.com/a?b#c");
+    assert.equal(safeLink("HTTP://Example.com"), "http://example.com/");
+    assert.equal(safeLink("mailto:a@example.com"), "mailto:a@example.com");
+  });
+
+  for (const href of [
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    " javascript:alert(1)",
+    "java\nscript:alert(1)",
+    "\u0001javascript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "blob:https://example.com/x",
+    "ws://example.com",
+    "tel:+1",
+    "#token=stolen",
+    "/api/chat",
+    "//example.com",
+    "relative",
+    "",
+    "https://",
+    "https://bank.example@evil.example/",
+  ])
+    it(`is not ${JSON.stringify(href)}`, () => assert.equal(safeLink(href), undefined));
+});

@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { RunEvent } from "../../src/gateway/client.ts";
+import type { Approval, HistoryEntry } from "../../src/gateway/protocol.ts";
+import { currentRun, runsOf } from "../../src/page/state/conversation.ts";
+import { runsOfHistory } from "../../src/page/state/history-runs.ts";
+import type { Outgoing } from "../../src/page/state/outgoing.ts";
+import type { PageAction, PageState } from "../../src/page/state/page-state.ts";
+import { initialState, reduce } from "../../src/page/state/reduce.ts";
+
+const after = (...actions: readonly PageAction[]): PageState => actions.reduce(reduce, initialState("s"));
+
+let seq = 0;
+const heard = (event: RunEvent["event"], data: object): PageAction => ({
+  type: "run_event",
+  frame: { event, data: { runId: "r", sessionKey: "s", seq: seq++, ...data } } as unknown as RunEvent,
+});
+
+const message = (id: string, own: Partial<Outgoing> = {}): PageAction => ({
+  type: "sending",
+  message: { id, sessionKey: "s", mode: "send", text: `text of ${id}`, state: "sending", ...own },
+});
+
+const sent = (id: string, status: "started" | "queued" | "steered"): PageAction => ({
+  type: "sent",
+  id,
+  result: { runId: status === "steered" ? "r" : id, sessionKey: "s", status },
+});
+
+const usage = { input: 4 };
+const entry = (id: string, runId: string, own: object): HistoryEntry =>
+  ({ id, runId, message: { timestamp: 1, usage, ...own } }) as unknown as HistoryEntry;
+
+const told = [
+  entry("1", "old", { role: "user", content: "Hi" }),
+  entry("2", "old", {
+    role: "assistant",
+    provider: "p",
+    model: "m",
+    stopReason: "toolUse",
+    content: [
+      { type: "thinking", thinking: "hm" },
+      { type: "text", text: "Looking." },
+      { type: "toolCall", id: "c", name: "read", arguments: { path: "a" } },
+    ],
+  }),
+  entry("3", "old", {
+    role: "toolResult",
+    toolCallId: "c",
+    content: [{ type: "text", text: "found" }],
+    isError: false,
+  }),
+  entry("4", "old", {
+    role: "assistant",
+    provider: "p",
+    model: "m",
+    stopReason: "stop",
+    content: [{ type: "text", text: "Done." }],
+  }),
+];
+
+const history = (messages: readonly HistoryEntry[], isEarlier = false, hasMore = false): PageAction => ({
+  type: "history",
+  sessionKey: "s",
+  page: { messages, hasMore },
+  isEarlier,
+});
+
+const asked = {
+  approvalId: "q",
+  runId: "r",
+  sessionKey: "s",
+  toolCallId: "c",
+  toolName: "bash",
+  summary: "",
+  details: {},
+};
+
+describe("a transcript", () => {
+  it("becomes runs with their blocks, turns and end", () => {
+    const [run, ...others] = runsOfHistory(told);
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      run?.blocks.map((block) => block.type),
+      ["user", "thinking", "text", "tool_call", "text"],
+    );
+    const call = run?.blocks[3];
+    assert.deepEqual(call?.type === "tool_call" && [call.state, call.output], ["done", "found"]);
+    assert.deepEqual(
+      run?.turns.map((one) => one.usage),
+      [{ inputTokens: 4 }, { inputTokens: 4 }],
+    );
+    assert.equal(run?.state, "final");
+  });
+
+  it("without runs is cut at each message of the user", () => {
+    const loose = told.map(({ id, message: own }) => ({ id, message: own }));
+    assert.equal(runsOfHistory([...loose, ...loose.map((one) => ({ ...one, id: `${one.id}b` }))]).length, 2);
+  });
+
+  it("joins earlier messages in front, also in the middle of a run, and keeps them when it is loaded anew", () => {
+    const state = after(
+      history(told.slice(2), false, true),
+      history(told.slice(0, 2), true),
+      history(told.slice(1), false, true),
+    );
+    assert.deepEqual(runsOf(state.conversation), runsOfHistory(told));
+    assert.equal(state.conversation.hasMore, false);
+  });
+
+  it("gives way to a run that is followed, which keeps its place and what its turns cost", () => {
+    const state = after(
+      history([...told, entry("5", "r", { role: "user", content: "And?" })]),
+      heard("chat.snapshot", { runId: "old", state: "final", blocks: [{ type: "user", text: "Hi" }] }),
+      heard("chat.user", { text: "And?" }),
+      heard("chat.delta", { turn: 0, text: "So" }),
+    );
+    const runs = runsOf(state.conversation);
+    assert.deepEqual(
+      runs.map(({ runId, blocks }) => [runId, blocks.length]),
+      [
+        ["old", 1],
+        ["r", 2],
+      ],
+    );
+    assert.equal(runs[0]?.turns.length, 2);
+    assert.equal(currentRun(state.conversation)?.runId, "r");
+  });
+
+  it("is not touched by another session's events and answers", () => {
+    const state = after(history(told));
+    const other = { ...history([]), sessionKey: "other" } as PageAction;
+    assert.equal(reduce(state, other).conversation, state.conversation);
+    const event = heard("chat.delta", { sessionKey: "other", turn: 0, text: "no" });
+    assert.equal(reduce(state, event).conversation, state.conversation);
+  });
+});
+
+describe("a message on its way", () => {
+  it("is there until its run has it", () => {
+    const waiting = after(message("m"), sent("m", "queued"));
+    assert.equal(waiting.outgoing[0]?.state, "waiting");
+    assert.deepEqual(reduce(waiting, heard("chat.user", { runId: "m", text: "any" })).outgoing, []);
+  });
+
+  it("that steers waits until the run has taken it in, one for one", () => {
+    const steered = { mode: "steer", text: "same" } as const;
+    const two = after(message("a", steered), message("b", steered), sent("a", "steered"), sent("b", "steered"));
+    const one = reduce(two, heard("chat.user", { text: "same" }));
+    assert.deepEqual(
+      one.outgoing.map(({ id }) => id),
+      ["b"],
+    );
+    const snapshot = heard("chat.snapshot", { state: "running", blocks: [{ type: "user", text: "same" }] });
+    assert.deepEqual(reduce(one, snapshot).outgoing, []);
+  });
+
+  it("that came too late to steer is a run of its own", () => {
+    const late = after(message("a", { mode: "steer" }), sent("a", "started"));
+    assert.deepEqual([late.outgoing[0]?.mode, late.outgoing[0]?.state], ["send", "taken"]);
+  });
+
+  it("that is refused says why, and can be dropped", () => {
+    const refused = after(message("a"), { type: "not_sent", id: "a", problem: "Too much waits." });
+    assert.equal(refused.outgoing[0]?.problem, "Too much waits.");
+    assert.deepEqual(reduce(refused, { type: "dismissed", id: "a" }).outgoing, []);
+  });
+
+  it("is forgotten with a run that was cancelled before it began", () => {
+    const cancelled = after(message("a"), sent("a", "queued"), heard("chat.aborted", { runId: "a", usage: {} }));
+    assert.deepEqual(cancelled.outgoing, []);
+  });
+
+  it("of others waits, too, until its run says something", () => {
+    const runs = [{ runId: "other", sessionKey: "s", state: "queued" as const, seq: -1 }];
+    const waiting = after({ type: "runs", sessionKey: "s", runs });
+    assert.deepEqual(waiting.conversation.queued, ["other"]);
+    assert.deepEqual(reduce(waiting, heard("chat.user", { runId: "other", text: "x" })).conversation.queued, []);
+  });
+});
+
+describe("a question", () => {
+  it("is open until it is answered, and the call remembers how", () => {
+    const open = after(
+      heard("chat.tool_call", { toolCallId: "c", name: "bash", input: {} }),
+      heard("exec.approval_request", asked),
+    );
+    assert.equal(open.approvals.length, 1);
+    assert.deepEqual(Object.keys(open.approvals[0] as Approval).includes("seq"), false);
+    const answered = reduce(open, heard("exec.approval_resolved", { approvalId: "q", decision: "deny", by: "page" }));
+    assert.deepEqual(answered.approvals, []);
+    assert.deepEqual(runsOf(answered.conversation)[0]?.answers, new Map([["c", { decision: "deny", by: "page" }]]));
+  });
+
+  it("is gone with its run", () => {
+    const open = after(heard("exec.approval_request", asked));
+    assert.deepEqual(reduce(open, heard("chat.aborted", { usage: {} })).approvals, []);
+  });
+
+  it("that came with the list is known as well when it is answered", () => {
+    const open = after(
+      { type: "approvals", approvals: [asked] },
+      heard("exec.approval_resolved", { approvalId: "q", decision: "allow" }),
+    );
+    assert.deepEqual(runsOf(open.conversation)[0]?.answers, new Map([["c", { decision: "allow" }]]));
+  });
+});
+
+describe("the list of sessions", () => {
+  const page = (search: string, isMore: boolean): PageAction => ({ type: "sessions", search, sessions: [], isMore });
+
+  it("takes no answer to what is not looked for any more", () => {
+    const state = after({ type: "search", search: "new" });
+    assert.equal(reduce(state, page("old", false)), state);
+    assert.equal(reduce(state, page("new", false)).sessions.isLoaded, true);
+  });
+});

@@ -1,0 +1,159 @@
+/** `bowline serve` as a person starts and stops it: a process of its own, its lines, its exit codes. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { WebSocket } from "ws";
+import { bowline, temporary } from "./command.ts";
+import { started } from "./serving.ts";
+
+const isGone = async (url: string): Promise<boolean> =>
+  fetch(`${url}/health`).then(
+    () => false,
+    () => true,
+  );
+
+describe("bowline serve", () => {
+  it("starts on a free port, makes the workspace, says where to go, and answers", async () => {
+    await using home = await temporary();
+    await using server = await started(home.path);
+    assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+    const workspace = join(home.path, "data", "workspace");
+    assert.ok(server.said().includes(`Workspace: ${workspace} (made AGENTS.md, SOUL.md, TOOLS.md)\n`), server.said());
+    assert.deepEqual((await readdir(workspace)).toSorted(), ["AGENTS.md", "SOUL.md", "TOOLS.md"]);
+    assert.deepEqual(await readdir(home.path), ["data"], "nothing is made in the current folder");
+    const token = (await readFile(join(home.path, "data", "gateway", "token"), "utf8")).trim();
+    assert.ok(server.said().includes(`Open ${server.url}/#token=${token}\n`), server.said());
+    const health = await fetch(`${server.url}/health`);
+    const { status, version } = (await health.json()) as { status: string; version: string };
+    assert.deepEqual([health.status, status], [200, "ok"]);
+    assert.match(version, /^\d+\.\d+\.\d+/);
+  });
+
+  it("never prints a token that was given to it", async () => {
+    await using home = await temporary();
+    await using server = await started(home.path, undefined, {
+      BOWLINE_TOKEN: "a-secret-of-mine",
+      BOWLINE_READ_TOKEN: "another-secret",
+    });
+    assert.match(server.said(), /^Token: BOWLINE_TOKEN\. Open http:\/\/127\.0\.0\.1:\d+\/$/m);
+    const socket = new WebSocket(server.url.replace("http", "ws"));
+    await once(socket, "open");
+    socket.send('{"type":"auth","token":"a-secret-of-mine"}');
+    const [data] = (await once(socket, "message")) as [Buffer];
+    assert.equal((JSON.parse(data.toString()) as { ok: boolean }).ok, true);
+    socket.terminate();
+    server.child.kill("SIGTERM");
+    await server.end();
+    assert.ok(!/a-secret-of-mine|another-secret/.test(server.said()), server.said());
+    assert.deepEqual(await readdir(join(home.path, "data", "gateway")).catch(() => []), []);
+  });
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    it(`says goodbye to its clients at ${signal}, and ends with 0`, async () => {
+      await using home = await temporary();
+      await using server = await started(home.path, undefined, { BOWLINE_TOKEN: "mysecrettoken" });
+      const socket = new WebSocket(server.url.replace("http", "ws"));
+      const frames: string[] = [];
+      socket.on("message", (frame: Buffer) => frames.push(frame.toString()));
+      await once(socket, "open");
+      socket.send('{"type":"auth","token":"mysecrettoken"}');
+      await once(socket, "message");
+      const closed = once(socket, "close") as Promise<[number]>;
+      server.child.kill(signal);
+      assert.equal((await closed)[0], 1001);
+      assert.match(frames.at(-1) ?? "", /"event":"shutdown"/);
+      assert.deepEqual(await server.end(), [0, null]);
+      assert.match(server.said(), /Stopping; runs that are open go on with the next start\.\n$/);
+      assert.equal(await isGone(server.url), true);
+    });
+  }
+
+  it("takes the port from the environment and the rest from .env, known names only", async () => {
+    await using home = await temporary();
+    await writeFile(
+      join(home.path, ".env"),
+      `BOWLINE_PORT=0\nBOWLINE_TOKEN=from-the-file\nBOWLINE_WORKSPACE=${join(home.path, "desk")}\nNODE_OPTIONS=--no-such\n`,
+    );
+    await using server = await started(home.path, []);
+    assert.match(server.said(), /^Token: BOWLINE_TOKEN\./m);
+    assert.ok(!server.said().includes("from-the-file"));
+    assert.equal((await readdir(join(home.path, "desk"))).length, 3);
+    const answer = await fetch(`${server.url}/api/runs/x/events`, {
+      headers: { authorization: "Bearer from-the-file" },
+    });
+    assert.equal(answer.status, 404);
+  });
+
+  it("says for each agent when another model answers, and which", async () => {
+    await using home = await temporary();
+    await mkdir(join(home.path, "data", "workspace"), { recursive: true });
+    const agents =
+      "# Agents\n\n## a\n\nModel: openai/gpt-x\nDescription: A.\n\n## b\n\nModel: nobody/y\nDescription: B.\n";
+    await writeFile(join(home.path, "data", "workspace", "AGENTS.md"), agents);
+    await using server = await started(home.path, ["--port", "0"], { ANTHROPIC_API_KEY: "sk-ant-0123456789" });
+    await server.until(/^b: .*\n/m);
+    assert.match(
+      server.said(),
+      /^a: openai\/gpt-x has no key \(OPENAI_API_KEY is not set\): the practice model answers/m,
+    );
+    assert.match(server.said(), /^b: nobody\/y names no provider that is known/m);
+    assert.ok(!server.said().includes("sk-ant-0123456789"));
+  });
+});
+
+describe("bowline serve that cannot start", () => {
+  const refusals: readonly [string, readonly string[], number, RegExp][] = [
+    [
+      "beyond this machine, unasked",
+      ["--host", "0.0.0.0", "--port", "0"],
+      1,
+      /^bowline: 0\.0\.0\.0 can be reached by other machines: .*\n$/,
+    ],
+    [
+      "an address that this machine has not",
+      ["--host", "192.0.2.1", "--expose", "--port", "0"],
+      1,
+      /^bowline: .*EADDRNOTAVAIL.*\n$/,
+    ],
+    ["a port that is none", ["--port", "70000"], 2, /^bowline: --port takes a number up to 65535, not "70000"\..*\n$/],
+    ["an option that it has not", ["--nothing"], 2, /^bowline: .*--nothing.*\n$/],
+    ["a word too many", ["now"], 2, /^bowline: bowline serve takes no "now"\..*\n$/],
+  ];
+  for (const [what, args, code, line] of refusals) {
+    it(`says in one line why not: ${what}`, async () => {
+      await using home = await temporary();
+      const ended = await bowline(["serve", ...args], {
+        cwd: home.path,
+        env: { BOWLINE_HOME: join(home.path, "data") },
+      });
+      assert.deepEqual([ended.code, ended.stdout], [code, ""], ended.stderr);
+      assert.match(ended.stderr, line);
+    });
+  }
+
+  it("says in one line that the port is taken, and leaves who has it alone", async () => {
+    await using home = await temporary();
+    const other = createServer((_request, response) => response.end("other"));
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const ended = await bowline(["serve", "--port", String(port)], {
+      cwd: home.path,
+      env: { BOWLINE_HOME: join(home.path, "data") },
+    });
+    assert.deepEqual([ended.code, ended.stdout], [1, ""]);
+    assert.equal(ended.stderr, "bowline: The port is taken, perhaps by another bowline serve: name one with --port.\n");
+    assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), "other");
+    other.close();
+  });
+
+  it("documents its exit codes in its help", async () => {
+    const { code, stdout } = await bowline(["serve", "--help"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /Exit codes: 0 .*1 .*2 .*/s);
+  });
+});

@@ -1,0 +1,58 @@
+/** `bowline serve` as a process of its own, from source. */
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+const main = join(import.meta.dirname, "../src/cli/main.ts");
+const LIMIT_MS = 30_000;
+
+export interface Started extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** What it has printed so far, on both. */
+  said(): string;
+  /** Resolves when it has printed this. */
+  until(pattern: RegExp): Promise<void>;
+  /** Its exit code, and the signal if that ended it. */
+  end(): Promise<[number | null, NodeJS.Signals | null]>;
+}
+
+/** Resolves when it listens and has said what there is to say. */
+export async function started(
+  home: string,
+  args: readonly string[] = ["--port", "0"],
+  env: Record<string, string> = {},
+): Promise<Started> {
+  const child = spawn(process.execPath, ["--conditions=@bowline/source", main, "serve", ...args], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", HOME: home, BOWLINE_HOME: join(home, "data"), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+  const ended = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  ended.then(
+    () => clearTimeout(limit),
+    () => {},
+  );
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
+  const until = async (pattern: RegExp): Promise<void> => {
+    while (!pattern.test(said)) {
+      await Promise.race([once(child.stdout, "data"), ended]);
+      if (child.exitCode !== null || child.signalCode !== null) assert.fail(`it ended: ${said}`);
+    }
+  };
+  await until(/^Workspace: .*\n/m);
+  return {
+    until,
+    child,
+    url: /^Listening on (\S+)/m.exec(said)?.[1] ?? "",
+    said: () => said,
+    end: () => ended,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** Ollama's own chunks as those of Chat Completions, for a base URL without its `/v1` (Q024). */
+import { asRecord, defined } from "../../json-value.ts";
+
+type Json = Record<string, unknown>;
+
+/** Any other chunk is given back as it is. */
+export function fromOllama(chunk: Json): Json {
+  const { message, done, done_reason: reason = "stop", prompt_eval_count: read, eval_count: written } = chunk;
+  if (typeof done !== "boolean" || chunk.choices !== undefined) return chunk;
+  return {
+    model: chunk.model,
+    choices: [{ index: 0, delta: asRecord(message), ...(done && { finish_reason: reason }) }],
+    ...(done && { usage: defined({ prompt_tokens: read, completion_tokens: written }) }),
+  };
+}

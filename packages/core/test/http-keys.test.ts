@@ -1,0 +1,146 @@
+/** Keys that expire while an agent runs: a 401 is worth one more try when there is another key (Q226). */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Agent, type AgentEvent, type AgentOptions } from "../src/agent/index.ts";
+import { messageText } from "../src/llm/message.ts";
+import type { StreamFn } from "../src/llm/model.ts";
+import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
+import { getModel } from "../src/providers/vendors.ts";
+import { asEvents, data, hello, refused, say } from "./http-case.ts";
+import { http, serveBytes, type Answer } from "./http-server.ts";
+import { short } from "./support.ts";
+
+const expired = refused(401, {}, "The token has expired.");
+
+interface Outcome {
+  readonly events: AgentEvent[];
+  readonly names: string[];
+  readonly reason: string;
+  readonly text: string | undefined;
+  readonly code: string | undefined;
+  /** The key of each request. */
+  readonly keys: (string | undefined)[];
+  /** How often a key was asked for. */
+  readonly asked: number;
+}
+
+async function run(
+  answers: readonly Answer[],
+  keys: readonly (string | undefined | Error)[],
+  more: AgentOptions = {},
+): Promise<Outcome> {
+  await using server = await serveBytes(answers);
+  let asked = 0;
+  const agent = new Agent({
+    initialState: { model: getModel("custom", "the-model", { baseUrl: `${server.origin}/v1` }) },
+    streamFn: streamOpenaiChat,
+    getApiKey: () => {
+      const key = keys[Math.min(asked++, keys.length - 1)];
+      if (key instanceof Error) throw key;
+      return key;
+    },
+    ...more,
+  });
+  const events: AgentEvent[] = [];
+  agent.subscribe((event) => void events.push(event));
+  const { reason, message, error } = await agent.prompt("Hi");
+  const last = agent.state.messages.at(-1);
+  const failed = last?.role === "assistant" ? last.error?.code : undefined;
+  return {
+    events,
+    names: events.map(short),
+    reason,
+    text: message && messageText(message),
+    code: failed ?? error?.code,
+    keys: server.requests.map(({ headers }) => headers.authorization?.replace("Bearer ", "")),
+    asked,
+  };
+}
+
+describe("a key that was refused", () => {
+  it("Q226 is replaced once by what getApiKey gives then, with an event, before anything is shown", async () => {
+    const { names, events, ...outcome } = await run([expired, hello], ["old", "new"]);
+    assert.deepEqual(outcome, {
+      reason: "done",
+      text: "Hello.",
+      code: undefined,
+      keys: ["old", "new"],
+      asked: 2,
+    });
+    const from = names.indexOf("message_end:user");
+    assert.deepEqual(names.slice(from + 1, from + 3), ["request_retry", "message_start:assistant"]);
+    const retry = events.find(({ type }) => type === "request_retry");
+    assert.ok(retry?.type === "request_retry");
+    const { attempt, delayMs, error } = retry;
+    assert.deepEqual([attempt, delayMs, error.code, error.status], [1, 0, "authentication_failed", 401]);
+    assert.equal(names.filter((name) => name === "message_start:assistant").length, 1);
+    assert.equal(JSON.stringify(events).includes("old"), false);
+  });
+
+  it("Q226 fails for good when there is no other", async () => {
+    for (const keys of [["old"], ["old", undefined], ["old", ""]]) {
+      const { names, ...outcome } = await run([expired, hello], keys);
+      assert.deepEqual([outcome.reason, outcome.code, outcome.keys], ["error", "authentication_failed", ["old"]]);
+      assert.equal(outcome.asked, 2);
+      assert.equal(names.includes("request_retry"), false);
+      const starts = names.filter((name) => name === "message_start:assistant");
+      assert.deepEqual(starts.length, 1);
+    }
+  });
+
+  it("Q226 is replaced only once a call", async () => {
+    const { names, ...outcome } = await run([expired, expired, hello], ["old", "new", "newer"]);
+    assert.deepEqual([outcome.reason, outcome.code], ["error", "authentication_failed"]);
+    assert.deepEqual([outcome.keys, outcome.asked], [["old", "new"], 2]);
+    assert.equal(names.filter((name) => name === "request_retry").length, 1);
+  });
+
+  it("Q226 is not replaced where nobody gives keys, nor the one that is set by itself", async () => {
+    const set = await run([expired, hello], ["own"], { apiKey: "own" });
+    assert.deepEqual([set.reason, set.keys], ["error", ["own"]]);
+    const alone = await run([expired, hello], [undefined], { apiKey: "own" });
+    assert.deepEqual([alone.reason, alone.keys], ["error", ["own"]]);
+  });
+
+  it("Q226 may be none: a server that wants one gets the one that is there by then", async () => {
+    const { keys, text } = await run([expired, hello], [undefined, "new"]);
+    assert.deepEqual([keys, text], [[undefined, "new"], "Hello."]);
+  });
+
+  it("Q226 is not replaced after output: what was shown stays", async () => {
+    const late = http(200, asEvents, data(say("Hel"), { error: { code: 401, message: "The token has expired." } }));
+    const { keys, code, asked } = await run([late, hello], ["old", "new"]);
+    assert.deepEqual([keys, code, asked], [["old"], "authentication_failed", 1]);
+  });
+
+  it("Q226 is replaced also when a 200 says so before anything else, on streams of one event at a time", async () => {
+    const early = http(200, asEvents, data({ error: { code: 401, message: "The token has expired." } }));
+    const streamFn: StreamFn = (...call) =>
+      (async function* () {
+        yield* streamOpenaiChat(...call);
+      })();
+    const { keys, text, names } = await run([early, hello], ["old", "new"], { streamFn });
+    assert.deepEqual([keys, text], [["old", "new"], "Hello."]);
+    assert.ok(names.indexOf("request_retry") < names.indexOf("message_start:assistant"));
+  });
+
+  it("Q226 ends the run as the hook's failure when asking for another fails", async () => {
+    const { reason, code, keys } = await run([expired, hello], ["old", new Error("vault")]);
+    assert.deepEqual([reason, code, keys], ["error", "hook_failed", ["old"]]);
+  });
+
+  it("Q237 is asked for no more after an abort", async () => {
+    await using server = await serveBytes([expired, hello]);
+    let asked = 0;
+    const agent = new Agent({
+      initialState: { model: getModel("custom", "the-model", { baseUrl: `${server.origin}/v1` }) },
+      streamFn: streamOpenaiChat,
+      getApiKey: () => {
+        if (++asked === 2) agent.abort();
+        return `key ${asked}`;
+      },
+    });
+    assert.equal((await agent.prompt("Hi")).reason, "aborted");
+    assert.deepEqual([asked, server.requests.length], [2, 1]);
+  });
+});
