@@ -58,6 +58,10 @@ const steps = [
     after: ["build and types"],
   },
   { name: "smoke", command: ["node", "runtime-tests/run.mjs"], after: ["build and types"] },
+  { name: "drill", command: ["node", "--conditions=@bowline/source", "scripts/drill.mjs", "--seconds=6"] },
+  { name: "fuzz", command: ["node", "--conditions=@bowline/source", "scripts/fuzz.mjs", "--frames=3000"] },
+  // Last, beside as little as can be: it measures.
+  { name: "load", command: ["node", "--conditions=@bowline/source", "scripts/load.mjs", "--quick"], after: ["fuzz"] },
 ];
 
 const wanted = selectSteps(process.argv.slice(2));

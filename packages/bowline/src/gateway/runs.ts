@@ -123,21 +123,20 @@ export class Runs {
     for (const message of await this.#host.pending.list()) {
       const agent = await agentOf(this.#host, message.sessionKey, message.agentId).catch(() => undefined);
       const state = await wasStarted(this.#host.store, message);
-      if (agent === undefined || state === "done") {
-        await this.#host.pending.remove(message.id);
-        continue;
-      }
-      const lane = this.lane(message.sessionKey);
+      const { id, sessionKey, kind } = message;
+      const lane = this.lane(sessionKey);
       const incoming = incomingOf(message);
-      if (message.kind === "held") lane.held.push(incoming);
-      else if (message.kind === "send" || lane.waiting.length === 0) {
-        const { id: runId, sessionKey } = message;
-        const run = this.#enqueue(
-          lane,
-          new Run(this.#host, { runId, sessionKey }, agent, state === "open" ? undefined : incoming),
-        );
-        run.isReady = true;
-      } else lane.waiting[0]?.add(message.kind, incoming);
+      const [next] = lane.waiting;
+      if (state === "done") await this.#host.pending.remove(id);
+      else if (agent === undefined) continue; // it waits on the disk for a start that finds its agent
+      else if (kind === "held") lane.held.push(incoming);
+      else if (kind !== "send" && next !== undefined) next.add(kind, incoming);
+      else {
+        const first = state === "open" ? undefined : incoming;
+        this.#enqueue(lane, new Run(this.#host, { runId: id, sessionKey }, agent, first)).isReady = true;
+      }
+      const runId = kind === "send" ? id : (next?.log.runId ?? id);
+      this.#memory.know(id, { runId, sessionKey, status: "in_flight" });
     }
     for (const lane of this.#lanes.values()) this.#pump(lane);
   }

@@ -92,7 +92,7 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
     try {
       const run = await client.send({ sessionKey, message: text, idempotencyKey });
       const { runId } = run;
-      say({ type: "accepted", sessionKey, runId, text, isOwnRun: true });
+      say({ type: "accepted", sessionKey, runId, text, isOwnRun: true, at: Date.now() });
       counts.runs++;
       const what = random();
       if (what < 0.15) await steer(client, sessionKey, `steer ${task.name}`);
@@ -124,7 +124,7 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
   async function steer(client: GatewayClient, sessionKey: string, text: string): Promise<void> {
     try {
       const { runId, status } = await client.request("chat.steer", { sessionKey, message: text });
-      say({ type: "accepted", sessionKey, runId, text, isOwnRun: status !== "steered" });
+      say({ type: "accepted", sessionKey, runId, text, isOwnRun: status !== "steered", at: Date.now() });
       counts.steered++;
     } catch (error) {
       if (!(error instanceof RequestError) || !error.retryable) fault(`steer: ${String(error)}`);
@@ -145,7 +145,7 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
         await sleep(20);
         continue;
       }
-      say({ type: "accepted", sessionKey, runId, text, isOwnRun: true });
+      say({ type: "accepted", sessionKey, runId, text, isOwnRun: true, at: Date.now() });
       counts.runs++;
       const limit = performance.now() + LONGEST_MS;
       while (!watch.isEnded && performance.now() < limit) {

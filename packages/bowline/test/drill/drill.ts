@@ -11,6 +11,7 @@ import { forkScript, type Forked } from "../gateway/forked.ts";
 import { seeded } from "../gateway/seeded.ts";
 import { answerApprovals } from "./answer-approvals.ts";
 import { checkEnd } from "./check-end.ts";
+import { ToolWatch } from "./tool-watch.ts";
 import type { DrillClientsOptions, DrillClientsReport } from "./clients.ts";
 
 export interface DrillOptions {
@@ -60,6 +61,7 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
     torn: 0,
     faults: [],
   };
+  const tools = new ToolWatch(folder, sessions);
   const token = "the-token-of-the-drill";
   const port = await freePort(random);
   const url = `ws://127.0.0.1:${port}`;
@@ -88,6 +90,9 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
     const stopped = await Promise.race([server.ask("stop"), sleep(10_000, "late", { ref: false })]);
     if (stopped === "late") report.faults.push("the server does not stop");
     await server.kill();
+    report.faults.push(...(await tools.look()));
+    report.executions = tools.executions;
+    report.unknown = tools.unknown;
 
     async function startServer(): Promise<Forked> {
       const started = await forkScript(script ?? join(import.meta.dirname, "server.ts"), { folder, token, port });
@@ -101,6 +106,7 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
         if (why !== undefined) report.faults.push(`the server is gone: ${why}`);
         await server.kill();
         report.serverKills++;
+        report.faults.push(...(await tools.look()));
         await sleep(random() * 300);
         server = await startServer();
         onProgress?.(report);

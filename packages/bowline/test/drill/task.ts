@@ -30,6 +30,8 @@ export type Fact =
       readonly runId: string;
       readonly text: string;
       readonly isOwnRun: boolean;
+      /** Milliseconds since the epoch. */
+      readonly at: number;
     }
   /** It was asked to stop: before it began, such a run leaves no trace. */
   | { readonly type: "aborting"; readonly sessionKey: string; readonly runId: string }

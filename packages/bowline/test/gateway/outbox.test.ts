@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { WebSocket } from "ws";
 import { Outbox, type Frame } from "../../src/gateway/outbox.ts";
 import type { EventFrame } from "../../src/gateway/frame.ts";
 import { RunLog } from "../../src/gateway/run-log.ts";
@@ -31,7 +30,7 @@ class SlowSocket {
 function outboxOf(maxBytes = 1024 * 1024): { outbox: Outbox; socket: SlowSocket; isFull: () => boolean } {
   const socket = new SlowSocket();
   let full = false;
-  const outbox = new Outbox(socket as unknown as WebSocket, maxBytes, () => (full = true));
+  const outbox = new Outbox(socket, maxBytes, () => (full = true));
   return { outbox, socket, isFull: () => full };
 }
 

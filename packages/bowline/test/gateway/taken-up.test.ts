@@ -30,15 +30,18 @@ describe("a message that a killed server had accepted", () => {
     probe.close();
     await once(probe, "close");
     const starting = gatewayWith(["Once.", "Twice!"], { pending: slow, port, pace: { delayMs: 20 } });
-    await using _closing = { [Symbol.asyncDispose]: async () => (await starting)[Symbol.asyncDispose]() };
-    await wait(100);
-    const client = await TestClient.enter(`ws://127.0.0.1:${port}`, token, "all");
-    const { status } = await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "the-run" });
-    assert.equal(status, "in_flight");
-    assert.equal((await client.end("the-run")).event, "chat.final");
-    await wait(50);
-    assert.equal((await starting).model.calls.length, 1);
-    client.socket.terminate();
+    try {
+      await wait(100);
+      const client = await TestClient.enter(`ws://127.0.0.1:${port}`, token, "all");
+      const { status } = await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "the-run" });
+      assert.equal(status, "in_flight");
+      assert.equal((await client.end("the-run")).event, "chat.final");
+      await wait(50);
+      assert.equal((await starting).model.calls.length, 1);
+      client.socket.terminate();
+    } finally {
+      await (await starting)[Symbol.asyncDispose]();
+    }
   });
 
   it("is answered also when of its run only the start was kept, and the next server is killed as well", async () => {
@@ -80,6 +83,38 @@ describe("a message that a killed server had accepted", () => {
       times,
       times.toSorted((a, b) => a - b),
     );
+  });
+
+  it("is known by its key also when it went into another's run", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const first = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 5 } });
+    const before = await first.client();
+    const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
+    const steering = { sessionKey: "s", message: "and fast", idempotencyKey: "the-key" };
+    assert.equal((await before.call("chat.steer", steering)).status, "steered");
+    await first.gateway.close();
+    await using second = await gatewayWith(["One.", "Two."], { store, pending, pace: { delayMs: 20 } });
+    const client = await second.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
+    const again = await client.call("chat.steer", steering);
+    assert.deepEqual([again.runId, again.status], [runId, "in_flight"]);
+    await client.end(runId);
+    assert.equal((await client.call("chat.steer", steering)).status, "finished");
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    assert.equal(messages.filter(({ message }) => message.role === "user").length, 2);
+  });
+
+  it("stays on the disk while its agent is not there, and is taken up when it is", async () => {
+    const pending = createMemoryPending();
+    await pending.add(left);
+    const without = await gatewayWith([], { pending, agents: () => [] });
+    await without[Symbol.asyncDispose]();
+    assert.deepEqual(await pending.list(), [left]);
+    await using server = await gatewayWith(["Here again."], { pending, pace: { delayMs: 20 } });
+    const client = await server.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId: "the-run", seq: -1 });
+    assert.equal((await client.end("the-run")).event, "chat.final");
+    while ((await pending.list()).length > 0) await wait(5);
   });
 
   it("has a file of its own whatever its id is", async () => {

@@ -40,6 +40,7 @@ export const quick: Shape = {
   runs: 20,
   slow: 6,
   seconds: 3,
+  deltas: 100,
   paceMs: 8,
   wideRuns: 4,
   wideWidth: 16_000,

@@ -19,6 +19,8 @@ export interface DecoderOptions {
   readonly createId?: () => string;
 }
 
+const DONE = "[DONE]";
+
 /** Decodes one answer. After `push` or `end`, `failure` says whether it went wrong; then `fail` writes the last event. */
 export interface StreamDecoder {
   /** The message so far; final once an event of kind `done` or `error` was returned. */
@@ -93,12 +95,13 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
 
   /** One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read (Q025, Q026). */
   function read(data: string, name: string): void {
-    const value = parseJson(data);
+    // What is no JSON costs an exception: the one text that comes with every answer is known before.
+    const value = data === DONE ? undefined : parseJson(data);
     if (isRecord(value)) return reader.event(value, name);
     if (Array.isArray(value)) return value.forEach((item) => reader.event(asRecord(item), name)); // Q212
     const text = data.trim();
     if (value !== undefined || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
-    if (/^\[done\]$/i.test(text)) return reader.done?.();
+    if (text.toUpperCase() === DONE) return reader.done?.();
     if (text.startsWith("data:")) return read(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
     if (lines.length === 1 || parseJson(lines[0]) === undefined) {
