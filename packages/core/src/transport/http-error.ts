@@ -1,6 +1,6 @@
 /** A failed response as a typed error: what the server said, in words, with what a program needs to act on it. */
 import { BowlineError, type ErrorCode } from "../errors.ts";
-import { asRecord, defined, parseJson, shorten } from "../json-value.ts";
+import { asRecord, defined, list, parseJson, shorten } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
 
 const MAX_QUOTE = 500;
@@ -74,7 +74,8 @@ function messageIn(given: unknown): string | undefined {
   const { error, message, detail, errors, msg, loc } = asRecord(value);
   const all = [error, message, detail, errors, msg].map((part) => (part === undefined ? part : messageIn(part)));
   const said = all.find((text) => text !== undefined);
-  return said && loc ? `${[loc].flat().join(".")}: ${said}` : said; // where in the request (Q106)
+  const where = list(loc).filter((part) => typeof part === "string" || typeof part === "number"); // in the request (Q106)
+  return said && where.length > 0 ? `${where.join(".")}: ${said}` : said;
 }
 
 /** The status an envelope names, by number, type or code, at any depth of `error`. */
