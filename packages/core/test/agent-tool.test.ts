@@ -120,6 +120,21 @@ describe("an agent as a tool", () => {
     assert.equal(clock.pending, 0);
   });
 
+  it("is aborted also when its caller was while the agent was being made", async () => {
+    const script = createScriptedModel(["Never asked."]);
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent() {
+        agent.abort();
+        return new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });
+      },
+    });
+    const { agent } = rig([ask("research", "Look")], [research]);
+    const { reason, tools } = await agent.prompt("Hi");
+    assert.deepEqual([reason, tools[0]?.outcome, script.calls.length], ["aborted", "stopped", 0]);
+  });
+
   it("asks the person at the caller, however deep the question comes from", async () => {
     const options = { beforeToolCall: requireApproval() };
     const deepest = helper("deepest", [call("write"), "Written."], [tool("write", () => "ok")], options);

@@ -42,10 +42,11 @@ export function createAgentTool({ createAgent, ...about }: AgentToolOptions): Ag
     parameters,
     async execute({ prompt }, { run: parent, signal }) {
       const agent = createAgent();
-      const releases = [onAbort(signal, () => agent.abort())];
-      if (parent !== undefined) releases.push(nest(agent, parent, signal));
+      const releases = parent === undefined ? [] : [nest(agent, parent, signal)];
       try {
-        const { message, error, runId, reason, turns, usage } = await agent.prompt(prompt);
+        const running = agent.prompt(prompt);
+        releases.push(onAbort(signal, () => agent.abort())); // not before: an agent at rest has nothing to abort
+        const { message, error, runId, reason, turns, usage } = await running;
         const text = message === undefined ? "" : messageText(message);
         const stopped = error !== undefined && reason !== "budget";
         if (stopped || text === "") {
