@@ -4,6 +4,7 @@ import { idOf, parseFrame, toAuthFrame, toRequest, type ParsedRequest } from "./
 import { closeCodes, plainEvents, type AuthReply, type Scope } from "./frame.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
 import type { GatewayLimits } from "./limits.ts";
+import type { Listener, Listeners } from "./listeners.ts";
 import { handlers, type Answered, type Caller, type MethodContext } from "./methods.ts";
 import { Outbox, type Frame } from "./outbox.ts";
 import type { EventName } from "./protocol.ts";
@@ -27,18 +28,19 @@ export interface ConnectionOptions {
   readonly limits: GatewayLimits;
   readonly context: MethodContext;
   readonly welcome: (id: string, scope: Scope) => Promise<AuthReply>;
-  /** The client is in. */
-  readonly onEnter: (connection: Connection) => void;
+  readonly listeners: Listeners;
+  /** The socket is gone, not before. */
   readonly onClose: (connection: Connection) => void;
 }
 
-export class Connection implements Caller {
+export class Connection implements Caller, Listener {
   scope: Scope = "read";
   name: string;
+  /** Whether the client was let in; it stays so to the end. */
+  hasEntered = false;
   readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;
   readonly #outbox: Outbox;
-  readonly #sessions = new Set<string>();
   readonly #stopTimer: () => void;
   #dialect: Dialect = plainFrames;
   #events: ReadonlySet<string> | undefined = new Set(plainEvents);
@@ -66,23 +68,18 @@ export class Connection implements Caller {
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     socket.on("pong", () => (this.#unanswered = 0));
     socket.on("error", () => {}); // "close" follows
-    socket.on("close", () => this.#leave());
-  }
-
-  get isIn(): boolean {
-    return this.#state === "in";
+    socket.on("close", () => {
+      this.#leave();
+      options.onClose(this);
+    });
   }
 
   subscribe(sessionKey: string): void {
-    if (this.#state === "in") this.#sessions.add(sessionKey);
+    this.#options.listeners.subscribe(this, sessionKey);
   }
 
   unsubscribe(sessionKey: string): void {
-    this.#sessions.delete(sessionKey);
-  }
-
-  isSubscribed(sessionKey: string): boolean {
-    return this.#sessions.has(sessionKey);
+    this.#options.listeners.unsubscribe(this, sessionKey);
   }
 
   replay(log: RunLog, seq: number | undefined): void {
@@ -95,6 +92,7 @@ export class Connection implements Caller {
 
   /** Asks whether the client is there; one that did not answer the last two times is let go. */
   ping(): void {
+    if (this.#state === "closed") return;
     if (this.#unanswered === 2) return this.close(closeCodes.silent, "no answer to two pings");
     this.#unanswered++;
     this.#socket.ping();
@@ -115,8 +113,7 @@ export class Connection implements Caller {
     this.#state = "closed";
     this.#stopTimer();
     this.#outbox.close();
-    this.#sessions.clear();
-    this.#options.onClose(this);
+    this.#options.listeners.delete(this);
   }
 
   #receive(data: RawData, isBinary: boolean): void {
@@ -130,7 +127,7 @@ export class Connection implements Caller {
   async #enter(text: string): Promise<void> {
     if (this.#state === "entering") return this.close(closeCodes.secondAuth, "wait for the answer to the auth frame");
     this.#state = "entering";
-    const { id, address, tokens, failures, limits, onEnter, welcome } = this.#options;
+    const { id, address, tokens, failures, limits, listeners, welcome } = this.#options;
     const waitMs = failures.waitOf(address);
     if (waitMs > 0) {
       const details = { retryable: true, retryAfterMs: waitMs };
@@ -170,7 +167,8 @@ export class Connection implements Caller {
     this.#stopTimer();
     this.#outbox.push({ json: this.#dialect.reply(reply) });
     this.#state = "in";
-    onEnter(this);
+    this.hasEntered = true;
+    listeners.add(this);
   }
 
   #refuse(error: unknown, code: number): void {

@@ -10,14 +10,14 @@ import type { ModelProvider } from "./compat/types.ts";
 import type { Scope, Welcome } from "./frame.ts";
 import type { Backend, Host } from "./host.ts";
 import type { GatewayLimits } from "./limits.ts";
+import type { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
-import type { Frame } from "./outbox.ts";
 import { createMemoryPending, type Pending } from "./pending.ts";
-import type { EventName } from "./protocol.ts";
 import { loadRules, type Rules } from "./rules.ts";
 import { Runs } from "./runs.ts";
 import { events, methods } from "./schema.ts";
 import { createSecretFilter } from "./secrets.ts";
+import { SessionChanges } from "./session-changes.ts";
 import { Sessions } from "./sessions.ts";
 
 export interface ContextOptions {
@@ -47,20 +47,11 @@ export interface ContextOptions {
   readonly createId?: () => string;
 }
 
-/** Who is told of events: a socket, or a stream over HTTP. */
-export interface Listener {
-  isSubscribed(sessionKey: string): boolean;
-  event(name: EventName, frame: Frame): void;
-}
-
 interface Ports {
   readonly limits: GatewayLimits;
   readonly clock: Clock;
-  readonly listeners: ReadonlySet<Listener>;
+  readonly listeners: Listeners;
 }
-
-/** Approvals are for everyone: who could answer may not have the session open. */
-const forEveryone: ReadonlySet<EventName> = new Set(["exec.approval_request", "exec.approval_resolved"]);
 
 export async function createContext(options: ContextOptions, ports: Ports): Promise<MethodContext> {
   const { store, workspacePath, tools = () => [], secrets = [], version = "0", createId = randomUUID } = options;
@@ -84,19 +75,8 @@ export async function createContext(options: ContextOptions, ports: Ports): Prom
     agents: async () => options.agents(),
     backendFor: async (agent) => ofProvider(agent, providers) ?? options.backendFor(agent),
     systemPrompt: async () => options.systemPrompt(),
-    publish(sessionKey, frame, event) {
-      const isForAll = forEveryone.has(event);
-      for (const listener of listeners) if (isForAll || listener.isSubscribed(sessionKey)) listener.event(event, frame);
-    },
-    broadcast(event, data) {
-      const frame: Frame = {
-        json: JSON.stringify({
-          event,
-          data,
-        }),
-      };
-      for (const listener of listeners) listener.event(event, frame);
-    },
+    publish: (...told) => listeners.publish(...told),
+    sessionChanges: new SessionChanges(clock, (change) => listeners.broadcast("sessions.changed", change)),
   };
   const runs = new Runs(host);
   const sessions = new Sessions(host, runs);

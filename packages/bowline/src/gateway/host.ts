@@ -8,9 +8,10 @@ import type { ModelProvider } from "./compat/types.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { Frame } from "./outbox.ts";
 import type { Pending } from "./pending.ts";
-import type { EventData, EventName } from "./protocol.ts";
+import type { EventName } from "./protocol.ts";
 import type { Rules } from "./rules.ts";
 import type { SecretFilter } from "./secrets.ts";
+import type { SessionChanges } from "./session-changes.ts";
 
 /** What answers for an agent. */
 export interface Backend {
@@ -43,6 +44,5 @@ export interface Host {
   readonly systemPrompt: () => Promise<string>;
   /** An event of a run, to who subscribed its session. */
   readonly publish: (sessionKey: string, frame: Frame, event: EventName) => void;
-  /** An event for everyone. */
-  readonly broadcast: <E extends EventName>(event: E, data: EventData<E>) => void;
+  readonly sessionChanges: SessionChanges;
 }

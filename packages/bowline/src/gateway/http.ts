@@ -1,10 +1,10 @@
 /** The gateway over plain HTTP: health, and the same runs with server-sent events for those without sockets. */
 import { Hono, type Context } from "hono";
 import { issuesOf } from "./check.ts";
-import type { Listener } from "./context.ts";
 import { isTerminal } from "./run-log.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
 import { errorNumbers, type Scope } from "./frame.ts";
+import type { Listener, Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import type { Frame } from "./outbox.ts";
@@ -17,7 +17,7 @@ interface HttpOptions {
   readonly context: MethodContext;
   readonly tokens: Tokens;
   readonly failures: FailedTries;
-  readonly listeners: Set<Listener>;
+  readonly listeners: Listeners;
   readonly isLoopback: boolean;
   readonly page: ((request: Request) => Response | Promise<Response>) | undefined;
 }
@@ -119,13 +119,13 @@ function streamOf(
           controller.close();
         };
         const listener: Listener = {
-          isSubscribed: (key) => key === log.sessionKey,
           event: (event, frame) => {
             if (frame.runId === log.runId) send(event, frame);
           },
         };
-        leave = () => void listeners.delete(listener);
+        leave = () => listeners.delete(listener);
         listeners.add(listener);
+        listeners.subscribe(listener, log.sessionKey);
         for (const { event, frame } of log.since(seq)) send(event, frame);
       },
       cancel: () => leave(),

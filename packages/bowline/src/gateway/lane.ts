@@ -1,7 +1,8 @@
 /** One session's runs: one at a time, the others wait. Also the door for whoever else wants to write to the session. */
 import { isBowlineError } from "@bowline/core";
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
-import type { Incoming, Run } from "./run.ts";
+import type { Incoming } from "./incoming.ts";
+import type { Run } from "./run.ts";
 
 export class Lane {
   readonly key: string;

@@ -73,10 +73,10 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
   "chat.send": (context, params, caller) => send(context, params, caller, "send"),
   "chat.steer": (context, params, caller) => send(context, params, caller, "steer"),
   "chat.followUp": (context, params, caller) => send(context, params, caller, "followUp"),
-  "chat.abort": ({ runs }, params) => {
+  "chat.abort": async ({ runs }, params) => {
     if (params.sessionKey === undefined && params.runId === undefined)
       throw new GatewayError("bad_params", "Which? Give a sessionKey, a runId or both.");
-    const runIds = runs.abort(params);
+    const runIds = await runs.abort(params);
     return { result: { aborted: runIds.length > 0, runIds } };
   },
   "chat.history": async ({ store, filter }, params) => ({ result: await readHistory(store, filter, params) }),

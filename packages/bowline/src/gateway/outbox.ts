@@ -31,7 +31,7 @@ interface Waiting {
   readonly runId?: string;
 }
 
-/** The socket's own buffer is filled up to here, in bytes. */
+/** The socket's own buffer is filled up to here, in bytes, or to half of what may wait. */
 const HIGH_WATER = 128 * 1024;
 /** What a frame costs beside its text. */
 const OVERHEAD = 200;
@@ -47,6 +47,7 @@ interface Sink {
 export class Outbox {
   readonly #socket: Sink;
   readonly #maxBytes: number;
+  readonly #highWater: number;
   readonly #onFull: () => void;
   #queue: Waiting[] = [];
   /** The last of each run that waits: a delta may only be joined with that. */
@@ -58,6 +59,7 @@ export class Outbox {
   constructor(socket: Sink, maxBytes: number, onFull: () => void) {
     this.#socket = socket;
     this.#maxBytes = maxBytes;
+    this.#highWater = Math.min(HIGH_WATER, maxBytes / 2);
     this.#onFull = onFull;
   }
 
@@ -82,7 +84,7 @@ export class Outbox {
   }
 
   get #hasRoom(): boolean {
-    return this.#queue.length === 0 && this.#socket.bufferedAmount < HIGH_WATER;
+    return this.#queue.length === 0 && this.#socket.bufferedAmount < this.#highWater;
   }
 
   #wait(frame: Frame): void {
@@ -101,12 +103,12 @@ export class Outbox {
       this.#bytes += frame.json.length + OVERHEAD;
     }
     // One frame may be larger than all that may wait: what the socket has of it is not held against the client.
-    if (this.#bytes + Math.min(this.#socket.bufferedAmount, HIGH_WATER) > this.#maxBytes) this.#onFull();
+    if (this.#bytes + Math.min(this.#socket.bufferedAmount, this.#highWater) > this.#maxBytes) this.#onFull();
   }
 
   #drain(): void {
     let sent = 0;
-    while (sent < this.#queue.length && this.#socket.bufferedAmount < HIGH_WATER) {
+    while (sent < this.#queue.length && this.#socket.bufferedAmount < this.#highWater) {
       const next = this.#queue[sent++] as Waiting;
       const { runId, event, texts, delta } = next;
       if (runId !== undefined && this.#last.get(runId) === next) this.#last.delete(runId);

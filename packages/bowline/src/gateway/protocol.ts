@@ -258,7 +258,7 @@ export interface Events {
   "chat.turn": TurnData & { readonly provider: string; readonly model: string; readonly usage: TokenCounts };
   /** Something a person should know: another model answers, or a request is tried again. */
   "chat.notice": RunEventData & { readonly code: string; readonly message: string };
-  /** All that the run has said so far, in place of what the client has of it. */
+  /** All that the run has said so far, in place of what the client has of it; of what is too long for a frame, the most recent. */
   "chat.snapshot": RunEventData & { readonly state: RunState; readonly blocks: readonly Block[] };
   /** The run ended well, or on a limit. A run ends with exactly one of this and the next two. */
   "chat.final": RunEventData & {

@@ -136,7 +136,7 @@ function turnOf(
   return { turn, provider, model, usage: tokensOf(usage) };
 }
 
-export function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage): TokenCounts {
+function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage): TokenCounts {
   return {
     ...(input !== undefined && { inputTokens: input }),
     ...(output !== undefined && { outputTokens: output }),

@@ -2,6 +2,7 @@
 import { addToBlocks } from "./blocks.ts";
 import type { EventFrame } from "./frame.ts";
 import type { Frame } from "./outbox.ts";
+import { snapshotBlocks } from "./snapshot.ts";
 import type { Block, EventData, EventName, Events, RunEventData, RunInfo, RunState } from "./protocol.ts";
 
 /** Events that belong to a run. */
@@ -16,12 +17,15 @@ export interface RunLogOptions {
   readonly sessionKey: string;
   readonly maxEvents: number;
   readonly maxLength: number;
+  /** Of a snapshot, in bytes. Default 3 MiB. */
+  readonly maxSnapshot?: number;
   /** Hands an event to who listens. */
   readonly publish: (frame: Frame, event: RunEventName) => void;
 }
 
 /** What an event costs beside its text, in bytes. */
 const OVERHEAD = 400;
+const MAX_SNAPSHOT = 3 * 1024 * 1024;
 
 export class RunLog {
   readonly runId: string;
@@ -97,7 +101,8 @@ export class RunLog {
     const { runId, sessionKey, state } = this;
     // An end that follows has the last number itself.
     const seq = this.#next - 1 - this.#terminal().length;
-    const data: EventData<"chat.snapshot"> = { runId, sessionKey, seq, state, blocks: this.#blocks };
+    const blocks = snapshotBlocks(this.#blocks, this.#options.maxSnapshot ?? MAX_SNAPSHOT);
+    const data: EventData<"chat.snapshot"> = { runId, sessionKey, seq, state, blocks };
     return { json: JSON.stringify({ event: "chat.snapshot", data }), runId };
   }
 

@@ -9,21 +9,14 @@ import {
   isBowlineError,
   type AgentEvent,
   type ErrorInfo,
-  type UserMessage,
 } from "@bowline/core";
 import { attachSession, type Session } from "@bowline/core/session";
 import type { AgentEntry } from "./agents-file.ts";
 import { blocksOf } from "./blocks.ts";
 import type { Backend, Host } from "./host.ts";
-import type { PendingMessage } from "./pending.ts";
+import type { Incoming } from "./incoming.ts";
 import { createRunEvents, fail } from "./run-events.ts";
 import { RunLog } from "./run-log.ts";
-
-/** A user's message on its way into a transcript. */
-export interface Incoming {
-  readonly pending: PendingMessage;
-  readonly message: UserMessage;
-}
 
 /** Tools that ignore an abort are waited for this long, in milliseconds. */
 const ABORT_GRACE_MS = 1000;
@@ -35,6 +28,8 @@ export class Run {
   readonly first: Incoming | undefined;
   /** Everything that has to be there before it may start is. */
   isReady = false;
+  /** Settles when its message is on the disk, or will not be. */
+  kept: Promise<void> = Promise.resolve();
   isAborted = false;
   readonly #host: Host;
   #agent: Agent | undefined;
@@ -200,6 +195,8 @@ export function createRunLog({ limits, publish }: Host, runId: string, sessionKe
     sessionKey,
     maxEvents,
     maxLength,
+    // Less than may wait for a client: one that asks for it is not given up for it.
+    maxSnapshot: limits.maxBufferedBytes * 0.75,
     publish: (frame, event) => publish(sessionKey, frame, event),
   });
 }

@@ -1,13 +1,14 @@
 /** All runs: accepted, queued behind those of their session, started under the global cap, aborted, taken up again. */
-import type { UserMessage } from "@bowline/core";
-import { assertTaken, checkAttachments, contentOf, digestOf } from "./attachments.ts";
+import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
+import { incomingOf, type Incoming } from "./incoming.ts";
 import { Lane } from "./lane.ts";
 import type { PendingMessage } from "./pending.ts";
 import type { RunInfo, SendParams, SendResult } from "./protocol.ts";
 import { reviveRun, wasStarted } from "./revive.ts";
-import { Run, type Incoming } from "./run.ts";
+import { Run } from "./run.ts";
+import { RunCap } from "./run-cap.ts";
 import { isOpen, RunMemory } from "./run-memory.ts";
 import type { RunLog } from "./run-log.ts";
 import { agentOf } from "./session-agent.ts";
@@ -26,21 +27,18 @@ export class Runs {
   readonly #host: Host;
   readonly #lanes = new Map<string, Lane>();
   readonly #memory: RunMemory;
-  readonly #active = new Set<Run>();
-  /** They are said to have started, and will when the answer is out. */
-  readonly #promised = new Set<Run>();
-  /** Their turn has come, and there is no room yet. */
-  readonly #ready: { readonly lane: Lane; readonly run: Run }[] = [];
+  readonly #cap: RunCap;
   readonly #running = new Set<Promise<void>>();
   #isClosing = false;
 
   constructor(host: Host) {
     this.#host = host;
     this.#memory = new RunMemory(host);
+    this.#cap = new RunCap(host.limits.maxRuns);
   }
 
   get count(): number {
-    return this.#active.size;
+    return this.#cap.count;
   }
 
   /** The session's lane, for who wants to write to it. */
@@ -91,17 +89,18 @@ export class Runs {
     return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
   }
 
-  /** Ends a run, or all of a session. Gives the ids of those that ran or waited. */
-  abort({ sessionKey, runId }: { readonly sessionKey?: string; readonly runId?: string }): string[] {
+  /** Ends a run, or all of a session. Gives the ids of those that ran or waited, when those that waited cannot come back. */
+  async abort({ sessionKey, runId }: { readonly sessionKey?: string; readonly runId?: string }): Promise<string[]> {
     const key = sessionKey ?? (runId === undefined ? undefined : this.#memory.log(runId)?.sessionKey);
     const lane = key === undefined ? undefined : this.#lanes.get(key);
     if (lane === undefined) return [];
     const isMeant = ({ log }: Run): boolean => runId === undefined || log.runId === runId;
     const waiting = lane.waiting.filter(isMeant);
-    for (const run of waiting) this.#drop(lane, run);
+    const dropping = waiting.map((run) => this.#drop(lane, run));
     const { current } = lane;
     const running = current !== undefined && isMeant(current) && !current.isOver ? [current] : [];
     for (const run of running) run.abort();
+    await Promise.all(dropping);
     return [...running, ...waiting].map(({ log }) => log.runId);
   }
 
@@ -185,19 +184,17 @@ export class Runs {
     const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
     const run = this.#enqueue(lane, new Run(this.#host, { runId: id, sessionKey }, found, incomingOf(pending)));
     try {
-      await this.#host.pending.add(pending);
+      await (run.kept = this.#host.pending.add(pending));
     } catch (error) {
       this.#remove(lane, run);
       throw error;
     }
-    const hasRoom = this.#active.size + this.#promised.size < this.#host.limits.maxRuns;
-    const isNext = lane.current === undefined && lane.waiting[0] === run && hasRoom;
-    if (isNext) this.#promised.add(run);
+    const isNext = lane.current === undefined && lane.waiting[0] === run && this.#cap.promise(run);
     return {
       result: { runId: id, sessionKey, status: isNext ? "started" : "queued" },
       start: () => {
         run.isReady = true;
-        this.#promised.delete(run);
+        this.#cap.keep(run);
         this.#pump(lane);
       },
     };
@@ -230,33 +227,35 @@ export class Runs {
   }
 
   /** A run that waited and will not be. */
-  #drop(lane: Lane, run: Run): void {
+  async #drop(lane: Lane, run: Run): Promise<void> {
+    const { log, kept } = run;
     lane.remove(run);
-    run.log.state = "aborted";
-    run.log.append("chat.aborted", { usage: {} });
-    this.#host.pending.remove(run.log.runId).catch(() => {});
-    this.#memory.end(run.log.runId);
+    try {
+      // Nobody is told before it is so: a server that is killed and comes back would begin it.
+      await kept.catch(() => {});
+      await this.#host.pending.remove(log.runId);
+    } finally {
+      log.state = "aborted";
+      log.append("chat.aborted", { usage: {} });
+      this.#memory.end(log.runId);
+    }
   }
 
   /** Starts what can start. */
   #pump(lane: Lane): void {
     const [next] = lane.waiting;
     if (this.#isClosing || lane.current !== undefined || next?.isReady !== true) return;
-    if (this.#active.size >= this.#host.limits.maxRuns) {
-      if (!this.#ready.some(({ run }) => run === next)) this.#ready.push({ lane, run: next });
-      return;
-    }
+    if (!this.#cap.enter(next, lane)) return;
     lane.waiting.shift();
     lane.current = next;
-    this.#active.add(next);
     const running = this.#run(lane, next).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
   async #run(lane: Lane, run: Run): Promise<void> {
-    const { broadcast, pending } = this.#host;
+    const { sessionChanges, pending } = this.#host;
     const { log } = run;
-    broadcast("sessions.changed", { sessionKey: lane.key, change: "run" });
+    sessionChanges.add({ sessionKey: lane.key, change: "run" });
     const held = run.first === undefined ? [] : lane.held.splice(0);
     let left: readonly Incoming[];
     try {
@@ -269,14 +268,13 @@ export class Runs {
     if (this.#isClosing) return; // it stays open
     await lane.end().catch(() => {});
     await pending.remove(log.runId).catch(() => {});
-    this.#active.delete(run);
     this.#memory.end(log.runId);
     await this.#keep(lane, run, left);
     lane.current = undefined;
     lane.noteEnd();
-    broadcast("sessions.changed", { sessionKey: lane.key, change: "updated" });
+    sessionChanges.add({ sessionKey: lane.key, change: "updated" });
     // The session's own next run comes last: one with a long queue must not keep the others out.
-    for (const { lane: other } of this.#ready.splice(0)) this.#pump(other);
+    for (const other of this.#cap.leave(run)) this.#pump(other);
     this.#pump(lane);
   }
 
@@ -297,10 +295,4 @@ export class Runs {
       next.isReady = true;
     }
   }
-}
-
-function incomingOf(pending: PendingMessage): Incoming {
-  const { text, timestamp, attachments } = pending;
-  const message: UserMessage = { role: "user", content: contentOf(text, attachments), timestamp };
-  return { pending, message };
 }

@@ -3,25 +3,7 @@
  * it sends; the tables of docs/gateway.md are made from them. The compiler checks that fields are those of `protocol.ts`.
  */
 import type { JsonSchema } from "@bowline/core";
-import type {
-  AgentInfo,
-  Approval,
-  Attachment,
-  Block,
-  EventData,
-  EventName,
-  HistoryEntry,
-  Holder,
-  MethodName,
-  Params,
-  Result,
-  RunEventData,
-  RunInfo,
-  SendParams,
-  SendResult,
-  SessionInfo,
-  TokenCounts,
-} from "./protocol.ts";
+import type { Approval, EventData, EventName, MethodName, Params, Result } from "./protocol.ts";
 import {
   anything,
   count,
@@ -29,7 +11,6 @@ import {
   key,
   list,
   maybe,
-  message,
   name,
   number,
   object,
@@ -40,6 +21,27 @@ import {
   title,
   type Fields,
 } from "./schema-fields.ts";
+import {
+  agent,
+  approvalFields,
+  block,
+  call,
+  decision,
+  delta,
+  entry,
+  errorInfo,
+  nothing,
+  ofRun,
+  oneSession,
+  onlyKey,
+  resolved,
+  run,
+  runState,
+  send,
+  sent,
+  session,
+  usage,
+} from "./schema-shapes.ts";
 
 export interface MethodSchema {
   readonly summary: string;
@@ -53,82 +55,6 @@ export interface EventSchema {
   readonly summary: string;
   readonly data: JsonSchema;
 }
-
-const usage = object<TokenCounts>({
-  inputTokens: maybe(count),
-  outputTokens: maybe(count),
-  cacheReadTokens: maybe(count),
-  cacheWriteTokens: maybe(count),
-  cost: maybe(number),
-});
-
-const agent = object<AgentInfo>({
-  id: name,
-  description: text,
-  model: text,
-  answeredBy: text,
-  isPractice: flag,
-  isDefault: flag,
-});
-
-const runState = oneOf("queued", "running", "final", "error", "aborted", "interrupted", "unknown");
-const run = object<RunInfo>({ runId: name, sessionKey: key, state: runState, seq });
-
-const session = object<SessionInfo>({
-  sessionKey: key,
-  title: maybe(text),
-  agentId: maybe(name),
-  model: maybe(text),
-  createdAt: number,
-  updatedAt: number,
-  messageCount: count,
-  forkedFrom: maybe(key),
-  runs: list(run),
-  heldBy: maybe(object<Holder>({ pid: maybe(count), host: maybe(text), since: number })),
-});
-
-const approvalFields: Fields<Approval> = {
-  approvalId: text,
-  runId: name,
-  sessionKey: key,
-  toolCallId: text,
-  toolName: text,
-  summary: text,
-  details: anything,
-  command: maybe(text),
-  workingDir: maybe(text),
-  reason: maybe(text),
-  pattern: maybe(text),
-  expiresAt: maybe(number),
-};
-const decision = oneOf("allow-once", "allow-session", "allow-always", "deny");
-const resolved = object<Result<"exec.approve">>({ approvalId: text, decision });
-
-const entry = object<HistoryEntry>({
-  id: text,
-  runId: maybe(name),
-  message: { type: "object", properties: { role: text }, required: ["role"] },
-});
-
-const attachment = object<Attachment>({
-  mimeType: oneOf("image/png", "image/jpeg", "image/gif", "image/webp"),
-  data: { type: "string", minLength: 4, pattern: "^[A-Za-z0-9+/]+={0,2}$" },
-});
-const send = object<SendParams>({
-  sessionKey: key,
-  message,
-  agentId: maybe(name),
-  idempotencyKey: maybe(name),
-  attachments: maybe({ ...list(attachment), minItems: 1, maxItems: 100 }),
-});
-const sent = object<SendResult>({
-  runId: name,
-  sessionKey: key,
-  status: oneOf("started", "queued", "in_flight", "finished", "steered"),
-});
-const onlyKey = object<Params<"sessions.get">>({ sessionKey: key });
-const nothing = object<Params<"health.check">>({});
-const oneSession = object<Result<"sessions.get">>({ session });
 
 /** Held to the method's own types; its name stands before it in the table. */
 const method = <M extends MethodName>(
@@ -223,34 +149,6 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
     params: { approvalId: text, reason: maybe(shortText) },
     result: resolved,
   }),
-};
-
-const ofRun: Fields<RunEventData> = { runId: name, sessionKey: key, seq: count };
-const delta: Fields<EventData<"chat.delta">> = { ...ofRun, turn: count, text, firstSeq: maybe(count) };
-const call = { ...ofRun, toolCallId: text, name: text };
-
-const block: JsonSchema = {
-  oneOf: [
-    object({ type: { const: "user" }, text }),
-    object({ type: { const: "text" }, turn: count, text }),
-    object({ type: { const: "thinking" }, turn: count, text }),
-    object<Extract<Block, { readonly type: "tool_call" }>>({
-      type: { const: "tool_call" },
-      toolCallId: text,
-      name: text,
-      input: anything,
-      state: oneOf("running", "done", "failed"),
-      output: text,
-      durationMs: maybe(number),
-    }),
-  ],
-};
-
-const errorInfo: JsonSchema = {
-  type: "object",
-  properties: { code: text, message: text, retryable: flag, status: number, retryAfterMs: number, requestId: text },
-  required: ["code", "message", "retryable"],
-  additionalProperties: false,
 };
 
 const event = <E extends EventName>(summary: string, data: Fields<EventData<E>>): EventSchema => ({

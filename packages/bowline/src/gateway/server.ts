@@ -7,10 +7,11 @@ import { getRequestListener } from "@hono/node-server";
 import { BowlineError, systemClock } from "@bowline/core";
 import { WebSocketServer, type WebSocket } from "ws";
 import { Connection } from "./connection.ts";
-import { createContext, createWelcome, type ContextOptions, type Listener } from "./context.ts";
+import { createContext, createWelcome, type ContextOptions } from "./context.ts";
 import { closeCodes } from "./frame.ts";
 import { createHttp } from "./http.ts";
 import { defaultLimits, type GatewayLimits } from "./limits.ts";
+import { Listeners } from "./listeners.ts";
 import { inUrl, isAllowedOrigin, isLoopbackName } from "./origin.ts";
 import { FailedTries, type Tokens } from "./tokens.ts";
 
@@ -40,7 +41,8 @@ export const DEFAULT_PORT = 18_789;
 
 /**
  * Listens, and takes up the runs that an earlier process left. Throws `invalid_argument` for a host beyond loopback without `exposed`
- * and for an empty token; rejects with the system's error when the port is taken.
+ * and for an empty token; rejects with the system's error when the port is taken, and when what was left cannot be read: then it
+ * does not listen any more.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { host = "127.0.0.1", port = DEFAULT_PORT, exposed = false, tokens, clock = systemClock } = options;
@@ -51,7 +53,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw new BowlineError("invalid_argument", "The tokens must not be empty, nor the same.");
   const limits = { ...defaultLimits, ...options.limits };
   const connections = new Set<Connection>();
-  const listeners = new Set<Listener>();
+  const listeners = new Listeners();
   const context = await createContext(options, { limits, clock, listeners });
   const failures = new FailedTries(limits.maxAuthFailures, clock);
   const http = createHttp({ context, tokens, failures, listeners, isLoopback, page: options.page });
@@ -64,13 +66,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxFrameBytes, clientTracking: false });
   server.on("upgrade", (request, socket, head) => {
     if (!isAllowedOrigin(request.headers, isLoopback)) return refuse(socket, "403 Forbidden");
-    const strangers = [...connections].filter(({ isIn }) => !isIn).length;
+    const strangers = [...connections].filter(({ hasEntered }) => !hasEntered).length;
     if (connections.size >= limits.maxConnections || strangers >= limits.maxStrangers)
       return refuse(socket, "503 Service Unavailable");
     sockets.handleUpgrade(request, socket, head, (webSocket) => admit(webSocket, request));
   });
   await listen(server, port, host);
-  await context.runs.restore();
+  try {
+    await context.runs.restore();
+  } catch (error) {
+    await leave(closeCodes.failed, "the server cannot start", 0);
+    throw error;
+  }
   open();
   let stopTicks = tick();
   const { port: actual } = server.address() as AddressInfo;
@@ -80,17 +87,22 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     url: `http://${inUrl(host)}:${actual}`,
     async close(reason = "the server was stopped") {
       stopTicks();
-      context.broadcast("shutdown", { reason });
+      context.sessionChanges.close();
+      listeners.broadcast("shutdown", { reason });
       await context.runs.close();
-      for (const connection of connections) connection.close(closeCodes.shutdown, "shutdown");
-      const closed = once(server, "close");
-      server.close();
-      server.closeIdleConnections();
-      const stop = clock.setTimer(limits.closeGraceMs, () => server.closeAllConnections());
-      await closed;
-      stop();
+      await leave(closeCodes.shutdown, "shutdown", limits.closeGraceMs);
     },
   };
+
+  async function leave(code: number, reason: string, graceMs: number): Promise<void> {
+    for (const connection of connections) connection.close(code, reason);
+    const closed = once(server, "close");
+    server.close();
+    server.closeIdleConnections();
+    const stop = clock.setTimer(graceMs, () => server.closeAllConnections());
+    await closed;
+    stop();
+  }
 
   function admit(socket: WebSocket, request: IncomingMessage): void {
     const connection = new Connection(socket, {
@@ -101,18 +113,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       limits,
       context,
       welcome: (id, scope) => isOpen.then(() => createWelcome(context, id, scope)),
-      onEnter: () => void listeners.add(connection),
-      onClose: () => {
-        connections.delete(connection);
-        listeners.delete(connection);
-      },
+      listeners,
+      onClose: () => void connections.delete(connection),
     });
     connections.add(connection);
     // Before it is let in, a client's bytes are not even gathered.
     let received = 0;
     const count = (chunk: Buffer): void => {
       received += chunk.length;
-      if (connection.isIn) request.socket.off("data", count);
+      if (connection.hasEntered) request.socket.off("data", count);
       else if (received > limits.maxAuthFrameBytes)
         connection.close(closeCodes.tooLarge, "the auth frame is too large");
     };
@@ -121,7 +130,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   function tick(): () => void {
     return clock.setTimer(limits.tickIntervalMs, () => {
-      context.broadcast("tick", { time: clock.now() });
+      listeners.broadcast("tick", { time: clock.now() });
       for (const connection of connections) connection.ping();
       context.runs.forgetEnded();
       stopTicks = tick();

@@ -109,7 +109,7 @@ export class Sessions {
     );
     for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending.id);
     this.#host.choices.forget(sessionKey);
-    if (isGone) this.#host.broadcast("sessions.changed", { sessionKey, change: "deleted" });
+    if (isGone) this.#host.sessionChanges.add({ sessionKey, change: "deleted" });
     return { deleted: isGone };
   }
 
@@ -122,7 +122,7 @@ export class Sessions {
   }
 
   async #quiet(sessionKey: string): Promise<void> {
-    this.#runs.abort({ sessionKey });
+    await this.#runs.abort({ sessionKey });
     await this.#runs.idle(sessionKey);
   }
 
@@ -130,7 +130,7 @@ export class Sessions {
     const { session } = await this.get({ sessionKey });
     const { model, agentId } = session;
     const chosen = change === "updated" ? { ...(model && { model }), ...(agentId && { agentId }) } : {};
-    this.#host.broadcast("sessions.changed", { sessionKey, change, ...chosen });
+    this.#host.sessionChanges.add({ sessionKey, change, ...chosen });
     return { session };
   }
 

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { startGateway } from "../../src/gateway/server.ts";
 import type { AuthReply } from "../../src/gateway/frame.ts";
 import { methods } from "../../src/gateway/schema.ts";
-import { agents, closed, gatewayWith, token, type TestGateway } from "./gateway.ts";
+import { agents, closed, gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 
 /** Sends these as first frames; gives the answer, if there was one, and the code of the end. */
 async function knock(
@@ -142,6 +142,23 @@ describe("the upgrade", () => {
     const [error] = (await once(server.socket(), "error")) as [Error];
     assert.match(error.message, /503/);
     stranger.terminate();
+  });
+
+  it("counts until its socket is gone, not only until it was told to go", async () => {
+    await using server = await gatewayWith([], { limits: { maxConnections: 1, closeGraceMs: 300 } });
+    const { socket } = await server.client();
+    socket.send(JSON.stringify({ type: "auth", token }));
+    socket.pause(); // it hears of no end
+    await wait(100);
+    const second = server.socket();
+    const outcome = await new Promise<string>((resolve) => {
+      second.once("open", () => resolve("let in"));
+      second.once("error", ({ message }) => resolve(message));
+    });
+    second.terminate();
+    assert.match(outcome, /503/);
+    await wait(400);
+    assert.equal((await server.client()).welcome.ok, true);
   });
 
   it("survives bytes that are no HTTP and no WebSocket", async () => {

@@ -75,12 +75,14 @@ describe("what waits for a slow client", () => {
   });
 
   it("may be one frame larger than the bound, and not more", () => {
-    const { outbox, isFull } = outboxOf(300 * 1024);
-    outbox.push({ json: "x".repeat(5 * 1024 * 1024) });
-    outbox.push({ json: "small" });
-    assert.equal(isFull(), false);
-    outbox.push({ json: "x".repeat(200 * 1024) });
-    assert.equal(isFull(), true);
+    for (const bound of [300 * 1024, 64 * 1024]) {
+      const { outbox, isFull } = outboxOf(bound);
+      outbox.push({ json: "x".repeat(5 * 1024 * 1024) });
+      outbox.push({ json: "small" });
+      assert.equal(isFull(), false, String(bound));
+      outbox.push({ json: "x".repeat((2 / 3) * bound) });
+      assert.equal(isFull(), true);
+    }
   });
 
   it("holds up who waits for room until it has been read, or for ever given up", async () => {

@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { readdir } from "node:fs/promises";
 import { describe, it } from "node:test";
+import { WebSocket } from "ws";
 import { systemClock } from "@bowline/core";
 import { createMemoryStore, createSession } from "@bowline/core/session";
 import { createMemoryPending, createPendingFolder, type PendingMessage } from "../../src/gateway/pending.ts";
 import { RunLog } from "../../src/gateway/run-log.ts";
 import { temporary } from "../command.ts";
-import { gatewayWith, TestClient, token, wait } from "./gateway.ts";
+import { closed, gatewayWith, TestClient, token, wait } from "./gateway.ts";
 
 const left: PendingMessage = {
   id: "the-run",
@@ -29,7 +30,7 @@ describe("a message that a killed server had accepted", () => {
     const { port } = probe.address() as AddressInfo;
     probe.close();
     await once(probe, "close");
-    const starting = gatewayWith(["Once.", "Twice!"], { pending: slow, port, pace: { delayMs: 20 } });
+    const starting = gatewayWith(["Once.", "Twice!"], { pending: slow, port, pace: { delayMs: 200 } });
     try {
       await wait(100);
       const client = await TestClient.enter(`ws://127.0.0.1:${port}`, token, "all");
@@ -125,6 +126,25 @@ describe("a message that a killed server had accepted", () => {
     assert.equal((await readdir(home.path)).length, ids.length);
     assert.deepEqual((await pending.list()).map(({ id }) => id).toSorted(), ids.toSorted());
   });
+});
+
+it("a server that cannot read what was left says so, lets the port go, and sends away who waits at the door", async () => {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  const list = (): Promise<never> => wait(200).then(() => Promise.reject(new Error("no disk")));
+  const starting = gatewayWith([], { pending: { ...createMemoryPending(), list }, port });
+  const refused = assert.rejects(starting, /no disk/);
+  await wait(50);
+  const early = new WebSocket(`ws://127.0.0.1:${port}`);
+  await once(early, "open");
+  early.send(JSON.stringify({ type: "auth", token }));
+  const asked = fetch(`http://127.0.0.1:${port}/health`);
+  await Promise.all([refused, assert.rejects(asked), closed(early).then((code) => assert.equal(code, 1011))]);
+  await using server = await gatewayWith([], { port });
+  assert.equal((await server.client()).welcome.ok, true);
 });
 
 it("a run that is taken up again says first what is left of it, to who knows more than that", () => {

@@ -1,0 +1,139 @@
+/** JSON Schemas of what several methods and events have in common. */
+import type { JsonSchema } from "@bowline/core";
+import type {
+  AgentInfo,
+  Approval,
+  Attachment,
+  Block,
+  EventData,
+  HistoryEntry,
+  Holder,
+  Params,
+  Result,
+  RunEventData,
+  RunInfo,
+  SendParams,
+  SendResult,
+  SessionInfo,
+  TokenCounts,
+} from "./protocol.ts";
+import {
+  anything,
+  count,
+  flag,
+  key,
+  list,
+  maybe,
+  message,
+  name,
+  number,
+  object,
+  oneOf,
+  seq,
+  text,
+  type Fields,
+} from "./schema-fields.ts";
+
+export const usage: JsonSchema = object<TokenCounts>({
+  inputTokens: maybe(count),
+  outputTokens: maybe(count),
+  cacheReadTokens: maybe(count),
+  cacheWriteTokens: maybe(count),
+  cost: maybe(number),
+});
+
+export const agent: JsonSchema = object<AgentInfo>({
+  id: name,
+  description: text,
+  model: text,
+  answeredBy: text,
+  isPractice: flag,
+  isDefault: flag,
+});
+
+export const runState: JsonSchema = oneOf("queued", "running", "final", "error", "aborted", "interrupted", "unknown");
+export const run: JsonSchema = object<RunInfo>({ runId: name, sessionKey: key, state: runState, seq });
+
+export const session: JsonSchema = object<SessionInfo>({
+  sessionKey: key,
+  title: maybe(text),
+  agentId: maybe(name),
+  model: maybe(text),
+  createdAt: number,
+  updatedAt: number,
+  messageCount: count,
+  forkedFrom: maybe(key),
+  runs: list(run),
+  heldBy: maybe(object<Holder>({ pid: maybe(count), host: maybe(text), since: number })),
+});
+
+export const approvalFields: Fields<Approval> = {
+  approvalId: text,
+  runId: name,
+  sessionKey: key,
+  toolCallId: text,
+  toolName: text,
+  summary: text,
+  details: anything,
+  command: maybe(text),
+  workingDir: maybe(text),
+  reason: maybe(text),
+  pattern: maybe(text),
+  expiresAt: maybe(number),
+};
+export const decision: JsonSchema = oneOf("allow-once", "allow-session", "allow-always", "deny");
+export const resolved: JsonSchema = object<Result<"exec.approve">>({ approvalId: text, decision });
+
+export const entry: JsonSchema = object<HistoryEntry>({
+  id: text,
+  runId: maybe(name),
+  message: { type: "object", properties: { role: text }, required: ["role"] },
+});
+
+const attachment = object<Attachment>({
+  mimeType: oneOf("image/png", "image/jpeg", "image/gif", "image/webp"),
+  data: { type: "string", minLength: 4, pattern: "^[A-Za-z0-9+/]+={0,2}$" },
+});
+export const send: JsonSchema = object<SendParams>({
+  sessionKey: key,
+  message,
+  agentId: maybe(name),
+  idempotencyKey: maybe(name),
+  attachments: maybe({ ...list(attachment), minItems: 1, maxItems: 100 }),
+});
+export const sent: JsonSchema = object<SendResult>({
+  runId: name,
+  sessionKey: key,
+  status: oneOf("started", "queued", "in_flight", "finished", "steered"),
+});
+export const onlyKey: JsonSchema = object<Params<"sessions.get">>({ sessionKey: key });
+export const nothing: JsonSchema = object<Params<"health.check">>({});
+export const oneSession: JsonSchema = object<Result<"sessions.get">>({ session });
+
+export const ofRun: Fields<RunEventData> = { runId: name, sessionKey: key, seq: count };
+export const delta: Fields<EventData<"chat.delta">> = { ...ofRun, turn: count, text, firstSeq: maybe(count) };
+export const call: Fields<Omit<EventData<"tool.progress">, "text">> = { ...ofRun, toolCallId: text, name: text };
+
+export const block: JsonSchema = {
+  oneOf: [
+    object({ type: { const: "user" }, text }),
+    object({ type: { const: "text" }, turn: count, text }),
+    object({ type: { const: "thinking" }, turn: count, text }),
+    object<Extract<Block, { readonly type: "tool_call" }>>({
+      type: { const: "tool_call" },
+      toolCallId: text,
+      name: text,
+      input: anything,
+      state: oneOf("running", "done", "failed"),
+      output: text,
+      durationMs: maybe(number),
+    }),
+  ],
+};
+
+export const errorInfo: JsonSchema = {
+  type: "object",
+  properties: { code: text, message: text, retryable: flag, status: number, retryAfterMs: number, requestId: text },
+  required: ["code", "message", "retryable"],
+  additionalProperties: false,
+};

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Listeners, type Listener } from "../../src/gateway/listeners.ts";
+
+function heard(): Listener & { readonly names: string[] } {
+  const names: string[] = [];
+  return { names, event: (name) => void names.push(name) };
+}
+
+describe("who is told of events", () => {
+  it("is told of a session from subscribing to it until leaving it, and of approvals always", () => {
+    const listeners = new Listeners();
+    const [one, two] = [heard(), heard()];
+    const tell = (): void => {
+      listeners.publish("s", { json: "{}" }, "chat.delta");
+      listeners.publish("other", { json: "{}" }, "chat.final");
+      listeners.publish("other", { json: "{}" }, "exec.approval_request");
+    };
+    for (const listener of [one, two]) listeners.add(listener);
+    for (const listener of [one, two, one]) listeners.subscribe(listener, "s");
+    listeners.subscribe(two, "other");
+    tell();
+    assert.deepEqual(one.names.splice(0), ["chat.delta", "exec.approval_request"]);
+    assert.deepEqual(two.names.splice(0), ["chat.delta", "chat.final", "exec.approval_request"]);
+    listeners.unsubscribe(one, "s");
+    listeners.delete(two);
+    listeners.subscribe(two, "s");
+    tell();
+    assert.deepEqual([one.names, two.names], [["exec.approval_request"], []]);
+    assert.equal(listeners.size, 1);
+  });
+
+  it("costs a delta nothing when it follows another session", () => {
+    const listeners = new Listeners();
+    let count = 0;
+    for (let index = 0; index < 5000; index++) {
+      const listener = heard();
+      listeners.add(listener);
+      listeners.subscribe(listener, `session ${index}`);
+    }
+    const follower: Listener = { event: () => void count++ };
+    listeners.add(follower);
+    listeners.subscribe(follower, "s");
+    const start = performance.now();
+    for (let index = 0; index < 100_000; index++) listeners.publish("s", { json: "{}" }, "chat.delta");
+    const ms = performance.now() - start;
+    assert.equal(count, 100_000);
+    // Looking at each of the others takes seconds.
+    assert.ok(ms < 1000, `${ms} ms`);
+  });
+});

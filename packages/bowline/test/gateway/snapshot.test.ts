@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { Block } from "../../src/gateway/protocol.ts";
+import { snapshotBlocks } from "../../src/gateway/snapshot.ts";
+import { gatewayWith } from "./gateway.ts";
+
+const text = fc.oneof(
+  fc.string({ maxLength: 50 }),
+  fc.nat({ max: 3000 }).map((length) => "\0😀".repeat(length)),
+);
+const block: fc.Arbitrary<Block> = fc.oneof(
+  fc.record({ type: fc.constant("text" as const), turn: fc.nat(9), text }),
+  fc.record({
+    type: fc.constant("tool_call" as const),
+    toolCallId: fc.string(),
+    name: fc.string(),
+    input: fc.oneof(fc.jsonValue(), fc.record({ path: text, list: fc.array(text) })),
+    state: fc.constant("done" as const),
+    output: text,
+  }),
+);
+const sizeOf = (blocks: readonly Block[]): number => Buffer.byteLength(JSON.stringify(blocks));
+
+describe("what a snapshot carries", () => {
+  it("is bounded whatever was said, and is all of it where it fits", () => {
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 40 }), fc.integer({ min: 1000, max: 100_000 }), (blocks, max) => {
+        const before = JSON.stringify(blocks);
+        const shown = snapshotBlocks(blocks, max);
+        assert.ok(sizeOf(shown) <= max, `${sizeOf(shown)} of ${max}`);
+        assert.equal(JSON.stringify(blocks), before);
+        assert.doesNotMatch(JSON.stringify(shown), /\\ud[89a-f]/);
+        const isShort = sizeOf(blocks) <= max - 300;
+        if (isShort) assert.equal(JSON.stringify(shown), before);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is the end of a text, too, and the fields of a call", () => {
+    const said: Block = { type: "text", turn: 0, text: `begin${"x".repeat(300_000)}end` };
+    const content = "y".repeat(300_000);
+    const call: Block = {
+      type: "tool_call",
+      toolCallId: "one",
+      name: "write",
+      input: { path: "a.txt", content },
+      state: "done",
+      output: "ok",
+    };
+    assert.deepEqual(snapshotBlocks([said, call], 700_000), [said, call]);
+    const [cut, whole] = snapshotBlocks([said, call], 400_000);
+    assert.deepEqual(whole, call);
+    assert.match((cut as { text: string }).text, /^beginx+\n\[\d+ characters left out\]\nx+end$/);
+    const [, short] = snapshotBlocks([said, call], 20_000);
+    const { path, content: shown } = (short as typeof call).input as { path: string; content: string };
+    assert.equal(path, "a.txt");
+    assert.match(shown, /^y+\n\[\d+ characters left out\]\ny+$/);
+  });
+
+  it("is the last of many, and says that more was", () => {
+    const blocks = Array.from({ length: 1000 }, (_, turn): Block => ({ type: "text", turn, text: "x".repeat(100) }));
+    const shown = snapshotBlocks(blocks, 20_000);
+    assert.deepEqual(shown.slice(1), blocks.slice(1 - shown.length));
+    assert.deepEqual(shown[0], { type: "text", turn: 0, text: `[${1001 - shown.length} earlier parts left out]\n` });
+  });
+});
+
+it("a run that said more than may wait for a client can be taken up by one", async () => {
+  const maxBufferedBytes = 256 * 1024;
+  await using server = await gatewayWith(["0123456789abcdef".repeat(64 * 1024)], {
+    pace: { deltaLength: 32 * 1024 },
+    limits: { maxBufferedBytes, maxReplayEvents: 5 },
+  });
+  const { runId } = await (await server.client()).call("chat.send", { sessionKey: "s", message: "go" });
+  const client = await server.client();
+  while ((await client.call("health.check", {})).runs > 0);
+  await client.call("chat.subscribe", { sessionKey: "s", runId });
+  await client.end(runId);
+  const snapshot = client.frames.find(({ event }) => event === "chat.snapshot");
+  assert.ok(JSON.stringify(snapshot).length < maxBufferedBytes);
+  assert.match(JSON.stringify(snapshot), /characters left out/);
+});
