@@ -2,11 +2,12 @@
 import { RequestError, type GatewayClient, type RunEvent } from "../gateway/client.ts";
 import { createKey } from "../gateway/create-key.ts";
 import type { EventFrame } from "../gateway/frame.ts";
-import type { Approval, Decision } from "../gateway/protocol.ts";
+import type { Approval, Decision, Params } from "../gateway/protocol.ts";
 import { currentRun } from "./state/conversation.ts";
 import type { Outgoing, SendMode } from "./state/outgoing.ts";
 import type { PageAction, PageState } from "./state/page-state.ts";
 import { isOver, type RunView } from "./state/run-view.ts";
+import { isReady, type ReadyImage } from "./state/sent-image.ts";
 import type { Store } from "./store.ts";
 
 const LIST_LENGTH = 40;
@@ -19,6 +20,8 @@ export class Controller {
   readonly #client: GatewayClient;
   readonly #store: Store<PageState, PageAction>;
   #listTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The session that is shown is another than what is known of it. */
+  #isShownChanged = false;
 
   constructor(client: GatewayClient, store: Store<PageState, PageAction>) {
     this.#client = client;
@@ -45,13 +48,17 @@ export class Controller {
     this.#store.dispatch({ type: "opened", sessionKey });
     void this.#subscribe(sessionKey);
     void this.#loadHistory();
+    this.#isShownChanged = true;
+    void this.#findShown();
   }
 
-  send(text: string, mode: SendMode): void {
-    const { agentId, conversation } = this.#store.state;
+  send(text: string, mode: SendMode, images: readonly ReadyImage[] = []): void {
+    const { agentId, conversation, session } = this.#store.state;
     const { sessionKey } = conversation;
-    const isNew = agentId !== undefined && conversation.past.length + conversation.live.size === 0;
-    this.#post({ id: createKey(), sessionKey, mode, text, state: "sending", ...(isNew && { agentId }) });
+    const isNew =
+      agentId !== undefined && session === undefined && conversation.past.length + conversation.live.size === 0;
+    const own = { ...(images.length > 0 && { images }), ...(isNew && { agentId }) };
+    this.#post({ id: createKey(), sessionKey, mode, text, state: "sending", ...own });
   }
 
   /** The same message under the same key: it is taken once, however often it is sent. */
@@ -74,10 +81,10 @@ export class Controller {
     if (run !== undefined) this.cancel(run.runId);
   }
 
-  /** The run's own message again, as a new run. */
+  /** The run's own message again, as a new run. {@link canRetry} says whether all of it is here. */
   retry({ blocks }: RunView): void {
     const asked = blocks.findLast((block) => block.type === "user");
-    if (asked !== undefined) this.send(asked.text, "send");
+    if (asked !== undefined) this.send(asked.text, "send", asked.images?.filter(isReady));
   }
 
   answer({ approvalId }: Approval, decision: Decision): void {
@@ -126,8 +133,20 @@ export class Controller {
     );
   }
 
+  /** For the first message; a session that is there already has another from now on. */
   chooseAgent(agentId: string): void {
-    this.#store.dispatch({ type: "agent_chosen", agentId });
+    const { session } = this.#store.state;
+    if (session === undefined) this.#store.dispatch({ type: "agent_chosen", agentId });
+    else this.#try(this.choose({ agentId }));
+  }
+
+  /** Who answers in the session from now on; one that is not there yet comes to be with it. Rejects with what the gateway says. */
+  async choose(choice: Pick<Params<"sessions.patch">, "model" | "agentId">): Promise<void> {
+    const { agentId, session } = this.#store.state;
+    const sessionKey = this.#key;
+    if (session === undefined) await this.#create(sessionKey, agentId);
+    const { session: changed } = await this.#client.request("sessions.patch", { sessionKey, ...choice });
+    this.#store.dispatch({ type: "session", sessionKey, session: changed });
   }
 
   forgetProblem(): void {
@@ -147,7 +166,9 @@ export class Controller {
     if (frame.event !== "sessions.changed") return;
     this.#listSoon();
     const { sessionKey, change } = frame.data;
-    if (sessionKey !== this.#key || (change !== "reset" && change !== "deleted")) return;
+    if (sessionKey !== this.#key) return;
+    this.#isShownChanged = true;
+    if (change !== "reset" && change !== "deleted") return;
     // Its transcript is another now, or none.
     this.#store.dispatch({ type: "opened", sessionKey });
     void this.#loadHistory();
@@ -155,9 +176,15 @@ export class Controller {
 
   #post(message: Outgoing): void {
     const { dispatch } = this.#store;
-    const { id, mode, sessionKey, text, agentId } = message;
+    const { id, mode, sessionKey, text, agentId, images } = message;
     dispatch({ type: "sending", message });
-    const params = { sessionKey, message: text, idempotencyKey: id, ...(agentId !== undefined && { agentId }) };
+    const params = {
+      sessionKey,
+      message: text,
+      idempotencyKey: id,
+      ...(agentId !== undefined && { agentId }),
+      ...(images !== undefined && { attachments: images.map(({ mimeType, data }) => ({ mimeType, data })) }),
+    };
     this.#client.post(mode === "steer" ? "chat.steer" : "chat.send", params).then(
       (result) => dispatch({ type: "sent", id, result }),
       (error: Error) => dispatch({ type: "not_sent", id, problem: error.message }),
@@ -168,7 +195,8 @@ export class Controller {
   async #load(): Promise<void> {
     const { dispatch, state } = this.#store;
     void this.#loadHistory();
-    void this.#loadSessions();
+    this.#isShownChanged = true;
+    void this.#loadSessions().then(() => this.#findShown());
     void this.#loadApprovals();
     this.#findLost(state).catch(ignore);
     await this.#client.request("agents.list", {}).then(({ agents }) => dispatch({ type: "agents", agents }), ignore);
@@ -205,7 +233,28 @@ export class Controller {
 
   #listSoon(): void {
     clearTimeout(this.#listTimer);
-    this.#listTimer = setTimeout(() => void this.#loadSessions(), LIST_DELAY_MS);
+    this.#listTimer = setTimeout(() => void this.#loadSessions().then(() => this.#findShown()), LIST_DELAY_MS);
+  }
+
+  /** The list may be narrowed, or end before the session that is shown. */
+  async #findShown(): Promise<void> {
+    const { dispatch, state } = this.#store;
+    const sessionKey = this.#key;
+    if (!this.#isShownChanged) return;
+    this.#isShownChanged = false;
+    if (state.sessions.items.some((one) => one.sessionKey === sessionKey)) return;
+    await this.#client.request("sessions.get", { sessionKey }).then(
+      ({ session }) => dispatch({ type: "session", sessionKey, session }),
+      (error: unknown) => (isLost(error) ? undefined : dispatch({ type: "session", sessionKey, session: undefined })),
+    );
+  }
+
+  async #create(sessionKey: string, agentId: string | undefined): Promise<void> {
+    const params = { sessionKey, ...(agentId !== undefined && { agentId }) };
+    await this.#client.request("sessions.create", params).catch((error: unknown) => {
+      // A tab that is not this one was faster, or the message that is on its way.
+      if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
+    });
   }
 
   async #loadSessions(cursor?: string): Promise<void> {

@@ -31,15 +31,17 @@ export interface TabOptions extends BrowserContextOptions {
 
 /** Opens a tab, each of a context of its own. One browser serves all tests of the file, and is closed after them. */
 export function useBrowser(): (url: string, options?: TabOptions) => Promise<Tab> {
-  let launched: Promise<Browser> | undefined;
-  after(async () => (await launched)?.close());
   const launch = (): Promise<Browser> =>
     chromium.launch({
       ...(executablePath !== undefined && { executablePath }),
       args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"],
     });
+  // At once: it starts while the first gateway does.
+  const launched = skip === false ? launch() : undefined;
+  launched?.catch(() => {}); // who opens a tab is told
+  after(async () => (await launched)?.close());
   return async (url, { hash = `token=${token}`, ...options } = {}) => {
-    const browser = await (launched ??= launch());
+    const browser = await (launched ?? launch());
     const context = await browser.newContext({ viewport: { width: 1180, height: 780 }, ...options });
     context.setDefaultTimeout(15_000);
     const page = await context.newPage();

@@ -8,6 +8,7 @@ import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
 import type { Page } from "playwright-core";
 import { agents } from "../gateway/gateway.ts";
 import { pageGateway, said, skip, useBrowser, write } from "./browser.ts";
+import { png } from "./pictures.ts";
 
 const openTab = useBrowser();
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -51,11 +52,28 @@ describe("the page, for everyone", { skip }, () => {
       await using server = await pageGateway([call("ls"), markdown, failure, call("git status")], {
         agents: () => [...agents, other],
         tools: () => [bash],
+        backendFor: ({ model: wanted }) => {
+          if (wanted !== "scripted/scripted")
+            throw new BowlineError("invalid_argument", `${wanted} names no provider.`);
+          return { model: server.model.model, streamFn: server.model.streamFn, isPractice: false };
+        },
       });
       await using tab = await openTab(server.gateway.url, options);
       const { page } = tab;
       await page.getByText("What shall we do?").waitFor();
+      await page.locator("input[type=file]").setInputFiles([png("one.png", 30, 20), png("two.png", 400, 300, true)]);
+      await page.getByRole("button", { name: "Remove two.png" }).waitFor();
+      await page
+        .locator("input[type=file]")
+        .setInputFiles([{ ...png("three.png", 9, 9), buffer: Buffer.from("three") }]);
+      await page.getByText("three.png cannot be sent").waitFor();
       assert.deepEqual(await findings(page), []);
+      await page.getByRole("button", { name: /^Answers here/ }).click();
+      await page.getByLabel("Model").fill("nobody/nothing");
+      await page.keyboard.press("Enter");
+      await page.getByText("nobody/nothing names no provider.").waitFor();
+      assert.deepEqual(await findings(page), []);
+      await page.keyboard.press("Escape");
       await write(page, "Go");
       await page.getByRole("button", { name: "Allow once" }).click();
       await page.locator(".code").waitFor();
@@ -96,6 +114,9 @@ describe("the page, for everyone", { skip }, () => {
     await page.locator(".run-foot").waitFor();
     await write(page, "Now");
     await page.locator(".question").waitFor();
+    const names = ["one", "two", "three"].map((name) => `${name.repeat(20)}.png`);
+    await page.locator("input[type=file]").setInputFiles(names.map((name) => png(name, 200, 100)));
+    await page.locator(".chosen-images li").nth(2).waitFor();
     const tooWide = await page.evaluate(() => {
       const width = document.documentElement.clientWidth;
       const scroll = [document.documentElement, document.querySelector(".scroller") as Element];

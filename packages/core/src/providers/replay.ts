@@ -41,7 +41,7 @@ export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
  */
 export function toReplay(messages: readonly Message[], model: Model, limits: NameLimits): ReplayMessage[] {
   const { results, ids } = pairResults(messages);
-  const arePlain = ids.length === results.length && ids.every((id) => isWireId(id, limits.idLength));
+  const arePlain = ids.size === results.length && [...ids].every((id) => isWireId(id, limits.idLength));
   const nextId = arePlain ? (id: string) => id : createWireIds(limits.idLength);
   let calls = 0;
   // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
@@ -120,16 +120,37 @@ export function assertSendable(messages: readonly unknown[]): void {
   throw new BowlineError("invalid_argument", "There is no message to send.");
 }
 
-/**
- * The results of all calls, in the order of the calls, and the different ids of the calls. A result belongs to the latest call before it under its id that has none
- * yet, since servers repeat ids (Q041).
- */
-function pairResults(messages: readonly Message[]): {
+interface Pairs {
+  /** Of all calls, in the order of the calls. */
   readonly results: readonly (ToolResultMessage | undefined)[];
-  readonly ids: readonly string[];
-} {
+  /** The different ids of the calls. */
+  readonly ids: ReadonlySet<string>;
+}
+
+/** Each call with its result: nearly always the results follow their calls, in order. */
+function pairResults(messages: readonly Message[]): Pairs {
+  const results: ToolResultMessage[] = [];
+  const ids = new Set<string>();
+  let at = 0;
+  while (at < messages.length) {
+    const message = messages[at++];
+    if (message?.role === "toolResult") return pairById(messages);
+    if (message?.role !== "assistant") continue;
+    for (const part of message.content) {
+      if (part.type !== "toolCall") continue;
+      const result = messages[at++];
+      if (result?.role !== "toolResult" || result.toolCallId !== part.id) return pairById(messages);
+      results.push(result);
+      ids.add(part.id);
+    }
+  }
+  return { results, ids };
+}
+
+/** A result belongs to the latest call before it under its id that has none yet, since servers repeat ids (Q041). */
+function pairById(messages: readonly Message[]): Pairs {
   const results: (ToolResultMessage | undefined)[] = [];
-  /** The calls of one message that wait for a result, by their id. */
+  /** The calls of one message that wait for a result. */
   const open = new Map<string, number[]>();
   for (const message of messages) {
     if (message.role === "toolResult") {
@@ -146,7 +167,7 @@ function pairResults(messages: readonly Message[]): {
       }
     }
   }
-  return { results, ids: [...open.keys()] };
+  return { results, ids: new Set(open.keys()) };
 }
 
 /** Empty text is refused by several servers (Q171), lone surrogates by more (Q130), images by text-only models. */

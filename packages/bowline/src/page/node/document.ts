@@ -33,8 +33,8 @@ ${preloads}
 `;
 
 /**
- * Scripts are this server's own files and the import map, by its hash; the page talks to this server only. No image, frame, form or
- * font of any kind; text becomes markup only through DOMPurify, whose policy is the only one with that right.
+ * Scripts are this server's own files and the import map, by its hash; the page talks to this server only. No image but its own
+ * (what is to be sent is painted on a canvas), no frame, form or font of any kind; text becomes markup only through DOMPurify, whose policy is the only one with that right.
  */
 export const contentSecurityPolicy: string = [
   "default-src 'none'",

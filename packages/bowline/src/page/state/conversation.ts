@@ -2,7 +2,8 @@
 import type { RunEvent } from "../../gateway/client.ts";
 import type { HistoryEntry, RunInfo } from "../../gateway/protocol.ts";
 import { runsOfHistory } from "./history-runs.ts";
-import { foldRun, isOver, newRun, type RunView } from "./run-view.ts";
+import { foldRun, isOver, newRun, withImages, type RunView } from "./run-view.ts";
+import type { SentImage } from "./sent-image.ts";
 
 export interface Conversation {
   readonly sessionKey: string;
@@ -48,10 +49,11 @@ export function withEvent(
   conversation: Conversation,
   frame: RunEvent,
   calls: ReadonlyMap<string, string>,
+  images: readonly SentImage[] = [],
 ): Conversation {
   const { runId } = frame.data;
   const before = conversation.live.get(runId);
-  const after = foldRun(before ?? newRun(runId), frame, calls);
+  const after = foldRun(before ?? newRun(runId), frame, calls, images);
   const isIn = after.blocks.length > 0 || after.notices.length > 0 || isOver(after);
   const queued =
     isIn && conversation.queued.includes(runId) ? without(conversation.queued, runId) : conversation.queued;
@@ -71,7 +73,7 @@ export function withLost(conversation: Conversation, runId: string): Conversatio
   return { ...conversation, live: new Map(conversation.live).set(runId, { ...run, state: "interrupted" }) };
 }
 
-/** In order, each once. What is only in the transcript is taken from there: of earlier turns, what they cost. */
+/** In order, each once. What is only in the transcript is taken from there: images, and of earlier turns, what they cost. */
 export function runsOf({ past, live }: Conversation): RunView[] {
   const known = new Set(past.map(({ runId }) => runId));
   const shown = past.map((run) => {
@@ -79,7 +81,9 @@ export function runsOf({ past, live }: Conversation): RunView[] {
     if (followed === undefined) return run;
     const own = new Set(followed.turns.map(({ turn }) => turn));
     const earlier = run.turns.filter(({ turn }) => !own.has(turn));
-    return earlier.length === 0 ? followed : { ...followed, turns: [...earlier, ...followed.turns] };
+    const blocks = withImages(followed.blocks, run.blocks);
+    if (earlier.length === 0 && blocks === followed.blocks) return followed;
+    return { ...followed, blocks, turns: [...earlier, ...followed.turns] };
   });
   return [...shown, ...[...live.values()].filter(({ runId }) => !known.has(runId))];
 }

@@ -1,7 +1,8 @@
 /** The messages that a session kept, as the runs that they were. */
 import type { AssistantMessage, ToolResultMessage, Usage, UserMessage } from "@bowline/core";
-import type { Block, ErrorKind, HistoryEntry, TokenCounts } from "../../gateway/protocol.ts";
-import { newRun, type RunView, type ToolBlock } from "./run-view.ts";
+import type { ErrorKind, HistoryEntry, TokenCounts } from "../../gateway/protocol.ts";
+import { bytesText } from "../text/wording.ts";
+import { newRun, type RunView, type ShownBlock, type ToolBlock, type UserBlock } from "./run-view.ts";
 
 /** Oldest first. Messages without a run, such as imported ones, are a run from one user message to the next. */
 export function runsOfHistory(entries: readonly HistoryEntry[]): RunView[] {
@@ -19,13 +20,13 @@ export function runsOfHistory(entries: readonly HistoryEntry[]): RunView[] {
 }
 
 function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
-  const blocks: Block[] = [];
+  const blocks: ShownBlock[] = [];
   const run = { ...newRun(runId), turns: [] as RunView["turns"][number][] };
   let last: AssistantMessage | undefined;
   for (const { message } of entries) {
     switch (message.role) {
       case "user":
-        blocks.push({ type: "user", text: textOf((message as UserMessage).content) });
+        blocks.push(toUserBlock((message as UserMessage).content));
         break;
       case "assistant": {
         last = message as AssistantMessage;
@@ -62,8 +63,17 @@ function endOf(last: AssistantMessage | undefined): Pick<RunView, "state" | "fai
   }
 }
 
-function blocksOf({ content }: AssistantMessage, turn: number): Block[] {
-  return content.flatMap((part): Block[] => {
+function toUserBlock(content: string | readonly Part[]): UserBlock {
+  if (typeof content === "string") return { type: "user", text: content };
+  const images = content.flatMap(({ type, mimeType = "image", bytes }) =>
+    type === "image" ? [{ mimeType, ...(bytes !== undefined && { bytes }) }] : [],
+  );
+  const text = textOf(content.filter(({ type }) => type !== "image"));
+  return { type: "user", text, ...(images.length > 0 && { images }) };
+}
+
+function blocksOf({ content }: AssistantMessage, turn: number): ShownBlock[] {
+  return content.flatMap((part): ShownBlock[] => {
     switch (part.type) {
       case "text":
         return part.text === "" ? [] : [{ type: "text", turn, text: part.text }];
@@ -79,17 +89,21 @@ function blocksOf({ content }: AssistantMessage, turn: number): Block[] {
   });
 }
 
-function settle(blocks: Block[], { toolCallId, content, isError }: ToolResultMessage): void {
+function settle(blocks: ShownBlock[], { toolCallId, content, isError }: ToolResultMessage): void {
   const index = blocks.findLastIndex((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
   const call = blocks[index] as ToolBlock | undefined;
   if (call !== undefined) blocks[index] = { ...call, output: textOf(content), state: isError ? "failed" : "done" };
 }
 
-type Part = { readonly type: string; readonly text?: string; readonly mimeType?: string };
+type Part = { readonly type: string; readonly text?: string; readonly mimeType?: string; readonly bytes?: number };
 
 function textOf(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;
-  return content.map(({ type, text = "", mimeType }) => (type === "text" ? text : `[${mimeType ?? type}]`)).join("");
+  const shown = content.map(({ type, text = "", mimeType = type, bytes }) => {
+    if (type === "text") return text;
+    return bytes === undefined ? `[${mimeType}]` : `[${mimeType}, ${bytesText(bytes)}]`;
+  });
+  return shown.join("");
 }
 
 function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage = {}): TokenCounts {

@@ -1,6 +1,7 @@
 /** Messages of this tab that are not in a transcript yet: on their way, waiting for their turn, or refused. */
 import type { RunEvent } from "../../gateway/client.ts";
 import type { SendResult } from "../../gateway/protocol.ts";
+import type { ReadyImage } from "./sent-image.ts";
 
 /** `steer`: into the run that goes on, before its next model call. `send`: a run of its own, after those that go on and wait. */
 export type SendMode = "send" | "steer";
@@ -11,6 +12,7 @@ export interface Outgoing {
   readonly sessionKey: string;
   readonly mode: SendMode;
   readonly text: string;
+  readonly images?: readonly ReadyImage[];
   readonly agentId?: string;
   /** `taken`: the server has it and it begins; `waiting`: it waits behind a run, or for its next step. */
   readonly state: "sending" | "taken" | "waiting" | "refused";

@@ -14,6 +14,8 @@ export interface PageState {
   readonly agents: readonly AgentInfo[];
   readonly sessions: SessionList;
   readonly conversation: Conversation;
+  /** The session that is shown, if it is there already. */
+  readonly session?: SessionInfo;
   /** For the next message of a session that is not there yet. */
   readonly agentId?: string;
   readonly outgoing: readonly Outgoing[];
@@ -40,6 +42,7 @@ export type PageAction =
   | { readonly type: "run_event"; readonly frame: RunEvent }
   | { readonly type: "agents"; readonly agents: readonly AgentInfo[] }
   | { readonly type: "agent_chosen"; readonly agentId: string }
+  | { readonly type: "session"; readonly sessionKey: string; readonly session: SessionInfo | undefined }
   | { readonly type: "search"; readonly search: string }
   | {
       readonly type: "sessions";

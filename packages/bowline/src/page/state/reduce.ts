@@ -1,6 +1,6 @@
 /** What becomes of the page's state; pure, so that it can be tested without a page. */
 import type { RunEvent } from "../../gateway/client.ts";
-import type { Approval } from "../../gateway/protocol.ts";
+import type { Approval, SessionInfo } from "../../gateway/protocol.ts";
 import {
   newConversation,
   withEarlier,
@@ -41,13 +41,19 @@ export function reduce(state: PageState, action: PageAction): PageState {
       return { ...state, agents: action.agents };
     case "agent_chosen":
       return { ...state, agentId: action.agentId };
+    case "session": {
+      if (action.sessionKey !== state.conversation.sessionKey) return state;
+      const { session: _old, ...rest } = state;
+      return action.session === undefined ? rest : { ...rest, session: action.session };
+    }
     case "search":
       return { ...state, sessions: { ...state.sessions, search: action.search } };
     case "sessions": {
       const { search, sessions, cursor, isMore } = action;
       if (search !== state.sessions.search) return state; // an answer to what is not asked any more
       const items = isMore ? [...state.sessions.items, ...sessions] : sessions;
-      return { ...state, sessions: { items, search, isLoaded: true, ...(cursor !== undefined && { cursor }) } };
+      const list = { items, search, isLoaded: true, ...(cursor !== undefined && { cursor }) };
+      return { ...state, sessions: list, ...shownOf(items, state.conversation.sessionKey) };
     }
     case "approvals":
       return { ...state, approvals: action.approvals, calls: withCalls(state.calls, action.approvals) };
@@ -58,8 +64,9 @@ export function reduce(state: PageState, action: PageAction): PageState {
       return { ...state, answering };
     }
     case "opened": {
-      const { agentId: _chosen, problem: _old, ...rest } = state;
-      return { ...rest, conversation: newConversation(action.sessionKey) };
+      const { agentId: _chosen, problem: _old, session: _other, ...rest } = state;
+      const { sessionKey } = action;
+      return { ...rest, conversation: newConversation(sessionKey), ...shownOf(state.sessions.items, sessionKey) };
     }
     case "history": {
       const { page, isEarlier } = action;
@@ -107,11 +114,18 @@ function withRunEvent(state: PageState, frame: RunEvent): PageState {
     approvals = approvals.filter(({ runId }) => runId !== data.runId);
   const outgoing = noteEvent(state.outgoing, frame);
   const next = { ...state, approvals, calls, answering, outgoing };
-  return ofSession(next, data, (shown) => withEvent(shown, frame, calls));
+  const arrived = event === "chat.user" ? state.outgoing.filter((one) => !outgoing.includes(one)) : [];
+  const images = arrived.flatMap((one) => one.images ?? []);
+  return ofSession(next, data, (shown) => withEvent(shown, frame, calls, images));
 }
 
 function withCalls(calls: ReadonlyMap<string, string>, approvals: readonly Approval[]): ReadonlyMap<string, string> {
   return new Map([...calls, ...approvals.map(({ approvalId, toolCallId }) => [approvalId, toolCallId] as const)]);
+}
+
+function shownOf(items: readonly SessionInfo[], sessionKey: string): Pick<PageState, "session"> {
+  const session = items.find((one) => one.sessionKey === sessionKey);
+  return session === undefined ? {} : { session };
 }
 
 /** What is about a session that is not shown any more changes nothing. */

@@ -1,13 +1,17 @@
 /** One run as the page shows it, folded from its events. Nothing is changed in place, so that what is the same is not drawn again. */
 import type { RunEvent } from "../../gateway/client.ts";
 import type { Block, ErrorKind, RunState, TokenCounts } from "../../gateway/protocol.ts";
+import { isReady, type SentImage } from "./sent-image.ts";
 
 export type ToolBlock = Extract<Block, { readonly type: "tool_call" }>;
+export type UserBlock = Extract<Block, { readonly type: "user" }> & { readonly images?: readonly SentImage[] };
+/** Events do not tell of images; transcripts do, and so does who sent them. */
+export type ShownBlock = Exclude<Block, { readonly type: "user" }> | UserBlock;
 
 export interface RunView {
   readonly runId: string;
   readonly state: RunState;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly ShownBlock[];
   /** What each model call came to; of a run that was joined late, those since. */
   readonly turns: readonly TurnView[];
   readonly notices: readonly Notice[];
@@ -47,11 +51,22 @@ export function isOver({ state }: RunView): boolean {
   return state !== "running" && state !== "queued";
 }
 
-/** `calls` finds the tool call that an approval was about. */
-export function foldRun(run: RunView, { event, data }: RunEvent, calls?: ReadonlyMap<string, string>): RunView {
+/** Whether what its last message was made of is still here: images that were loaded anew are only their size. */
+export function canRetry({ blocks }: RunView): boolean {
+  const asked = blocks.findLast((block) => block.type === "user");
+  return asked?.images === undefined || asked.images.every(isReady);
+}
+
+/** `calls` finds the tool call that an approval was about; `images` went with the message, if it is one. */
+export function foldRun(
+  run: RunView,
+  { event, data }: RunEvent,
+  calls?: ReadonlyMap<string, string>,
+  images: readonly SentImage[] = [],
+): RunView {
   switch (event) {
     case "chat.user":
-      return add(run, { type: "user", text: data.text });
+      return add(run, { type: "user", text: data.text, ...(images.length > 0 && { images }) });
     case "chat.delta":
       return grow(run, "text", data.turn, data.text);
     case "chat.thinking":
@@ -75,7 +90,7 @@ export function foldRun(run: RunView, { event, data }: RunEvent, calls?: Readonl
       return { ...run, notices: [...run.notices, { code, message }] };
     }
     case "chat.snapshot":
-      return { ...run, state: data.state, blocks: data.blocks };
+      return { ...run, state: data.state, blocks: withImages(data.blocks, run.blocks) };
     case "chat.final":
       return { ...run, state: "final", stopReason: data.stopReason };
     case "chat.error":
@@ -93,7 +108,19 @@ export function foldRun(run: RunView, { event, data }: RunEvent, calls?: Readonl
   }
 }
 
-function add(run: RunView, block: Block): RunView {
+/** The same messages, with the images that are known of them elsewhere. */
+export function withImages(blocks: readonly ShownBlock[], known: readonly ShownBlock[]): readonly ShownBlock[] {
+  const messages = known.filter((block) => block.type === "user");
+  if (messages.every(({ images }) => images === undefined)) return blocks;
+  let next = 0;
+  return blocks.map((block) => {
+    if (block.type !== "user") return block;
+    const { images } = messages[next++] ?? {};
+    return block.images !== undefined || images === undefined ? block : { ...block, images };
+  });
+}
+
+function add(run: RunView, block: ShownBlock): RunView {
   return { ...run, blocks: [...run.blocks, block] };
 }
 

@@ -2,7 +2,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { html } from "htm/preact";
-import type { SessionInfo } from "../../gateway/protocol.ts";
 import { currentRun } from "../state/conversation.ts";
 import type { PageAction, PageState } from "../state/page-state.ts";
 import type { Store } from "../store.ts";
@@ -16,21 +15,26 @@ import { titleOf } from "./session-item.ts";
 import { Sidebar } from "./sidebar.ts";
 import { focusMessage, useKeys } from "./use-keys.ts";
 import { Waiting } from "./waiting.ts";
+import { WhoAnswers } from "./who-answers.ts";
 
 /** Narrower, the list is a drawer. */
 const NARROW = "(max-width: 52rem)";
-const MAX_MESSAGE_LENGTH = 32_000;
+/** Before the greeting came. */
+const noLimits = { maxMessageLength: 32_000, maxAttachments: 4, maxAttachmentBytes: 640 * 1024 };
 
 export function App({ store }: { readonly store: Store<PageState, PageAction> }): VNode {
   const { controller, show } = useTools();
   const state = useStore(store);
   const isNarrow = useMedia(NARROW);
   const [isDrawerOpen, openDrawer] = useState(false);
-  const { conversation, welcome, sessions, approvals } = state;
+  const { conversation, welcome, session, approvals } = state;
   const { sessionKey } = conversation;
   const isReadOnly = welcome?.scope === "read";
   const run = currentRun(conversation);
-  const session = sessions.items.find((one) => one.sessionKey === sessionKey);
+  const limits = welcome?.limits ?? noLimits;
+  const refused = state.outgoing.find(
+    (one) => one.sessionKey === sessionKey && one.state === "refused" && one.images !== undefined,
+  );
   const title = session === undefined ? "New conversation" : titleOf(session);
   const isAsked = approvals.some((one) => one.sessionKey === sessionKey);
   useEffect(() => openDrawer(false), [sessionKey]);
@@ -70,7 +74,7 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
           ${icon("menu")}<span class="offscreen">Conversations</span>
         </button>
         <h1>${title}</h1>
-        <p class="top-agent">${agentOf(state, session)}</p>
+        <${WhoAnswers} key=${sessionKey} state=${state} isReadOnly=${isReadOnly} />
       </header>
       <${Banner} state=${state} isReadOnly=${isReadOnly} />
       <${ConversationView} state=${state} isReadOnly=${isReadOnly} />
@@ -81,22 +85,15 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
           <${Composer}
             sessionKey=${sessionKey}
             isRunning=${run !== undefined}
-            maxLength=${welcome?.limits.maxMessageLength ?? MAX_MESSAGE_LENGTH}
+            maxLength=${limits.maxMessageLength}
+            imageLimits=${limits}
+            refused=${refused}
           />
         </div>`
       }
     </main>
     <${Announcer} state=${state} />
   </div>`;
-}
-
-/** The agent that answers here, and by which model. */
-function agentOf({ agents, agentId }: PageState, session: SessionInfo | undefined): string {
-  const wanted = session?.agentId ?? agentId;
-  const agent = agents.find(({ id, isDefault }) => (wanted === undefined ? isDefault : id === wanted));
-  if (agent === undefined) return wanted ?? "";
-  const model = session?.model ?? agent.answeredBy;
-  return agents.length > 1 ? `${agent.id} · ${model}` : model;
 }
 
 function useStore(store: Store<PageState, PageAction>): PageState {

@@ -12,7 +12,7 @@ export function Banner({ state, isReadOnly }: { readonly state: PageState; reado
   const { connection, wasIn, welcome, problem } = state;
   const isAway = connection !== "open" && wasIn;
   const elsewhere = state.approvals.find(({ sessionKey }) => sessionKey !== state.conversation.sessionKey);
-  const held = state.sessions.items.find(({ sessionKey }) => sessionKey === state.conversation.sessionKey)?.heldBy;
+  const held = state.session?.heldBy;
   const other = state.sessions.items.find(({ sessionKey }) => sessionKey === elsewhere?.sessionKey);
   return html`<div class="banners">
     <div role="status">

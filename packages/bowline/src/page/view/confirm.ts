@@ -13,20 +13,25 @@ interface ConfirmProps {
 export function Confirm({ question, detail, action, onAnswer }: ConfirmProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
+  /** The browser gives the focus back only from a dialog that is closed. */
+  const answer = (isYes: boolean): void => {
+    dialog.current?.close();
+    onAnswer(isYes);
+  };
   return html`<dialog
     ref=${dialog}
     class="confirm"
     aria-labelledby="confirm-question"
     onCancel=${(event: Event) => {
       event.preventDefault();
-      onAnswer(false);
+      answer(false);
     }}
   >
     <h2 id="confirm-question">${question}</h2>
     <p>${detail}</p>
     <div class="choices">
-      <button type="button" autofocus onClick=${() => onAnswer(false)}>Cancel</button>
-      <button type="button" class="danger" onClick=${() => onAnswer(true)}>${action}</button>
+      <button type="button" autofocus onClick=${() => answer(false)}>Cancel</button>
+      <button type="button" class="danger" onClick=${() => answer(true)}>${action}</button>
     </div>
   </dialog>`;
 }

@@ -3,10 +3,12 @@ import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { html } from "htm/preact";
 import { runsOf } from "../state/conversation.ts";
+import { agentOf } from "../state/who-answers.ts";
 import type { PageState } from "../state/page-state.ts";
 import { useTools } from "./context.ts";
 import { icon, knot } from "./icon.ts";
 import { Run } from "./run.ts";
+import { SentImages } from "./sent-images.ts";
 import { useStickToBottom } from "./stick-to-bottom.ts";
 
 export function ConversationView({ state, isReadOnly }: { state: PageState; isReadOnly: boolean }): VNode {
@@ -50,11 +52,12 @@ export function ConversationView({ state, isReadOnly }: { state: PageState; isRe
           />`,
       )}
       ${beginning.map(
-        ({ id, text }) =>
+        ({ id, text, images }) =>
           html`<article key=${id} class="run">
             <div class="asked is-sending">
               <h2 class="offscreen">You, on its way</h2>
               <p>${text}</p>
+              <${SentImages} images=${images} />
             </div>
           </article>`,
       )}
@@ -73,8 +76,8 @@ export function ConversationView({ state, isReadOnly }: { state: PageState; isRe
 /** Of a session without a message. */
 function Welcome({ state, isReadOnly }: { state: PageState; isReadOnly: boolean }): VNode {
   const { controller } = useTools();
-  const { agents, agentId, welcome } = state;
-  const chosen = agents.find(({ id, isDefault }) => (agentId === undefined ? isDefault : id === agentId));
+  const { agents, welcome, session } = state;
+  const chosen = agentOf(state);
   return html`<div class="welcome">
     ${knot()}
     <p class="greeting">${isReadOnly ? "Nothing was said here yet." : "What shall we do?"}</p>
@@ -97,7 +100,7 @@ function Welcome({ state, isReadOnly }: { state: PageState; isReadOnly: boolean 
             )}
           </fieldset>`
         : html`<p class="faint">
-            ${chosen?.answeredBy ?? (welcome && `${welcome.model.provider}/${welcome.model.model}`)}
+            ${session?.model ?? chosen?.answeredBy ?? (welcome && `${welcome.model.provider}/${welcome.model.model}`)}
           </p>`
     }
   </div>`;

@@ -1,11 +1,12 @@
 /** One run: what was asked, what was said and done, how it ended. */
 import type { ComponentClass, VNode } from "preact";
 import { html } from "htm/preact";
-import type { Approval, Block } from "../../gateway/protocol.ts";
-import { isOver, type RunView } from "../state/run-view.ts";
+import type { Approval } from "../../gateway/protocol.ts";
+import { canRetry, isOver, type RunView, type ShownBlock } from "../state/run-view.ts";
 import { CopyButton } from "./code-block.ts";
 import { useTools } from "./context.ts";
 import { icon } from "./icon.ts";
+import { SentImages } from "./sent-images.ts";
 import { Markdown } from "./markdown.ts";
 import { memo } from "./memo.ts";
 import { RunFooter } from "./run-footer.ts";
@@ -50,12 +51,13 @@ function BlockView({
   approvals,
   answering,
   isReadOnly,
-}: RunProps & { block: Block; isGrowing: boolean }): VNode {
+}: RunProps & { block: ShownBlock; isGrowing: boolean }): VNode {
   switch (block.type) {
     case "user":
       return html`<div class="asked">
         <h2 class="offscreen">You</h2>
         <p>${block.text}</p>
+        <${SentImages} images=${block.images} />
       </div>`;
     case "text":
       return html`<${Markdown} text=${block.text} isGrowing=${isGrowing} />`;
@@ -89,6 +91,7 @@ function Ending({ run, isLast, isReadOnly }: RunProps): VNode | undefined {
       isLast &&
       !isReadOnly &&
       run.state !== "final" &&
+      canRetry(run) &&
       html`<button type="button" onClick=${() => controller.retry(run)}>
         ${run.state === "error" ? "Try again" : "Ask again"}
       </button>`
@@ -114,18 +117,18 @@ function endText({ state, failure, stopReason }: RunView): string | undefined {
   }
 }
 
-function CopyAnswer({ blocks }: { readonly blocks: readonly Block[] }): VNode | undefined {
+function CopyAnswer({ blocks }: { readonly blocks: readonly ShownBlock[] }): VNode | undefined {
   const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
   return text === "" ? undefined : html`<${CopyButton} text=${text} what="answer" />`;
 }
 
 /** Whether its text is what shows that something goes on. */
-function isSpeaking(block: Block | undefined): boolean {
+function isSpeaking(block: ShownBlock | undefined): boolean {
   return (
     block?.type === "text" || block?.type === "thinking" || (block?.type === "tool_call" && block.state === "running")
   );
 }
 
-function toBlock({ toolCallId, toolName: name, details: input }: Approval): Block {
+function toBlock({ toolCallId, toolName: name, details: input }: Approval): ShownBlock {
   return { type: "tool_call", toolCallId, name, input, state: "running", output: "" };
 }

@@ -24,7 +24,8 @@ export function Waiting({ state: { outgoing, conversation } }: { readonly state:
 
 function WaitingMessage({ message, isRunning }: { readonly message: Outgoing; readonly isRunning: boolean }): VNode {
   const { controller } = useTools();
-  const { state, mode, text, problem, id } = message;
+  const { state, mode, problem, id, images = [] } = message;
+  const text = images.length === 0 ? message.text : `${message.text} (${images.map(({ name }) => name).join(", ")})`;
   if (state === "refused")
     return html`<li class="is-failure">
       <span class="waiting-how">${icon("alert")}Not sent: ${problem}</span><span class="waiting-text">${text}</span>

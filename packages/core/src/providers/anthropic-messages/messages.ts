@@ -33,64 +33,74 @@ export function encodeMessages(messages: readonly Message[], model: Model): Wire
   const replay = toReplay(messages, model, nameLimits);
   const whole = sendable(replay);
   const turns: Turn[] = [];
-  const turn = (role: Turn["role"]): Turn => {
-    let last = turns.at(-1);
-    if (last?.role !== role) turns.push((last = { role, results: [], content: [] })); // one turn each (Q170)
-    return last;
-  };
   for (const message of replay) {
-    if (message.role === "user") turn("user").content.push(...message.content.map(encodePart));
-    else if (message.role === "toolResult") addResult(turn("user"), message);
-    else {
-      const blocks = encodeAssistant(message, whole);
-      if (blocks.length > 0) turn("assistant").content.push(...blocks);
-    }
+    const turn = encodeTurn(message, whole);
+    const last = turns.at(-1);
+    if (last?.role === turn.role) {
+      last.results.push(...turn.results); // one turn each (Q170)
+      last.content.push(...turn.content);
+    } else if (turn.results.length + turn.content.length > 0) turns.push(turn);
   }
-  if (turns[0]?.role === "assistant") turns.unshift(opening);
+  if (turns[0]?.role === "assistant") turns.unshift(opening());
   trimLast(turns.at(-1));
-  return turns.map(({ role, results, content }) => ({ role, content: [...results, ...content] }));
+  return turns.map(({ role, results, content }) => {
+    if (results.length === 0) return { role, content };
+    return { role, content: content.length === 0 ? results : [...results, ...content] };
+  });
 }
 
 /** The first turn must be the user's; a transcript that was cut or begins with a greeting has none. */
-const opening: Turn = { role: "user", results: [], content: [{ type: "text", text: "(The conversation goes on.)" }] };
+function opening(): Turn {
+  return { role: "user", results: [], content: [{ type: "text", text: "(The conversation goes on.)" }] };
+}
 
-function addResult(turn: Turn, result: ReplayResult): void {
+function encodeTurn(message: ReplayMessage, whole: ReadonlySet<unknown>): Turn {
+  switch (message.role) {
+    case "user":
+      return { role: "user", results: [], content: message.content.map(encodePart) };
+    case "toolResult":
+      return encodeResult(message);
+    case "assistant":
+      return { role: "assistant", results: [], content: encodeAssistant(message, whole) };
+  }
+}
+
+function encodeResult(result: ReplayResult): Turn {
   const parts = result.content.map(encodePart);
   // A result that is an error may hold text only: its images follow the results.
   const inside = result.isError ? parts.filter((part) => part.type === "text") : parts;
   const content = inside.length > 0 ? inside : [{ type: "text", text: "(no output)" }];
   const block = { type: "tool_result", tool_use_id: result.toolCallId, content };
-  turn.results.push(result.isError ? { ...block, is_error: true } : block);
-  if (inside !== parts) turn.content.push(...parts.filter((part) => part.type !== "text"));
+  return {
+    role: "user",
+    results: [result.isError ? { ...block, is_error: true } : block],
+    content: inside === parts ? [] : parts.filter((part) => part.type !== "text"),
+  };
 }
 
 function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>): WireBlock[] {
-  const blocks: WireBlock[] = [];
-  for (const part of message.content) {
+  const encoded = message.content.map((part) => {
     switch (part.type) {
       case "text":
-        blocks.push(signed({ type: "text", text: part.text }, part.textSignature, "citations"));
-        break;
+        return signed({ type: "text", text: part.text }, part.textSignature, "citations");
       case "thinking":
-        blocks.push(...encodeThinkingPart(part));
-        break;
+        return encodeThinkingPart(part);
       case "toolCall":
-        blocks.push(encodeCall(part));
-        break;
+        return encodeCall(part);
       case "opaque":
-        if (whole.has(part.raw)) blocks.push(part.raw as WireBlock);
-        break;
+        return whole.has(part.raw) ? (part.raw as WireBlock) : undefined;
     }
-  }
+  });
+  const blocks = encoded.filter((block) => block !== undefined);
   while (isThinking(blocks.at(-1))) blocks.pop(); // may not be the last of a turn
   return blocks;
 }
 
 /** Byte for byte or not at all: a server checks the text against the signature (Q155, Q157, Q158). */
-function encodeThinkingPart({ thinking, thinkingSignature, redacted }: ThinkingContent): WireBlock[] {
-  if (thinkingSignature === undefined || thinkingSignature === "") return [];
-  if (redacted === true) return [{ type: "redacted_thinking", data: thinkingSignature }];
-  return wellFormed(thinking) === thinking ? [{ type: "thinking", thinking, signature: thinkingSignature }] : [];
+function encodeThinkingPart({ thinking, thinkingSignature, redacted }: ThinkingContent): WireBlock | undefined {
+  if (thinkingSignature === undefined || thinkingSignature === "") return undefined;
+  if (redacted === true) return { type: "redacted_thinking", data: thinkingSignature };
+  return wellFormed(thinking) === thinking ? { type: "thinking", thinking, signature: thinkingSignature } : undefined;
 }
 
 function encodeCall(call: ToolCall): WireBlock {
@@ -124,8 +134,9 @@ function encodePart(part: UserContent): WireBlock {
  * no word of the user since, may a call be without its result (Q161, Q162).
  */
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
-  const lastUser = replay.findLastIndex((message) => message.role === "user");
   const whole = new Set<WireBlock>();
+  if (!replay.some(hasOpaque)) return whole;
+  const lastUser = replay.findLastIndex((message) => message.role === "user");
   const calls = new Map<unknown, WireBlock>();
   for (const [index, message] of replay.entries()) {
     if (message.role !== "assistant") continue;
@@ -142,6 +153,10 @@ function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
     }
   }
   return whole;
+}
+
+function hasOpaque({ role, content }: ReplayMessage): boolean {
+  return role === "assistant" && content.some(({ type }) => type === "opaque");
 }
 
 function asBlock({ protocol, raw }: OpaqueContent): WireBlock | undefined {

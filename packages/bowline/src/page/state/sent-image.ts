@@ -1,0 +1,24 @@
+/** An image that went with a message, as far as it is known here. */
+import type { Attachment } from "../../gateway/protocol.ts";
+
+export type ImageType = Attachment["mimeType"];
+
+export interface SentImage {
+  readonly mimeType: string;
+  readonly bytes?: number;
+  /** Of the file, and its content in Base64: known where it was sent from, until that is loaded anew. */
+  readonly name?: string;
+  readonly data?: string;
+}
+
+/** One that can be sent. */
+export interface ReadyImage extends SentImage {
+  readonly mimeType: ImageType;
+  readonly bytes: number;
+  readonly name: string;
+  readonly data: string;
+}
+
+export function isReady(image: SentImage): image is ReadyImage {
+  return image.data !== undefined && image.name !== undefined && image.bytes !== undefined;
+}

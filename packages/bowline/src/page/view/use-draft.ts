@@ -1,0 +1,30 @@
+/** What is being written, kept by session until it is sent, also over a reload. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useTools } from "./context.ts";
+
+export interface Draft {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  /** Of this moment, which what was drawn last may be behind. */
+  readonly isEmpty: () => boolean;
+  readonly field: { current: HTMLTextAreaElement | null };
+}
+
+export function useDraft(sessionKey: string): Draft {
+  const { tab } = useTools();
+  const name = `draft.${sessionKey}`;
+  const [text, write] = useState("");
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => write(tab.get(name) ?? ""), [tab, name]);
+  useLayoutEffect(() => {
+    const element = field.current;
+    if (element === null) return;
+    element.style.height = "auto";
+    element.style.height = `${element.scrollHeight}px`;
+  }, [text]);
+  const setText = (next: string): void => {
+    write(next);
+    tab.set(name, next === "" ? undefined : next);
+  };
+  return { text, setText, isEmpty: () => text === "" && tab.get(name) === undefined, field };
+}

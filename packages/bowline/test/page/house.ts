@@ -1,0 +1,46 @@
+/** Models and agents to choose among. */
+import { BowlineError, type ImageContent } from "@bowline/core";
+import { createScriptedModel, type ScriptedStep } from "@bowline/core/testing";
+import type { TestOptions } from "../gateway/gateway.ts";
+
+export interface House {
+  /** The models that were asked, in order. */
+  readonly asked: string[];
+  /** The images of the message that was asked last. */
+  readonly seen: () => readonly ImageContent[];
+  readonly options: TestOptions;
+}
+
+/** `house/…` answers, `house/dear` has no key, `house/blind` takes no images, and there is no other. */
+export function house(script: readonly ScriptedStep[]): House {
+  const asked: string[] = [];
+  const { model, streamFn, calls } = createScriptedModel(script);
+  const backendFor: TestOptions["backendFor"] = ({ model: reference }) => {
+    const [provider = "", id = ""] = reference.split("/");
+    if (provider !== "house") throw new BowlineError("invalid_argument", `${reference} names no provider.`);
+    const message = `${reference} has no key (HOUSE_KEY is not set)`;
+    return {
+      model: { ...model, provider, id, input: id === "blind" ? ["text"] : ["text", "image"] },
+      streamFn: (...call) => {
+        asked.push(call[0].id);
+        return streamFn(...call);
+      },
+      isPractice: false,
+      ...(id === "dear" && { notice: { code: "practice_model", message } }),
+    };
+  };
+  return {
+    asked,
+    seen() {
+      const content = calls.at(-1)?.context.messages.at(-1)?.content ?? [];
+      return typeof content === "string" ? [] : content.filter((part): part is ImageContent => part.type === "image");
+    },
+    options: {
+      agents: () => [
+        { id: "assistant", model: "house/small", description: "Helps." },
+        { id: "writer", model: "house/fine", description: "Writes." },
+      ],
+      backendFor,
+    },
+  };
+}
