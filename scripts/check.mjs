@@ -58,6 +58,7 @@ const steps = [
     after: ["build and types"],
   },
   { name: "smoke", command: ["node", "runtime-tests/run.mjs"], after: ["build and types"] },
+  { name: "the page in a browser", command: ["node", "scripts/test.mjs", "test/browser"] },
   { name: "drill", command: ["node", "--conditions=@bowline/source", "scripts/drill.mjs", "--seconds=6"] },
   { name: "fuzz", command: ["node", "--conditions=@bowline/source", "scripts/fuzz.mjs", "--frames=3000"] },
   // Last, beside as little as can be: it measures.

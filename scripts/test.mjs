@@ -1,4 +1,5 @@
-// npm test: each package's tests from source; fails if one suite fails. Arguments narrow the files: `npm test -- sse`.
+// npm test: each package's tests from source; fails if one suite fails. Arguments narrow the files: `npm test -- sse`. Tests of the page
+// in a browser take a minute more: they are run by `npm test -- browser`, and by `npm run check`.
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { once } from "node:events";
@@ -18,7 +19,7 @@ const suites = [
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const files = globSync("packages/*/test/**/*.test.ts")
-  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+  .filter((file) => (words.length === 0 ? !file.includes("/browser/") : words.some((word) => file.includes(word))))
   .toSorted();
 if (files.length === 0) {
   console.error(`no test file matches ${words.join(" ")}`);

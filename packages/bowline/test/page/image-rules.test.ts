@@ -9,7 +9,7 @@ import type { PageAction, PageState } from "../../src/page/state/page-state.ts";
 import { initialState, reduce } from "../../src/page/state/reduce.ts";
 import { canRetry, type RunView } from "../../src/page/state/run-view.ts";
 import { imageTypeOf } from "../../src/page/text/image-type.ts";
-import { gif, png } from "./pictures.ts";
+import { gif, png } from "../browser/pictures.ts";
 
 const image = { name: "a.png", mimeType: "image/png", bytes: 3, data: "AAAA" } as const;
 const after = (...actions: readonly PageAction[]): PageState => actions.reduce(reduce, initialState("s"));
