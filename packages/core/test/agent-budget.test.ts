@@ -58,6 +58,31 @@ describe("a budget", () => {
     assert.equal(budget.used.turns, 5);
   });
 
+  it("that others have used up while hooks were waited for makes no call", async () => {
+    const budget = createBudget({ maxCost: 1 });
+    const other = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], { budget });
+    const { agent, script } = rig(["Never asked."], [], {
+      budget,
+      transformContext: async (messages) => {
+        await other.agent.prompt("Hi");
+        return messages;
+      },
+    });
+    assert.deepEqual([(await agent.prompt("Hi")).reason, script.calls.length], ["budget", 0]);
+    assert.deepEqual(budget.used, { turns: 1, tokens: 1, cost: 2 });
+  });
+
+  it("knows what a call used before its message is told, however long that takes", async () => {
+    const budget = createBudget({ maxCost: 1 });
+    const { agent } = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], { budget });
+    const costs: number[] = [];
+    agent.subscribe((event) => {
+      if (event.type === "message_end" && event.message.role === "assistant") costs.push(budget.used.cost);
+    });
+    await agent.prompt("Hi");
+    assert.deepEqual(costs, [2]);
+  });
+
   it("gets back what was reserved and not used", async () => {
     const budget = createBudget({ maxTokens: 1000 });
     const { agent } = rig([again(100), { content: [{ type: "text", text: "Done." }], ...used(7) }], [a], { budget });

@@ -156,7 +156,7 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
     }
 
     const message = answer ?? (await callModel(run));
-    run.settle(answer ? undefined : message.usage);
+    run.settle(); // nothing, of an answer that was there
     answer = undefined;
     // The calls of a complete answer are run; those of a failed one are answered, so that history stays valid.
     const calls = openCalls(message, context.messages);

@@ -16,6 +16,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
   let started = false;
   let isOver = false;
   const message = await run.effects.step(`model:${turn}`, call, { kind: "model", turn });
+  run.settle(message.usage); // before anybody is told, who may take long: others draw on the budget meanwhile
   await run.add(message, started);
   return message;
 
@@ -60,6 +61,10 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
       const options: StreamOptions = { ...config, signal, ...(apiKey && { apiKey }) };
       // The hooks may have been waited for beyond an abort.
       if (isOver || run.stop) throw run.stop ?? abortedRun();
+      // Nor may others who share the budget have used it up meanwhile.
+      run.settle();
+      const refusal = run.reserve();
+      if (refusal) throw refusal;
       try {
         const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
         for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {

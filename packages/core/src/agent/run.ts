@@ -79,9 +79,10 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   onAbort(listener: () => void): () => void;
   /**
    * Waits for what is not ours: until it settles, until `limitMs` are over (0: no limit), or until an abort's grace is over, when
-   * `giveUp` says what it came to. Default: it rejects as aborted. What is no promise has settled.
+   * `giveUp` says what it came to. Default: it rejects as aborted. What is no promise has settled. The grace is one for all that is
+   * waited for, counted from the abort; listeners, who hear of the end last, have one `anew`.
    */
-  patiently<T>(waiting: T | PromiseLike<T>, limitMs: number, giveUp?: () => T): T | Promise<T>;
+  patiently<T>(waiting: T | PromiseLike<T>, limitMs: number, giveUp?: () => T, anew?: boolean): T | Promise<T>;
   /** Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its name. */
   hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T>;
   /** Stops the run at its next safe point, as an error of this kind. */
@@ -101,7 +102,9 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   const controller = new AbortController();
   const { signal } = controller;
   const waiting = new Set<() => void>();
+  let abortedAt = 0;
   const abort = (): void => {
+    if (!signal.aborted) abortedAt = clock.now();
     controller.abort();
     for (const listener of waiting) listener();
     waiting.clear();
@@ -118,7 +121,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     seq,
     effects: input.effects,
     clock,
-    patiently: (result, giveUp) => run.patiently(result, hookTimeoutMs, giveUp),
+    patiently: (result, giveUp) => run.patiently(result, hookTimeoutMs, giveUp, true),
     onFailure: fail,
   });
   // A plain budget is the run's own; a shared one is kept with others.
@@ -187,14 +190,15 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       else waiting.add(listener);
       return () => waiting.delete(listener);
     },
-    patiently<T>(waited: T | PromiseLike<T>, limitMs: number, giveUp?: () => T) {
+    patiently<T>(waited: T | PromiseLike<T>, limitMs: number, giveUp?: () => T, anew = false) {
       if (!isThenable<T>(waited)) return waited;
       const releases: (() => void)[] = [];
       const givenUp = new Promise<T>((resolve, reject) => {
         const late = (): void => reject(new Error(`took longer than ${limitMs} ms`));
         if (limitMs > 0) releases.push(clock.setTimer(limitMs, late));
         const leave = (): void => (giveUp ? resolve(giveUp()) : reject(abortedRun()));
-        releases.push(run.onAbort(() => releases.push(clock.setTimer(graceOf(run), leave))));
+        const left = (): number => graceOf(run) - (anew ? 0 : clock.now() - abortedAt);
+        releases.push(run.onAbort(() => releases.push(clock.setTimer(Math.max(0, left()), leave))));
       });
       return Promise.race([waited, givenUp]).finally(() => {
         for (const end of releases) end();

@@ -68,13 +68,8 @@ export class Circumstances {
     return this.#plan.settings.budget !== undefined || this.#parent?.hasBudget === true;
   }
 
-  /**
-   * How many graces may pass between an abort and the end: listeners are waited for too, and hooks after tools have a grace of
-   * their own; see the exclusions.
-   */
+  /** How many graces may pass between an abort and the end: one, but listeners are waited for, too. */
   get graces(): number {
-    const { hooks, listeners } = this.#plan;
-    if (listeners.length > 0) return Infinity;
-    return Math.max(hooks.length > 0 ? 2 : 1, this.#parent?.graces ?? 1);
+    return this.#plan.listeners.length > 0 ? Infinity : (this.#parent?.graces ?? 1);
   }
 }

@@ -34,10 +34,6 @@ export const exclusions: readonly Exclusion[] = [
     because: "what it took from the caller's queue is lost",
     avoid: (plan) => ({ ...plan, hooks: plan.hooks.map(withoutWait(/Messages$/)) }),
   },
-  {
-    name: "a hook after a tool that ignored the abort",
-    because: "it is given a grace of its own, after the tool's; twice the grace is let pass where there are hooks",
-  },
 ];
 
 /** Hooks of these names answer at once. */
