@@ -27,7 +27,10 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
     }
     case "chat.tool_call": {
       const { toolCallId, name, input } = data;
-      blocks.push({ type: "tool_call", toolCallId, name, input, state: "running", output: "" });
+      const begun = callOf(blocks, toolCallId);
+      // One that a killed server had begun, and that is begun again.
+      if (begun?.state === "running") Object.assign(begun, { name, input, output: "" });
+      else blocks.push({ type: "tool_call", toolCallId, name, input, state: "running", output: "" });
       break;
     }
     case "tool.progress": {

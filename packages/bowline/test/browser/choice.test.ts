@@ -64,6 +64,7 @@ describe("who answers", { skip }, () => {
     await write(page, "And now?");
     await said(page, "Two.").waitFor();
     await control(page).click();
+    await dialog.waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await page.reload();

@@ -92,6 +92,17 @@ describe("a run's events, folded", () => {
     );
   });
 
+  it("show one card for a call that was begun again after a restart, and another for an id that comes again", () => {
+    const call: Said = { event: "chat.tool_call", body: { toolCallId: "one", name: "read", input: {} } };
+    const result: Said = {
+      event: "chat.tool_result",
+      body: { toolCallId: "one", name: "read", output: "ok", isError: false, durationMs: 1 },
+    };
+    const { frames } = publish([call, call, result, call], 0);
+    const states = fold(frames).blocks.map((block) => block.type === "tool_call" && block.state);
+    assert.deepEqual(states, ["done", "running"]);
+  });
+
   it("change nothing of what was, and leave untouched blocks the same objects", () => {
     const call: Said = { event: "chat.tool_call", body: { toolCallId: "one", name: "bash", input: {} } };
     const delta: Said = { event: "chat.delta", body: { turn: 0, text: "word" } };

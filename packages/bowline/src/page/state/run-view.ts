@@ -73,6 +73,8 @@ export function foldRun(
       return grow(run, "thinking", data.turn, data.text);
     case "chat.tool_call": {
       const { toolCallId, name, input } = data;
+      // One that a killed server had begun, and that is begun again, has its card.
+      if (callOf(run, toolCallId)?.state === "running") return changeCall(run, toolCallId, { name, input, output: "" });
       return add(run, { type: "tool_call", toolCallId, name, input, state: "running", output: "" });
     }
     case "tool.progress":
@@ -131,9 +133,13 @@ function grow(run: RunView, type: "text" | "thinking", turn: number, text: strin
 }
 
 /** Ids come again from turn to turn: the last is meant. */
+function callOf({ blocks }: RunView, toolCallId: string): ToolBlock | undefined {
+  const call = blocks.findLast((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
+  return call?.type === "tool_call" ? call : undefined;
+}
+
 function changeCall(run: RunView, toolCallId: string, change: Partial<ToolBlock>): RunView {
-  const index = run.blocks.findLastIndex((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
-  const call = run.blocks[index];
-  if (call?.type !== "tool_call") return run;
-  return { ...run, blocks: run.blocks.with(index, { ...call, ...change }) };
+  const call = callOf(run, toolCallId);
+  if (call === undefined) return run;
+  return { ...run, blocks: run.blocks.with(run.blocks.lastIndexOf(call), { ...call, ...change }) };
 }
