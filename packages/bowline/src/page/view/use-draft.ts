@@ -1,5 +1,5 @@
 /** What is being written, kept by session until it is sent, also over a reload. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useTools } from "./context.ts";
 
 export interface Draft {
@@ -15,7 +15,8 @@ export function useDraft(sessionKey: string): Draft {
   const name = `draft.${sessionKey}`;
   const [text, write] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => write(tab.get(name) ?? ""), [tab, name]);
+  // Before anybody sees or sends it: what was written elsewhere is not this session's.
+  useLayoutEffect(() => write(tab.get(name) ?? ""), [tab, name]);
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;
