@@ -4,6 +4,7 @@ import { messageText, type AssistantMessage, type UserMessage } from "@bowline/c
 import type { SessionMessage } from "@bowline/core/session";
 import type { EventFrame } from "./frame.ts";
 import type { Block } from "./protocol.ts";
+import { partsOf } from "./shown-message.ts";
 
 type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
 
@@ -75,23 +76,6 @@ export function blocksOf(messages: readonly SessionMessage[]): Block[] {
     if (message.role === "assistant") blocks.push(...partsOf(message as AssistantMessage, turn++));
   }
   return blocks;
-}
-
-function partsOf({ content }: AssistantMessage, turn: number): Block[] {
-  return content.flatMap((part): Block[] => {
-    switch (part.type) {
-      case "text":
-        return [{ type: "text", turn, text: part.text }];
-      case "thinking":
-        return part.thinking === "" ? [] : [{ type: "thinking", turn, text: part.thinking }];
-      case "toolCall": {
-        const { id: toolCallId, name, arguments: input } = part;
-        return [{ type: "tool_call", toolCallId, name, input, state: "running", output: "" }];
-      }
-      case "opaque":
-        return [];
-    }
-  });
 }
 
 /** Ids come again from turn to turn: the last is meant. */

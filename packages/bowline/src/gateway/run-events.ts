@@ -11,6 +11,7 @@ import { cut } from "./blocks.ts";
 import type { ErrorKind, TokenCounts } from "./protocol.ts";
 import type { RunLog } from "./run-log.ts";
 import type { SecretFilter } from "./secrets.ts";
+import { tokensOf } from "./shown-message.ts";
 
 const MAX_PROGRESS = 4000;
 const MAX_RESULT = 100_000;
@@ -134,16 +135,6 @@ function turnOf(
   usage: TokenCounts;
 } {
   return { turn, provider, model, usage: tokensOf(usage) };
-}
-
-function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage): TokenCounts {
-  return {
-    ...(input !== undefined && { inputTokens: input }),
-    ...(output !== undefined && { outputTokens: output }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
-    ...(cost !== undefined && { cost: cost.total }),
-  };
 }
 
 const kinds: Partial<Record<ErrorCode, ErrorKind>> = {

@@ -69,6 +69,7 @@ const modules = [
   "gateway/frame",
   "gateway/request-error",
   "gateway/seen-runs",
+  "gateway/shown-message",
 ] as const;
 
 /** Bare names in the page's imports, as the import map gives them. */

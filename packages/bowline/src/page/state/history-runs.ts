@@ -1,6 +1,7 @@
 /** The messages that a session kept, as the runs that they were. */
-import type { AssistantMessage, ToolResultMessage, Usage, UserMessage } from "@bowline/core";
-import type { ErrorKind, HistoryEntry, TokenCounts } from "../../gateway/protocol.ts";
+import type { AssistantMessage, ToolResultMessage, UserMessage } from "@bowline/core";
+import type { ErrorKind, HistoryEntry } from "../../gateway/protocol.ts";
+import { partsOf, tokensOf } from "../../gateway/shown-message.ts";
 import { bytesText } from "../text/wording.ts";
 import { newRun, type RunView, type ShownBlock, type ToolBlock, type UserBlock } from "./run-view.ts";
 
@@ -32,7 +33,7 @@ function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
         last = message as AssistantMessage;
         const { provider, model, usage } = last;
         const turn = run.turns.length;
-        blocks.push(...blocksOf(last, turn));
+        blocks.push(...partsOf(last, turn).filter((block) => block.type !== "text" || block.text !== ""));
         run.turns.push({ turn, provider, model, usage: tokensOf(usage) });
         break;
       }
@@ -72,23 +73,6 @@ function toUserBlock(content: string | readonly Part[]): UserBlock {
   return { type: "user", text, ...(images.length > 0 && { images }) };
 }
 
-function blocksOf({ content }: AssistantMessage, turn: number): ShownBlock[] {
-  return content.flatMap((part): ShownBlock[] => {
-    switch (part.type) {
-      case "text":
-        return part.text === "" ? [] : [{ type: "text", turn, text: part.text }];
-      case "thinking":
-        return part.thinking === "" ? [] : [{ type: "thinking", turn, text: part.thinking }];
-      case "toolCall": {
-        const { id: toolCallId, name, arguments: input } = part;
-        return [{ type: "tool_call", toolCallId, name, input, state: "running", output: "" }];
-      }
-      case "opaque":
-        return [];
-    }
-  });
-}
-
 function settle(blocks: ShownBlock[], { toolCallId, content, isError }: ToolResultMessage): void {
   const index = blocks.findLastIndex((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
   const call = blocks[index] as ToolBlock | undefined;
@@ -104,14 +88,4 @@ function textOf(content: string | readonly Part[]): string {
     return bytes === undefined ? `[${mimeType}]` : `[${mimeType}, ${bytesText(bytes)}]`;
   });
   return shown.join("");
-}
-
-function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage = {}): TokenCounts {
-  return {
-    ...(input !== undefined && { inputTokens: input }),
-    ...(output !== undefined && { outputTokens: output }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
-    ...(cost !== undefined && { cost: cost.total }),
-  };
 }

@@ -1,0 +1,30 @@
+/** A model's message as clients are shown it. The page has this, too: it imports nothing but types. */
+import type { AssistantMessage, Usage } from "@bowline/core";
+import type { Block, TokenCounts } from "./protocol.ts";
+
+export function partsOf({ content }: AssistantMessage, turn: number): Block[] {
+  return content.flatMap((part): Block[] => {
+    switch (part.type) {
+      case "text":
+        return [{ type: "text", turn, text: part.text }];
+      case "thinking":
+        return part.thinking === "" ? [] : [{ type: "thinking", turn, text: part.thinking }];
+      case "toolCall": {
+        const { id: toolCallId, name, arguments: input } = part;
+        return [{ type: "tool_call", toolCallId, name, input, state: "running", output: "" }];
+      }
+      case "opaque":
+        return [];
+    }
+  });
+}
+
+export function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage = {}): TokenCounts {
+  return {
+    ...(input !== undefined && { inputTokens: input }),
+    ...(output !== undefined && { outputTokens: output }),
+    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    ...(cost !== undefined && { cost: cost.total }),
+  };
+}
