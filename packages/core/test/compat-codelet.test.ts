@@ -217,6 +217,9 @@ describe("codelet's runner", () => {
     const history = await runnerOf(provider, a).run("Go");
     assert.match(JSON.stringify(history[2]), /token limit/);
     assert.equal(ran, false);
+    const never = runnerOf(new MockLlmProvider(cut, cut, cut, says("Never")), a);
+    await assert.rejects(never.run("Go"), code("budget_exceeded"));
+    assert.equal(never.messages.length, 7);
     const endless = new MockLlmProvider(...Array.from({ length: 9 }, () => asks(use("b"))));
     const limited = Runner.withProvider(endless, { tools: ToolRegistry.default([tool("b")]), budget: { maxTurns: 3 } });
     await assert.rejects(limited.run("Go"), code("budget_exceeded"));

@@ -86,7 +86,7 @@ describe("gai's run", () => {
       [text("I look."), use("get_weather", { location: "Madrid" }), use("web_search", { query: "tapas" })],
       [text("Sunny; go to La Latina.")],
     );
-    const agent = Agent.new<Context>(provider)
+    const agent = Agent.new(provider)
       .withSystemPrompt("You are a helpful assistant with access to weather and search tools.")
       .withTool(weather)
       .withTool(search)
@@ -303,6 +303,37 @@ describe("gai's errors", () => {
       ["system", "user", "assistant", "user"],
     );
     assert.equal(requests.length, 2);
+  });
+
+  it("of the transport are forgotten when the request went well in the end [G24, G29]", async () => {
+    const { runtime, requests } = mock({ type: "HttpError", status: 0, message: "no line" }, [asks], [asks]);
+    const random = (): number => 0;
+    const clock = { now: () => 0, setTimer: (_ms: number, fire: () => void) => (queueMicrotask(fire), () => {}) };
+    const options = { maxRetries: 1, timeouts: { firstByteMs: 0, idleMs: 0, progressMs: 0 }, random, clock };
+    const result = await run(agent.withMaxIterations(2), ctx, [userText("Go")], runtime, options);
+    assert.ok(!result.ok);
+    assert.deepEqual(
+      [errorToString(result.error), requests.length],
+      ["API error (max_iterations): Tool loop exceeded maximum iterations", 3],
+    );
+  });
+
+  it("of calls that a limit cuts again and again keep history and say so [G29]", async () => {
+    const cut = { content: [scriptedToolCall("get_weather", {})], stopReason: "length" } as const;
+    const { model, streamFn } = createScriptedModel([cut, cut, cut, "Never"]);
+    const result = await run(
+      Agent.new({ name: "scripted", model, streamFn }).withTool(weather),
+      ctx,
+      [userText("Go")],
+      mock().runtime,
+    );
+    assert.ok(!result.ok);
+    const { messages, iterations } = result.error;
+    assert.equal(
+      errorToString(result.error),
+      "API error (budget_exceeded): A token limit cut the calls of each answer.",
+    );
+    assert.deepEqual([messages.length, iterations], [7, 3]);
   });
 
   it("of the server keep status and words, of unreadable answers are parse errors [G29]", async () => {

@@ -13,6 +13,7 @@ import {
   hasToolCalls,
   ok,
   openai,
+  run,
   Runtime,
   system,
   textContent,
@@ -187,10 +188,48 @@ describe("gai's agent", () => {
       schema: Type.Object({}),
       execute: () => ok(""),
     });
-    const agent = Agent.new<Context>(provider).withTool(search).withTool(weather).withTools([other]);
+    const agent = Agent.new(provider).withTool(search).withTool(weather).withTools([other]);
     assert.deepEqual(agent.tools, [other, weather, search]);
     assert.equal(agent.findTool("web_search"), other);
     assert.equal(agent.findTool("gone"), undefined);
+  });
+});
+
+describe("gai's context", () => {
+  const agent = Agent.new(anthropic.provider(anthropic.new("sk-1")));
+  const runtime = Runtime.new(() => err({ type: "HttpError", status: 0, message: "not used" }));
+
+  it("is what the tools of an agent take, all of them together, without being named [G17, G30]", () => {
+    const port = Tool.new({
+      name: "port",
+      description: "",
+      schema: Type.Object({}),
+      execute: ({ port: number }: { port: number }) => ok(String(number)),
+    });
+    const both: Agent<Context & { port: number }> = agent.withTools([weather, search]).withTool(port);
+    // @ts-expect-error -- a tool takes more than the context of this agent has
+    const less: Agent<Context> = both;
+    assert.deepEqual(
+      less.tools.map(({ name }) => name),
+      ["port", "get_weather", "web_search"],
+    );
+    const more: Agent<Context & { port: number }> = agent.withTool(weather);
+    assert.equal(more.findTool("get_weather"), weather);
+  });
+
+  it("is what a run must be given [G17, G21]", async () => {
+    const withTool = agent.withTool(weather);
+    const results = [
+      await run(withTool, { key: "k" }, [userText("Go")], runtime),
+      // @ts-expect-error -- the tool takes a key
+      await run(withTool, undefined, [userText("Go")], runtime),
+      // @ts-expect-error -- a string
+      await run(withTool, { key: 1 }, [userText("Go")], runtime),
+      await run(agent, undefined, [userText("Go")], runtime),
+    ];
+    const messages = results.map((result) => (result.ok ? "" : errorToString(result.error)));
+    const message = "The provider anthropic has no model: set one, or name it in new(apiKey, model).";
+    assert.deepEqual(new Set(messages), new Set([`API error (missing_model): ${message}`]));
   });
 });
 

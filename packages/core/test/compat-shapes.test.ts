@@ -1,7 +1,5 @@
 /** One scripted model, four shapes: Agent, karl, codelet and gai come to the same transcript, each with its own words for failures. */
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { Agent, defineTool, type AgentMessage, type AgentTool } from "../src/agent/index.ts";
 import * as codelet from "../src/compat/codelet/index.ts";
@@ -274,23 +272,6 @@ describe("four shapes over one loop, with the same scripted model, have the same
   });
 });
 
-describe("the shapes", () => {
-  const root = join(import.meta.dirname, "../src");
-  const files = globSync("compat/**/*.ts", { cwd: root });
-
-  it("import only names that the package's entries export [K5, G1]", () => {
-    const entries = ["index.ts", "agent/index.ts", ...globSync("providers/*/index.ts", { cwd: root })];
-    const exported = new Set(entries.flatMap((file) => exportedNames(readFileSync(join(root, file), "utf8"))));
-    const wrong = files.flatMap((file) =>
-      importedNames(file, readFileSync(join(root, file), "utf8"))
-        .filter((name) => !exported.has(name))
-        .map((name) => `${file}: ${name}`),
-    );
-    assert.ok(exported.has("agentLoopContinue") && files.length > 10);
-    assert.deepEqual(wrong, []);
-  });
-});
-
 function toolsOf(tools: Readonly<Record<string, Work>>): AgentTool[] {
   return Object.entries(tools).map(([name, work]) =>
     defineTool({
@@ -358,28 +339,4 @@ async function failing(scenario: Scenario, asked: string, words: Record<Shape, s
     if (typeof words[shape] === "string") assert.equal(text, words[shape], shape);
     else assert.match(text, words[shape], shape);
   }
-}
-
-/** Names in a module's export lists, and of what it declares and exports. */
-function exportedNames(code: string): string[] {
-  const lists = [...code.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = ""]) => names.split(","));
-  const declared = [...code.matchAll(/^export (?:function|class|const|interface|type) (\w+)/gm)].map(
-    ([, name]) => name,
-  );
-  return [...lists, ...declared].map((name) => name?.trim().replace(/^type /, "") ?? "").filter((name) => name !== "");
-}
-
-/** Names a file imports from outside `compat/`, those of a namespace by their use. */
-function importedNames(file: string, code: string): string[] {
-  const imports = [...code.matchAll(/^import (?:type )?(\{[^}]*\}|\* as \w+) from "([^"]+)"/gm)];
-  return imports
-    .filter(([, , from = ""]) => !join(file, "..", from).startsWith("compat/"))
-    .flatMap(([, what = ""]) => {
-      const space = /^\* as (\w+)/.exec(what)?.[1];
-      if (space !== undefined) {
-        return [...code.matchAll(new RegExp(`\\b${space}\\.(\\w+)`, "g"))].map(([, name = ""]) => name);
-      }
-      const names = what.slice(1, -1).split(",");
-      return names.map((name) => name.trim().replace(/^type | as .*$/g, "")).filter((name) => name !== "");
-    });
 }

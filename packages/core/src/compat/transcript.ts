@@ -1,14 +1,10 @@
 /** What every shape needs of the transcript: calls from text, answers that came whole, and the shape's words for failed calls. */
-import type { AgentMessage, AgentToolResult } from "../agent/index.ts";
+import type { AgentMessage } from "../agent/index.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
-import {
-  messageText,
-  type AssistantContent,
-  type AssistantMessage,
-  type ToolCall,
-  type UserContent,
-} from "../llm/message.ts";
+import { messageText, type AssistantContent, type AssistantMessage, type ToolCall } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
+
+type Texts = Parameters<typeof messageText>[0];
 
 /** A call as a model wrote it. Empty text is `{}`; text that is no JSON object makes a call that is answered and never run. */
 export function toToolCall(id: string, name: string, argumentsText: string): ToolCall {
@@ -35,6 +31,12 @@ export async function* wholeAnswer(
   yield { type: "done", attempt: 1, reason, message };
 }
 
+/** The system prompts in a list of messages as one; those that say nothing are left out. */
+export function systemPromptOf(messages: readonly (Texts & { readonly role: string })[]): string {
+  const prompts = messages.filter(({ role }) => role === "system").map(messageText);
+  return prompts.filter((text) => text !== "").join("\n\n");
+}
+
 /** The messages without answers that failed and what was said of their calls: these shapes have no mark for them. */
 export function withoutFailures(messages: readonly AgentMessage[]): AgentMessage[] {
   let failed = false;
@@ -51,17 +53,8 @@ export function hasFailed({ stopReason }: AssistantMessage): boolean {
 /** How a shape words what the loop says of a call of this tool: unknown, refused, thrown, stopped. */
 export type Wording = (toolName: string, text: string) => string;
 
-/** The content of a result. `details` marks what the tool itself gave, which stays; the rest is in the shape's words. */
-export function inWords(
-  toolName: string,
-  { content = [], details }: Pick<AgentToolResult, "content" | "details">,
-  wording: Wording,
-): UserContent[] {
-  return details === undefined ? [{ type: "text", text: wording(toolName, messageText({ content })) }] : content;
-}
-
-/** The message as the model is to read it. */
+/** The message in the shape's words; what the tool itself gave, which `details` marks, stays. */
 export function reworded<T extends AgentMessage>(message: T, wording: Wording): T {
-  if (message.role !== "toolResult") return message;
-  return { ...message, content: inWords(message.toolName, message, wording) };
+  if (message.role !== "toolResult" || message.details !== undefined) return message;
+  return { ...message, content: [{ type: "text", text: wording(message.toolName, messageText(message)) }] };
 }

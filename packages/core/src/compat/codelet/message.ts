@@ -1,6 +1,7 @@
 /** codelet's messages (seed 001): two roles, parts, and each tool result in a user message of its own. */
 import type { AgentMessage } from "../../agent/index.ts";
-import { messageText, type AssistantContent, type Message as CoreMessage } from "../../llm/message.ts";
+import { messageText, type AssistantMessage, type Message as CoreMessage } from "../../llm/message.ts";
+import * as parts from "../parts.ts";
 import { toToolCall, withoutFailures } from "../transcript.ts";
 
 export type MessageRole = "user" | "assistant";
@@ -10,7 +11,7 @@ export type ContentBlock =
   | { type: "text"; text: string }
   | { type: "toolUse"; id: string; name: string; input: unknown };
 
-export type ContentPart = ContentBlock | { type: "toolResult"; toolUseId: string; content: string; isError: boolean };
+export type ContentPart = ContentBlock | parts.ResultPart;
 
 export type MessageContent = string | ContentPart[];
 
@@ -38,42 +39,30 @@ export function hasToolCall(content: MessageContent): boolean {
 
 /** A message as the loop keeps it; each result becomes a message. */
 export function toTranscript({ role, content }: Message, timestamp: number): CoreMessage[] {
-  const parts: ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  if (role === "assistant") {
-    const origin = { api: "", provider: "", model: "", usage: {}, stopReason: "stop", timestamp } as const;
-    return [{ role, content: parts.flatMap(toAssistantContent), ...origin }];
-  }
-  return parts.flatMap((part): CoreMessage[] => {
-    if (part.type === "text") return [{ role, content: part.text, timestamp }];
-    if (part.type === "toolUse") return [];
-    const { toolUseId: toolCallId, content: text, isError } = part;
-    const result = [{ type: "text", text } as const];
-    return [{ role: "toolResult", toolCallId, toolName: "", content: result, isError, timestamp }];
-  });
-}
-
-export function toAssistantContent(part: ContentPart): AssistantContent[] {
-  if (part.type === "text") return [{ type: "text", text: part.text }];
-  if (part.type === "toolResult") return [];
-  const { id, name, input } = part;
-  return [toToolCall(id, name, typeof input === "string" ? input : JSON.stringify(input ?? {}))];
+  const list: ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  return parts.toTranscript({ role, content: list.map(toPart) }, timestamp);
 }
 
 /** The transcript as codelet shows it. */
 export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
   return withoutFailures(messages).map((message): Message => {
-    if (message.role === "assistant") return { role: "assistant", content: toBlocks(message.content) };
-    if (message.role === "user") return { role: "user", content: messageText(message) };
-    const { toolCallId: toolUseId, isError } = message;
-    return { role: "user", content: [{ type: "toolResult", toolUseId, content: messageText(message), isError }] };
+    if (message.role === "user") return Message.user(messageText(message));
+    if (message.role === "assistant") return { role: "assistant", content: toBlocks(message) };
+    return { role: "user", content: [parts.resultPart(message)] };
   });
 }
 
-export function toBlocks(content: readonly AssistantContent[]): ContentBlock[] {
-  return content.flatMap((part): ContentBlock[] => {
-    if (part.type === "text") return [{ type: "text", text: part.text }];
-    if (part.type !== "toolCall") return [];
-    const { id, name, arguments: args, argumentsError, argumentsText } = part;
-    return [{ type: "toolUse", id, name, input: argumentsError === undefined ? args : argumentsText }];
+export function toPart(part: ContentPart): parts.Content {
+  if (part.type !== "toolUse") return part;
+  const { input, ...call } = part;
+  return { ...call, argumentsJson: typeof input === "string" ? input : JSON.stringify(input ?? {}) };
+}
+
+export function toBlocks(answer: AssistantMessage): ContentBlock[] {
+  return parts.answerParts(answer).map((part): ContentBlock => {
+    if (part.type === "text") return part;
+    const { argumentsJson, ...call } = part;
+    const { arguments: args, argumentsError } = toToolCall(call.id, call.name, argumentsJson);
+    return { ...call, input: argumentsError === undefined ? args : argumentsJson };
   });
 }

@@ -5,10 +5,10 @@ import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { streamByProtocol } from "../../providers/by-protocol.ts";
 import { complete } from "../../providers/complete.ts";
 import { getModel } from "../../providers/vendors.ts";
-import { toJsonSchema } from "../../schema.ts";
+import { toContent } from "../parts.ts";
 import { wholeAnswer } from "../transcript.ts";
 import * as shape from "./message.ts";
-import type { ToolDefinition } from "./tool-registry.ts";
+import { toDefinition, type ToolDefinition } from "./tool-registry.ts";
 
 export interface LlmProvider {
   /** One answer to the whole conversation. Rejects when there is none. */
@@ -42,13 +42,13 @@ export class ModelProvider implements LlmProvider {
       tools: tools.map(({ inputSchema, ...tool }) => ({ ...tool, parameters: inputSchema })),
     };
     const options = { ...this.#options, ...(signal && { signal }) };
-    const { content, stopReason, ...end } = await complete(this.model, context, options, this.#streamFn);
+    const answer = await complete(this.model, context, options, this.#streamFn);
+    const { stopReason, error, errorMessage = "The model call failed." } = answer;
     if (stopReason === "error" || stopReason === "aborted") {
-      const { error, errorMessage = "The model call failed." } = end;
       throw new BowlineError(error?.code ?? "stream_function_failed", errorMessage, error);
     }
     const reasons = { stop: "endTurn", toolUse: "toolUse", length: "maxTokens" } as const;
-    return { content: shape.toBlocks(content), stopReason: reasons[stopReason] };
+    return { content: shape.toBlocks(answer), stopReason: reasons[stopReason] };
   }
 }
 
@@ -63,13 +63,10 @@ export class ClaudeProvider extends ModelProvider {
 /** Any provider as a stream function, for whatever runs the loop. What it throws ends the run. */
 export function toStreamFn(provider: LlmProvider): StreamFn {
   return async (model, { messages, tools = [] }, { signal, clock = systemClock }) => {
-    const definitions = tools.map(({ name, description, parameters }) => {
-      return { name, description, inputSchema: toJsonSchema(parameters, `tool "${name}"`) };
-    });
     const history = shape.fromTranscript(messages);
-    const { content, stopReason } = await provider.completeWithTools(history, definitions, signal);
+    const { content, stopReason } = await provider.completeWithTools(history, tools.map(toDefinition), signal);
     const reason = shape.hasToolCall(content) ? "toolUse" : "stop";
-    const said = content.flatMap(shape.toAssistantContent);
+    const said = toContent(content.map(shape.toPart));
     return wholeAnswer(said, stopReason === "maxTokens" ? "length" : reason, model, clock.now());
   };
 }

@@ -3,6 +3,7 @@ import { agentLoopContinue, type AgentContext, type AgentLoopConfig } from "../.
 import { systemClock } from "../../clock.ts";
 import { BowlineError } from "../../errors.ts";
 import type { Model } from "../../llm/model.ts";
+import { failureOf, runToEnd } from "../run-end.ts";
 import { fromTranscript, Message, toTranscript } from "./message.ts";
 import { toStreamFn, type LlmProvider } from "./provider.ts";
 import { ToolRegistry, type ToolOutput } from "./tool-registry.ts";
@@ -27,12 +28,11 @@ const model: Model = {
 export class Runner {
   readonly tools: ToolRegistry;
   readonly #provider: LlmProvider | undefined;
-  readonly #options: RunnerOptions;
+  readonly #options: Omit<RunnerOptions, "tools">;
   readonly #context: AgentContext;
   #isRunning = false;
 
-  constructor(provider?: LlmProvider, options: RunnerOptions = {}) {
-    const { tools = ToolRegistry.default() } = options;
+  constructor(provider?: LlmProvider, { tools = ToolRegistry.default(), ...options }: RunnerOptions = {}) {
     this.tools = tools;
     this.#provider = provider;
     this.#options = options;
@@ -73,17 +73,13 @@ export class Runner {
     if (provider === undefined) throw new BowlineError("invalid_state", "No provider configured");
     if (this.#isRunning) throw new BowlineError("invalid_state", "A run is going on: wait for its end.");
     this.#isRunning = true;
-    try {
-      this.addMessage(Message.user(userInput));
-      await this.#loop(provider);
-      return this.messages;
-    } finally {
-      this.#isRunning = false;
-    }
+    this.addMessage(Message.user(userInput));
+    await this.#loop(provider).finally(() => (this.#isRunning = false));
+    return this.messages;
   }
 
   async #loop(provider: LlmProvider): Promise<void> {
-    const { tools: _, signal, ...options } = this.#options;
+    const { signal, ...options } = this.#options;
     let thrown: Error | undefined;
     const config: AgentLoopConfig = {
       ...options,
@@ -100,10 +96,7 @@ export class Runner {
         throw error;
       }
     });
-    for await (const event of events) {
-      // A tool that is an agent has an end of its own, which is the tool's business.
-      if (event.type !== "agent_end" || event.parentRunId !== undefined || event.error === undefined) continue;
-      throw thrown ?? new BowlineError(event.error.code, event.error.message, event.error);
-    }
+    const failure = failureOf(await runToEnd(events));
+    if (failure !== undefined) throw thrown ?? new BowlineError(failure.code, failure.message, failure);
   }
 }

@@ -1,6 +1,6 @@
 /** codelet's tools by name. They are the library's own: make them with `defineTool`. */
 import type { AgentTool } from "../../agent/index.ts";
-import { messageText } from "../../llm/message.ts";
+import { messageText, type Tool } from "../../llm/message.ts";
 import { toJsonSchema } from "../../schema.ts";
 import { runCall } from "../run-call.ts";
 import { toToolCall } from "../transcript.ts";
@@ -35,11 +35,7 @@ export class ToolRegistry {
   }
 
   definitions(): ToolDefinition[] {
-    return this.tools.map(({ name, description, parameters }) => ({
-      name,
-      description,
-      inputSchema: toJsonSchema(parameters, `tool "${name}"`),
-    }));
+    return this.tools.map(toDefinition);
   }
 
   /** Runs a tool on checked input. Rejects with what the tool says when it fails, and for a name that is not there. */
@@ -50,4 +46,8 @@ export class ToolRegistry {
     if (result.isError) throw new Error(content);
     return { content };
   }
+}
+
+export function toDefinition({ name, description, parameters }: Tool): ToolDefinition {
+  return { name, description, inputSchema: toJsonSchema(parameters, `tool "${name}"`) };
 }

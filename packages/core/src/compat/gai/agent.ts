@@ -1,5 +1,5 @@
 /** gai's agent: what is to be run, as a value. Every builder gives a new one. */
-import type { Model, StreamFn } from "../../llm/model.ts";
+import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { getModel } from "../../providers/vendors.ts";
 import type { Tool } from "./tool.ts";
 
@@ -35,55 +35,44 @@ const vendor = (name: string): Vendor => ({
 export const anthropic: Vendor = vendor("anthropic");
 export const openai: Vendor = vendor("openai");
 
-interface AgentFields<Ctx> {
+interface AgentFields<Ctx> extends Readonly<Pick<StreamOptions, "maxTokens" | "temperature">> {
   readonly provider: Provider;
   /** What was added last comes first, and wins over others of its name. */
   readonly tools: readonly Tool<Ctx>[];
   /** Model calls of one run. */
   readonly maxIterations: number;
   readonly systemPrompt?: string;
-  readonly maxTokens?: number;
-  readonly temperature?: number;
 }
 
-export class Agent<Ctx = unknown> {
+/** `Ctx` is what all its tools take as their context. */
+export interface Agent<Ctx = unknown> extends Pick<AgentFields<Ctx>, "provider" | "tools"> {
   readonly fields: AgentFields<Ctx>;
+  readonly withSystemPrompt: (systemPrompt: string) => Agent<Ctx>;
+  readonly withTool: <More>(tool: Tool<More>) => Agent<Ctx & More>;
+  readonly withTools: <More>(tools: readonly Tool<More>[]) => Agent<Ctx & More>;
+  readonly withMaxTokens: (maxTokens: number) => Agent<Ctx>;
+  readonly withTemperature: (temperature: number) => Agent<Ctx>;
+  readonly withMaxIterations: (maxIterations: number) => Agent<Ctx>;
+  readonly findTool: (name: string) => Tool<Ctx> | undefined;
+}
 
-  private constructor(fields: AgentFields<Ctx>) {
-    this.fields = Object.freeze(fields);
-  }
-
+export const Agent = {
   /** Without prompt and tools; at most 10 model calls. */
-  static new<Ctx = unknown>(provider: Provider): Agent<Ctx> {
-    return new Agent({ provider, tools: [], maxIterations: 10 });
-  }
+  new: <Ctx = unknown>(provider: Provider): Agent<Ctx> => build({ provider, tools: [], maxIterations: 10 }),
+};
 
-  withSystemPrompt(systemPrompt: string): Agent<Ctx> {
-    return new Agent({ ...this.fields, systemPrompt });
-  }
-  withTool(tool: Tool<Ctx>): Agent<Ctx> {
-    return this.withTools([tool]);
-  }
-  withTools(tools: readonly Tool<Ctx>[]): Agent<Ctx> {
-    return new Agent({ ...this.fields, tools: [...tools, ...this.tools] });
-  }
-  withMaxTokens(maxTokens: number): Agent<Ctx> {
-    return new Agent({ ...this.fields, maxTokens });
-  }
-  withTemperature(temperature: number): Agent<Ctx> {
-    return new Agent({ ...this.fields, temperature });
-  }
-  withMaxIterations(maxIterations: number): Agent<Ctx> {
-    return new Agent({ ...this.fields, maxIterations });
-  }
-
-  get provider(): Provider {
-    return this.fields.provider;
-  }
-  get tools(): readonly Tool<Ctx>[] {
-    return this.fields.tools;
-  }
-  findTool(name: string): Tool<Ctx> | undefined {
-    return this.tools.find((tool) => tool.name === name);
-  }
+function build<Ctx>(fields: AgentFields<Ctx>): Agent<Ctx> {
+  const { provider, tools } = fields;
+  return {
+    fields: Object.freeze(fields),
+    provider,
+    tools,
+    withSystemPrompt: (systemPrompt) => build({ ...fields, systemPrompt }),
+    withTool: <More>(tool: Tool<More>) => build<Ctx & More>({ ...fields, tools: [tool, ...tools] }),
+    withTools: <More>(added: readonly Tool<More>[]) => build<Ctx & More>({ ...fields, tools: [...added, ...tools] }),
+    withMaxTokens: (maxTokens) => build({ ...fields, maxTokens }),
+    withTemperature: (temperature) => build({ ...fields, temperature }),
+    withMaxIterations: (maxIterations) => build({ ...fields, maxIterations }),
+    findTool: (name) => tools.find((tool) => tool.name === name),
+  };
 }

@@ -1,8 +1,8 @@
 /** gai's results and errors (seed 004): values, never thrown. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
-export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
-export const err = <E>(error: E): { readonly ok: false; readonly error: E } => ({ ok: false, error });
+export const ok = <T>(value: T): Result<T, never> => ({ ok: true, value });
+export const err = <E>(error: E): Result<never, E> => ({ ok: false, error });
 
 /** What a tool may fail with. */
 export interface ToolError {
@@ -10,7 +10,10 @@ export interface ToolError {
   readonly message: string;
 }
 
-/** What a run may fail with. `HttpError` has the response's status, 0 without one; `code` is a code of the library. */
+/**
+ * What a run may fail with. `HttpError` has the response's status, 0 without one. `code` is `missing_model`, `max_iterations`, or
+ * one of the library's `errorCodes`.
+ */
 export type GaiError =
   | { readonly type: "HttpError"; readonly status: number; readonly message: string }
   | { readonly type: "ApiError"; readonly code: string; readonly message: string }

@@ -1,13 +1,16 @@
 /** gai's run: the agent, its context and a transport through the one loop, to a value. */
-import { agentLoopContinue, type AgentLoopConfig } from "../../agent/index.ts";
+import { agentLoopContinue, type AgentLoopConfig, type AgentMessage } from "../../agent/index.ts";
 import { systemClock } from "../../clock.ts";
 import type { BowlineError, ErrorInfo } from "../../errors.ts";
+import type { AssistantMessage } from "../../llm/message.ts";
 import type { StreamOptions } from "../../llm/model.ts";
 import { streamByProtocol } from "../../providers/by-protocol.ts";
-import { reworded, type Wording } from "../transcript.ts";
+import { toTranscript } from "../parts.ts";
+import { failureOf, runToEnd } from "../run-end.ts";
+import { reworded, systemPromptOf, type Wording } from "../transcript.ts";
 import type { Agent } from "./agent.ts";
 import * as shape from "./message.ts";
-import { err, ok, type GaiError, type Result } from "./result.ts";
+import { err, errorToString, ok, type GaiError, type Result } from "./result.ts";
 import { toFetch, type Runtime } from "./runtime.ts";
 
 export interface RunResult {
@@ -19,7 +22,7 @@ export interface RunResult {
   readonly iterations: number;
 }
 
-/** What went wrong, with the history until then. `info` is there when a model call failed. */
+/** What went wrong, with the history until then. `info` is the library's own word, when there is one. */
 export type RunError = GaiError & Omit<RunResult, "response"> & { readonly info?: ErrorInfo };
 
 /**
@@ -34,66 +37,55 @@ export async function run<Ctx>(
   runtime: Runtime,
   { signal, ...options }: StreamOptions = {},
 ): Promise<Result<RunResult, RunError>> {
-  const { provider, systemPrompt = "", maxTokens, temperature, maxIterations } = agent.fields;
-  const { model, apiKey, streamFn = streamByProtocol } = provider;
-  const given = systemPrompt === "" ? messages : [shape.system(systemPrompt), ...messages];
-  const fail = (error: GaiError, more: Partial<RunError> = {}): Result<never, RunError> =>
-    err({ ...error, messages: given, iterations: 0, ...more } as RunError);
-  if (model === undefined) {
-    return fail({ type: "ApiError", code: "missing_model", message: `The provider ${provider.name} has no model.` });
-  }
+  const { provider, tools, systemPrompt, maxIterations, ...limits } = agent.fields;
+  const { name, model, apiKey, streamFn = streamByProtocol } = provider;
   const { clock = systemClock } = options;
-  const tools = agent.tools.filter((tool) => agent.findTool(tool.name) === tool).map(({ definition }) => definition);
-  const prompts = given.filter(({ role }) => role === "system").map(shape.textContent);
-  const wording: Wording = (name, text) => {
-    if (agent.findTool(name) === undefined) return `Unknown tool: ${name}`;
-    return `${/^(?:Not run: The|Invalid) arguments/.test(text) ? "Parse" : "Execution"} error: ${text}`;
+  const given = systemPrompt ? [shape.system(systemPrompt), ...messages] : messages;
+  const before = { messages: given, iterations: 0 };
+  if (model === undefined) {
+    const message = `The provider ${name} has no model: set one, or name it in new(apiKey, model).`;
+    return err({ type: "ApiError", code: "missing_model", message, ...before });
+  }
+  const wording: Wording = (tool, text) => {
+    if (agent.findTool(tool) === undefined) return `Unknown tool: ${tool}`;
+    const isParse = /^(?:Not run: The|Invalid) arguments/.test(text);
+    return errorToString({ type: isParse ? "ParseError" : "ExecutionError", message: text });
   };
+  const inShape = (list: AgentMessage[]): AgentMessage[] => list.map((message) => reworded(message, wording));
   let sendError: GaiError | undefined;
   const config: AgentLoopConfig = {
     maxRetries: 0,
     ...(apiKey !== undefined && { apiKey }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
+    ...limits,
     ...options,
     model: { ...model, compat: { ...model.compat, noStreaming: true } }, // a runtime gives whole responses
     fetch: toFetch(runtime, (error) => (sendError = error)),
     toolContext: ctx,
     toolExecution: "sequential",
     budget: { maxTurns: maxIterations },
-    convertToLlm: (list) => list.map((message) => reworded(message, wording)),
+    convertToLlm: inShape,
   };
   const context = {
-    systemPrompt: prompts.join("\n\n"),
-    messages: given.flatMap((message) => shape.toTranscript(message, clock.now())),
-    tools,
+    systemPrompt: systemPromptOf(given),
+    messages: given.flatMap((message) => toTranscript(message, clock.now())),
+    tools: tools.filter((tool) => agent.findTool(tool.name) === tool).map(({ definition }) => definition),
   };
-  let iterations = 0;
   try {
-    for await (const event of agentLoopContinue(context, config, signal, streamFn)) {
-      if (event.type === "turn_end") iterations++;
-      if (event.type !== "agent_end") continue;
-      const { error, reason } = event;
-      const added = shape.fromTranscript(event.messages.map((message) => reworded(message, wording)));
-      const about = { messages: [...given, ...added], iterations };
-      const last = event.messages.findLast((message) => message.role === "assistant");
-      const response = last && shape.toResponse(last);
-      const isCut = reason === "length" && response !== undefined && shape.hasToolCalls(response);
-      if (error === undefined && response !== undefined && !isCut) return ok({ response, ...about });
-      return fail(sendError ?? toGaiError(error), { ...about, ...(error && { info: error }) });
-    }
+    const end = await runToEnd(agentLoopContinue(context, config, signal, streamFn));
+    const answers = end.messages.filter((message) => message.role === "assistant");
+    const history = [...given, ...shape.fromTranscript(inShape(end.messages))];
+    const about = { messages: history, iterations: answers.length };
+    const failure = failureOf(end);
+    if (failure === undefined) return ok({ response: shape.toResponse(answers.at(-1) as AssistantMessage), ...about });
+    return err({ ...(sendError ?? toGaiError(failure, end.reason === "budget")), ...about, info: failure });
   } catch (error) {
-    return fail(toGaiError(error as BowlineError));
+    return err({ ...toGaiError(error as BowlineError), ...before });
   }
-  return fail(toGaiError(undefined));
 }
 
-function toGaiError(error: ErrorInfo | undefined): GaiError {
-  const { code = "length", message = "A token limit cut the calls of each answer.", status } = error ?? {};
+function toGaiError({ code, message, status }: ErrorInfo, isUsedUp = false): GaiError {
+  if (isUsedUp) return { type: "ApiError", code: "max_iterations", message: "Tool loop exceeded maximum iterations" };
   if (status !== undefined) return { type: "HttpError", status, message };
-  if (code === "budget_exceeded") {
-    return { type: "ApiError", code: "max_iterations", message: "Tool loop exceeded maximum iterations" };
-  }
   const isUnreadable = code === "unexpected_response" || code === "stream_corrupt" || code === "stream_truncated";
   return isUnreadable ? { type: "ParseError", message } : { type: "ApiError", code, message };
 }

@@ -15,13 +15,13 @@ export interface HttpResponse {
   readonly body: string;
 }
 
-type Send = (request: HttpRequest) => Result<HttpResponse, GaiError> | Promise<Result<HttpResponse, GaiError>>;
+type Sent = Result<HttpResponse, GaiError>;
 
 export interface Runtime {
-  readonly send: Send;
+  readonly send: (request: HttpRequest) => Sent | Promise<Sent>;
 }
 
-export const Runtime = { new: (send: Send): Runtime => ({ send }) };
+export const Runtime = { new: (send: Runtime["send"]): Runtime => ({ send }) };
 
 /** A runtime over `fetch`. A request without an answer is an `HttpError` of status 0 that keeps the cause in words. */
 export function fetchRuntime(fetch: typeof globalThis.fetch = globalThis.fetch): Runtime {
@@ -38,20 +38,15 @@ export function fetchRuntime(fetch: typeof globalThis.fetch = globalThis.fetch):
   });
 }
 
-/** The runtime as the wire's `fetch`. `onError` is told the error that the wire then sees as no connection. */
-export function toFetch(runtime: Runtime, onError: (error: GaiError) => void): typeof globalThis.fetch {
+/** The runtime as the wire's `fetch`, which takes an error for no connection. `onSent` is told the error of each request, if any. */
+export function toFetch(runtime: Runtime, onSent: (error?: GaiError) => void): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init);
-    const { method, url, headers, signal } = request;
-    const sent = await runtime.send({
-      method,
-      url,
-      headers: Object.fromEntries(headers),
-      body: await request.text(),
-      signal,
-    });
-    if (sent.ok) return new Response(sent.value.body || null, sent.value);
-    onError(sent.error);
-    throw new Error(sent.error.message);
+    const { method, url, signal } = request;
+    const headers = Object.fromEntries(request.headers);
+    const sent = await runtime.send({ method, url, headers, body: await request.text(), signal });
+    onSent(sent.ok ? undefined : sent.error);
+    if (!sent.ok) throw new Error(sent.error.message);
+    return new Response(sent.value.body || null, sent.value);
   };
 }

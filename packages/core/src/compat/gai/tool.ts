@@ -6,7 +6,7 @@ import { toJsonSchema, type JsonSchema } from "../../schema.ts";
 import { runCall } from "../run-call.ts";
 import { toToolCall } from "../transcript.ts";
 import type { Call } from "./message.ts";
-import { err, errorToString, ok, type Result, type ToolError } from "./result.ts";
+import { err, errorToString, type Result, type ToolError } from "./result.ts";
 
 type Outcome = Result<string, ToolError>;
 
@@ -24,56 +24,53 @@ export interface ToolResult {
   readonly content: Result<string, string>;
 }
 
-export class Tool<Ctx = unknown> {
+export interface Tool<Ctx = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly schemaJson: JsonSchema;
   /** As the loop runs it; `details` keeps the executor's result. */
   readonly definition: AgentTool;
-
-  private constructor(definition: AgentTool) {
-    this.definition = definition;
-  }
-
-  /** Throws `invalid_argument` for a name that no model takes, and for a schema that is not one of an object. */
-  static new<const Schema, Ctx = unknown>({ schema, execute, ...about }: ToolOptions<Schema, Ctx>): Tool<Ctx> {
-    const definition = defineTool({
-      ...about,
-      parameters: schema,
-      async execute(args, { context }) {
-        const result = await attempt(() => execute(context as Ctx, args));
-        const text = result.ok ? result.value : errorToString(result.error);
-        return { ...textResult(text), isError: !result.ok, details: result };
-      },
-    });
-    return new Tool(definition);
-  }
-
-  get name(): string {
-    return this.definition.name;
-  }
-  get description(): string {
-    return this.definition.description;
-  }
-  get schemaJson(): JsonSchema {
-    return toJsonSchema(this.definition.parameters, `tool "${this.name}"`);
-  }
-
   /** Parses and checks the arguments, then executes. */
-  async run(ctx: Ctx, argumentsJson: string): Promise<Outcome> {
-    const message = await runCall([this.definition], toToolCall(this.name, this.name, argumentsJson), ctx);
-    if (message.details !== undefined) return message.details as Outcome;
-    return err({ type: "ParseError", message: messageText(message) });
-  }
-
+  readonly run: (ctx: Ctx, argumentsJson: string) => Promise<Outcome>;
   /** The call's result under its id, whatever came of it. */
-  async executeCall(ctx: Ctx, { id: toolUseId, argumentsJson }: Call): Promise<ToolResult> {
-    const result = await this.run(ctx, argumentsJson);
-    return { toolUseId, content: result.ok ? ok(result.value) : err(errorToString(result.error)) };
-  }
+  readonly executeCall: (ctx: Ctx, call: Call) => Promise<ToolResult>;
 }
 
-async function attempt(work: () => Outcome | Promise<Outcome>): Promise<Outcome> {
-  try {
-    return await work();
-  } catch (error) {
-    return err({ type: "ExecutionError", message: error instanceof Error ? error.message : String(error) });
-  }
+export const Tool = {
+  /** Throws `invalid_argument` for a name that no model takes, and for a schema that is not one of an object. */
+  new<const Schema, Ctx = unknown>({ name, description, schema, execute }: ToolOptions<Schema, Ctx>): Tool<Ctx> {
+    const attempt = async (ctx: Ctx, args: InferSchema<Schema>): Promise<Outcome> => execute(ctx, args);
+    const definition = defineTool<Schema, Outcome, Ctx>({
+      name,
+      description,
+      parameters: schema,
+      async execute(args, { context }) {
+        const details = await attempt(context, args).catch(toOutcome);
+        return {
+          ...textResult(details.ok ? details.value : errorToString(details.error)),
+          isError: !details.ok,
+          details,
+        };
+      },
+    });
+    const run: Tool<Ctx>["run"] = async (ctx, argumentsJson) => {
+      const result = await runCall([definition], toToolCall(name, name, argumentsJson), ctx);
+      return (result.details as Outcome | undefined) ?? err({ type: "ParseError", message: messageText(result) });
+    };
+    return {
+      name,
+      description,
+      schemaJson: toJsonSchema(schema, `tool "${name}"`),
+      definition,
+      run,
+      async executeCall(ctx, { id: toolUseId, argumentsJson }) {
+        const result = await run(ctx, argumentsJson);
+        return { toolUseId, content: result.ok ? result : err(errorToString(result.error)) };
+      },
+    };
+  },
+};
+
+function toOutcome(thrown: unknown): Outcome {
+  return err({ type: "ExecutionError", message: thrown instanceof Error ? thrown.message : String(thrown) });
 }

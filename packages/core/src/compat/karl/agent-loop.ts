@@ -1,12 +1,14 @@
 /** karl's agent loop (seed 000): a generator of events over the one loop, which returns the final message. */
-import { agentLoopContinue } from "../../agent/index.ts";
+import { agentLoopContinue, type AgentLoopConfig as CoreConfig, type RunEndReason } from "../../agent/index.ts";
 import { systemClock } from "../../clock.ts";
 import { BowlineError, type ErrorInfo } from "../../errors.ts";
+import type { AssistantMessageEvent } from "../../llm/event.ts";
 import { messageText } from "../../llm/message.ts";
 import type { Compat, Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import type { Usage } from "../../llm/usage.ts";
 import { streamByProtocol } from "../../providers/by-protocol.ts";
-import { hasFailed, inWords, reworded, type Wording } from "../transcript.ts";
+import { failureOf } from "../run-end.ts";
+import { hasFailed, reworded, systemPromptOf, type Wording } from "../transcript.ts";
 import { fromToolCall, fromTranscript, toTranscript, type Message, type ToolCall } from "./message.ts";
 import { keepRefusal } from "./refusal.ts";
 import { toAgentTool, type ToolDefinition, type ToolResult } from "./tool.ts";
@@ -60,7 +62,8 @@ export async function* agentLoop(
   config: AgentLoopConfig,
 ): Events {
   try {
-    return yield* run(systemPrompt, userMessage, tools, config);
+    const given = typeof userMessage === "string" ? [{ role: "user", content: userMessage } as const] : userMessage;
+    return yield* run([{ role: "system", content: systemPrompt }, ...given], tools, config);
   } catch (error) {
     yield { type: "error", error: error as Error };
     throw error;
@@ -68,8 +71,7 @@ export async function* agentLoop(
 }
 
 async function* run(
-  systemPrompt: string,
-  userMessage: string | readonly Message[],
+  given: readonly Message[],
   tools: readonly ToolDefinition[],
   { model: id, baseUrl, apiFormat, compat, signal, ...config }: AgentLoopConfig,
 ): Events {
@@ -77,52 +79,34 @@ async function* run(
   const api = apiFormat === "anthropic" ? "anthropic-messages" : "openai-chat";
   const about = { id, name: id, api, provider: apiFormat, baseUrl, reasoning: true, ...(compat && { compat }) };
   const model: Model = { ...about, input: ["text", "image"] };
-  const given: readonly Message[] =
-    typeof userMessage === "string" ? [{ role: "user", content: userMessage }] : userMessage;
-  const system = [systemPrompt, ...given.filter(({ role }) => role === "system").map(messageText)];
   const context = {
-    systemPrompt: system.filter((text) => text !== "").join("\n\n"),
-    messages: given
-      .filter(({ role }) => role !== "system")
-      .flatMap((message) => toTranscript(message, model, clock.now())),
+    systemPrompt: systemPromptOf(given),
+    messages: given.flatMap((message) => toTranscript(message, model, clock.now())),
     tools: tools.map(toAgentTool),
   };
   const known = new Set(tools.map(({ name }) => name));
   const wording: Wording = (name, text) => (known.has(name) ? `Error: ${text}` : `Error: Tool "${name}" not found`);
   const refusal = keepRefusal(config);
   let rounds = -1;
-  const events = agentLoopContinue(
-    context,
-    {
-      maxRetries: 0,
-      ...config,
-      model,
-      fetch: refusal.fetch,
-      toolExecution: "sequential",
-      budget: { maxTurns: maxToolRounds + 1 },
-      convertToLlm(messages) {
-        rounds++;
-        return messages.map((message) => reworded(message, wording));
-      },
-      beforeToolCall: () => ({ block: rounds >= maxToolRounds, reason: "There are no rounds left for tools." }),
+  const loopConfig: CoreConfig = {
+    maxRetries: 0,
+    ...config,
+    model,
+    fetch: refusal.fetch,
+    toolExecution: "sequential",
+    budget: { maxTurns: maxToolRounds + 1 },
+    convertToLlm(messages) {
+      rounds++;
+      return messages.map((message) => reworded(message, wording));
     },
-    signal,
-    config.streamFn ?? streamByProtocol,
-  );
+    beforeToolCall: () => ({ block: rounds >= maxToolRounds, reason: "There are no rounds left for tools." }),
+  };
   let answer: Message | undefined;
   let failed = false;
-  for await (const event of events) {
+  for await (const event of agentLoopContinue(context, loopConfig, signal, config.streamFn ?? streamByProtocol)) {
     if (event.type === "turn_start") yield { type: "stream_start" };
     else if (event.type === "message_update") {
-      const part = event.assistantMessageEvent;
-      if (part.type === "text_delta") yield { type: "text_delta", delta: part.delta };
-      else if (part.type === "thinking_delta" && thinkingEvents) yield { type: "thinking_delta", delta: part.delta };
-      else if (part.type === "thinking_end" && thinkingEvents) yield { type: "thinking_end", text: part.content };
-      else if (part.type === "toolcall_end") {
-        const toolCall = fromToolCall(part.toolCall);
-        yield { type: "tool_call_start", toolCall };
-        yield { type: "tool_call_end", toolCall };
-      }
+      yield* streamed(event.assistantMessageEvent, thinkingEvents);
     } else if (event.type === "message_end" && event.message.role === "assistant") {
       failed = hasFailed(event.message);
       if (failed) continue;
@@ -135,17 +119,29 @@ async function* run(
     } else if (event.type === "tool_execution_start" && known.has(event.toolName)) {
       yield { type: "tool_execution_start", toolName: event.toolName, args: event.args };
     } else if (event.type === "tool_execution_end" && known.has(event.toolName)) {
-      const { toolName, isError, result } = event;
-      const worded = { content: inWords(toolName, result, wording), isError };
-      yield { type: "tool_execution_end", toolName, result: (result.details as ToolResult) ?? worded, isError };
+      const { toolName, isError } = event;
+      const { content = [], details } = event.result;
+      const text = wording(toolName, messageText({ content }));
+      const result = (details as ToolResult | undefined) ?? { content: [{ type: "text", text }], isError };
+      yield { type: "tool_execution_end", toolName, result, isError };
     } else if (event.type === "agent_end") {
-      const isCut = event.reason === "length" && answer?.tool_calls !== undefined;
-      if (event.error !== undefined || answer === undefined || isCut) throw toError(event.error, refusal.text());
+      const failure = failureOf(event);
+      if (failure !== undefined) throw toError(failure, event.reason, refusal.text());
       yield { type: "turn_end", ...usageOf(event.usage) };
-      return answer;
     }
   }
-  throw toError(undefined, undefined);
+  return answer as Message; // a run without a failure has one
+}
+
+function* streamed(part: AssistantMessageEvent, thinkingEvents: boolean): Generator<AgentEvent> {
+  if (part.type === "text_delta") yield { type: "text_delta", delta: part.delta };
+  else if (part.type === "thinking_delta" && thinkingEvents) yield { type: "thinking_delta", delta: part.delta };
+  else if (part.type === "thinking_end" && thinkingEvents) yield { type: "thinking_end", text: part.content };
+  else if (part.type === "toolcall_end") {
+    const toolCall = fromToolCall(part.toolCall);
+    yield { type: "tool_call_start", toolCall };
+    yield { type: "tool_call_end", toolCall };
+  }
 }
 
 function usageOf({ input, output, totalTokens: total, cacheRead = 0, cacheWrite = 0, cost }: Usage): {
@@ -160,9 +156,8 @@ function usageOf({ input, output, totalTokens: total, cacheRead = 0, cacheWrite 
   return Object.keys(usage).length > 0 ? { usage } : {};
 }
 
-function toError(error: ErrorInfo | undefined, refusal: string | undefined): BowlineError {
-  if (error === undefined) return new BowlineError("budget_exceeded", "A token limit cut the calls of each answer.");
-  if (error.code === "budget_exceeded") return new BowlineError(error.code, "The rounds for tools are used up.");
-  const { code, message, status } = error;
-  return new BowlineError(code, status === undefined ? message : `API error ${status}: ${refusal ?? message}`, error);
+function toError({ message, ...error }: ErrorInfo, reason: RunEndReason, refusal = message): BowlineError {
+  if (reason === "budget") return new BowlineError(error.code, "The rounds for tools are used up.");
+  const { code, status } = error;
+  return new BowlineError(code, status === undefined ? message : `API error ${status}: ${refusal}`, error);
 }

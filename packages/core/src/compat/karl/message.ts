@@ -31,7 +31,7 @@ export interface ToolCall {
   function: { name: string; arguments: string };
 }
 
-/** A message that was given, as the loop keeps it; `details` says that a result is not the loop's own word. */
+/** A message that was given, as the loop keeps it: it keeps no system prompt among them; `details` says that a result is not the loop's own word. */
 export function toTranscript(given: Message, model: Model, timestamp: number): core.Message[] {
   const { role, content, tool_calls = [], tool_call_id: toolCallId = "", name: toolName = "" } = given;
   const blocks: ContentBlock[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
@@ -39,6 +39,7 @@ export function toTranscript(given: Message, model: Model, timestamp: number): c
     if (type === "image") return [{ type, data, mimeType }];
     return type === "text" ? [{ type, text }] : [];
   });
+  if (role === "system") return [];
   if (role === "tool") {
     const isError = given.is_error === true;
     return [{ role: "toolResult", toolCallId, toolName, content: parts, details: given, isError, timestamp }];
