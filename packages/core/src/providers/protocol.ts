@@ -6,13 +6,26 @@ import type { BowlineError } from "../errors.ts";
 import type { Context } from "../llm/message.ts";
 import type { Compat, Model, StreamOptions } from "../llm/model.ts";
 import type { MessageWriter } from "../llm/writer.ts";
-import type { PostRequest } from "../transport/request.ts";
+
+/** A request as its wire has it. */
+export interface WireRequest {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  /** Sent as JSON. */
+  readonly body: Record<string, unknown>;
+}
 
 export interface Protocol {
   /** The name models carry in `api`. */
   readonly api: string;
-  /** The request, complete. Throws `invalid_argument` for what cannot be said on this wire. */
-  encode(model: Model, context: Context, options: StreamOptions): PostRequest;
+  /** The field of the body that lists the transcript. */
+  readonly transcript: string;
+  /**
+   * The request. `continued` says that others stand before these messages, which begin with a turn that calls tools and follows
+   * results: then the list has nothing that only its beginning has. Throws `invalid_argument` for what cannot be said on this
+   * wire.
+   */
+  encode(model: Model, context: Context, options: StreamOptions, continued?: boolean): WireRequest;
   /** The model as this wire knows it by now, from what its server refused. Absent: a wire that learns nothing. */
   asLearned?(model: Model): Model;
   /** The model as it is to be asked instead, when `error` says what was wrong with `asked`. */

@@ -11,12 +11,15 @@ import { backoffMs } from "../transport/retry.ts";
 import { postForStream, type ChunkVerdict, type PostRequest } from "../transport/request.ts";
 import { createStreamDecoder, type DecoderOptions, type StreamDecoder } from "./decoder.ts";
 import type { Protocol } from "./protocol.ts";
+import { createSettled, type FindSettled, type Settled } from "./settled.ts";
 
 /** What reads the bytes of one answer, as {@link StreamDecoder} does. */
 type Decoder = Pick<StreamDecoder, "message" | "started" | "ended" | "failure" | "push" | "end" | "fail">;
 
 /** One kind of model call: how it is asked, and what reads the answer. */
 export interface Wire extends Pick<Protocol, "encode" | "asLearned" | "learn"> {
+  /** Absent: every request is encoded whole. */
+  readonly settled?: FindSettled;
   createDecoder(model: Model, options: DecoderOptions): Decoder;
 }
 
@@ -29,7 +32,11 @@ const MAX_POOR_ANSWERS = 2;
 export function createStreamFn(
   protocol: Protocol,
 ): (model: Model, context: Context, options?: StreamOptions) => AssistantMessageEventStream {
-  const wire: Wire = { ...protocol, createDecoder: (model, facts) => createStreamDecoder(protocol, model, facts) };
+  const wire: Wire = {
+    ...protocol,
+    settled: createSettled(protocol),
+    createDecoder: (model, facts) => createStreamDecoder(protocol, model, facts),
+  };
   return (model, context, options = {}) => streamWire(wire, model, context, options);
 }
 
@@ -132,10 +139,24 @@ async function call(
 
 /** The request is made once, for all tries that nothing was learned between; a failure is kept so that it ends the stream rather than throwing. */
 async function prepare(wire: Wire, model: Model, context: Context, options: StreamOptions): Promise<PostRequest> {
-  const request = wire.encode(model, context, options);
+  const settled = options.onPayload ? undefined : wire.settled?.(model, context, options);
+  const rest = settled ? { ...context, messages: context.messages.slice(settled.count) } : context;
+  const request = wire.encode(model, rest, options, settled !== undefined);
   const body = { ...request.body, ...options.extraBody };
   const replaced = await callHook("onPayload", () => options.onPayload?.(body, model));
-  return { ...request, body: (replaced as Record<string, unknown> | undefined) ?? body };
+  return { ...request, body: settled ? toJson(body, settled) : JSON.stringify(replaced ?? body) };
+}
+
+/** The body as JSON; what is settled stands before what else its list holds. */
+function toJson(body: Record<string, unknown>, { field, text }: Settled): string {
+  let json = "";
+  for (const key of Object.keys(body)) {
+    const value: string | undefined = JSON.stringify(body[key]);
+    if (value === undefined) continue;
+    json += `${json === "" ? "{" : ","}${JSON.stringify(key)}:`;
+    json += key === field ? `[${text}${value.slice(1)}` : value;
+  }
+  return `${json}}`;
 }
 
 /** The cause is left behind: it may say what the message no longer does. */

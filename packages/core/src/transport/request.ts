@@ -7,8 +7,8 @@ import { errorOfResponse } from "./http-error.ts";
 export interface PostRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
-  /** Sent as JSON. */
-  readonly body: Record<string, unknown>;
+  /** JSON. */
+  readonly body: string;
 }
 
 /** What a chunk brought: content, only signs of life, or the end of the answer (the rest of the body is not wanted). */
@@ -43,6 +43,13 @@ export interface PostOptions {
   readonly onChunk: (chunk: Uint8Array) => ChunkVerdict;
 }
 
+/** How long something may take, and what is said of a server that takes longer. */
+interface Limit {
+  readonly ms: number;
+  readonly fault: string;
+  since: number;
+}
+
 const MAX_REDIRECTS = 3;
 const DRAIN_MS = 500;
 /** How much of a refusal is read: more than any reason takes. */
@@ -54,46 +61,54 @@ export async function postForStream(request: PostRequest, options: PostOptions):
   const { clock, fetch, fresh } = options; // called without a receiver: browsers refuse `fetch` as a method of another object
   const controller = new AbortController();
   const { signal } = controller; // its reason is always an error of ours
-  const ends = [
-    onAbort(options.signal, () => controller.abort(new BowlineError("aborted", "The request was aborted."))),
-  ];
+  const release = onAbort(options.signal, () =>
+    controller.abort(new BowlineError("aborted", "The request was aborted.")),
+  );
+  const limits = new Set<Limit>();
+  let timerAt = Infinity;
+  let stopTimer = (): void => {};
+  let leave = (): void => {};
+  let forget = (): void => {};
   let failing = "Could not reach";
   let refusal: Response | undefined;
   let words = "";
   let failure: BowlineError | undefined;
   try {
     // A custom fetch may ignore its signal.
-    const stopped = new Promise<never>((_, reject) => onAbort(signal, () => reject(signal.reason)));
+    const stopped = new Promise<never>((_, reject) => (forget = onAbort(signal, () => reject(signal.reason))));
     await Promise.race([exchange(), stopped]);
   } catch (error) {
     failure = signal.reason ?? (isBowlineError(error) ? error : connectionError(error, `${failing} ${url}`));
   } finally {
-    for (const end of ends) end();
+    stopTimer();
+    leave();
+    forget(); // fetch keeps the signal for long, and would keep all of this call
+    release();
   }
   if (refusal && failure?.code !== "aborted") throw errorOf(refusal); // it is one, whatever became of its words
   if (failure) throw failure;
 
   async function exchange(): Promise<void> {
     limit(options.totalMs, "did not finish within", options.begunAt);
-    limit(options.firstByteMs, "sent no answer for");
+    const silence = limit(options.firstByteMs, "sent no answer for");
     const response = await send();
     failing = "Lost the connection to";
-    ends.pop()?.(); // the limit of the headers
+    limits.delete(silence);
     if (!response.ok) refusal = response;
-    const decoder = new TextDecoder();
+    const decoder = refusal && new TextDecoder();
     const reader = response.body?.getReader();
     if (reader === undefined) return;
     let isComplete = false;
     // How what is left ends is of no interest.
-    ends.push(() => void (isComplete ? drain(reader, clock) : reader.cancel()).catch(() => {}));
-    const touch = limit(options.idleMs, "sent nothing for");
-    const touchProgress = limit(options.progressMs, "sent no content for");
+    leave = () => void (isComplete ? drain(reader, clock) : reader.cancel()).catch(() => {});
+    const idle = limit(options.idleMs, "sent nothing for");
+    const progress = limit(options.progressMs, "sent no content for");
     for (;;) {
       const { done, value } = await reader.read();
       signal.throwIfAborted();
       if (done) return;
-      touch();
-      if (refusal) {
+      idle.since = clock.now();
+      if (decoder) {
         words += decoder.decode(value, { stream: true });
         if (words.length < MAX_REFUSAL_LENGTH) continue;
         return;
@@ -101,7 +116,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
       const verdict = options.onChunk(value);
       isComplete = verdict === "complete";
       if (isComplete) return;
-      if (verdict === "progress") touchProgress();
+      if (verdict === "progress") progress.since = idle.since;
     }
   }
 
@@ -115,30 +130,40 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     return new BowlineError("unexpected_response", message, { status });
   }
 
-  /**
-   * Limits silence: fires `ms` after the last call of what it returns, or after `last`; 0 never. The timer re-arms itself lazily:
-   * calls are cheap.
-   */
-  function limit(ms: number, fault: string, last = clock.now()): () => void {
+  /** Limits the time since now, or since `since`; 0 ms is no limit. */
+  function limit(ms: number, fault: string, since = clock.now()): Limit {
     signal.throwIfAborted(); // the exchange goes on by itself for a moment: nothing may be begun that nobody ends
-    let cancel = (): void => {};
-    const check = (): void => {
-      const rest = last + ms - clock.now();
-      if (rest > 0) cancel = clock.setTimer(rest, check);
-      else
-        controller.abort(new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }));
-    };
-    if (ms > 0) check();
-    ends.push(() => cancel());
-    return () => (last = clock.now());
+    const made = { ms, fault, since };
+    if (ms > 0) limits.add(made);
+    watch();
+    return made;
+  }
+
+  /** One timer for all limits. What moves a limit on leaves it alone, so that this costs a chunk nothing. */
+  function watch(): void {
+    const now = clock.now();
+    let next = Infinity;
+    for (const { ms, fault, since } of limits) {
+      next = Math.min(next, since + ms);
+      if (since + ms > now) continue;
+      return controller.abort(
+        new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }),
+      );
+    }
+    if (next >= timerAt) return;
+    stopTimer();
+    timerAt = next;
+    stopTimer = clock.setTimer(next - now, () => {
+      timerAt = Infinity;
+      watch();
+    });
   }
 
   /** Asks, also where a redirect of the same origin points that keeps method and body (Q229): keys go nowhere else. */
   async function send(): Promise<Response> {
     // By their names in lower case: a caller's own header replaces ours, where fetch would send both.
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]),
-    );
+    const headers: Record<string, string> = {};
+    for (const name of Object.keys(request.headers)) headers[name.toLowerCase()] = request.headers[name] ?? "";
     if (fresh) headers.connection = "close";
     let target = url;
     for (let redirects = 0; ; redirects++) {
@@ -146,7 +171,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
       const response = await fetch(target, {
         method: "POST",
         headers,
-        body: JSON.stringify(request.body),
+        body: request.body,
         redirect: "manual", // a followed 302 turns the POST into a GET whose page would pass for an answer
         signal,
         ...(fresh && { keepalive: false }), // the default, but Bun takes it for this
@@ -176,8 +201,9 @@ async function drain(reader: ReadableStreamDefaultReader, clock: Clock): Promise
 
 /** Where to ask again; undefined when the answer is another, or the target is not of this origin. */
 function redirectOf({ status, headers }: Response, url: string): string | undefined {
+  if (status !== 307 && status !== 308) return undefined;
   const location = headers.get("location");
-  if ((status !== 307 && status !== 308) || location === null || !URL.canParse(location, url)) return undefined;
+  if (location === null || !URL.canParse(location, url)) return undefined;
   const { origin, href } = new URL(location, url);
   return origin === new URL(url).origin ? href : undefined;
 }

@@ -9,6 +9,7 @@ import { MessagesReader } from "./response.ts";
 /** The wire as pure functions: a request from a context, events from bytes. */
 export const anthropicMessages: Protocol = {
   api: "anthropic-messages",
+  transcript: "messages",
   encode,
   createReader: (writer, facts) => new MessagesReader(writer, facts),
 };

@@ -29,7 +29,7 @@ interface Turn {
 
 export const nameLimits: NameLimits = { idLength: 64, nameLength: 128 };
 
-export function encodeMessages(messages: readonly Message[], model: Model): WireMessage[] {
+export function encodeMessages(messages: readonly Message[], model: Model, continued: boolean): WireMessage[] {
   const replay = toReplay(messages, model, nameLimits);
   const whole = sendable(replay);
   const turns: Turn[] = [];
@@ -41,7 +41,7 @@ export function encodeMessages(messages: readonly Message[], model: Model): Wire
       last.content.push(...turn.content);
     } else if (turn.results.length + turn.content.length > 0) turns.push(turn);
   }
-  if (turns[0]?.role === "assistant") turns.unshift(opening());
+  if (!continued && turns[0]?.role === "assistant") turns.unshift(opening());
   trimLast(turns.at(-1));
   return turns.map(({ role, results, content }) => {
     if (results.length === 0) return { role, content };

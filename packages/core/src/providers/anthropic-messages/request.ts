@@ -9,7 +9,7 @@ import {
   type ToolChoice,
 } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
-import type { PostRequest } from "../../transport/request.ts";
+import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";
 import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
@@ -25,8 +25,8 @@ const MIN_BUDGET = 1024;
 const budgets: Record<Level, number> = { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 };
 const efforts: Record<Level, string> = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "max" };
 
-export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
-  const messages = encodeMessages(context.messages, model);
+export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
+  const messages = encodeMessages(context.messages, model, continued);
   assertSendable(messages); // what another server's blocks leave may be nothing
   const system = wellFormed(context.systemPrompt ?? "");
   const { effort, ...limits } = encodeLimits(model, options, messages);

@@ -28,7 +28,7 @@ export function isGemini3(id: string): boolean {
   return version !== null && Number(version[1] ?? 3) >= 3;
 }
 
-export function encodeContents(messages: readonly Message[], model: Model): WireContent[] {
+export function encodeContents(messages: readonly Message[], model: Model, continued: boolean): WireContent[] {
   const turns: Turn[] = [];
   const turn = (role: Turn["role"]): Turn => {
     let last = turns.at(-1);
@@ -46,7 +46,7 @@ export function encodeContents(messages: readonly Message[], model: Model): Wire
       if (parts.length > 0) turn("model").parts.push(...parts);
     }
   }
-  if (turns[0]?.role === "model") turns.unshift(opening);
+  if (!continued && turns[0]?.role === "model") turns.unshift(opening);
   return turns.map(({ role, results, parts }) => ({
     role,
     parts: role === "model" && isRecent ? signFirstCall(parts) : [...results, ...parts],

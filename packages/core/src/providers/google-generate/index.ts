@@ -9,6 +9,7 @@ import { GenerateReader } from "./response.ts";
 /** The wire as pure functions: a request from a context, events from bytes. */
 export const googleGenerate: Protocol = {
   api: "google-generate",
+  transcript: "contents",
   encode,
   createReader: (writer, facts) => new GenerateReader(writer, facts),
 };

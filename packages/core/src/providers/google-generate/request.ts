@@ -9,7 +9,7 @@ import {
   type ToolChoice,
 } from "../../llm/model.ts";
 import { toJsonSchema, type JsonSchema } from "../../schema.ts";
-import type { PostRequest } from "../../transport/request.ts";
+import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";
 import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
 import { allowedChoice } from "../tool-names.ts";
@@ -24,8 +24,8 @@ const budgets: Record<Level, number> = { minimal: 512, low: 2048, medium: 8192, 
 /** Not every model knows MINIMAL, and none more than HIGH. */
 const levels: Record<Level, string> = { minimal: "LOW", low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH" };
 
-export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
-  const contents = encodeContents(context.messages, model);
+export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
+  const contents = encodeContents(context.messages, model, continued);
   assertSendable(contents); // what another server's blocks leave may be nothing
   const system = wellFormed(context.systemPrompt ?? "");
   const generationConfig = encodeConfig(model, options, (context.tools ?? []).length > 0);

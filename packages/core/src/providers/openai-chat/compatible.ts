@@ -14,9 +14,8 @@ import {
   type ThinkingLevel,
 } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
-import type { PostRequest } from "../../transport/request.ts";
 import { adaptSchema } from "../adapt-schema.ts";
-import type { Protocol } from "../protocol.ts";
+import type { Protocol, WireRequest } from "../protocol.ts";
 import { createStreamFn } from "../stream.ts";
 import { isStrictSchema } from "../strict-schema.ts";
 import { allowedChoice, toWireName } from "../tool-names.ts";
@@ -29,6 +28,7 @@ import { createTaggedReader } from "./tagged-reader.ts";
 
 export const openaiCompatible: Protocol = {
   api: "openai-chat",
+  transcript: "messages",
   encode,
   ...createLearning(),
   createReader(writer, facts) {
@@ -47,9 +47,14 @@ export const streamOpenaiCompatible: (
   options?: StreamOptions,
 ) => AssistantMessageEventStream = createStreamFn(openaiCompatible) satisfies StreamFn;
 
-function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
+function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
   const { compat = {} } = model;
-  const { url, headers, body } = encodeReference(model, adaptContext(context, compat), adaptOptions(options, model));
+  const { url, headers, body } = encodeReference(
+    model,
+    adaptContext(context, compat),
+    adaptOptions(options, model),
+    continued,
+  );
   const messages = list(body.messages) as WireMessage[];
   const key = cacheKeyOf(options);
   return {

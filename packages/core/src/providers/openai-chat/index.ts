@@ -12,6 +12,7 @@ export { openaiCompatible, streamOpenaiCompatible } from "./compatible.ts";
 /** The wire as pure functions: a request from a context, events from bytes. */
 export const openaiChat: Protocol = {
   api: "openai-chat",
+  transcript: "messages",
   encode,
   createReader: createChatReader,
 };

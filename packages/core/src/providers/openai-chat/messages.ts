@@ -12,10 +12,10 @@ export const nameLimits: NameLimits = { idLength: 40, nameLength: 64 };
 /** Where servers put reasoning; the first that holds text wins, and it goes back under the same name (Q082, Q083). */
 export const reasoningFields: readonly string[] = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
-export function encodeMessages(model: Model, context: Context): WireMessage[] {
+export function encodeMessages(model: Model, context: Context, continued: boolean): WireMessage[] {
   const wire: WireMessage[] = [];
   const system = wellFormed(context.systemPrompt ?? "");
-  if (system.trim() !== "") wire.push({ role: model.compat?.systemRole ?? "system", content: system });
+  if (!continued && system.trim() !== "") wire.push({ role: model.compat?.systemRole ?? "system", content: system });
   let images: UserContent[] = [];
   const say = (parts: readonly UserContent[]): unknown => wire.push({ role: "user", content: encodeParts(parts) });
   const flushImages = (): void => {

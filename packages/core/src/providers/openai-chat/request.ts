@@ -3,20 +3,20 @@ import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
-import type { PostRequest } from "../../transport/request.ts";
+import type { WireRequest } from "../protocol.ts";
 import { joinUrl, wellFormed } from "../replay.ts";
 import { toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, nameLimits, type WireMessage } from "./messages.ts";
 
 export { nameLimits, reasoningFields } from "./messages.ts";
 
-export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
+export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
   const { compat = {} } = model;
   const tools = context.tools ?? [];
   const apiKey = options.apiKey?.trim();
   const body: Record<string, unknown> = defined({
     model: model.id,
-    messages: encodeMessages(model, context),
+    messages: encodeMessages(model, context, continued),
     stream: true,
     stream_options: compat.streamUsage === false ? undefined : { include_usage: true },
     [compat.maxTokensField ?? "max_tokens"]: options.maxTokens,

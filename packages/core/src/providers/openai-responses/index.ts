@@ -9,6 +9,7 @@ import { ResponsesReader } from "./response.ts";
 /** The wire as pure functions: a request from a context, events from bytes. */
 export const openaiResponses: Protocol = {
   api: "openai-responses",
+  transcript: "input",
   encode,
   createReader: (writer, facts) => new ResponsesReader(writer, facts),
 };

@@ -2,7 +2,7 @@
 import type { Context, Tool } from "../../llm/message.ts";
 import { supportsOutput, type Compat, type Model, type StreamOptions, type ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
-import type { PostRequest } from "../../transport/request.ts";
+import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";
 import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
 import { isStrictSchema } from "../strict-schema.ts";
@@ -14,7 +14,7 @@ type Json = Record<string, unknown>;
 /** The longest key that the server takes. */
 const CACHE_KEY_LENGTH = 64;
 
-export function encode(model: Model, context: Context, options: StreamOptions): PostRequest {
+export function encode(model: Model, context: Context, options: StreamOptions): WireRequest {
   const input = encodeInput(context.messages, model, options.extraBody?.store === true);
   assertSendable(input); // what another server's items leave may be nothing
   const instructions = wellFormed(context.systemPrompt ?? "");

@@ -2,7 +2,7 @@
 import { BowlineError } from "../../errors.ts";
 import type { Context } from "../../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamFn, StreamOptions, StreamTimeouts } from "../../llm/model.ts";
-import type { PostRequest } from "../../transport/request.ts";
+import type { WireRequest } from "../protocol.ts";
 import { DEFAULT_TIMEOUTS, streamWire } from "../stream.ts";
 import { toProxyBody } from "./body.ts";
 import { ProxyDecoder } from "./decoder.ts";
@@ -42,7 +42,7 @@ export function streamProxy(
 
 streamProxy satisfies StreamFn;
 
-function encode(model: Model, context: Context, options: ProxyStreamOptions): PostRequest {
+function encode(model: Model, context: Context, options: ProxyStreamOptions): WireRequest {
   const token = required(options.authToken, "authToken");
   const proxyUrl = required(options.proxyUrl, "proxyUrl");
   return {

@@ -1,0 +1,168 @@
+/**
+ * What of a transcript was encoded for an earlier request, so that a turn of a long run costs what is new in it. It is sent again
+ * only after all that its encoding read was compared: a transcript may be edited between two requests, in place, too.
+ */
+import { toolCallsOf, type Context, type Message, type ToolCall } from "../llm/message.ts";
+import type { Model, StreamOptions } from "../llm/model.ts";
+import type { Protocol } from "./protocol.ts";
+import { isWireId } from "./tool-names.ts";
+
+/** The first `count` messages as items of a list of the body, under `field`: the JSON of each, with a comma behind it. */
+export interface Settled {
+  readonly field: string;
+  readonly count: number;
+  readonly text: string;
+}
+
+/** Finds what is settled of a context, if anything is. */
+export type FindSettled = (model: Model, context: Context, options: StreamOptions) => Settled | undefined;
+
+interface Memory extends Settled {
+  count: number;
+  text: string;
+  /** What else the items were made of. */
+  readonly setting: readonly unknown[];
+  /** What the encoder read of the messages, in order. */
+  readonly values: unknown[];
+  /** The ids of the calls: one that comes again is another on the wire. */
+  readonly ids: Set<string>;
+  /** How often it was of use; below 0 the transcript changes too much to remember it. */
+  worth: number;
+}
+
+/** The longest id that every wire takes as it is. */
+const ID_LENGTH = 40;
+
+const object = Symbol("object");
+const list = Symbol("list");
+const end = Symbol("end");
+
+/** Remembers each transcript for as long as its first message is kept. What has no tools is too short to remember. */
+export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | "transcript">): FindSettled {
+  const memories = new WeakMap<Message, Memory>();
+  return (model, context, options) => {
+    const { messages, systemPrompt, tools = [] } = context;
+    const [first] = messages;
+    const { [transcript]: replaced, store } = options.extraBody ?? {};
+    // Ids that count the calls depend on what came before.
+    const isOwn = replaced === undefined && model.compat?.callIdDigits === undefined;
+    if (first === undefined || tools.length === 0 || !isOwn) return undefined;
+    const setting = [JSON.stringify(model), systemPrompt, store];
+    const memory = memories.get(first);
+    if (memory === undefined || !isSame(memory, setting, messages)) {
+      const worth = Math.min(memory?.worth ?? 1, 1) - 1;
+      memories.set(first, { field: transcript, count: 0, text: "", setting, values: [], ids: new Set(), worth });
+      return undefined;
+    }
+    if (memory.count > 0) {
+      if (!isTurn(messages, memory.count)) return undefined; // no longer: it is not compared
+      memory.worth += 1;
+    }
+    if (memory.worth >= 0) extend(memory, messages, (piece) => encodeItems(piece, memory.count > 0));
+    const isKnown = memory.count > 0 && areNew(messages.slice(memory.count).flatMap(callsOf), memory.ids);
+    return isKnown ? memory : undefined;
+
+    function encodeItems(piece: Message[], continued: boolean): unknown {
+      // Marks for a cache move on with each request.
+      return encode(
+        model,
+        { ...(systemPrompt !== undefined && { systemPrompt }), messages: piece },
+        { ...options, cacheRetention: "none" },
+        continued,
+      ).body[transcript];
+    }
+  };
+}
+
+function isSame({ count, setting, values }: Memory, now: readonly unknown[], messages: readonly Message[]): boolean {
+  if (setting.some((value, index) => value !== now[index])) return false;
+  let at = 0;
+  let same = true;
+  const compare = (value: unknown): void => {
+    if (values[at++] !== value) same = false;
+  };
+  for (const message of messages.slice(0, count)) {
+    visit(message, compare);
+    if (!same) return false;
+  }
+  return true;
+}
+
+/** Whether a turn begins here that follows another's results, and calls tools itself: nothing joins it to what was before. */
+function isTurn(messages: readonly Message[], index: number): boolean {
+  const message = messages[index];
+  if (message === undefined || messages[index - 1]?.role !== "toolResult") return false;
+  return !isCut(message) && callsOf(message).length > 0;
+}
+
+/** Takes in what is before the last turn of calls. */
+function extend(memory: Memory, messages: readonly Message[], encode: (piece: Message[]) => unknown): void {
+  const { count, ids, values } = memory;
+  const until = messages.findLastIndex((_, index) => isTurn(messages, index));
+  const piece = messages.slice(count, Math.max(count, until));
+  const own = piece.flatMap(callsOf);
+  if (!standsAlone(piece) || !areNew(own, ids)) return;
+  let text = "";
+  for (const item of encode(piece) as unknown[]) text += `${JSON.stringify(item)},`; // may throw
+  for (const message of piece) visit(message, (value) => values.push(value));
+  for (const { id } of own) ids.add(id);
+  memory.text += text;
+  memory.count = until;
+}
+
+function isCut(message: Message): boolean {
+  return message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted");
+}
+
+/** Whether its encoding is that of the same messages among others: it is whole turns, and what follows begins another. */
+function standsAlone(piece: readonly Message[]): boolean {
+  let at = 0;
+  let isWhole = false;
+  while (at < piece.length) {
+    const message = piece[at++] as Message;
+    if (message.role !== "assistant") continue;
+    isWhole = !isCut(message);
+    for (const part of message.content) {
+      if (part.type === "opaque") return false; // may belong to one elsewhere
+      if (part.type !== "toolCall") continue;
+      const result = piece[at++];
+      if (result?.role !== "toolResult" || result.toolCallId !== part.id) return false;
+    }
+  }
+  return isWhole;
+}
+
+function callsOf(message: Message): ToolCall[] {
+  return message.role === "assistant" ? toolCallsOf(message) : [];
+}
+
+/** Whether the ids go out as they are. */
+function areNew(calls: readonly ToolCall[], taken: ReadonlySet<string>): boolean {
+  const ids = new Set(calls.map(({ id }) => id));
+  return ids.size === calls.length && calls.every(({ id }) => !taken.has(id) && isWireId(id, ID_LENGTH));
+}
+
+/** Gives all of a message but what no wire sends, so that messages that differ never give the same. */
+function visit(message: Message, give: (value: unknown) => void): void {
+  for (const key in message) {
+    if (key === "details" || key === "usage") continue;
+    give(key);
+    visitValue(message[key as keyof Message], give);
+  }
+  give(end);
+}
+
+function visitValue(value: unknown, give: (value: unknown) => void): void {
+  if (typeof value !== "object" || value === null) return give(value);
+  if (Array.isArray(value)) {
+    give(list);
+    for (const item of value) visitValue(item, give);
+  } else {
+    give(object);
+    for (const key in value) {
+      give(key);
+      visitValue((value as Record<string, unknown>)[key], give);
+    }
+  }
+  give(end);
+}
