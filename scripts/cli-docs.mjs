@@ -65,6 +65,28 @@ With \`--json\` a list has an object a line: \`id\`, \`title\`, \`createdAt\`, \
 ${serveHelp().trimEnd()}
 \`\`\`
 
+With \`--json\` one line goes to standard output, when the server is ready, and nothing else ever (here over several lines):
+
+\`\`\`json
+{
+  "type": "ready",
+  "url": "http://127.0.0.1:18789",
+  "host": "127.0.0.1",
+  "port": 18789,
+  "pid": 4711,
+  "version": "${version}",
+  "isExposed": false,
+  "token": { "file": "/home/ada/.local/share/bowline/gateway/token" },
+  "workspace": "/home/ada/.local/share/bowline/workspace",
+  "made": ["AGENTS.md", "SOUL.md", "TOOLS.md"],
+  "notices": [{ "agent": "assistant", "message": "… has no key (…): the practice model answers, which is no LLM." }]
+}
+\`\`\`
+
+The token itself is never in it, since such lines end up in logs: \`token\` says where it is, a \`file\` that only its owner may read
+or the \`variable\` \`BOWLINE_TOKEN\`. The page is at \`<url>/#token=<token>\`. \`made\` are files of the workspace that were not there,
+\`notices\` what a person would be told of agents. Why it cannot start is said on standard error, as it is without, and so is its end.
+
 ## bowline replay
 
 \`\`\`

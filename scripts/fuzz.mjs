@@ -1,4 +1,5 @@
-// npm run fuzz: 100,000 frames that no client should send, with one healthy client beside them; exit 1 with what was found.
+// npm run fuzz: 100,000 frames and requests that no client should send, with one healthy client beside them; exit 1 with what was
+// found.
 // `-- --frames=3000` sends fewer, `--seed=N` the same ones again.
 import { parseArgs } from "node:util";
 import { fuzz, inMegabytes } from "../packages/bowline/test/fuzz/fuzz.ts";
@@ -22,11 +23,13 @@ process.stderr.write("\n");
 const { faults, tenths, waits } = report;
 const seconds = (performance.now() - started) / 1000;
 const [p50, p99, most] = waits.map((ms) => ms.toFixed(1));
-console.log(`${report.frames} frames on ${report.connections} connections in ${seconds.toFixed(0)} s`);
+console.log(
+  `${report.frames} frames and ${report.requests} requests on ${report.connections} connections in ${seconds.toFixed(0)} s`,
+);
 console.log(`memory of the server after each tenth, MB: ${tenths.map(({ rss }) => inMegabytes(rss)).join(" ")}`);
 console.log(`of that objects and buffers, MB: ${tenths.map(({ used }) => inMegabytes(used)).join(" ")}`);
 console.log(
-  `the server's loop was held for ${report.heldMs.toFixed(0)} ms at most; ${cpuOf(report)} µs of processor a frame`,
+  `the server's loop was held for ${report.heldMs.toFixed(0)} ms at most; ${cpuOf(report)} µs of processor for each`,
 );
 console.log(
   `a healthy client waited ${p50} ms (median), ${p99} ms (p99), ${most} ms (most); ${report.healthyRuns} runs`,
@@ -39,10 +42,10 @@ console.log(
 );
 process.exit(faults.length === 0 ? 0 : 1);
 
-function show({ frames: sent, connections, faults: found }) {
-  process.stderr.write(`\r${sent} of ${frames} frames, ${connections} connections, ${found.length} faults `);
+function show({ frames: sent, requests, connections, faults: found }) {
+  process.stderr.write(`\r${sent + requests} of ${frames}, ${connections} connections, ${found.length} faults `);
 }
 
-function cpuOf({ cpuMs, frames: sent }) {
-  return ((cpuMs * 1000) / sent).toFixed(0);
+function cpuOf({ cpuMs, frames: sent, requests }) {
+  return ((cpuMs * 1000) / (sent + requests)).toFixed(0);
 }

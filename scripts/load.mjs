@@ -1,5 +1,5 @@
-// npm run load: a thousand clients on two hundred runs at a time for a minute, beside a bare server of ws under the same load; exit 1
-// when a client lost, repeated or missed anything. `-- --quick` is a tenth of it for seconds, `--json` prints all figures.
+// npm run load: a thousand clients, and a hundred readers over HTTP, on two hundred runs at a time for a minute, beside a bare server
+// of ws under the same load; exit 1 when one of them lost, repeated or missed anything. `-- --quick` is a tenth of it for seconds, `--json` prints all figures.
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { runLoad } from "../packages/bowline/test/load/run-load.ts";
@@ -15,7 +15,7 @@ if (!(shape.seconds >= 1)) {
   process.exit(2);
 }
 const files = execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).trim();
-const needed = shape.sockets + shape.slow + 500;
+const needed = shape.sockets + shape.streams + shape.slow + 500;
 if (files !== "unlimited" && Number(files) < needed) {
   console.error(
     `A process may have ${files} files open here, and the server needs ${needed}: run \`ulimit -n ${needed}\` first.`,
@@ -30,9 +30,9 @@ else print(report);
 process.exit(report.faults.length === 0 ? 0 : 1);
 
 function print({ gateway, bare, faults }) {
-  const { sockets, slow, runs, deltas, paceMs, seconds } = shape;
+  const { sockets, streams, slow, runs, deltas, paceMs, seconds } = shape;
   console.log(
-    `${sockets} clients and ${slow} slow ones, ${runs} runs at a time, each ${deltas} deltas, one in ${paceMs} ms; ${seconds} s\n`,
+    `${sockets} clients, ${streams} over HTTP and ${slow} slow ones, ${runs} runs at a time, each ${deltas} deltas, one in ${paceMs} ms; ${seconds} s\n`,
   );
   const ms = (value) => `${value.toFixed(1)} ms`;
   const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
@@ -42,6 +42,8 @@ function print({ gateway, bare, faults }) {
     row("delta latency, median", ({ p50 }) => p50, ms),
     row("delta latency, p99", ({ p99 }) => p99, ms),
     row("delta latency, most", ({ most }) => most, ms),
+    row("over HTTP, median", ({ streams: { p50 } }) => p50, ms),
+    row("over HTTP, p99", ({ streams: { p99 } }) => p99, ms),
     row(
       "frames a second",
       ({ framesPerSecond }) => framesPerSecond,

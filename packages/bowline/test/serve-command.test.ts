@@ -27,6 +27,9 @@ describe("bowline serve", () => {
     assert.deepEqual(await readdir(home.path), ["data"], "nothing is made in the current folder");
     const token = (await readFile(join(home.path, "data", "gateway", "token"), "utf8")).trim();
     assert.ok(server.said().includes(`Open ${server.url}/#token=${token}\n`), server.said());
+    await server.until(
+      /^assistant: .*practice model.*\nFor a real model set its key, also in \.env, .* AGENTS\.md\.\n/m,
+    );
     const health = await fetch(`${server.url}/health`);
     const { status, version } = (await health.json()) as { status: string; version: string };
     assert.deepEqual([health.status, status], [200, "ok"]);
@@ -102,6 +105,55 @@ describe("bowline serve", () => {
     );
     assert.match(server.said(), /^b: nobody\/y names no provider that is known/m);
     assert.ok(!server.said().includes("sk-ant-0123456789"));
+  });
+});
+
+describe("bowline serve --json", () => {
+  it("prints one line when it is ready, which says where it is, where its token is, and what a person would be told", async () => {
+    await using home = await temporary();
+    await using server = await started(home.path, ["--port", "0", "--json"]);
+    const ready = JSON.parse(server.stdout()) as Record<string, unknown>;
+    const file = join(home.path, "data", "gateway", "token");
+    const port = Number(new URL(server.url).port);
+    const { version, notices, ...rest } = ready;
+    assert.deepEqual(rest, {
+      type: "ready",
+      url: `http://127.0.0.1:${port}`,
+      host: "127.0.0.1",
+      port,
+      isExposed: false,
+      workspace: join(home.path, "data", "workspace"),
+      made: ["AGENTS.md", "SOUL.md", "TOOLS.md"],
+      pid: server.child.pid,
+      token: { file },
+    });
+    assert.match(String(version), /^\d+\.\d+\.\d+/);
+    const [{ agent, message } = { agent: "", message: "" }] = notices as { agent: string; message: string }[];
+    assert.equal(agent, "assistant");
+    assert.match(message, /has no key \(ANTHROPIC_API_KEY is not set\): the practice model answers/);
+    const token = (await readFile(file, "utf8")).trim();
+    assert.ok(!server.said().includes(token), "the token is in no line");
+    const headers = { authorization: `Bearer ${token}` };
+    assert.equal((await fetch(`${server.url}/api/runs/x/events`, { headers })).status, 404, "it answers to its token");
+    server.child.kill("SIGTERM");
+    assert.deepEqual(await server.end(), [0, null]);
+    assert.equal(server.stdout().split("\n").length, 2, "nothing else on standard output");
+    assert.match(server.said(), /\nStopping; runs that are open go on with the next start\.\n$/);
+  });
+
+  it("names the variable that the token was given in, and never what it holds", async () => {
+    await using home = await temporary();
+    const env = { BOWLINE_TOKEN: "a-secret-of-mine", BOWLINE_READ_TOKEN: "another-secret" };
+    await using server = await started(home.path, ["--port", "0", "--json", "--host", "0.0.0.0", "--expose"], env);
+    const ready = JSON.parse(server.stdout()) as Record<string, unknown>;
+    assert.deepEqual([ready.token, ready.isExposed], [{ variable: "BOWLINE_TOKEN" }, true]);
+    assert.ok(!/a-secret-of-mine|another-secret/.test(server.said()));
+  });
+
+  it("prints no line when it cannot start, but why on standard error", async () => {
+    const ended = await bowline(["serve", "--json", "--host", "0.0.0.0", "--port", "0"]);
+    assert.deepEqual([ended.code, ended.stdout], [1, ""]);
+    assert.match(ended.stderr, /^bowline: 0\.0\.0\.0 can be reached by other machines: .*\n$/);
   });
 });
 

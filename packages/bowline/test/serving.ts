@@ -10,8 +10,9 @@ const LIMIT_MS = 30_000;
 export interface Started extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly url: string;
-  /** What it has printed so far, on both. */
+  /** What it has printed so far, on both, and on standard output alone. */
   said(): string;
+  stdout(): string;
   /** Resolves when it has printed this. */
   until(pattern: RegExp): Promise<void>;
   /** Its exit code, and the signal if that ended it. */
@@ -35,20 +36,23 @@ export async function started(
     () => clearTimeout(limit),
     () => {},
   );
-  let said = "";
+  let [said, stdout] = ["", ""];
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
+  child.stdout.on("data", (text) => (stdout += text));
   const until = async (pattern: RegExp): Promise<void> => {
     while (!pattern.test(said)) {
       await Promise.race([once(child.stdout, "data"), ended]);
       if (child.exitCode !== null || child.signalCode !== null) assert.fail(`it ended: ${said}`);
     }
   };
-  await until(/^Workspace: .*\n/m);
+  const isJson = args.includes("--json");
+  await until(isJson ? /^\{.*\}\n/m : /^Workspace: .*\n/m);
   return {
     until,
     child,
-    url: /^Listening on (\S+)/m.exec(said)?.[1] ?? "",
+    url: (isJson ? /"url":"([^"]+)"/ : /^Listening on (\S+)/m).exec(said)?.[1] ?? "",
     said: () => said,
+    stdout: () => stdout,
     end: () => ended,
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");

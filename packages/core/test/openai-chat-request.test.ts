@@ -6,7 +6,7 @@ import { supportsOutput, type Compat, type Model, type StreamOptions } from "../
 import { openaiChat, openaiCompatible } from "../src/providers/openai-chat/index.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import type { PostRequest } from "../src/transport/request.ts";
+import type { WireRequest } from "../src/providers/protocol.ts";
 
 type Json = Record<string, unknown>;
 
@@ -38,7 +38,7 @@ function ask(
   context: Partial<Context> = {},
   options: StreamOptions = {},
   protocol: Protocol = openaiCompatible,
-): PostRequest {
+): WireRequest {
   return protocol.encode(model, { messages: [user("Hi")], ...context }, options);
 }
 const body = (...args: Parameters<typeof ask>): Json => ask(...args).body;

@@ -12,6 +12,7 @@ export const serveOptions: readonly Option[] = [
     value: "provider/model",
     help: "ask this when an agent's own model has no key; also BOWLINE_FALLBACK",
   },
+  { name: "json", help: "print one JSON object when it is ready, in place of lines for a person" },
   { name: "help", short: "h", help: "show this help" },
 ];
 
@@ -21,6 +22,7 @@ export interface ServeCommand {
   readonly exposed: boolean;
   readonly workspace?: string;
   readonly fallback?: string;
+  readonly json: boolean;
   readonly help: boolean;
 }
 
@@ -38,6 +40,7 @@ export function parseServeOptions(args: readonly string[]): ServeCommand {
     throw new UsageError(`--port takes a number up to 65535, not ${JSON.stringify(port)}.`);
   return {
     exposed: values.expose === true,
+    json: values.json === true,
     help: values.help === true,
     ...(port !== undefined && { port: Number(port) }),
     ...(host !== undefined && { host }),

@@ -1,5 +1,5 @@
 /** `bowline serve`: agents behind a socket, until it is told to stop. */
-import { serve as startServing, type ServeOptions } from "../gateway/serve.ts";
+import { serve as startServing, type Served, type ServeOptions } from "../gateway/serve.ts";
 import { CommandError, exitCode, explained } from "./exit.ts";
 import { serveHelp } from "./help.ts";
 import { onSignal } from "./on-signal.ts";
@@ -8,22 +8,25 @@ import { oneLine } from "./terminal.ts";
 
 /** Gives the exit code when a signal ended it. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function serve(args: readonly string[], host: NodeJS.Process, version: string): Promise<number> {
-  const { help, ...options } = parseServeOptions(args);
+  const { help, json, ...options } = parseServeOptions(args);
   if (help) {
     host.stdout.write(serveHelp());
     return exitCode.done;
   }
   const stopped = untilStopped(host);
-  const served = await start({
-    ...options,
-    version,
-    env: host.env,
-    print: (line) => void host.stdout.write(`${oneLine(line, 1000)}\n`),
-  });
+  const print = (line: string): void => void host.stdout.write(`${oneLine(line, 1000)}\n`);
+  const served = await start({ ...options, version, env: host.env, ...(!json && { print }) });
+  if (json) host.stdout.write(`${readyLine(served, host.pid, version)}\n`);
   await stopped;
-  host.stdout.write("Stopping; runs that are open go on with the next start.\n");
+  (json ? host.stderr : host.stdout).write("Stopping; runs that are open go on with the next start.\n");
   await served.close();
   return exitCode.done;
+}
+
+/** For the program that started it. The token is not in it: such lines are kept in logs. */
+function readyLine(served: Served, pid: number, version: string): string {
+  const { url, host, port, isExposed, tokenFrom: token, workspace, made, notices } = served;
+  return JSON.stringify({ type: "ready", url, host, port, pid, version, isExposed, token, workspace, made, notices });
 }
 
 async function start(options: ServeOptions): ReturnType<typeof startServing> {

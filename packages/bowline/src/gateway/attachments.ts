@@ -1,9 +1,9 @@
 /** Images that go with a message: held to the limits, to what the model takes, and put into its content. */
 import { createHash } from "node:crypto";
-import type { ImageContent, Model, TextContent } from "@bowline/core";
+import type { ImageContent, Model, TextContent, UserMessage } from "@bowline/core";
 import { GatewayError } from "./gateway-error.ts";
 import type { GatewayLimits } from "./limits.ts";
-import type { Attachment } from "./protocol.ts";
+import type { Attachment, ImageInfo } from "./protocol.ts";
 
 type Attachments = readonly Attachment[] | undefined;
 
@@ -26,6 +26,15 @@ export function contentOf(text: string, attachments: Attachments = []): string |
   if (attachments.length === 0) return text;
   const images = attachments.map(({ mimeType, data }): ImageContent => ({ type: "image", mimeType, data }));
   return [{ type: "text", text }, ...images];
+}
+
+/** What is told of images; undefined when there are none. */
+export function imagesOf(content: Attachments | UserMessage["content"] = []): readonly ImageInfo[] | undefined {
+  if (typeof content === "string") return undefined;
+  const images = content.flatMap((part) =>
+    "data" in part ? [{ mimeType: part.mimeType, bytes: bytesOf(part.data) }] : [],
+  );
+  return images.length === 0 ? undefined : images;
 }
 
 /** Tells attachments from others, and is short. */

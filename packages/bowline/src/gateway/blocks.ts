@@ -2,6 +2,7 @@
 import type { ToolResultMessage } from "@bowline/core";
 import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
 import type { SessionMessage } from "@bowline/core/session";
+import { imagesOf } from "./attachments.ts";
 import type { EventFrame } from "./frame.ts";
 import type { Block } from "./protocol.ts";
 import { partsOf } from "./shown-message.ts";
@@ -14,9 +15,11 @@ const MAX_OUTPUT = 20_000;
 /** Folds one event in. A delta costs the same however long the text is. */
 export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void {
   switch (event) {
-    case "chat.user":
-      blocks.push({ type: "user", text: data.text });
+    case "chat.user": {
+      const { text, messageId, images } = data;
+      blocks.push({ type: "user", text, ...(messageId !== undefined && { messageId }), ...(images && { images }) });
       break;
+    }
     case "chat.delta":
     case "chat.thinking": {
       const { turn, text } = data;
@@ -46,6 +49,7 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
         Object.assign(call, { state: isError ? "failed" : "done", output: cut(output), durationMs });
       break;
     }
+    case "chat.queued":
     case "chat.turn":
     case "chat.notice":
     case "chat.snapshot":
@@ -66,7 +70,10 @@ export function blocksOf(messages: readonly SessionMessage[]): Block[] {
   const blocks: Block[] = [];
   let turn = 0;
   for (const message of messages) {
-    if (message.role === "user") blocks.push({ type: "user", text: messageText(message as UserMessage) });
+    if (message.role === "user") {
+      const images = imagesOf((message as UserMessage).content);
+      blocks.push({ type: "user", text: messageText(message as UserMessage), ...(images && { images }) });
+    }
     if (message.role === "toolResult") {
       const { toolCallId, isError, content } = message as ToolResultMessage;
       const output = cut(messageText({ content }));

@@ -18,7 +18,7 @@ export async function readHistory(
   store: Store,
   filter: SecretFilter,
   { sessionKey, limit = DEFAULT_LIMIT, before }: Params<"chat.history">,
-): Promise<Result<"chat.history">> {
+): Promise<Omit<Result<"chat.history">, "waiting">> {
   const entries = await messageEntries(store, sessionKey);
   const at = before === undefined ? -1 : entries.findIndex(({ id }) => id === before);
   const earlier = at < 0 ? entries : entries.slice(0, at);

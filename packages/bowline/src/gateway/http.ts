@@ -1,15 +1,15 @@
 /** The gateway over plain HTTP: health, and the same runs with server-sent events for those without sockets. */
+import type { ServerResponse } from "node:http";
+import type { HttpBindings } from "@hono/node-server";
 import { Hono, type Context } from "hono";
 import { issuesOf } from "./check.ts";
-import { isTerminal } from "./run-log.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
-import { errorNumbers, type Scope } from "./frame.ts";
-import type { Listener, Listeners } from "./listeners.ts";
+import { errorNumbers, type FrameError, type Scope } from "./frame.ts";
+import type { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
 import { isAllowedOrigin } from "./origin.ts";
-import type { Frame } from "./outbox.ts";
-import type { EventName, SendParams } from "./protocol.ts";
-import type { RunLog } from "./run-log.ts";
+import type { SendParams } from "./protocol.ts";
+import { streamRun } from "./run-stream.ts";
 import { methods } from "./schema.ts";
 import { scopeOf, type FailedTries, type Tokens } from "./tokens.ts";
 
@@ -19,10 +19,16 @@ interface HttpOptions {
   readonly failures: FailedTries;
   readonly listeners: Listeners;
   readonly isLoopback: boolean;
+  /** Whether there is room for one that stays. */
+  readonly hasRoom: () => boolean;
+  /** Those that read a run. */
+  readonly streams: Set<ServerResponse>;
   readonly page: ((request: Request) => Response | Promise<Response>) | undefined;
 }
 
-const statuses: Readonly<Record<number, 400 | 401 | 403 | 404 | 409 | 429>> = {
+type Asked = Context<{ Bindings: HttpBindings }>;
+
+const statuses: Readonly<Record<number, number>> = {
   [errorNumbers.parse]: 400,
   [errorNumbers.bad_request]: 400,
   [errorNumbers.bad_params]: 400,
@@ -33,19 +39,20 @@ const statuses: Readonly<Record<number, 400 | 401 | 403 | 404 | 409 | 429>> = {
   [errorNumbers.busy]: 429,
 };
 
-export function createHttp(options: HttpOptions): (request: Request) => Response | Promise<Response> {
-  const { context, isLoopback, page } = options;
+export function createHttp(
+  options: HttpOptions,
+): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
+  const { context, isLoopback, page, listeners, hasRoom, streams } = options;
   const { limits, clock, startedAt, version, runs } = context;
-  const app = new Hono();
-  app.onError((error, http) => {
-    const frame = toFrameError(error);
-    const { retryAfterMs } = frame.data ?? {};
-    if (retryAfterMs !== undefined) http.header("retry-after", String(Math.ceil(retryAfterMs / 1000)));
-    return http.json({ error: frame }, statuses[frame.code] ?? 500);
-  });
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.onError((error) => toResponse(toFrameError(error)));
   app.use(async (http, next) => {
     const { origin, host } = Object.fromEntries(http.req.raw.headers);
-    if (!isAllowedOrigin({ origin, host }, isLoopback)) return http.text("Forbidden", 403);
+    if (!isAllowedOrigin({ origin, host }, isLoopback))
+      throw new GatewayError(
+        "forbidden",
+        "Pages of other origins, and names that are not this server's, are not let in.",
+      );
     return next();
   });
   app.get("/health", (http) => http.json({ status: "ok", version, uptimeMs: clock.now() - startedAt }));
@@ -60,20 +67,31 @@ export function createHttp(options: HttpOptions): (request: Request) => Response
     const runId = http.req.param("id");
     const log = await runs.log(runId, http.req.query("sessionKey") ?? runs.sessionOf(runId) ?? "");
     if (log === undefined) throw new GatewayError("not_found", "There is no such run; give its sessionKey, too.");
-    const last = Number(http.req.header("last-event-id") ?? http.req.query("seq"));
-    return new Response(streamOf(log, Number.isInteger(last) ? last : undefined, options), {
-      headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
-    });
+    const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
+    if (http.req.method === "HEAD") return new Response(null, { headers });
+    if (!hasRoom()) throw new GatewayError("busy", "Too many are connected.", { retryable: true });
+    const { outgoing } = http.env as { readonly outgoing: ServerResponse };
+    streams.add(outgoing);
+    outgoing.once("close", () => streams.delete(outgoing));
+    const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
+    const cutOff = (): void => void outgoing.destroy();
+    return new Response(streamRun(log, seq, { listeners, maxBytes: limits.maxBufferedBytes, cutOff }), { headers });
   });
-  app.all("/api/*", (http) => http.json({ error: new GatewayError("not_found", "There is nothing here.").frame }, 404));
+  app.all("/api/*", () => toResponse(new GatewayError("not_found", "There is nothing here.").frame));
   app.notFound(async (http) => (page === undefined ? http.text("Not found", 404) : page(http.req.raw)));
-  return (request) => app.fetch(request);
+  return (request, bindings) => app.fetch(request, bindings);
+}
+
+/** A refusal with the status that its number has. */
+export function toResponse(error: FrameError): Response {
+  const { retryAfterMs } = error.data ?? {};
+  const headers = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+  return Response.json({ error }, { status: statuses[error.code] ?? 500, headers });
 }
 
 /** The scope of the request's token. Throws `unauthorized`, or `busy` after too many wrong ones. */
-function admit(http: Context, { tokens, failures }: HttpOptions): Scope {
-  const { incoming } = (http.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
-  const address = incoming?.socket?.remoteAddress ?? "";
+function admit(http: Asked, { tokens, failures }: HttpOptions): Scope {
+  const address = http.env.incoming.socket.remoteAddress ?? "";
   const retryAfterMs = failures.waitOf(address);
   if (retryAfterMs > 0) throw new GatewayError("busy", "Too many wrong tokens.", { retryable: true, retryAfterMs });
   const token = /^Bearer (.+)$/i.exec(http.req.header("authorization") ?? "")?.[1];
@@ -83,7 +101,7 @@ function admit(http: Context, { tokens, failures }: HttpOptions): Scope {
   throw new GatewayError("unauthorized", "The request needs the token: Authorization: Bearer …");
 }
 
-async function bodyOf(http: Context, maxBytes: number): Promise<SendParams> {
+async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
   const length = Number(http.req.header("content-length"));
   if (!(length <= maxBytes))
     throw new GatewayError("bad_request", `A body says its length, ${maxBytes} bytes at most.`);
@@ -98,38 +116,7 @@ async function bodyOf(http: Context, maxBytes: number): Promise<SendParams> {
   return body as SendParams;
 }
 
-/** The run's events after `seq`, then those that come, to its last. A reader that is too slow is cut off: it can go on from there. */
-function streamOf(
-  log: RunLog,
-  seq: number | undefined,
-  { context, listeners }: HttpOptions,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let leave = (): void => {};
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        const send = (event: EventName, frame: Frame): void => {
-          const { data } = JSON.parse(frame.json) as { data: { seq?: number } };
-          const id = data.seq === undefined ? "" : `id: ${data.seq}\n`;
-          controller.enqueue(encoder.encode(`${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
-          const isSlow = -(controller.desiredSize ?? 0) > context.limits.maxBufferedBytes;
-          if (!isTerminal(event) && !isSlow) return;
-          leave();
-          controller.close();
-        };
-        const listener: Listener = {
-          event: (event, frame) => {
-            if (frame.runId === log.runId) send(event, frame);
-          },
-        };
-        leave = () => listeners.delete(listener);
-        listeners.add(listener);
-        listeners.subscribe(listener, log.sessionKey);
-        for (const { event, frame } of log.since(seq)) send(event, frame);
-      },
-      cancel: () => leave(),
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
-  );
+/** What is no whole number says nothing. */
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -37,9 +37,10 @@ export class Lane {
     return this.#lastTime;
   }
 
-  /** Resolves when a run has ended, or was given up before it began. */
-  nextEnd(): Promise<void> {
-    return new Promise((resolve) => void this.#awaitingEnd.push(resolve));
+  /** Resolves when nothing runs or waits. */
+  async idle(): Promise<void> {
+    while (this.current !== undefined || this.waiting.length > 0)
+      await new Promise<void>((resolve) => void this.#awaitingEnd.push(resolve));
   }
 
   noteEnd(): void {

@@ -79,7 +79,10 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     const runIds = await runs.abort(params);
     return { result: { aborted: runIds.length > 0, runIds } };
   },
-  "chat.history": async ({ store, filter }, params) => ({ result: await readHistory(store, filter, params) }),
+  "chat.history": async ({ store, filter, runs }, params) => {
+    const history = await readHistory(store, filter, params);
+    return { result: { ...history, waiting: runs.waitingIn(params.sessionKey) } };
+  },
   "chat.subscribe": async ({ runs }, { sessionKey, runId, seq }, caller) => {
     const asked = runId === undefined ? undefined : await runs.log(runId, sessionKey);
     const missing: RunInfo[] =

@@ -8,14 +8,16 @@ export type Frame = PlainFrame | DeltaFrame;
 
 interface PlainFrame {
   readonly json: string;
-  /** The run it belongs to, if it is an event of one. */
+  /** The run it belongs to, if it is an event of one, and its number there. */
   readonly runId?: string;
+  readonly seq?: number;
 }
 
 /** Can be joined with the one before. */
 interface DeltaFrame {
   readonly json: string;
   readonly runId: string;
+  readonly seq: number;
   readonly event: "chat.delta" | "chat.thinking";
   readonly delta: EventData<"chat.delta">;
 }

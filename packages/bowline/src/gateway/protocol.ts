@@ -61,9 +61,32 @@ export interface RunInfo {
   readonly seq: number;
 }
 
+/** Of an image that went with a message. */
+export interface ImageInfo {
+  readonly mimeType: string;
+  readonly bytes: number;
+}
+
+interface UserText {
+  readonly text: string;
+  /** As in {@link WaitingMessage}; absent for what was read from the transcript. */
+  readonly messageId?: string;
+  readonly images?: readonly ImageInfo[];
+}
+
+/** A message that is accepted and not in the transcript yet. */
+export interface WaitingMessage {
+  /** Its idempotency key, or what stands for that; with `send` it is the id of the run that it will begin. */
+  readonly messageId: string;
+  /** `send` waits for its turn, `steer` and `followUp` for the run that goes on, `held` goes in with the next message. */
+  readonly kind: "send" | "steer" | "followUp" | "held";
+  readonly text: string;
+  readonly images?: readonly ImageInfo[];
+}
+
 /** A piece of what a run has said so far. */
 export type Block =
-  | { readonly type: "user"; readonly text: string }
+  | (UserText & { readonly type: "user" })
   | { readonly type: "text"; readonly turn: number; readonly text: string }
   | { readonly type: "thinking"; readonly turn: number; readonly text: string }
   | {
@@ -190,7 +213,13 @@ export interface Methods {
   };
   "chat.history": {
     params: SessionParams & { readonly limit?: number; readonly before?: string };
-    result: { readonly sessionKey: SessionKey; readonly messages: readonly HistoryEntry[]; readonly hasMore: boolean };
+    result: {
+      readonly sessionKey: SessionKey;
+      readonly messages: readonly HistoryEntry[];
+      readonly hasMore: boolean;
+      /** What will be in it, in order. */
+      readonly waiting: readonly WaitingMessage[];
+    };
   };
   /**
    * From now on the session's events. For the run that goes on, and for `runId`, what came after `seq` is sent at once; where that is
@@ -243,7 +272,9 @@ interface CallData extends RunEventData {
 /** Each event's data. Those with a `seq` go to who subscribed the session; the others, and approvals, to everyone. */
 export interface Events {
   /** A message of the user went in: the one that began the run, or one that steered it. */
-  "chat.user": RunEventData & { readonly text: string };
+  "chat.user": RunEventData & UserText;
+  /** A message waits: for its turn, as the first event of its own run, or for the run's next step. */
+  "chat.queued": RunEventData & WaitingMessage;
   "chat.delta": DeltaData;
   "chat.thinking": DeltaData;
   "chat.tool_call": CallData & { readonly input: unknown };

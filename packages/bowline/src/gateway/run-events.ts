@@ -7,6 +7,7 @@ import {
   type ErrorInfo,
   type Usage,
 } from "@bowline/core";
+import { imagesOf } from "./attachments.ts";
 import { cut } from "./blocks.ts";
 import type { ErrorKind, TokenCounts } from "./protocol.ts";
 import type { RunLog } from "./run-log.ts";
@@ -18,8 +19,20 @@ const MAX_RESULT = 100_000;
 
 const failed: ErrorInfo = { code: "internal_error", message: "The run failed.", retryable: false };
 
-/** A listener for one run's events. `turn` is that of its first answer. Approvals are not its concern. */
-export function createRunEvents(log: RunLog, filter: SecretFilter, turn: number): (event: AgentEvent) => void {
+interface RunEventsOptions {
+  readonly filter: SecretFilter;
+  /** Of the run's first answer. */
+  readonly turn: number;
+  /** Of a user's message, as the client knows it. */
+  readonly idOf: (message: unknown) => string | undefined;
+}
+
+/** A listener for one run's events. Approvals are not its concern. */
+export function createRunEvents(
+  log: RunLog,
+  { filter, turn: first, idOf }: RunEventsOptions,
+): (event: AgentEvent) => void {
+  let turn = first;
   const [text, thinking] = [filter.stream(), filter.stream()];
   const add = (event: "chat.delta" | "chat.thinking", shown: string): void => {
     if (shown !== "") log.append(event, { turn, text: shown });
@@ -39,7 +52,11 @@ export function createRunEvents(log: RunLog, filter: SecretFilter, turn: number)
         break;
       }
       case "message_end":
-        if (event.message.role === "user") log.append("chat.user", { text: filter.text(messageText(event.message)) });
+        if (event.message.role === "user") {
+          const [messageId, images] = [idOf(event.message), imagesOf(event.message.content)];
+          const more = { ...(messageId !== undefined && { messageId }), ...(images !== undefined && { images }) };
+          log.append("chat.user", { text: filter.text(messageText(event.message)), ...more });
+        }
         if (event.message.role !== "assistant") break;
         flush();
         log.append("chat.turn", turnOf(event.message, turn));

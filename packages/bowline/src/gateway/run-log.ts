@@ -80,8 +80,8 @@ export class RunLog {
     const json = JSON.stringify({ event, data });
     const frame: Frame =
       event === "chat.delta" || event === "chat.thinking"
-        ? { json, runId, event, delta: data as EventData<"chat.delta"> }
-        : { json, runId };
+        ? { json, runId, seq, event, delta: data as EventData<"chat.delta"> }
+        : { json, runId, seq };
     this.#frames.push({ seq, frame, event });
     this.#length += json.length;
     this.#total += json.length;
@@ -103,7 +103,7 @@ export class RunLog {
     const seq = this.#next - 1 - this.#terminal().length;
     const blocks = snapshotBlocks(this.#blocks, this.#options.maxSnapshot ?? MAX_SNAPSHOT);
     const data: EventData<"chat.snapshot"> = { runId, sessionKey, seq, state, blocks };
-    return { json: JSON.stringify({ event: "chat.snapshot", data }), runId };
+    return { json: JSON.stringify({ event: "chat.snapshot", data }), runId, seq };
   }
 
   #terminal(): { readonly frame: Frame; readonly event: RunEventName }[] {

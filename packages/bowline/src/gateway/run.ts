@@ -17,6 +17,7 @@ import type { Backend, Host } from "./host.ts";
 import type { Incoming } from "./incoming.ts";
 import { createRunEvents, fail } from "./run-events.ts";
 import { RunLog } from "./run-log.ts";
+import { toWaiting } from "./waiting-message.ts";
 
 /** Tools that ignore an abort are waited for this long, in milliseconds. */
 const ABORT_GRACE_MS = 1000;
@@ -68,6 +69,21 @@ export class Run {
     this.#agent?.abort();
   }
 
+  /** What was given to it and is not in the transcript yet, but for its own message. */
+  get waiting(): readonly Incoming[] {
+    if (this.#isOver || isTerminalState(this.log)) return [];
+    const all = [...this.#onTheWay.values(), ...this.#steering.map(({ incoming }) => incoming)];
+    return all.filter((incoming) => incoming !== this.first);
+  }
+
+  /** Tells who follows it that a message waits: its own, before it begins, or one that was added and is not in yet. */
+  announce(incoming: Incoming | undefined = this.first): void {
+    const isOwn = incoming === this.first;
+    if (incoming === undefined || (isOwn ? this.log.state !== "queued" : !this.waiting.includes(incoming))) return;
+    const { pending } = incoming;
+    this.log.append("chat.queued", toWaiting(pending, isOwn ? "send" : pending.kind, this.#host.filter));
+  }
+
   /** A message for the run that goes on. */
   add(kind: "steer" | "followUp", incoming: Incoming): void {
     this.#steering.push({ kind, incoming });
@@ -96,9 +112,10 @@ export class Run {
         log.continueFrom(interrupted.seq ?? 0, filter.value(blocksOf(kept)));
       }
       if (backend.notice !== undefined) log.append("chat.notice", backend.notice);
-      agent.subscribe((event) => this.#noteArrival(event));
       agent.subscribe(ofRun(log.runId, approvals.listener(agent, log)));
-      agent.subscribe(ofRun(log.runId, createRunEvents(log, filter, turn)));
+      const idOf = (message: unknown): string | undefined => this.#onTheWay.get(message)?.pending.id;
+      agent.subscribe(ofRun(log.runId, createRunEvents(log, { filter, turn, idOf })));
+      agent.subscribe((event) => this.#noteArrival(event));
       this.#agent = agent;
       agent.state.model = this.#backend.model;
       const prompts = first === undefined ? [] : [...held, first];

@@ -3,15 +3,18 @@ import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
 import { incomingOf, type Incoming } from "./incoming.ts";
-import { Lane } from "./lane.ts";
+import type { Lane } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
 import type { PendingMessage } from "./pending.ts";
-import type { RunInfo, SendParams, SendResult } from "./protocol.ts";
+import type { RunInfo, SendParams, SendResult, WaitingMessage } from "./protocol.ts";
 import { reviveRun, wasStarted } from "./revive.ts";
 import { Run } from "./run.ts";
 import { RunCap } from "./run-cap.ts";
 import { isOpen, RunMemory } from "./run-memory.ts";
 import type { RunLog } from "./run-log.ts";
 import { agentOf } from "./session-agent.ts";
+import { settledWithin } from "./settled-within.ts";
+import { waitingIn } from "./waiting-message.ts";
 
 export interface Accepted {
   readonly result: SendResult;
@@ -25,7 +28,7 @@ type Kind = "send" | "steer" | "followUp";
 
 export class Runs {
   readonly #host: Host;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes: Lanes;
   readonly #memory: RunMemory;
   readonly #cap: RunCap;
   readonly #running = new Set<Promise<void>>();
@@ -33,6 +36,7 @@ export class Runs {
 
   constructor(host: Host) {
     this.#host = host;
+    this.#lanes = new Lanes(host.store, 2 * host.limits.maxConnections);
     this.#memory = new RunMemory(host);
     this.#cap = new RunCap(host.limits.maxRuns);
   }
@@ -43,18 +47,17 @@ export class Runs {
 
   /** The session's lane, for who wants to write to it. */
   lane(key: string): Lane {
-    const known = this.#lanes.get(key);
-    if (known !== undefined) return known;
-    const lane = new Lane(key, this.#host.store);
-    this.#lanes.set(key, lane);
-    // Lanes that nobody uses are let go when there are many.
-    if (this.#lanes.size > 2 * this.#host.limits.maxConnections)
-      for (const [other, { isIdle }] of this.#lanes) if (isIdle && other !== key) this.#lanes.delete(other);
-    return lane;
+    return this.#lanes.of(key);
   }
 
   ofSession(key: string): RunInfo[] {
     return this.#of(key).map(({ log }) => log.info);
+  }
+
+  /** What is accepted and not in the session's transcript yet. */
+  waitingIn(key: string): WaitingMessage[] {
+    const lane = this.#lanes.known(key);
+    return lane === undefined ? [] : waitingIn(lane, this.#host.filter);
   }
 
   /** The log of a run that is known, or that its session still knows. */
@@ -74,7 +77,7 @@ export class Runs {
   }
 
   currentLog(sessionKey: string): RunLog | undefined {
-    return this.#lanes.get(sessionKey)?.current?.log;
+    return this.#lanes.known(sessionKey)?.current?.log;
   }
 
   /** Takes a message. What it gives is on the disk: a crash loses nothing that a client was told of. */
@@ -92,7 +95,7 @@ export class Runs {
   /** Ends a run, or all of a session. Gives the ids of those that ran or waited, when those that waited cannot come back. */
   async abort({ sessionKey, runId }: { readonly sessionKey?: string; readonly runId?: string }): Promise<string[]> {
     const key = sessionKey ?? (runId === undefined ? undefined : this.#memory.log(runId)?.sessionKey);
-    const lane = key === undefined ? undefined : this.#lanes.get(key);
+    const lane = key === undefined ? undefined : this.#lanes.known(key);
     if (lane === undefined) return [];
     const isMeant = ({ log }: Run): boolean => runId === undefined || log.runId === runId;
     const waiting = lane.waiting.filter(isMeant);
@@ -112,9 +115,7 @@ export class Runs {
 
   /** Resolves when nothing of the session runs or waits. */
   async idle(key: string): Promise<void> {
-    const lane = this.#lanes.get(key);
-    if (lane === undefined) return;
-    while (lane.current !== undefined || lane.waiting.length > 0) await lane.nextEnd();
+    await this.#lanes.known(key)?.idle();
   }
 
   /** Takes up what an earlier process did not finish. */
@@ -132,24 +133,22 @@ export class Runs {
       else if (kind !== "send" && next !== undefined) next.add(kind, incoming);
       else {
         const first = state === "open" ? undefined : incoming;
-        this.#enqueue(lane, new Run(this.#host, { runId: id, sessionKey }, agent, first)).isReady = true;
+        const run = this.#enqueue(lane, new Run(this.#host, { runId: id, sessionKey }, agent, first));
+        run.isReady = true;
+        run.announce();
       }
       const runId = kind === "send" ? id : (next?.log.runId ?? id);
       this.#memory.know(id, { runId, sessionKey, status: "in_flight" });
     }
-    for (const lane of this.#lanes.values()) this.#pump(lane);
+    for (const lane of this.#lanes.all) this.#pump(lane);
   }
 
   /** The process ends. Runs that are open stay so, and are taken up again by the next. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    const lanes = [...this.#lanes.values()];
-    await Promise.all(lanes.map(async ({ current, session }) => current?.interrupt(session)));
+    await Promise.all(this.#lanes.all.map(async ({ current, session }) => current?.interrupt(session)));
     // Commands that run are ended with their runs; a tool that ignores that is not waited for.
-    let stop = (): void => {};
-    const late = new Promise<void>((resolve) => (stop = this.#host.clock.setTimer(CLOSE_MS, resolve)));
-    await Promise.race([Promise.allSettled(this.#running), late]);
-    stop();
+    await settledWithin(CLOSE_MS, this.#running, this.#host.clock);
   }
 
   async #accept(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
@@ -172,8 +171,10 @@ export class Runs {
       const pending = { ...about, agentId: agent.id };
       await this.#host.pending.add(pending);
       if (!current.isOver) {
-        current.add(kind, incomingOf(pending));
-        return { result: { runId: current.log.runId, sessionKey, status: "steered" }, start: () => {} };
+        const incoming = incomingOf(pending);
+        current.add(kind, incoming);
+        const start = (): void => current.announce(incoming);
+        return { result: { runId: current.log.runId, sessionKey, status: "steered" }, start };
       }
     }
     if (lane.waiting.length >= this.#host.limits.maxQueuedRuns)
@@ -196,6 +197,7 @@ export class Runs {
         run.isReady = true;
         this.#cap.keep(run);
         this.#pump(lane);
+        if (lane.waiting.includes(run)) run.announce();
       },
     };
   }
@@ -211,7 +213,7 @@ export class Runs {
   }
 
   #of(key: string): Run[] {
-    const { current, waiting = [] } = this.#lanes.get(key) ?? {};
+    const { current, waiting = [] } = this.#lanes.known(key) ?? {};
     return current === undefined ? [...waiting] : [current, ...waiting];
   }
 
@@ -280,7 +282,7 @@ export class Runs {
 
   /** What came too late for the run: a run of its own, or, after an abort, the beginning of the next. */
   async #keep(lane: Lane, { log, entry }: Run, left: readonly Incoming[]): Promise<void> {
-    for (const incoming of left) {
+    for (const [index, incoming] of left.entries()) {
       const isHeld = log.state !== "final";
       const message: PendingMessage = { ...incoming.pending, kind: isHeld ? "held" : "send" };
       await this.#host.pending.add(message).catch(() => {});
@@ -290,9 +292,10 @@ export class Runs {
       }
       const names = { runId: message.id, sessionKey: lane.key };
       const next = new Run(this.#host, names, entry, incoming);
-      lane.waiting.unshift(next);
+      lane.waiting.splice(index, 0, next); // before those that came later, in their order
       this.#memory.add(next.log);
       next.isReady = true;
+      next.announce();
     }
   }
 }

@@ -8,6 +8,7 @@ import type {
   EventData,
   HistoryEntry,
   Holder,
+  ImageInfo,
   Params,
   Result,
   RunEventData,
@@ -16,6 +17,7 @@ import type {
   SendResult,
   SessionInfo,
   TokenCounts,
+  WaitingMessage,
 } from "./protocol.ts";
 import {
   anything,
@@ -114,9 +116,22 @@ export const ofRun: Fields<RunEventData> = { runId: name, sessionKey: key, seq: 
 export const delta: Fields<EventData<"chat.delta">> = { ...ofRun, turn: count, text, firstSeq: maybe(count) };
 export const call: Fields<Omit<EventData<"tool.progress">, "text">> = { ...ofRun, toolCallId: text, name: text };
 
+const images = maybe(list(object<ImageInfo>({ mimeType: text, bytes: count })));
+export const userText: Fields<Omit<EventData<"chat.user">, keyof RunEventData>> = {
+  text,
+  messageId: maybe(name),
+  images,
+};
+export const waitingFields: Fields<WaitingMessage> = {
+  messageId: name,
+  kind: oneOf("send", "steer", "followUp", "held"),
+  text,
+  images,
+};
+
 export const block: JsonSchema = {
   oneOf: [
-    object({ type: { const: "user" }, text }),
+    object<Extract<Block, { readonly type: "user" }>>({ type: { const: "user" }, ...userText }),
     object({ type: { const: "text" }, turn: count, text }),
     object({ type: { const: "thinking" }, turn: count, text }),
     object<Extract<Block, { readonly type: "tool_call" }>>({

@@ -3,7 +3,7 @@
  * it sends; the tables of docs/gateway.md are made from them. The compiler checks that fields are those of `protocol.ts`.
  */
 import type { JsonSchema } from "@bowline/core";
-import type { Approval, EventData, EventName, MethodName, Params, Result } from "./protocol.ts";
+import type { Approval, EventData, EventName, MethodName, Params, Result, WaitingMessage } from "./protocol.ts";
 import {
   anything,
   count,
@@ -41,6 +41,8 @@ import {
   sent,
   session,
   usage,
+  userText,
+  waitingFields,
 } from "./schema-shapes.ts";
 
 export interface MethodSchema {
@@ -123,7 +125,12 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
   }),
   "chat.history": method<"chat.history">("The last messages (default 100), oldest first; `before` pages back", true, {
     params: { sessionKey: key, limit: maybe({ type: "integer", minimum: 1, maximum: 500 }), before: maybe(name) },
-    result: { sessionKey: key, messages: list(entry), hasMore: flag },
+    result: {
+      sessionKey: key,
+      messages: list(entry),
+      hasMore: flag,
+      waiting: list(object<WaitingMessage>(waitingFields)),
+    },
   }),
   "chat.subscribe": method<"chat.subscribe">("The session's events from now on, and what was missed of a run", true, {
     params: { sessionKey: key, runId: maybe(name), seq: maybe(seq) },
@@ -157,7 +164,8 @@ const event = <E extends EventName>(summary: string, data: Fields<EventData<E>>)
 });
 
 export const events: { readonly [E in EventName]: EventSchema } = {
-  "chat.user": event<"chat.user">("A user's message went into the run", { ...ofRun, text }),
+  "chat.user": event<"chat.user">("A user's message went into the run", { ...ofRun, ...userText }),
+  "chat.queued": event<"chat.queued">("A message waits, for its turn or for the run", { ...ofRun, ...waitingFields }),
   "chat.delta": event<"chat.delta">("More of the answer", delta),
   "chat.thinking": event<"chat.thinking">("More of what the model thinks", delta),
   "chat.tool_call": event<"chat.tool_call">("The model called a tool", { ...call, input: anything }),

@@ -43,7 +43,18 @@ export interface ServeOptions extends Pick<GatewayOptions, "page" | "version" | 
 
 export interface Served {
   readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** Whether other machines can reach it. */
+  readonly isExposed: boolean;
   readonly token: string;
+  /** Where the token is from: a variable, or the file in which the one that was made is kept. */
+  readonly tokenFrom: { readonly variable: "BOWLINE_TOKEN" } | { readonly file: string };
+  readonly workspace: string;
+  /** Files of the workspace that were not there. */
+  readonly made: readonly string[];
+  /** What a person should know of an agent, such as that another model answers. */
+  readonly notices: readonly { readonly agent: string; readonly message: string }[];
   close(reason?: string): Promise<void>;
 }
 
@@ -64,7 +75,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const workspace = resolve(options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"));
   const host = options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1";
   const made = await createWorkspaceFiles(workspace);
-  const { token, isOwn } = await tokenOf(env, join(home, "token"));
+  const { token, tokenFrom } = await tokenOf(env, join(home, "token"));
   const read = set(env.BOWLINE_READ_TOKEN);
   const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
   const backends = createBackends({ env, ...(fallback !== undefined && { fallback }) });
@@ -97,16 +108,30 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     await backends.close();
     throw error;
   });
-  print(`Listening on ${gateway.url}${isLoopbackName(host) ? "" : " (other machines can reach it)"}`);
-  print(isOwn ? `Token: BOWLINE_TOKEN. Open ${gateway.url}/` : `Open ${gateway.url}/#token=${token}`);
-  print(`Workspace: ${workspace}${made.length > 0 ? ` (made ${made.join(", ")})` : ""}`);
+  const notices: Served["notices"][number][] = [];
+  let isPractice = false;
   for (const agent of await readAgents(workspace)) {
-    const { notice } = await backends.for(agent).catch((error: Error) => ({ notice: { message: error.message } }));
-    if (notice !== undefined) print(`${agent.id}: ${notice.message}`);
+    const found = await backends.for(agent).catch((error: Error) => ({ notice: error, isPractice: false }));
+    isPractice ||= found.isPractice;
+    if (found.notice !== undefined) notices.push({ agent: agent.id, message: found.notice.message });
   }
+  const { url, port } = gateway;
+  const isExposed = !isLoopbackName(host);
+  print(`Listening on ${url}${isExposed ? " (other machines can reach it)" : ""}`);
+  print("variable" in tokenFrom ? `Token: ${tokenFrom.variable}. Open ${url}/` : `Open ${url}/#token=${token}`);
+  print(`Workspace: ${workspace}${made.length > 0 ? ` (made ${made.join(", ")})` : ""}`);
+  for (const { agent, message } of notices) print(`${agent}: ${message}`);
+  if (isPractice) print("For a real model set its key, also in .env, and start again; or name another in AGENTS.md.");
   return {
-    url: gateway.url,
+    url,
+    host,
+    port,
+    isExposed,
     token,
+    tokenFrom,
+    workspace,
+    made,
+    notices,
     async close(reason) {
       await gateway.close(reason);
       await backends.close();
@@ -118,15 +143,16 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
 async function tokenOf(
   { BOWLINE_TOKEN }: Readonly<Record<string, string | undefined>>,
   file: string,
-): Promise<{ readonly token: string; readonly isOwn: boolean }> {
+): Promise<Pick<Served, "token" | "tokenFrom">> {
   const own = set(BOWLINE_TOKEN);
-  if (own !== undefined) return { token: own, isOwn: true };
+  if (own !== undefined) return { token: own, tokenFrom: { variable: "BOWLINE_TOKEN" } };
+  const tokenFrom = { file };
   const kept = set(await readFile(file, "utf8").catch(() => ""));
-  if (kept !== undefined) return { token: kept, isOwn: false };
+  if (kept !== undefined) return { token: kept, tokenFrom };
   const token = randomBytes(24).toString("base64url");
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, `${token}\n`, { mode: 0o600 });
-  return { token, isOwn: false };
+  return { token, tokenFrom };
 }
 
 function portOf(value: string | undefined): number {

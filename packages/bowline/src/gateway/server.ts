@@ -1,15 +1,16 @@
 /** The gateway: one HTTP server with a socket, over agents whose runs live here. */
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
 import { BowlineError, systemClock } from "@bowline/core";
 import { WebSocketServer, type WebSocket } from "ws";
 import { Connection } from "./connection.ts";
 import { createContext, createWelcome, type ContextOptions } from "./context.ts";
 import { closeCodes } from "./frame.ts";
-import { createHttp } from "./http.ts";
+import { GatewayError, toFrameError } from "./gateway-error.ts";
+import { createHttp, toResponse } from "./http.ts";
+import { createHttpServer } from "./http-server.ts";
 import { defaultLimits, type GatewayLimits } from "./limits.ts";
 import { Listeners } from "./listeners.ts";
 import { inUrl, isAllowedOrigin, isLoopbackName } from "./origin.ts";
@@ -56,22 +57,31 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const listeners = new Listeners();
   const context = await createContext(options, { limits, clock, listeners });
   const failures = new FailedTries(limits.maxAuthFailures, clock);
-  const http = createHttp({ context, tokens, failures, listeners, isLoopback, page: options.page });
-  const answer = getRequestListener(http);
+  const streams = new Set<ServerResponse>();
+  const hasRoom = (): boolean => connections.size + streams.size < limits.maxConnections;
+  const { page } = options;
+  const http = createHttp({ context, tokens, failures, listeners, isLoopback, hasRoom, streams, page });
+  // It would put classes of its own in the place of the process's Request and Response.
+  const answer = getRequestListener((request, bindings) => http(request, bindings as HttpBindings), {
+    overrideGlobalObjects: false,
+    errorHandler: refuseRequest,
+  });
   // A message that is sent again must be known: nobody is let in before what an earlier process left is taken up.
   let open = (): void => {};
   const isOpen = new Promise<void>((resolve) => (open = resolve));
-  const server = createServer((request, response) => void isOpen.then(() => answer(request, response)));
-  server.headersTimeout = limits.authTimeoutMs;
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxFrameBytes, clientTracking: false });
+  const { server, ...listening } = createHttpServer(
+    (request, response) => void isOpen.then(() => answer(request, response)),
+    limits,
+    clock,
+  );
+  const webSockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxFrameBytes, clientTracking: false });
   server.on("upgrade", (request, socket, head) => {
     if (!isAllowedOrigin(request.headers, isLoopback)) return refuse(socket, "403 Forbidden");
     const strangers = [...connections].filter(({ hasEntered }) => !hasEntered).length;
-    if (connections.size >= limits.maxConnections || strangers >= limits.maxStrangers)
-      return refuse(socket, "503 Service Unavailable");
-    sockets.handleUpgrade(request, socket, head, (webSocket) => admit(webSocket, request));
+    if (!hasRoom() || strangers >= limits.maxStrangers) return refuse(socket, "503 Service Unavailable");
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => admit(webSocket, request));
   });
-  await listen(server, port, host);
+  await listening.listen(port, host);
   try {
     await context.runs.restore();
   } catch (error) {
@@ -96,12 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function leave(code: number, reason: string, graceMs: number): Promise<void> {
     for (const connection of connections) connection.close(code, reason);
-    const closed = once(server, "close");
-    server.close();
-    server.closeIdleConnections();
-    const stop = clock.setTimer(graceMs, () => server.closeAllConnections());
-    await closed;
-    stop();
+    await listening.close(graceMs);
   }
 
   function admit(socket: WebSocket, request: IncomingMessage): void {
@@ -138,9 +143,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  server.listen(port, host);
-  await once(server, "listening"); // rejects if the port is taken
+/** Of what is no request to anybody here, such as one with a host that is no name. */
+function refuseRequest(error: unknown): Response {
+  const isTheirs = error instanceof RequestError;
+  return toResponse(toFrameError(isTheirs ? new GatewayError("bad_request", `${error.message}.`) : error));
 }
 
 function refuse(socket: Duplex, status: string): void {

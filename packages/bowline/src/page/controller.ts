@@ -3,7 +3,7 @@ import { RequestError, type GatewayClient, type RunEvent } from "../gateway/clie
 import { createKey } from "../gateway/create-key.ts";
 import type { EventFrame } from "../gateway/frame.ts";
 import type { Approval, Decision, Params } from "../gateway/protocol.ts";
-import { currentRun } from "./state/conversation.ts";
+import { currentRun, type Conversation } from "./state/conversation.ts";
 import type { Outgoing, SendMode } from "./state/outgoing.ts";
 import type { PageAction, PageState } from "./state/page-state.ts";
 import { isOver, type RunView } from "./state/run-view.ts";
@@ -37,7 +37,7 @@ export class Controller {
       // For good: the token is wrong, perhaps since the server was started anew.
       if (state === "ended") this.#client.ready().catch((error: Error) => this.#refuse(error));
     });
-    void this.#subscribe(this.#key);
+    this.#client.subscribe(this.#key).catch(ignore);
   }
 
   /** Shows a session, whether it is there or will come to be with its first message. */
@@ -46,7 +46,7 @@ export class Controller {
     if (sessionKey === before) return;
     this.#client.unsubscribe(before).catch(() => {});
     this.#store.dispatch({ type: "opened", sessionKey });
-    void this.#subscribe(sessionKey);
+    this.#client.subscribe(sessionKey).catch(ignore);
     void this.#loadHistory();
     this.#isShownChanged = true;
     void this.#findShown();
@@ -123,9 +123,21 @@ export class Controller {
     this.#try(this.#client.request("sessions.delete", { sessionKey }));
   }
 
-  /** Resolves with the new session's key, or undefined when it did not work. */
-  async fork(sessionKey: string): Promise<string | undefined> {
-    const forking = this.#client.request("sessions.fork", { sessionKey });
+  /** A new session that begins as the one that is shown did, up to the end of a run. As {@link fork}. */
+  async forkAfter(runId: string): Promise<string | undefined> {
+    const shown = (): Conversation => this.#store.state.conversation;
+    const sessionKey = this.#key;
+    // Of a run that was followed the transcript may have more by now than was read of it.
+    if (shown().live.has(runId)) await this.#loadHistory();
+    const at = shown().past.find((run) => run.runId === runId)?.lastEntry;
+    if (at !== undefined) return this.fork(sessionKey, at);
+    this.#store.dispatch({ type: "problem", message: "This part of the conversation could not be found." });
+    return undefined;
+  }
+
+  /** All of it, or up to an entry. Resolves with the new session's key, or undefined when it did not work. */
+  async fork(sessionKey: string, at?: string): Promise<string | undefined> {
+    const forking = this.#client.request("sessions.fork", { sessionKey, ...(at !== undefined && { at }) });
     this.#try(forking);
     return forking.then(
       ({ session }) => session.sessionKey,
@@ -213,11 +225,6 @@ export class Controller {
       if (isLost(error)) return;
       this.#store.dispatch({ type: "history_failed", sessionKey });
     }
-  }
-
-  async #subscribe(sessionKey: string): Promise<void> {
-    const { dispatch } = this.#store;
-    await this.#client.subscribe(sessionKey).then(({ runs }) => dispatch({ type: "runs", sessionKey, runs }), ignore);
   }
 
   /** Runs that went on before the connection was lost, and that the server does not know now. */

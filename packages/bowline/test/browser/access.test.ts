@@ -110,6 +110,11 @@ describe("what answers", { skip }, () => {
     });
     await using tab = await openTab(server.gateway.url);
     await tab.page.locator(".banner").getByText(message).waitFor();
+    await tab.page
+      .locator(".welcome")
+      .getByText("For a real one put its key into the environment or into .env,")
+      .waitFor();
+    await tab.page.getByRole("button", { name: "What can you do?" }).waitFor();
     await write(tab.page, "Hi");
     await said(tab.page, "Hello.").waitFor();
     assert.equal(await said(tab.page, message).count(), 0, "once is enough");

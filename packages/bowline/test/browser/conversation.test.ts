@@ -101,6 +101,36 @@ describe("a conversation in the page", { skip }, () => {
     assert.deepEqual(ran, ["git status", "git status"]);
   });
 
+  it("asks with everything that would be done: texts as they are, and nothing in them that cannot be seen", async () => {
+    const writing: AgentTool = defineTool({
+      name: "write",
+      description: "Writes.",
+      parameters: { type: "object" },
+      execute: () => "done",
+    });
+    const content = 'const a = "\u202eb";\nconst c = 1;';
+    const ask = { content: [scriptedToolCall("write", { path: "a\u200b.ts", content, append: false }, "w")] };
+    const hidden = { content: [scriptedToolCall("bash", { command: "echo \u202ex\nls" }, "b")] };
+    await using server = await pageGateway([ask, hidden, answer], { tools: () => [writing, bash([])] });
+    await using tab = await openTab(server.gateway.url);
+    const { page } = tab;
+    await write(page, "Do it");
+    const question = page.locator(".question");
+    await question.getByText("May write do this?").waitFor();
+    assert.deepEqual(await question.locator("dt").allTextContents(), ["path", "content", "append"]);
+    assert.deepEqual(await question.locator("dd").allTextContents(), [
+      "a\\u{200b}.ts",
+      'const a = "\\u{202e}b";\nconst c = 1;',
+      "false",
+    ]);
+    assert.equal(await page.locator(".tool-line").textContent(), "a\\u{200b}.ts");
+    await question.getByRole("button", { name: "Allow once" }).click();
+    await question.getByText("May bash run this?").waitFor();
+    assert.equal(await question.getByRole("region", { name: "What would run" }).textContent(), "echo \\u{202e}x\nls");
+    assert.equal(await page.locator(".tool-line").last().textContent(), "echo \\u{202e}x ls");
+    assert.deepEqual(tab.faults, []);
+  });
+
   it("copies code and nothing but the code", async () => {
     await using server = await pageGateway([answer]);
     await using tab = await openTab(server.gateway.url, { permissions: ["clipboard-read", "clipboard-write"] });

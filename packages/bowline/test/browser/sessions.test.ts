@@ -61,7 +61,7 @@ describe("the list of conversations", { skip }, () => {
     await page.getByRole("heading", { name: "Quinces", level: 1 }).waitFor();
 
     await actions("Quinces");
-    await page.getByRole("button", { name: "Fork" }).click();
+    await page.getByRole("button", { name: "Fork", exact: true }).click();
     await page.locator(".session").nth(1).waitFor();
     await said(page, "About Apples.").waitFor();
     assert.notEqual(new URL(page.url()).hash, "#session=key%20of%20Apples");

@@ -1,4 +1,7 @@
-/** Sends a gateway so many frames that no client should send, while one client goes about its business, and measures the server. */
+/**
+ * Sends a gateway so many frames and requests that no client should send, while one client goes about its business, and measures the
+ * server.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,21 +10,27 @@ import fc from "fast-check";
 import { closeCodes, errorNumbers } from "../../src/gateway/frame.ts";
 import { defaultLimits } from "../../src/gateway/limits.ts";
 import { badFrames, garbage, type AnyFrame } from "../gateway/bad-frames.ts";
+import { badRequest, type AnyRequest, type TokensOfTest } from "../gateway/bad-requests.ts";
 import { forkScript } from "../gateway/forked.ts";
 import type { Measure } from "../gateway/meter.ts";
 import { seeded } from "../gateway/seeded.ts";
 import * as attacks from "./attacks.ts";
+import { breakHttp } from "./broken-http.ts";
 import { startHealthy } from "./healthy.ts";
+import * as http from "./http-attacks.ts";
 
 export interface FuzzOptions {
+  /** Together with requests. */
   readonly frames: number;
-  /** The same seed makes the same frames; in which order they arrive the machine decides. */
+  /** The same seed makes the same ones; in which order they arrive the machine decides. */
   readonly seed: number;
   readonly onProgress?: (report: FuzzReport) => void;
 }
 
 export interface FuzzReport {
   frames: number;
+  /** Over HTTP. */
+  requests: number;
   connections: number;
   /** What was wrong, with the seed of the connection that saw it. */
   readonly faults: string[];
@@ -32,7 +41,7 @@ export interface FuzzReport {
   cpuMs: number;
   /** How long the healthy client waited for answers: median, 99th of a hundred, longest, in milliseconds. */
   waits: readonly [p50: number, p99: number, most: number];
-  /** How often each number of a refusal and each code of a closed socket was seen. */
+  /** How often each number of a refusal, each code of a closed socket and each status was seen. */
   readonly codes: Map<number, number>;
   healthyRuns: number;
 }
@@ -48,14 +57,23 @@ export const fuzzBounds = {
   waitMs: 5000,
 } as const;
 
-/** What a client can bring about by its frames alone; a long run has to see all of it. */
+/** What a client can bring about by what it sends alone; a long run has to see all of it. */
+const refusals = ["parse", "bad_request", "unknown_method", "bad_params", "not_found", "conflict"] as const;
+const closes = [
+  "protocol",
+  "unsupported",
+  "encoding",
+  "tooLarge",
+  "badFrames",
+  "unauthorized",
+  "secondAuth",
+  "slow",
+] as const;
+const answered = [200, 202, 400, 401, 403, 404, 405, 409, 413, 417, 431];
 const usual: readonly number[] = [
-  ...(["parse", "bad_request", "unknown_method", "bad_params", "not_found", "conflict"] as const).map(
-    (name) => errorNumbers[name],
-  ),
-  ...(
-    ["protocol", "unsupported", "encoding", "tooLarge", "badFrames", "unauthorized", "secondAuth", "slow"] as const
-  ).map((name) => closeCodes[name]),
+  ...refusals.map((name) => errorNumbers[name]),
+  ...closes.map((name) => closeCodes[name]),
+  ...answered,
 ];
 const LONG = 50_000;
 /** The longest that a socket which was closed may stay, and then some. */
@@ -66,9 +84,10 @@ const MAX_FAULTS = 20;
 
 export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): Promise<FuzzReport> {
   const folder = await mkdtemp(join(tmpdir(), "bowline-fuzz-"));
-  const token = "the-token-of-the-fuzz";
+  const tokens = { full: "the-token-of-the-fuzz", read: "a-token-for-reading" };
   const report: FuzzReport = {
     frames: 0,
+    requests: 0,
     connections: 0,
     faults: [],
     tenths: [],
@@ -81,11 +100,11 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
   try {
     // Else the engine sets aside more and more for young objects, and what is kept cannot be told from that.
     const flags = ["--max-semi-space-size=8"];
-    await using server = await forkScript(join(import.meta.dirname, "server.ts"), { folder, token }, flags);
+    await using server = await forkScript(join(import.meta.dirname, "server.ts"), { folder, tokens }, flags);
     let isOver = false;
     void server.ended.then((why) => isOver || report.faults.push(`the server is gone: ${why}`));
     const note = (code: number): void => void report.codes.set(code, (report.codes.get(code) ?? 0) + 1);
-    const target = { token, note, port: await server.ask<number>("port") };
+    const target = { token: tokens.full, tokens, note, port: await server.ask<number>("port") };
     const healthy = await startHealthy(target);
     // What floods need at once, the system keeps for the process: first is measured when they have been.
     const floods = Array.from({ length: LANES }, (_, which) => flood(which).attack(target));
@@ -101,6 +120,8 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
     }
     const { faults, waits, runs } = await healthy.stop();
     await sleep(GRACE_MS); // sockets that were closed have so long to go
+    const printed = await server.ask<string>("printed");
+    if (printed !== "") report.faults.push(`the server printed: ${printed}`);
     const left = await server.ask<number>("sockets");
     if (left > 0) report.faults.push(`${left} sockets stay open`);
     const stopped = await Promise.race([server.ask("close"), sleep(2 * GRACE_MS, "late", { ref: false })]);
@@ -116,29 +137,35 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
   }
   return report;
 
-  async function lane(target: attacks.Target, until: number): Promise<void> {
-    while (report.frames < until && report.faults.length < MAX_FAULTS) {
+  async function lane(target: Target, until: number): Promise<void> {
+    while (report.frames + report.requests < until && report.faults.length < MAX_FAULTS) {
       const own = (seed + report.connections++) | 0;
-      const { frames, name, attack } = draw(own);
+      const { frames, requests = 0, name, attack } = draw(own, tokens);
       report.frames += frames;
+      report.requests += requests;
       const faults = await attack(target).catch((error: unknown) => [String(error)]);
       for (const fault of faults) report.faults.push(`${name}, seed ${own}: ${fault}`);
     }
   }
 }
 
+type Target = attacks.Target & http.HttpTarget;
+
 interface Attack {
   readonly name: string;
   readonly frames: number;
-  readonly attack: (target: attacks.Target) => Promise<string[]>;
+  readonly requests?: number;
+  readonly attack: (target: Target) => Promise<string[]>;
 }
 
 /** What the connection of this seed does. */
-export function draw(seed: number): Attack {
+export function draw(seed: number, tokens: TokensOfTest): Attack {
   const one = <T>(arbitrary: fc.Arbitrary<T>): T => fc.sample(arbitrary, { seed, numRuns: 1 })[0] as T;
   const random = seeded(seed); // fast-check prefers the ends of a range
   const which = Math.floor(random() * 1_000_000);
   const isIn = which % 2 === 0;
+  const some = (most: number): AnyRequest[] =>
+    one(fc.array(badRequest(tokens), { minLength: 1, maxLength: most, size: "max" }));
   const kinds: readonly (readonly [weight: number, make: () => Attack])[] = [
     [790, () => ofFrames("after auth", one(badFrames(60)), attacks.afterAuth)],
     [100, () => ofFrames("before auth", one(badFrames(4)), attacks.beforeAuth)],
@@ -150,6 +177,13 @@ export function draw(seed: number): Attack {
     [15, () => single(`vanishing ${which}`, (target) => attacks.vanish(target, which))],
     [8, () => single("reset", attacks.resetAtOnce)],
     [2, () => flood(which)],
+    [110, () => ofRequests("over HTTP", some(20), http.oneByOne)],
+    [60, () => ofRequests("pipelined", some(20), http.pipelined)],
+    [40, () => ofRequests(`broken HTTP ${which}`, [], (target) => breakHttp(target, which))],
+    [15, () => ofRequests("half closed", some(1), (target, [first]) => http.halfClosed(target, first as AnyRequest))],
+    [8, () => ofRequests("in drops", some(1), (target, [first]) => http.inDrops(target, first as AnyRequest, isIn))],
+    [15, () => ofRequests("vanishing reader", some(6), (target, all) => http.vanish(target, all, isIn))],
+    [1, () => ofRequests("flood over HTTP", [], (target) => http.flood(target, 3000))],
   ];
   let at = random() * kinds.reduce((sum, [weight]) => sum + weight, 0);
   for (const [weight, make] of kinds) {
@@ -177,19 +211,27 @@ function tooLarge(which: number): AnyFrame {
   return which % 2 === 0 ? "x".repeat(size) : Buffer.alloc(size);
 }
 
-function single(name: string, attack: (target: attacks.Target) => Promise<string[]>): Attack {
+function single(name: string, attack: (target: Target) => Promise<string[]>): Attack {
   return { name, frames: 1, attack };
 }
 
 function ofFrames<F extends AnyFrame>(
   name: string,
   frames: readonly F[],
-  attack: (target: attacks.Target, frames: readonly F[]) => Promise<string[]>,
+  attack: (target: Target, frames: readonly F[]) => Promise<string[]>,
 ): Attack {
   return { name, frames: frames.length, attack: (target) => attack(target, frames) };
 }
 
-function breaches({ tenths, heldMs, waits, frames, codes }: FuzzReport): string[] {
+function ofRequests(
+  name: string,
+  requests: readonly AnyRequest[],
+  attack: (target: Target, requests: readonly AnyRequest[]) => Promise<string[]>,
+): Attack {
+  return { name, frames: 0, requests: Math.max(1, requests.length), attack: (target) => attack(target, requests) };
+}
+
+function breaches({ tenths, heldMs, waits, frames, requests, codes }: FuzzReport): string[] {
   const [first, last] = [tenths[0], tenths.at(-1)];
   const found: string[] = [];
   if (first === undefined || last === undefined) return ["nothing was measured"];
@@ -198,7 +240,7 @@ function breaches({ tenths, heldMs, waits, frames, codes }: FuzzReport): string[
   if (heldMs > fuzzBounds.heldMs) found.push(`the loop was held for ${heldMs.toFixed(0)} ms`);
   if (!(waits[2] <= fuzzBounds.waitMs)) found.push(`the healthy client waited for ${waits[2].toFixed(0)} ms`);
   const missing = usual.filter((code) => !codes.has(code));
-  if (frames >= LONG && missing.length > 0) found.push(`never seen: ${missing.join(", ")}`);
+  if (frames + requests >= LONG && missing.length > 0) found.push(`never seen: ${missing.join(", ")}`);
   return found;
 }
 

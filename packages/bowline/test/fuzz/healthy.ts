@@ -1,4 +1,4 @@
-/** A client that does nothing wrong, beside those that do: it has to be served all the time. */
+/** A client that does nothing wrong, beside those that do, by socket and over HTTP: it has to be served all the time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { GatewayClient } from "../../src/gateway/client.ts";
@@ -32,10 +32,22 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
     else if (!text.includes(message)) faults.push(`the healthy client got ${text} for ${message}`);
     await sleep(50);
   });
+  const reading = guarded(async () => {
+    const headers = { authorization: `Bearer ${token}`, connection: "close" };
+    const message = `read ${runs}`;
+    const body = JSON.stringify({ sessionKey: "the healthy reader's", message });
+    const begun = await fetch(`http://127.0.0.1:${port}/api/chat`, { method: "POST", headers, body });
+    const { events } = (await begun.json()) as { readonly events: string };
+    const stream = await (await fetch(`http://127.0.0.1:${port}${events}`, { headers })).text();
+    runs++;
+    if (!stream.includes(message) || !/\nevent: chat\.final\ndata: .+\n\n$/.test(stream))
+      faults.push(`the healthy reader got ${stream} for ${message}`);
+    await sleep(50);
+  });
   return {
     async stop() {
       end.abort();
-      await Promise.all([asking, chatting]);
+      await Promise.all([asking, chatting, reading]);
       stopState();
       client.close();
       return { faults, waits: waits.toSorted((a, b) => a - b), runs };

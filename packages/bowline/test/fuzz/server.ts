@@ -1,17 +1,32 @@
-/** The gateway that is attacked, as a process of its own: `server.ts <{folder}>`. Its model answers at once, its store is of files. */
+/** The gateway that is attacked, as a process of its own: `server.ts <{folder, tokens}>`. Its model answers at once, its store is of files. */
 import { join } from "node:path";
 import { BowlineError } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { startGateway } from "../../src/gateway/server.ts";
 import { createPendingFolder } from "../../src/gateway/pending.ts";
 import type { ModelProvider } from "../../src/gateway/compat/types.ts";
+import type { Tokens } from "../../src/gateway/tokens.ts";
+import { createPage } from "../../src/page/node/page.ts";
 import { answerParent } from "../gateway/forked.ts";
 import { startMeter } from "../gateway/meter.ts";
 
 const [options] = process.argv.slice(2);
-if (options !== undefined) await serve(JSON.parse(options) as { readonly folder: string; readonly token: string });
+if (options !== undefined) await serve(JSON.parse(options) as Options);
 
-async function serve({ folder, token }: { readonly folder: string; readonly token: string }): Promise<void> {
+interface Options {
+  readonly folder: string;
+  readonly tokens: Tokens;
+}
+
+async function serve({ folder, tokens }: Options): Promise<void> {
+  // Whatever is sent, there is nothing to be said of it: libraries do.
+  let printed = "";
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.write = (chunk: string | Uint8Array): boolean => {
+      if (printed.length < 2000) printed += chunk.toString();
+      return true;
+    };
+  }
   const provider: ModelProvider = {
     id: "parrot",
     async *chat({ messages }) {
@@ -21,7 +36,7 @@ async function serve({ folder, token }: { readonly folder: string; readonly toke
     },
   };
   const gateway = await startGateway({
-    tokens: { full: token },
+    tokens,
     store: createJsonlStore(join(folder, "sessions")),
     pending: createPendingFolder(join(folder, "pending")),
     agents: () => [{ id: "assistant", model: "parrot/parrot", description: "Repeats." }],
@@ -30,10 +45,11 @@ async function serve({ folder, token }: { readonly folder: string; readonly toke
     systemPrompt: () => "Repeat.",
     workspacePath: folder,
     port: 0,
+    page: createPage(),
     // Wrong tokens are most of what comes; what is kept of ended runs is to level off soon.
     limits: { maxAuthFailures: Number.MAX_SAFE_INTEGER, maxEnded: 50, closeGraceMs: 1000 },
   });
   const measure = startMeter();
   const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-  answerParent({ port: () => gateway.port, measure, sockets, close: () => gateway.close() });
+  answerParent({ port: () => gateway.port, measure, sockets, printed: () => printed, close: () => gateway.close() });
 }

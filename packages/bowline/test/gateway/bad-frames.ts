@@ -15,14 +15,14 @@ export type Expected =
 
 /** Few sessions, so that requests meet. */
 const keys = Array.from({ length: 30 }, (_, index) => `session ${index}`);
-const key = fc.oneof(
+export const key: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...keys) },
   { weight: 1, arbitrary: fc.constantFrom("__proto__", "../../etc/passwd", "a/b\\c\0d", "\u{1F9F5}", "\ud800", "con") },
   { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 5, unit: "binary" }) },
 );
 /** Nested so deep that it can be parsed and hardly be written: a mark in its place. */
 const deep = fc.constantFrom(10, 999, 5000, 100_000).map((depth) => `nested ${depth}`);
-const write = (value: unknown): string =>
+export const write = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/"nested (\d+)"/g, (_, depth) => "[".repeat(+depth) + "]".repeat(+depth));
 const odd = fc.oneof(
   { weight: 6, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
@@ -42,7 +42,7 @@ const badName = fc.constantFrom(
 );
 
 /** Params that fit. */
-function paramsOf({ properties = {}, required = [] }: JsonSchema): fc.Arbitrary<Json> {
+export function paramsOf({ properties = {}, required = [] }: JsonSchema): fc.Arbitrary<Json> {
   const fields = Object.entries(properties as Record<string, JsonSchema>).map(
     ([name, schema]) => [name, /sessionKey$/i.test(name) ? key : valueOf(schema)] as const,
   );
@@ -67,7 +67,7 @@ function valueOf(schema: JsonSchema): fc.Arbitrary<unknown> {
 }
 
 /** Params of which something was changed. */
-function spoiled(schema: JsonSchema): fc.Arbitrary<unknown> {
+export function spoiled(schema: JsonSchema): fc.Arbitrary<unknown> {
   const names = Object.keys(schema.properties ?? {});
   const name = names.length === 0 ? badName : fc.oneof(fc.constantFrom(...names), badName);
   return fc.oneof(
@@ -108,7 +108,7 @@ const notRequest = fc.oneof(
   odd.map(write),
   fc.constantFrom('{"id":1e999,"method":"health.check"}', '{"__proto__":{"id":1,"method":"health.check"}}', "null"),
 );
-const notJson = fc.oneof(
+export const notJson: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 50 }),
   fc.constantFrom("", " ", "{", '{"id":1,}', "\ufeff{}", "NaN", "[".repeat(20_000), '{"a":'.repeat(3000)),
   fc.tuple(request, fc.nat()).map(([text, at]) => text.slice(0, at % text.length)),
@@ -179,7 +179,7 @@ function expectOne(frame: AnyFrame): Expected {
 }
 
 /** As much of JSON Schema as the methods' params use; written apart from what the server checks with. */
-function fits(schema: JsonSchema, value: unknown): boolean {
+export function fits(schema: JsonSchema, value: unknown): boolean {
   const { type, properties = {}, required = [], enum: options, minLength = 0, maxLength = Infinity } = schema;
   const { minimum = -Infinity, maximum = Infinity, minItems = 0, maxItems = Infinity, pattern = "" } = schema;
   if (Array.isArray(options)) return options.includes(value);

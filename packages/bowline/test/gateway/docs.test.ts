@@ -51,6 +51,7 @@ describe("the protocol", () => {
     ]);
     assert.deepEqual(Object.keys(events), [
       "chat.user",
+      "chat.queued",
       "chat.delta",
       "chat.thinking",
       "chat.tool_call",

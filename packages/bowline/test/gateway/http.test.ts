@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as requestOf, type ClientRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 
@@ -67,6 +70,195 @@ describe("a run over plain HTTP", () => {
     assert.equal((await post(server, good, { ...headers, origin: "http://evil.example" })).status, 403);
     assert.equal((await fetch(`${server.gateway.url}/api/runs/none/events`, { headers })).status, 404);
     assert.equal((await fetch(`${server.gateway.url}/api/else`, { headers })).status, 404);
+  });
+
+  it("is read from where its number says, and from a picture of all where it says none", async () => {
+    await using server = await gatewayWith(["Yes."]);
+    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as { events: string };
+    const read = async (more: Record<string, string>): Promise<ReturnType<typeof eventsOf>> =>
+      eventsOf(await (await fetch(`${server.gateway.url}${events}`, { headers: { ...headers, ...more } })).text());
+    const all = await read({ "last-event-id": "-1" });
+    assert.equal(all[0]?.event, "chat.user");
+    for (const nothing of ["", " ", "x", "1e1", "0x1", "1.5", "NaN"]) {
+      const [first, ...rest] = await read({ "last-event-id": nothing });
+      assert.equal(first?.event, "chat.snapshot", nothing);
+      assert.deepEqual(rest, all.slice(-1));
+    }
+  });
+
+  it("can be asked about with HEAD, which leaves nobody to read it", async () => {
+    await using server = await gatewayWith(["word ".repeat(500)], { pace: { delayMs: 5 } });
+    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const head = await fetch(`${server.gateway.url}${events}`, { method: "HEAD", headers });
+    assert.deepEqual([head.status, head.headers.get("content-type")], [200, "text/event-stream"]);
+    const client = await server.client();
+    assert.equal((await client.call("health.check", {})).connections, 1);
+  });
+
+  it("is cut off from a reader that does not read, which gets the rest when it comes back", async () => {
+    // More than the system takes for the two ends of a connection.
+    const limits = { maxBufferedBytes: 1024 * 1024 };
+    const answer = Array.from({ length: 250 }, (_, index) => `${index}`.padEnd(64_000, "-")).join("");
+    await using server = await gatewayWith([answer], { limits, pace: { deltaLength: 64_000, delayMs: 1 } });
+    const { runId, events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const client = await server.client({ events: ["chat.final"] });
+    await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
+    const [, slow] = await reader(server, `${events}?seq=-1`);
+    let text = "";
+    slow.setEncoding("utf8").once("data", (chunk: string) => {
+      text += chunk;
+      slow.pause();
+    });
+    await client.end(runId);
+    for (let left = 200; left > 0 && (await client.call("health.check", {})).connections > 1; left--) await wait(10);
+    assert.equal((await client.call("health.check", {})).connections, 1, "it is let go");
+    slow.on("data", (chunk: string) => (text += chunk)).on("error", () => {});
+    slow.resume();
+    await new Promise((resolve) => void slow.once("close", resolve));
+    assert.equal(slow.complete, false, "it sees that it was cut off");
+    const seen = eventsOf(text.slice(0, text.lastIndexOf("\n\n") + 2));
+    const last = String(seen.at(-1)?.id);
+    const rest = await fetch(`${server.gateway.url}${events}`, { headers: { ...headers, "last-event-id": last } });
+    const [picture, end] = eventsOf(await rest.text());
+    assert.deepEqual([picture?.event, end?.event], ["chat.snapshot", "chat.final"], "so much is not held");
+    assert.ok(seen.length > 1 && Number(picture?.id) >= Number(last));
+  });
+
+  it("hears of the server now and then, and of its end", async () => {
+    await using server = await gatewayWith(["word ".repeat(500)], {
+      limits: { tickIntervalMs: 20 },
+      pace: { delayMs: 20 },
+    });
+    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const response = await fetch(`${server.gateway.url}${events}?seq=-1`, { headers });
+    const text = response.text();
+    await wait(100);
+    const from = performance.now();
+    await server.gateway.close("for the test");
+    assert.ok(performance.now() - from < 2000, "a reader does not hold it up");
+    const said = await text;
+    assert.match(said, /\n\n:\n\n/);
+    assert.match(said, /\n\nevent: shutdown\ndata: \{"reason":"for the test"\}\n\n$/);
+  });
+
+  it("has room for as many readers as there may be connections", async () => {
+    await using server = await gatewayWith(["word ".repeat(500)], {
+      limits: { maxConnections: 2 },
+      pace: { delayMs: 5 },
+    });
+    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const readers = [await reader(server, events), await reader(server, events)];
+    const third = await fetch(`${server.gateway.url}${events}`, { headers });
+    assert.deepEqual([third.status, await codeOf(third)], [429, "busy"]);
+    const [error] = (await once(server.socket(), "error")) as [Error];
+    assert.match(error.message, /503/);
+    readers[0]?.[0].destroy();
+    for (let left = 100; left > 0; left--) {
+      const again = await fetch(`${server.gateway.url}${events}`, { method: "GET", headers });
+      await again.body?.cancel();
+      if (again.status === 200) break;
+      await wait(10);
+    }
+    assert.equal((await fetch(`${server.gateway.url}${events}`, { headers })).status, 200);
+    readers[1]?.[0].destroy();
+  });
+});
+
+interface Begun {
+  readonly runId: string;
+  readonly events: string;
+}
+
+async function codeOf(response: Response): Promise<string | undefined> {
+  return ((await response.json()) as { error: { data?: { code: string } } }).error.data?.code;
+}
+
+async function reader({ gateway }: TestGateway, path: string): Promise<[ClientRequest, IncomingMessage]> {
+  const asked = requestOf(`${gateway.url}${path}`, { headers, agent: false });
+  asked.on("error", () => {}).end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  return [asked, response];
+}
+
+describe("an HTTP server for anybody", () => {
+  it("counts wrong tokens by who sent them: others are let in", async () => {
+    await using server = await gatewayWith(["Yes."], { limits: { maxAuthFailures: 3 } });
+    const from = async (localAddress: string, authorization: string): Promise<number | undefined> => {
+      const asked = requestOf(`${server.gateway.url}/api/runs/x/events`, {
+        headers: { authorization },
+        localAddress,
+        agent: false,
+      });
+      asked.end();
+      const [response] = (await once(asked, "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    for (const expected of [401, 401, 401, 429]) assert.equal(await from("127.0.0.2", "Bearer wrong"), expected);
+    assert.equal(await from("127.0.0.2", `Bearer ${token}`), 429);
+    assert.equal(await from("127.0.0.1", `Bearer ${token}`), 404);
+  });
+
+  it("waits only so long for a request: for its head, and for the rest", async () => {
+    await using server = await gatewayWith([], { limits: { authTimeoutMs: 100 } });
+    const begun = (text: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        let said = "";
+        const socket = connect(server.gateway.port, "127.0.0.1", () => void (text !== "" && socket.write(text)));
+        socket.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
+        socket.on("close", () => resolve(said)).on("error", reject);
+      });
+    const started = performance.now();
+    const head = `POST /api/chat HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-length: 5\r\n`;
+    const said = await Promise.all([begun(""), begun(head), begun(`${head}\r\n{`)]);
+    assert.deepEqual(
+      said.map((text) => text.slice(0, 13)),
+      Array<string>(3).fill("HTTP/1.1 408 "),
+    );
+    assert.ok(performance.now() - started < 5000);
+  });
+
+  it("ends at once, though somebody is connected who has not said anything yet", async () => {
+    const server = await gatewayWith([]);
+    const silent = connect(server.gateway.port, "127.0.0.1");
+    await once(silent, "connect");
+    await wait(10);
+    const started = performance.now();
+    await server.gateway.close();
+    assert.ok(performance.now() - started < 1000);
+    silent.destroy();
+  });
+
+  it("puts nothing of its own in the place of the process's classes", async () => {
+    const before = [globalThis.Request, globalThis.Response];
+    await using server = await gatewayWith([]);
+    assert.equal((await fetch(`${server.gateway.url}/health`)).status, 200);
+    assert.deepEqual([globalThis.Request, globalThis.Response], before);
+  });
+
+  it("refuses in the same form whatever is wrong, with the number and the word of it", async () => {
+    await using server = await gatewayWith([]);
+    const ask = async (
+      path: string,
+      own: Record<string, string>,
+      host?: string,
+    ): Promise<[unknown, unknown, unknown]> => {
+      const asked = requestOf(`${server.gateway.url}${path}`, {
+        headers: { ...own, ...(host !== undefined && { host }) },
+        agent: false,
+      });
+      asked.end();
+      const [response] = (await once(asked, "response")) as [IncomingMessage];
+      let text = "";
+      for await (const chunk of response) text += String(chunk);
+      const { error } = JSON.parse(text) as { error: { code: number; data: { code: string } } };
+      return [response.statusCode, error.code, error.data.code];
+    };
+    assert.deepEqual(await ask("/api/nothing", {}), [404, -32004, "not_found"]);
+    assert.deepEqual(await ask("/api/runs/x/events", {}), [401, -32001, "unauthorized"]);
+    assert.deepEqual(await ask("/health", { origin: "http://evil.example" }), [403, -32003, "forbidden"]);
+    assert.deepEqual(await ask("/health", {}, "evil.example"), [403, -32003, "forbidden"]);
+    assert.deepEqual(await ask("/health", {}, "a b"), [400, -32600, "bad_request"]);
   });
 });
 

@@ -94,7 +94,11 @@ describe("a message that a killed server had accepted", () => {
     const steering = { sessionKey: "s", message: "and fast", idempotencyKey: "the-key" };
     assert.equal((await before.call("chat.steer", steering)).status, "steered");
     await first.gateway.close();
-    await using second = await gatewayWith(["One.", "Two."], { store, pending, pace: { delayMs: 20 } });
+    await using second = await gatewayWith(["One, and slowly: it goes on while it is asked.", "Two."], {
+      store,
+      pending,
+      pace: { delayMs: 40 },
+    });
     const client = await second.client();
     await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
     const again = await client.call("chat.steer", steering);

@@ -1,8 +1,10 @@
 /**
  * The least that could do the same, to compare with: `ws` and a list of who follows what. It says the same words at the same pace in
- * frames of the same form, and knows nothing of stores, agents, order, limits or coming back; who reads too slowly is cut off.
+ * frames of the same form, also as server-sent events, and knows nothing of stores, agents, order, limits or coming back; who reads
+ * too slowly is cut off.
  */
 import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocketServer, type WebSocket } from "ws";
@@ -21,8 +23,12 @@ interface Request {
 }
 
 async function serve({ deltas, paceMs }: Shape): Promise<void> {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
-  await once(server, "listening");
+  const http = createServer((request, response) => read(request.url ?? "", response));
+  const server = new WebSocketServer({ server: http });
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  /** Of runs that go on, what was said, for who reads it over HTTP. */
+  const runs = new Map<string, { said: string; readonly readers: Set<ServerResponse> }>();
   const followers = new Map<string, Set<WebSocket>>();
   const measure = startMeter();
   server.on("connection", (socket) => {
@@ -39,27 +45,42 @@ async function serve({ deltas, paceMs }: Shape): Promise<void> {
       if (method === "chat.send") void run(sessionKey, runId, message);
     });
   });
-  answerParent({ port: () => (server.address() as AddressInfo).port, measure });
+  answerParent({ port: () => (http.address() as AddressInfo).port, measure });
 
   async function run(sessionKey: string, runId: string, message: string): Promise<void> {
     const [label = "", width = "40"] = message.split(" ");
     const from = performance.now();
+    runs.set(runId, { said: "", readers: new Set() });
     for (let seq = 0; seq < deltas; seq++) {
       await sleep(Math.max(0, from + seq * paceMs - performance.now()));
       const text = wordOf(label, seq, stamp(), Number(width));
-      publish(sessionKey, { event: "chat.delta", data: { runId, sessionKey, seq, turn: 0, text } });
+      publish("chat.delta", { runId, sessionKey, seq, turn: 0, text });
     }
-    publish(sessionKey, {
-      event: "chat.final",
-      data: { runId, sessionKey, seq: deltas, usage: {}, stopReason: "stop" },
-    });
+    publish("chat.final", { runId, sessionKey, seq: deltas, usage: {}, stopReason: "stop" });
+    for (const reader of runs.get(runId)?.readers ?? []) reader.end();
+    runs.delete(runId);
   }
 
-  function publish(sessionKey: string, event: unknown): void {
-    const frame = JSON.stringify(event);
-    for (const socket of followers.get(sessionKey) ?? []) {
+  function read(url: string, response: ServerResponse): void {
+    const wanted = runs.get(decodeURIComponent(url.split("/")[3] ?? ""));
+    if (wanted === undefined) return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(wanted.said);
+    wanted.readers.add(response);
+  }
+
+  function publish(
+    event: string,
+    data: { runId: string; sessionKey: string; seq: number; [field: string]: unknown },
+  ): void {
+    const frame = JSON.stringify({ event, data });
+    for (const socket of followers.get(data.sessionKey) ?? []) {
       if (socket.bufferedAmount > defaultLimits.maxBufferedBytes) socket.terminate();
       else socket.send(frame);
     }
+    const followed = runs.get(data.runId);
+    if (followed === undefined) return;
+    const text = `id: ${data.seq}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    followed.said += text;
+    for (const reader of followed.readers) reader.write(text);
   }
 }

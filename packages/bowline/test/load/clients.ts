@@ -7,6 +7,7 @@ import { answerParent } from "../gateway/forked.ts";
 import { startMeter } from "../gateway/meter.ts";
 import { isWide, keyOf, LoadClient, type LoadOptions } from "./load-client.ts";
 import type { Shape } from "./shape.ts";
+import { StreamReader } from "./stream-reader.ts";
 import type { Counts } from "./watched-run.ts";
 
 export interface ClientsOptions {
@@ -22,15 +23,20 @@ export interface ClientsOptions {
 
 export interface ClientsReport {
   readonly counts: Counts;
-  /** Of the slow readers alone. */
+  /** Of the readers of server-sent events, and of the slow readers, alone. */
+  readonly streams: Counts;
   readonly slow: Counts;
   /** Slow readers that the server cut off, and such as came back for the rest. */
   readonly cutOff: number;
   readonly back: number;
   readonly faults: readonly string[];
   /** How many deltas took so many tenths of a millisecond, of clients that read at once and short deltas. */
-  readonly late: readonly (readonly [tenths: number, count: number])[];
+  readonly late: Late;
+  /** The same of readers of server-sent events. */
+  readonly lateStreams: Late;
 }
+
+export type Late = readonly (readonly [tenths: number, count: number])[];
 
 const [options] = process.argv.slice(2);
 if (options !== undefined) play(JSON.parse(options) as ClientsOptions);
@@ -38,30 +44,43 @@ if (options !== undefined) play(JSON.parse(options) as ClientsOptions);
 function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): void {
   const faults: string[] = [];
   const fault = (what: string): void => void (faults.length < 20 && faults.push(what));
-  const late = new Map<number, number>();
-  const [counts, slowCounts] = [newCounts(), newCounts()];
+  const [late, lateStreams] = [new Map<number, number>(), new Map<number, number>()];
+  const [counts, streamCounts, slowCounts] = [newCounts(), newCounts(), newCounts()];
   const common = { url, token, shape, fault };
-  const note = (us: number): void => {
-    const tenths = Math.floor(us / 100);
-    late.set(tenths, (late.get(tenths) ?? 0) + 1);
-  };
+  const noteIn = (all: Map<number, number>) => ({
+    late: (us: number): void => {
+      const tenths = Math.floor(us / 100);
+      all.set(tenths, (all.get(tenths) ?? 0) + 1);
+    },
+  });
   const mine = (count: number): number[] =>
     Array.from({ length: count }, (_, n) => n).filter((n) => n % parts === part);
   /** By session: those that follow it, its owner first. */
   const followers = new Map<string, LoadClient[]>();
+  const streams = new Map<string, StreamReader[]>();
   const slow: LoadClient[] = [];
   const begun = new Map<string, number>();
   let deadline = 0;
   let cutOff = 0;
   let back = 0;
-  answerParent({ measure: startMeter(), connect, play: begin, finish, progress: () => counts });
+  answerParent({ measure: startMeter(), connect, play: begin, finish, progress });
+
+  /** Frames and events so far, of who reads at once. */
+  function progress(): number {
+    return counts.frames + streamCounts.frames;
+  }
 
   async function connect(): Promise<void> {
     for (const index of mine(shape.sockets)) {
       const key = keyOf(index % shape.runs);
-      const timed = isWide(key, shape) ? {} : { late: note };
+      const timed = isWide(key, shape) ? {} : noteIn(late);
       const client = await LoadClient.enter({ ...common, counts, ...timed });
       followers.set(key, [...(followers.get(key) ?? []), client]);
+    }
+    for (const index of mine(shape.streams)) {
+      const key = keyOf(index % shape.runs);
+      const timed = isWide(key, shape) ? {} : noteIn(lateStreams);
+      streams.set(key, [...(streams.get(key) ?? []), new StreamReader({ ...common, counts: streamCounts, ...timed })]);
     }
     for (let left = part === parts ? shape.slow : 0; left > 0; left--)
       slow.push(await LoadClient.enter({ ...common, counts: slowCounts }));
@@ -92,6 +111,7 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
     const label = `${sessionKey.replace(" ", "-")}/${number}`;
     const message = `${label} ${isWide(sessionKey, shape) ? shape.wideWidth : shape.width}`;
     await owner.request("chat.send", { sessionKey, message, idempotencyKey: label });
+    for (const reader of streams.get(sessionKey) ?? []) reader.read(sessionKey, label);
   }
 
   async function dawdle(client: LoadClient): Promise<void> {
@@ -112,7 +132,7 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
 
   /** Waits for the last runs; then every client has to have seen the whole of each. */
   async function finish(): Promise<ClientsReport> {
-    const readers = [...followers.values()].flat();
+    const readers = [...followers.values(), ...streams.values()].flat();
     const limit = performance.now() + shape.deltas * shape.paceMs + 20_000;
     while (performance.now() < limit && !areDone()) await sleep(50);
     for (const [key, clients] of followers) {
@@ -124,9 +144,21 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
           );
       }
     }
+    for (const [key, all] of streams)
+      for (const { runs, isDone } of all)
+        if (runs.size !== begun.get(key) || !isDone) fault(`${key}: a reader over HTTP did not see all`);
     for (const client of slow) await settle(client);
     for (const client of [...readers, ...slow]) client.close();
-    return { counts, slow: slowCounts, cutOff, back, faults, late: [...late] };
+    return {
+      counts,
+      streams: streamCounts,
+      slow: slowCounts,
+      cutOff,
+      back,
+      faults,
+      late: [...late],
+      lateStreams: [...lateStreams],
+    };
 
     function areDone(): boolean {
       const areEven = [...followers].every(([key, all]) => all.every(({ runs }) => runs.size === begun.get(key)));

@@ -14,7 +14,16 @@ export interface LoadOptions {
 }
 
 /** Every event of a run; not those about all sessions, which go to everyone. */
-const events = ["chat.user", "chat.delta", "chat.turn", "chat.notice", "chat.snapshot", "chat.final", "chat.error"];
+const events = [
+  "chat.user",
+  "chat.queued",
+  "chat.delta",
+  "chat.turn",
+  "chat.notice",
+  "chat.snapshot",
+  "chat.final",
+  "chat.error",
+];
 
 export class LoadClient {
   readonly runs = new Map<string, WatchedRun>();

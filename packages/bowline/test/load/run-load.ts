@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { forkScript, type Forked } from "../gateway/forked.ts";
 import type { Measure } from "../gateway/meter.ts";
-import type { ClientsOptions, ClientsReport } from "./clients.ts";
+import type { ClientsOptions, ClientsReport, Late } from "./clients.ts";
 import type { Shape } from "./shape.ts";
-import type { Counts } from "./watched-run.ts";
 
 export interface LoadReport {
   readonly shape: Shape;
@@ -22,7 +21,9 @@ export interface Figures {
   readonly p50: number;
   readonly p99: number;
   readonly most: number;
-  /** Frames that clients got, in all, in a second. */
+  /** The same of those that came as server-sent events. */
+  readonly streams: { readonly p50: number; readonly p99: number; readonly most: number };
+  /** Frames and events that clients got, in all, in a second. */
   readonly framesPerSecond: number;
   readonly runs: number;
   /** Of one core, and in microseconds for each frame. */
@@ -62,6 +63,7 @@ export async function runLoad(shape: Shape, onProgress: (line: string) => void):
   const { cutOff, back, joined } = gateway.slow;
   if (cutOff === 0 || back < cutOff || joined === 0)
     faults.push(`slow readers were not tried: ${cutOff} cut off, ${back} back, ${joined} joined deltas`);
+  if (!(gateway.streams.p50 > 0)) faults.push("readers over HTTP were not tried");
   return { shape, gateway, bare, faults };
 }
 
@@ -89,24 +91,24 @@ async function measureOne(shape: Shape, { name, folder, faults, onProgress }: Op
   await clients.ask("play", shape.seconds);
   for (let second = 1; second <= shape.seconds; second++) {
     await sleep(1000);
-    const counts = await clients.ask<Counts>("progress");
-    const frames = counts.reduce((sum, each) => sum + each.frames, 0);
+    const frames = total(await clients.ask<number>("progress"));
     onProgress(`${name}: ${second} of ${shape.seconds} s, ${frames} frames`);
   }
   const [used, theirs] = await Promise.all([server.ask<Measure>("measure"), clients.ask<Measure>("measure")]);
-  const atEnd = await clients.ask<Counts>("progress");
+  // Beside those of who reads, which are counted when they arrive, the server wrote what slow readers got.
+  const frames = total(await clients.ask<number>("progress"));
   const reports = await clients.ask<ClientsReport>("finish");
   const after = await server.ask<Measure>("measure");
   faults.push(...reports.flatMap((report) => report.faults.map((fault) => `${name}: ${fault}`)));
-  // Beside those of who reads, which are counted when they arrive, the server wrote what slow readers got.
-  const frames = atEnd.reduce((sum, each) => sum + each.frames, 0);
   const sum = (pick: (report: ClientsReport) => number): number => reports.reduce((all, each) => all + pick(each), 0);
   const late = sorted(reports.flatMap((report) => report.late));
+  const lateStreams = sorted(reports.flatMap((report) => report.lateStreams));
   return {
-    deltas: sum(({ counts }) => counts.deltas),
+    deltas: sum(({ counts, streams }) => counts.deltas + streams.deltas),
     p50: at(late, 0.5),
     p99: at(late, 0.99),
     most: at(late, 1),
+    streams: { p50: at(lateStreams, 0.5), p99: at(lateStreams, 0.99), most: at(lateStreams, 1) },
     framesPerSecond: frames / (used.wallMs / 1000),
     runs: sum(({ counts }) => counts.ended) / (shape.sockets / shape.runs),
     cpu: used.cpuMs / used.wallMs,
@@ -124,6 +126,10 @@ async function measureOne(shape: Shape, { name, folder, faults, onProgress }: Op
   };
 }
 
+function total(frames: readonly number[]): number {
+  return frames.reduce((sum, each) => sum + each, 0);
+}
+
 interface Several extends AsyncDisposable {
   ask<T>(name: string, question?: unknown): Promise<T[]>;
 }
@@ -137,8 +143,6 @@ async function several(starting: readonly Promise<Forked>[]): Promise<Several> {
     },
   };
 }
-
-type Late = readonly (readonly [tenths: number, count: number])[];
 
 function sorted(late: Late): Late {
   return late.toSorted(([a], [b]) => a - b);

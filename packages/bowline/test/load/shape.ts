@@ -3,6 +3,8 @@
 export interface Shape {
   /** Clients that read as fast as they can; each follows one session. */
   readonly sockets: number;
+  /** Readers of server-sent events beside them, each of one session. */
+  readonly streams: number;
   /** Sessions, each with one run after the other: as many go on at the same time. */
   readonly runs: number;
   /** Clients that do not; each follows all the wide sessions. Half of them read now and then, the others not at all. */
@@ -22,6 +24,7 @@ export interface Shape {
 
 export const full: Shape = {
   sockets: 1000,
+  streams: 100,
   runs: 200,
   slow: 50,
   seconds: 60,
@@ -37,6 +40,7 @@ export const full: Shape = {
 export const quick: Shape = {
   ...full,
   sockets: 100,
+  streams: 20,
   runs: 20,
   slow: 6,
   seconds: 3,

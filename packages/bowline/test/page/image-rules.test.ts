@@ -12,6 +12,7 @@ import { imageTypeOf } from "../../src/page/text/image-type.ts";
 import { gif, png } from "../browser/pictures.ts";
 
 const image = { name: "a.png", mimeType: "image/png", bytes: 3, data: "AAAA" } as const;
+const told = { mimeType: "image/png", bytes: 3 };
 const after = (...actions: readonly PageAction[]): PageState => actions.reduce(reduce, initialState("s"));
 const heard = (event: RunEvent["event"], data: object): PageAction => ({
   type: "run_event",
@@ -28,7 +29,11 @@ const content = [
 const kept = {
   type: "history",
   sessionKey: "s",
-  page: { messages: [{ id: "1", runId: "m", message: { role: "user", content } } as HistoryEntry], hasMore: false },
+  page: {
+    messages: [{ id: "1", runId: "m", message: { role: "user", content } } as HistoryEntry],
+    hasMore: false,
+    waiting: [],
+  },
   isEarlier: false,
 } as const satisfies PageAction;
 const first = ({ conversation }: PageState): RunView => runsOf(conversation)[0] as RunView;
@@ -79,12 +84,12 @@ describe("the kind of an image", () => {
 });
 
 describe("images of a message that was sent", () => {
-  it("stay with it when its run begins, and after a snapshot, which does not tell of them", () => {
+  it("stay with it when its run begins, and after a snapshot, which tells of their types and sizes only", () => {
     const begun = after(sending, heard("chat.user", { text: "look" }));
     const block = { type: "user", text: "look", images: [image] };
     assert.deepEqual(first(begun).blocks, [block]);
     const blocks = [
-      { type: "user", text: "look" },
+      { type: "user", text: "look", images: [told] },
       { type: "text", turn: 0, text: "So" },
     ];
     const again = reduce(begun, heard("chat.snapshot", { state: "running", blocks }));
@@ -92,10 +97,10 @@ describe("images of a message that was sent", () => {
     assert.equal(canRetry(first(again)), true);
   });
 
-  it("are their type and size as the transcript has them, also while the run is followed; they cannot be sent again", () => {
-    const block = { type: "user", text: "look", images: [{ mimeType: "image/png", bytes: 3 }] };
+  it("are their type and size in another tab, as events and the transcript have them; they cannot be sent again", () => {
+    const block = { type: "user", text: "look", images: [told] };
     assert.deepEqual(first(after(kept)).blocks, [block]);
-    const followed = after(kept, heard("chat.user", { text: "look" }));
+    const followed = after(kept, heard("chat.user", { text: "look", images: [told] }));
     assert.deepEqual(first(followed).blocks, [block]);
     assert.equal(canRetry(first(followed)), false);
   });

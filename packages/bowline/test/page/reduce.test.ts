@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RunEvent } from "../../src/gateway/client.ts";
-import type { Approval, HistoryEntry } from "../../src/gateway/protocol.ts";
+import type { Approval, HistoryEntry, WaitingMessage } from "../../src/gateway/protocol.ts";
 import { currentRun, runsOf } from "../../src/page/state/conversation.ts";
 import { runsOfHistory } from "../../src/page/state/history-runs.ts";
 import type { Outgoing } from "../../src/page/state/outgoing.ts";
@@ -59,10 +59,15 @@ const told = [
   }),
 ];
 
-const history = (messages: readonly HistoryEntry[], isEarlier = false, hasMore = false): PageAction => ({
+const history = (
+  messages: readonly HistoryEntry[],
+  isEarlier = false,
+  hasMore = false,
+  waiting: readonly WaitingMessage[] = [],
+): PageAction => ({
   type: "history",
   sessionKey: "s",
-  page: { messages, hasMore },
+  page: { messages, hasMore, waiting },
   isEarlier,
 });
 
@@ -155,6 +160,15 @@ describe("a message on its way", () => {
     assert.deepEqual(reduce(one, snapshot).outgoing, []);
   });
 
+  it("that steers is told by its id, also where the server shows it in other words", () => {
+    const steering = after(message("a", { mode: "steer", text: "the key is sk-1" }), sent("a", "steered"));
+    assert.equal(reduce(steering, heard("chat.user", { messageId: "b", text: "the key is sk-1" })).outgoing.length, 1);
+    assert.deepEqual(
+      reduce(steering, heard("chat.user", { messageId: "a", text: "the key is [redacted]" })).outgoing,
+      [],
+    );
+  });
+
   it("that came too late to steer is a run of its own", () => {
     const late = after(message("a", { mode: "steer" }), sent("a", "started"));
     assert.deepEqual([late.outgoing[0]?.mode, late.outgoing[0]?.state], ["send", "taken"]);
@@ -171,11 +185,40 @@ describe("a message on its way", () => {
     assert.deepEqual(cancelled.outgoing, []);
   });
 
-  it("of others waits, too, until its run says something", () => {
-    const runs = [{ runId: "other", sessionKey: "s", state: "queued" as const, seq: -1 }];
-    const waiting = after({ type: "runs", sessionKey: "s", runs });
-    assert.deepEqual(waiting.conversation.queued, ["other"]);
-    assert.deepEqual(reduce(waiting, heard("chat.user", { runId: "other", text: "x" })).conversation.queued, []);
+  describe("of others", () => {
+    const queued = (messageId: string, runId: string, kind: string): PageAction =>
+      heard("chat.queued", { messageId, runId, kind, text: `text of ${messageId}`, images: [] });
+    const idsOf = ({ conversation }: PageState): string[] => conversation.waiting.map(({ messageId }) => messageId);
+
+    it("waits, too, as it is told or as the transcript says, until its run says something or it is in", () => {
+      const late = { messageId: "b", kind: "send", text: "text of b" } as const;
+      const waiting = after(history([], false, false, [late]), queued("a", "a", "send"), queued("c", "r", "steer"));
+      assert.deepEqual(idsOf(waiting), ["b", "a", "c"]);
+      assert.deepEqual(waiting.conversation.waiting[1], {
+        messageId: "a",
+        kind: "send",
+        text: "text of a",
+        images: [],
+      });
+      assert.equal(waiting.conversation.live.size, 0, "what waits is no run yet");
+      assert.deepEqual(idsOf(reduce(waiting, queued("a", "a", "send"))), ["b", "c", "a"], "said twice it is one");
+      assert.deepEqual(idsOf(reduce(waiting, heard("chat.notice", { runId: "b" }))), ["a", "c"]);
+      assert.deepEqual(idsOf(reduce(waiting, heard("chat.aborted", { runId: "a", usage: {} }))), ["b", "c"]);
+      assert.deepEqual(idsOf(reduce(waiting, heard("chat.user", { messageId: "c", text: "x" }))), ["b", "a"]);
+      const block = { type: "user", text: "x", messageId: "c" };
+      assert.deepEqual(idsOf(reduce(waiting, heard("chat.snapshot", { state: "running", blocks: [block] }))), [
+        "b",
+        "a",
+      ]);
+      const picture = heard("chat.snapshot", { runId: "a", state: "queued", blocks: [] });
+      assert.equal(reduce(waiting, picture).conversation, waiting.conversation);
+      assert.deepEqual(
+        idsOf(reduce(waiting, history([], true))),
+        ["b", "a", "c"],
+        "earlier messages say nothing of it",
+      );
+      assert.deepEqual(idsOf(reduce(waiting, history([]))), []);
+    });
   });
 });
 

@@ -33,6 +33,7 @@ const modules = [
   "page/text/markdown",
   "page/text/pieces",
   "page/text/sanitize",
+  "page/text/visible",
   "page/text/wording",
   "page/view/announcer",
   "page/view/app",
@@ -44,6 +45,7 @@ const modules = [
   "page/view/confirm",
   "page/view/context",
   "page/view/conversation",
+  "page/view/given",
   "page/view/icon",
   "page/view/markdown",
   "page/view/memo",
@@ -62,6 +64,7 @@ const modules = [
   "page/view/use-images",
   "page/view/use-keys",
   "page/view/waiting",
+  "page/view/welcome",
   "page/view/who-answers",
   "gateway/client",
   "gateway/create-key",
@@ -70,6 +73,7 @@ const modules = [
   "gateway/request-error",
   "gateway/seen-runs",
   "gateway/shown-message",
+  "tools/escape",
 ] as const;
 
 /** Bare names in the page's imports, as the import map gives them. */

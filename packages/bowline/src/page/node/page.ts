@@ -30,7 +30,8 @@ export function createPage(): (request: Request) => Promise<Response> {
   return async (request) => {
     const path = new URL(request.url).pathname;
     const file = files.get(path);
-    if (file === undefined && path !== "/") return new Response("Not found", { status: 404, headers });
+    if (file === undefined && path !== "/")
+      return new Response("There is nothing here. The page is at /", { status: 404, headers });
     if (request.method !== "GET" && request.method !== "HEAD")
       return new Response("Only to be read", { status: 405, headers: { ...headers, allow: "GET, HEAD" } });
     const { text, type, tag } = file === undefined ? start : await bodyOf(file);

@@ -1,8 +1,8 @@
 /** The session that is shown: what its transcript holds, and in its place, of runs that are followed, what they say. */
 import type { RunEvent } from "../../gateway/client.ts";
-import type { HistoryEntry, RunInfo } from "../../gateway/protocol.ts";
+import type { HistoryEntry, WaitingMessage } from "../../gateway/protocol.ts";
 import { runsOfHistory } from "./history-runs.ts";
-import { foldRun, isOver, newRun, withImages, type RunView } from "./run-view.ts";
+import { foldRun, isOver, newRun, type RunView } from "./run-view.ts";
 import type { SentImage } from "./sent-image.ts";
 
 export interface Conversation {
@@ -15,26 +15,27 @@ export interface Conversation {
   readonly past: readonly RunView[];
   /** Runs whose events came, in the order in which they began. */
   readonly live: ReadonlyMap<string, RunView>;
-  /** Runs that wait, of whoever. */
-  readonly queued: readonly string[];
+  /** Messages that are accepted and not in a run yet, of whoever. */
+  readonly waiting: readonly WaitingMessage[];
 }
 
 export function newConversation(sessionKey: string): Conversation {
   const status = "loading";
-  return { sessionKey, status, entries: [], hasMore: false, past: [], live: new Map(), queued: [] };
+  return { sessionKey, status, entries: [], hasMore: false, past: [], live: new Map(), waiting: [] };
 }
 
 export interface HistoryPage {
   readonly messages: readonly HistoryEntry[];
   readonly hasMore: boolean;
+  readonly waiting: readonly WaitingMessage[];
 }
 
 /** The last messages, anew. Earlier ones that were there already stay, if these join on to them. */
-export function withHistory(conversation: Conversation, { messages, hasMore }: HistoryPage): Conversation {
+export function withHistory(conversation: Conversation, { messages, hasMore, waiting }: HistoryPage): Conversation {
   const { entries } = conversation;
   const join = entries.findIndex(({ id }) => id === messages[0]?.id);
   const all = join > 0 ? [...entries.slice(0, join), ...messages] : messages;
-  return { ...withEntries(conversation, all), hasMore: join > 0 ? conversation.hasMore : hasMore };
+  return { ...withEntries(conversation, all), hasMore: join > 0 ? conversation.hasMore : hasMore, waiting };
 }
 
 export function withEarlier(conversation: Conversation, { messages, hasMore }: HistoryPage): Conversation {
@@ -51,19 +52,29 @@ export function withEvent(
   calls: ReadonlyMap<string, string>,
   images: readonly SentImage[] = [],
 ): Conversation {
+  // A picture of a run that waits has nothing in it yet.
+  if (frame.event === "chat.snapshot" && frame.data.state === "queued") return conversation;
+  const waiting = withoutArrived(conversation.waiting, frame);
+  if (frame.event === "chat.queued") {
+    const { runId: _, sessionKey: _of, seq: _at, ...message } = frame.data;
+    return { ...conversation, waiting: [...waiting, message] };
+  }
   const { runId } = frame.data;
-  const before = conversation.live.get(runId);
-  const after = foldRun(before ?? newRun(runId), frame, calls, images);
-  const isIn = after.blocks.length > 0 || after.notices.length > 0 || isOver(after);
-  const queued =
-    isIn && conversation.queued.includes(runId) ? without(conversation.queued, runId) : conversation.queued;
-  return { ...conversation, live: new Map(conversation.live).set(runId, after), queued };
+  const after = foldRun(conversation.live.get(runId) ?? newRun(runId), frame, calls, images);
+  return { ...conversation, live: new Map(conversation.live).set(runId, after), waiting };
 }
 
-/** What the server says of the session's runs. */
-export function withRuns(conversation: Conversation, runs: readonly RunInfo[]): Conversation {
-  const queued = runs.flatMap(({ runId, state }) => (state === "queued" ? [runId] : []));
-  return { ...conversation, queued };
+/** Those that an event says nothing new of: they are in, or will not be. */
+function withoutArrived(waiting: readonly WaitingMessage[], { event, data }: RunEvent): readonly WaitingMessage[] {
+  if (waiting.length === 0) return waiting;
+  // With the first thing that a run says it has its own message.
+  const gone = new Set([data.runId]);
+  if ((event === "chat.user" || event === "chat.queued") && data.messageId !== undefined) gone.add(data.messageId);
+  if (event === "chat.snapshot")
+    for (const block of data.blocks)
+      if (block.type === "user" && block.messageId !== undefined) gone.add(block.messageId);
+  const left = waiting.filter(({ messageId }) => !gone.has(messageId));
+  return left.length === waiting.length ? waiting : left;
 }
 
 /** A run that nobody knows any more. */
@@ -73,7 +84,7 @@ export function withLost(conversation: Conversation, runId: string): Conversatio
   return { ...conversation, live: new Map(conversation.live).set(runId, { ...run, state: "interrupted" }) };
 }
 
-/** In order, each once. What is only in the transcript is taken from there: images, and of earlier turns, what they cost. */
+/** In order, each once. What earlier turns of a run that was joined late cost is only in the transcript. */
 export function runsOf({ past, live }: Conversation): RunView[] {
   const known = new Set(past.map(({ runId }) => runId));
   const shown = past.map((run) => {
@@ -81,9 +92,7 @@ export function runsOf({ past, live }: Conversation): RunView[] {
     if (followed === undefined) return run;
     const own = new Set(followed.turns.map(({ turn }) => turn));
     const earlier = run.turns.filter(({ turn }) => !own.has(turn));
-    const blocks = withImages(followed.blocks, run.blocks);
-    if (earlier.length === 0 && blocks === followed.blocks) return followed;
-    return { ...followed, blocks, turns: [...earlier, ...followed.turns] };
+    return earlier.length === 0 ? followed : { ...followed, turns: [...earlier, ...followed.turns] };
   });
   return [...shown, ...[...live.values()].filter(({ runId }) => !known.has(runId))];
 }
@@ -91,8 +100,4 @@ export function runsOf({ past, live }: Conversation): RunView[] {
 /** The run that goes on. */
 export function currentRun({ live }: Conversation): RunView | undefined {
   return [...live.values()].find(({ state }) => state === "running");
-}
-
-function without(ids: readonly string[], id: string): string[] {
-  return ids.filter((other) => other !== id);
 }

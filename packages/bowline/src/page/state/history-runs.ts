@@ -43,7 +43,8 @@ function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
       default: // an application's own
     }
   }
-  return { ...run, blocks, ...endOf(last) };
+  const lastEntry = entries.at(-1)?.id;
+  return { ...run, blocks, ...endOf(last), ...(lastEntry !== undefined && { lastEntry }) };
 }
 
 /** Of a run that is not known to go on. */

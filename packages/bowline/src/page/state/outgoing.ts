@@ -19,6 +19,11 @@ export interface Outgoing {
   readonly problem?: string;
 }
 
+interface Arrived {
+  readonly text: string;
+  readonly messageId?: string;
+}
+
 export function noteAnswer(outgoing: readonly Outgoing[], id: string, { status }: SendResult): Outgoing[] {
   return outgoing.flatMap((one): Outgoing[] => {
     if (one.id !== id) return [one];
@@ -33,11 +38,13 @@ export function noteAnswer(outgoing: readonly Outgoing[], id: string, { status }
 export function noteEvent(outgoing: readonly Outgoing[], { event, data }: RunEvent): readonly Outgoing[] {
   if (outgoing.length === 0) return outgoing;
   const { runId, sessionKey } = data;
-  const arrived = (texts: readonly string[]): readonly Outgoing[] => {
-    const left = [...texts];
+  const arrived = (messages: readonly Arrived[]): readonly Outgoing[] => {
+    // Those that were read from the transcript have no id, and are told by what they say.
+    const left = messages.filter(({ messageId }) => messageId === undefined).map(({ text }) => text);
+    const ids = new Set(messages.map(({ messageId }) => messageId));
     return outgoing.filter((one) => {
       if (one.sessionKey !== sessionKey) return true;
-      if (one.id === runId) return false;
+      if (one.id === runId || ids.has(one.id)) return false;
       const index = one.mode === "steer" ? left.indexOf(one.text) : -1;
       if (index >= 0) left.splice(index, 1);
       return index < 0;
@@ -45,13 +52,14 @@ export function noteEvent(outgoing: readonly Outgoing[], { event, data }: RunEve
   };
   switch (event) {
     case "chat.user":
-      return arrived([data.text]);
+      return arrived([data]);
     case "chat.snapshot":
-      return arrived(data.blocks.flatMap((block) => (block.type === "user" ? [block.text] : [])));
+      return arrived(data.blocks.filter((block) => block.type === "user"));
     case "chat.final":
     case "chat.error":
     case "chat.aborted":
       return outgoing.filter(({ id }) => id !== runId);
+    case "chat.queued":
     case "chat.delta":
     case "chat.thinking":
     case "chat.tool_call":

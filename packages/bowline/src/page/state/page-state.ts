@@ -1,6 +1,6 @@
 /** All that the page knows, and everything that can happen to it. */
 import type { ClientState, RunEvent, Welcome } from "../../gateway/client.ts";
-import type { AgentInfo, Approval, RunInfo, SendResult, SessionInfo } from "../../gateway/protocol.ts";
+import type { AgentInfo, Approval, SendResult, SessionInfo } from "../../gateway/protocol.ts";
 import type { Conversation, HistoryPage } from "./conversation.ts";
 import type { Outgoing } from "./outgoing.ts";
 
@@ -56,7 +56,6 @@ export type PageAction =
   | { readonly type: "opened"; readonly sessionKey: string }
   | { readonly type: "history"; readonly sessionKey: string; readonly page: HistoryPage; readonly isEarlier: boolean }
   | { readonly type: "history_failed"; readonly sessionKey: string }
-  | { readonly type: "runs"; readonly sessionKey: string; readonly runs: readonly RunInfo[] }
   | { readonly type: "run_lost"; readonly sessionKey: string; readonly runId: string }
   | { readonly type: "sending"; readonly message: Outgoing }
   | { readonly type: "sent"; readonly id: string; readonly result: SendResult }

@@ -1,15 +1,7 @@
 /** What becomes of the page's state; pure, so that it can be tested without a page. */
 import type { RunEvent } from "../../gateway/client.ts";
 import type { Approval, SessionInfo } from "../../gateway/protocol.ts";
-import {
-  newConversation,
-  withEarlier,
-  withEvent,
-  withHistory,
-  withLost,
-  withRuns,
-  type Conversation,
-} from "./conversation.ts";
+import { newConversation, withEarlier, withEvent, withHistory, withLost, type Conversation } from "./conversation.ts";
 import { noteAnswer, noteEvent } from "./outgoing.ts";
 import type { PageAction, PageState } from "./page-state.ts";
 
@@ -74,8 +66,6 @@ export function reduce(state: PageState, action: PageAction): PageState {
     }
     case "history_failed":
       return ofSession(state, action, (shown) => ({ ...shown, status: "failed" }));
-    case "runs":
-      return ofSession(state, action, (shown) => withRuns(shown, action.runs));
     case "run_lost":
       return ofSession(state, action, (shown) => withLost(shown, action.runId));
     case "sending": {

@@ -4,8 +4,10 @@ import type { Block, ErrorKind, RunState, TokenCounts } from "../../gateway/prot
 import { isReady, type SentImage } from "./sent-image.ts";
 
 export type ToolBlock = Extract<Block, { readonly type: "tool_call" }>;
-export type UserBlock = Extract<Block, { readonly type: "user" }> & { readonly images?: readonly SentImage[] };
-/** Events do not tell of images; transcripts do, and so does who sent them. */
+/** Of images events tell types and sizes; who sent them has all of them. */
+export type UserBlock = Omit<Extract<Block, { readonly type: "user" }>, "images"> & {
+  readonly images?: readonly SentImage[];
+};
 export type ShownBlock = Exclude<Block, { readonly type: "user" }> | UserBlock;
 
 export interface RunView {
@@ -19,6 +21,8 @@ export interface RunView {
   readonly answers: ReadonlyMap<string, AnswerView>;
   readonly stopReason?: "stop" | "length" | "budget";
   readonly failure?: Failure;
+  /** The last of its entries, of a run that was read from the transcript. */
+  readonly lastEntry?: string;
 }
 
 export interface TurnView {
@@ -57,7 +61,7 @@ export function canRetry({ blocks }: RunView): boolean {
   return asked?.images === undefined || asked.images.every(isReady);
 }
 
-/** `calls` finds the tool call that an approval was about; `images` went with the message, if it is one. */
+/** `calls` finds the tool call that an approval was about; `images` went with the message, if it is one and this tab sent it. */
 export function foldRun(
   run: RunView,
   { event, data }: RunEvent,
@@ -65,8 +69,11 @@ export function foldRun(
   images: readonly SentImage[] = [],
 ): RunView {
   switch (event) {
-    case "chat.user":
-      return add(run, { type: "user", text: data.text, ...(images.length > 0 && { images }) });
+    case "chat.user": {
+      const { text, images: told = [] } = data;
+      const shown = images.length > 0 ? images : told;
+      return add(run, { type: "user", text, ...(shown.length > 0 && { images: shown }) });
+    }
     case "chat.delta":
       return grow(run, "text", data.turn, data.text);
     case "chat.thinking":
@@ -100,6 +107,7 @@ export function foldRun(
     case "chat.aborted":
       return { ...run, state: "aborted" };
     case "exec.approval_request":
+    case "chat.queued":
       return run;
     case "exec.approval_resolved": {
       const toolCallId = calls?.get(data.approvalId);
@@ -110,15 +118,14 @@ export function foldRun(
   }
 }
 
-/** The same messages, with the images that are known of them elsewhere. */
-export function withImages(blocks: readonly ShownBlock[], known: readonly ShownBlock[]): readonly ShownBlock[] {
+/** The same messages, with the images that this tab sent itself. */
+function withImages(blocks: readonly ShownBlock[], known: readonly ShownBlock[]): readonly ShownBlock[] {
   const messages = known.filter((block) => block.type === "user");
-  if (messages.every(({ images }) => images === undefined)) return blocks;
   let next = 0;
   return blocks.map((block) => {
     if (block.type !== "user") return block;
     const { images } = messages[next++] ?? {};
-    return block.images !== undefined || images === undefined ? block : { ...block, images };
+    return images?.some(isReady) ? { ...block, images } : block;
   });
 }
 

@@ -1,11 +1,10 @@
 /** An image that went with a message, as far as it is known here. */
-import type { Attachment } from "../../gateway/protocol.ts";
+import type { Attachment, ImageInfo } from "../../gateway/protocol.ts";
 
 export type ImageType = Attachment["mimeType"];
 
-export interface SentImage {
+export interface SentImage extends Partial<ImageInfo> {
   readonly mimeType: string;
-  readonly bytes?: number;
   /** Of the file, and its content in Base64: known where it was sent from, until that is loaded anew. */
   readonly name?: string;
   readonly data?: string;

@@ -1,8 +1,14 @@
 /** Numbers, times and calls in words for a person. */
 import type { Decision, RunState, TokenCounts } from "../../gateway/protocol.ts";
+import { visible } from "./visible.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
+
+/** The practice model is known by its name, others by their provider's. */
+export function modelText(reference: string): string {
+  return reference === "practice/practice" ? "practice model" : reference;
+}
 
 export function duration(ms: number): string {
   if (ms < 950) return `${Math.max(1, Math.round(ms))} ms`;
@@ -63,7 +69,7 @@ export function inputLine(input: unknown): string {
   const fields = input as Record<string, unknown>;
   const telling = ["command", "pattern", "query", "path", "url"].find((name) => typeof fields[name] === "string");
   const line = telling === undefined ? Object.values(fields).map(shown).join(" ") : shown(fields[telling]);
-  return line.replaceAll(/\s+/g, " ").trim().slice(0, 200);
+  return visible(line.replaceAll(/\s+/g, " ").trim().slice(0, 200));
 }
 
 function shown(value: unknown): string {

@@ -78,19 +78,19 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
       </header>
       <${Banner} state=${state} isReadOnly=${isReadOnly} />
       <${ConversationView} state=${state} isReadOnly=${isReadOnly} />
-      ${
-        !isReadOnly &&
-        html`<div class="bottom">
-          <${Waiting} state=${state} />
-          <${Composer}
+      <div class="bottom">
+        <${Waiting} state=${state} isReadOnly=${isReadOnly} />
+        ${
+          !isReadOnly &&
+          html`<${Composer}
             sessionKey=${sessionKey}
             isRunning=${run !== undefined}
             maxLength=${limits.maxMessageLength}
             imageLimits=${limits}
             refused=${refused}
-          />
-        </div>`
-      }
+          />`
+        }
+      </div>
     </main>
     <${Announcer} state=${state} />
   </div>`;

@@ -6,8 +6,10 @@ import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "htm/preact";
 import type { Approval, Decision } from "../../gateway/protocol.ts";
+import { visible } from "../text/visible.ts";
 import { decisionWords } from "../text/wording.ts";
 import { useTools } from "./context.ts";
+import { Given, textPlace } from "./given.ts";
 import { focusMessage } from "./use-keys.ts";
 
 interface QuestionProps {
@@ -49,11 +51,14 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
     onKeyDown=${onKeyDown}
   >
     <p class="question-head">
-      <span>May <strong>${toolName}</strong> run this?</span>
+      <span>May <strong>${visible(toolName)}</strong> ${command === undefined ? "do" : "run"} this?</span>
       ${!isReadOnly && html`<span class="question-key" aria-hidden="true"><kbd>Alt</kbd> <kbd>A</kbd> comes here</span>`}
     </p>
-    <pre tabindex="0" role="region" aria-label="What would run">
-${command ?? JSON.stringify(details, undefined, 2)}</pre>
+    ${
+      command === undefined
+        ? html`<${Given} value=${details} label="What would be done" />`
+        : textPlace(visible(command), "What would run")
+    }
     ${workingDir !== undefined && html`<p class="question-note">in <code>${workingDir}</code></p>`}
     ${reason !== undefined && html`<p class="question-note">${reason}</p>`}
     ${

@@ -19,7 +19,7 @@ export function Banner({ state, isReadOnly }: { readonly state: PageState; reado
       ${
         isAway &&
         html`<p class="banner is-away">
-          <span class="pulse"></span>The connection is lost.
+          <span class="pulse"></span>The connection is lost.${" "}
           ${connection === "connecting" ? "Connecting again…" : "It will be tried again; what runs goes on."}
         </p>`
       }

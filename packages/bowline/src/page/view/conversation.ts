@@ -3,13 +3,13 @@ import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { html } from "htm/preact";
 import { runsOf } from "../state/conversation.ts";
-import { agentOf } from "../state/who-answers.ts";
 import type { PageState } from "../state/page-state.ts";
 import { useTools } from "./context.ts";
-import { icon, knot } from "./icon.ts";
+import { icon } from "./icon.ts";
 import { Run } from "./run.ts";
 import { SentImages } from "./sent-images.ts";
 import { useStickToBottom } from "./stick-to-bottom.ts";
+import { Welcome } from "./welcome.ts";
 
 export function ConversationView({ state, isReadOnly }: { state: PageState; isReadOnly: boolean }): VNode {
   const { controller } = useTools();
@@ -69,39 +69,6 @@ export function ConversationView({ state, isReadOnly }: { state: PageState; isRe
           >${isAsked ? "It asks you something" : "To the end"}</span
         >
       </button>`
-    }
-  </div>`;
-}
-
-/** Of a session without a message. */
-function Welcome({ state, isReadOnly }: { state: PageState; isReadOnly: boolean }): VNode {
-  const { controller } = useTools();
-  const { agents, welcome, session } = state;
-  const chosen = agentOf(state);
-  return html`<div class="welcome">
-    ${knot()}
-    <p class="greeting">${isReadOnly ? "Nothing was said here yet." : "What shall we do?"}</p>
-    ${
-      agents.length > 1 && !isReadOnly
-        ? html`<fieldset class="agents">
-            <legend class="offscreen">Agent</legend>
-            ${agents.map(
-              ({ id, description, answeredBy }) =>
-                html`<label class="agent">
-                  <input
-                    type="radio"
-                    name="agent"
-                    value=${id}
-                    checked=${id === chosen?.id}
-                    onChange=${() => controller.chooseAgent(id)}
-                  />
-                  <span><strong>${id}</strong><span>${description}</span><small>${answeredBy}</small></span>
-                </label>`,
-            )}
-          </fieldset>`
-        : html`<p class="faint">
-            ${session?.model ?? chosen?.answeredBy ?? (welcome && `${welcome.model.provider}/${welcome.model.model}`)}
-          </p>`
     }
   </div>`;
 }

@@ -40,7 +40,15 @@ export const Run: ComponentClass<RunProps> = memo((props: RunProps): VNode => {
       .map(({ code, message }, index) => html`<p key=${`${code}${index}`} class="notice">${message}</p>`)}
     ${isQuiet && html`<p class="working"><span class="offscreen">Working</span><i></i><i></i><i></i></p>`}
     <${Ending} ...${props} />
-    ${over && html`<div class="run-foot"><${RunFooter} turns=${turns} /><${CopyAnswer} blocks=${blocks} /></div>`}
+    ${
+      over &&
+      html`<div class="run-foot">
+        <${RunFooter} turns=${turns} />
+        <div class="run-acts">
+          ${!props.isReadOnly && html`<${ForkButton} runId=${run.runId} />`}<${CopyAnswer} blocks=${blocks} />
+        </div>
+      </div>`
+    }
   </article>`;
 });
 
@@ -115,6 +123,18 @@ function endText({ state, failure, stopReason }: RunView): string | undefined {
     case "running":
       return undefined;
   }
+}
+
+function ForkButton({ runId }: Pick<RunView, "runId">): VNode {
+  const { controller, show } = useTools();
+  const fork = async (): Promise<void> => {
+    const made = await controller.forkAfter(runId);
+    if (made !== undefined) show(made);
+  };
+  const what = "Go on from here in another conversation";
+  return html`<button type="button" class="quiet copy" title=${what} onClick=${() => void fork()}>
+    ${icon("fork")}<span>Fork<span class="offscreen"> from here</span></span>
+  </button>`;
 }
 
 function CopyAnswer({ blocks }: { readonly blocks: readonly ShownBlock[] }): VNode | undefined {

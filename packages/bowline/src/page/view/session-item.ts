@@ -23,7 +23,7 @@ export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionI
   const { controller, show, now } = useTools();
   const [mode, setMode] = useState<"plain" | "actions" | "rename" | "delete">("plain");
   const toggle = useRef<HTMLButtonElement>(null);
-  const { sessionKey, updatedAt, runs } = session;
+  const { sessionKey, updatedAt, runs, forkedFrom } = session;
   const title = titleOf(session);
   const close = (): void => {
     setMode("plain");
@@ -45,8 +45,13 @@ export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionI
     event.preventDefault();
     close();
   };
+  /** Who goes on elsewhere is done with them. */
+  const onLeave = ({ currentTarget, relatedTarget }: FocusEvent): void => {
+    const isGone = relatedTarget instanceof Node && !(currentTarget as Node).contains(relatedTarget);
+    if (mode === "actions" && isGone) setMode("plain");
+  };
   const status = isAsking ? "asks" : runs.some(({ state }) => state === "running") ? "works" : "";
-  return html`<li class=${isShown ? "session is-shown" : "session"} onKeyDown=${onKeyDown}>
+  return html`<li class=${isShown ? "session is-shown" : "session"} onKeyDown=${onKeyDown} onFocusOut=${onLeave}>
     ${
       mode === "rename"
         ? html`<${Rename}
@@ -57,7 +62,9 @@ export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionI
             }}
           />`
         : html`<a href=${formatAddress(sessionKey)} aria-current=${isShown ? "page" : undefined}>
-            <span class="session-title">${title}</span>
+            <span class="session-title">
+              ${forkedFrom !== undefined && html`${icon("fork")}<span class="offscreen">Fork of </span>`}${title}
+            </span>
             <span class="session-when">
               ${status === "asks" && html`<span class="badge">asks</span>`}
               ${status === "works" && html`<span class="pulse"></span><span class="offscreen">works</span>`}

@@ -4,9 +4,11 @@ import { useState } from "preact/hooks";
 import { html } from "htm/preact";
 import type { Approval } from "../../gateway/protocol.ts";
 import type { AnswerView, ToolBlock } from "../state/run-view.ts";
+import { visible } from "../text/visible.ts";
 import { duration, inputLine } from "../text/wording.ts";
 import { ApprovalQuestion } from "./approval.ts";
 import { CopyButton } from "./code-block.ts";
+import { Given, textPlace } from "./given.ts";
 import { icon } from "./icon.ts";
 import { memo } from "./memo.ts";
 
@@ -49,7 +51,7 @@ export const ToolCard: ComponentClass<ToolCardProps> = memo(
           }}
         >
           <span class="look" aria-hidden="true"></span>
-          <span class="tool-name">${name}</span>
+          <span class="tool-name">${visible(name)}</span>
           <span class="tool-line">${inputLine(input)}</span>
           <span class="tool-state">${lookWords[look]}${durationMs !== undefined && ` · ${duration(durationMs)}`}</span>
           ${icon("chevron")}
@@ -69,15 +71,14 @@ function CallBody({ input, output }: Pick<ToolBlock, "input" | "output">): VNode
   const lines = output.split("\n").length;
   const isLong = lines > SHORT_LINES || output.length > SHORT_LENGTH;
   const shown = isLong && !isWhole ? output.split("\n", SHORT_LINES).join("\n").slice(0, SHORT_LENGTH) : output;
-  const given = typeof input === "string" ? input : JSON.stringify(input, undefined, 2);
   return html`<div class="call">
     <div class="call-part"><span class="call-head">Arguments</span></div>
-    <pre tabindex="0" role="region" aria-label="Arguments">${given}</pre>
+    <${Given} value=${input} label="Arguments" />
     <div class="call-part">
       <span class="call-head">Output</span>
       ${output !== "" && html`<${CopyButton} text=${output} what="output" />`}
     </div>
-    <pre tabindex="0" role="region" aria-label="Output">${shown === "" ? "Nothing yet" : shown}</pre>
+    ${textPlace(shown === "" ? "Nothing yet" : shown, "Output")}
     ${
       isLong &&
       html`<button type="button" class="quiet" aria-expanded=${isWhole} onClick=${() => showWhole(!isWhole)}>

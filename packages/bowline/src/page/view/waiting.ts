@@ -1,55 +1,73 @@
-/** Messages that are not in the conversation yet, and why. */
+/** Messages that are not in the conversation yet, and why: what this tab could not hand over, and what the server keeps of all tabs. */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
+import type { WaitingMessage } from "../../gateway/protocol.ts";
 import { currentRun } from "../state/conversation.ts";
 import type { Outgoing } from "../state/outgoing.ts";
 import type { PageState } from "../state/page-state.ts";
+import type { SentImage } from "../state/sent-image.ts";
 import { useTools } from "./context.ts";
 import { icon } from "./icon.ts";
 
-export function Waiting({ state: { outgoing, conversation } }: { readonly state: PageState }): VNode | undefined {
-  const { sessionKey, queued } = conversation;
-  const shown = outgoing.filter(
+interface WaitingProps {
+  readonly state: PageState;
+  readonly isReadOnly: boolean;
+}
+
+export function Waiting({ state: { outgoing, conversation }, isReadOnly }: WaitingProps): VNode | undefined {
+  const { sessionKey, waiting } = conversation;
+  const own = outgoing.filter(
     (one) =>
-      one.sessionKey === sessionKey && (one.state === "waiting" || one.state === "refused" || one.mode === "steer"),
+      one.sessionKey === sessionKey && (one.state === "refused" || (one.state === "sending" && one.mode === "steer")),
   );
+  if (own.length + waiting.length === 0) return undefined;
   const isRunning = currentRun(conversation) !== undefined;
-  const others = queued.filter((runId) => !outgoing.some(({ id }) => id === runId));
-  if (shown.length + others.length === 0) return undefined;
   return html`<ul class="waiting" aria-label="Messages that wait">
-    ${shown.map((message) => html`<${WaitingMessage} key=${message.id} message=${message} isRunning=${isRunning} />`)}
-    ${others.map((runId) => html`<${OthersMessage} key=${runId} runId=${runId} />`)}
+    ${own.map((message) => html`<${OwnMessage} key=${message.id} message=${message} />`)}
+    ${waiting.map((message) => {
+      // Its sender knows the names of its images.
+      const { images = message.images } = outgoing.find(({ id }) => id === message.messageId) ?? {};
+      return html`<${KeptMessage} key=${message.messageId} ...${{ message, images, isRunning, isReadOnly }} />`;
+    })}
   </ul>`;
 }
 
-function WaitingMessage({ message, isRunning }: { readonly message: Outgoing; readonly isRunning: boolean }): VNode {
+function OwnMessage({ message }: { readonly message: Outgoing }): VNode {
   const { controller } = useTools();
-  const { state, mode, problem, id, images = [] } = message;
-  const text = images.length === 0 ? message.text : `${message.text} (${images.map(({ name }) => name).join(", ")})`;
-  if (state === "refused")
-    return html`<li class="is-failure">
-      <span class="waiting-how">${icon("alert")}Not sent: ${problem}</span><span class="waiting-text">${text}</span>
-      <button type="button" class="quiet" onClick=${() => controller.resend(message)}>Send again</button>
-      ${dropButton("Discard", () => controller.dismiss(message))}
-    </li>`;
-  // What a run that was stopped did not take in is the server's to keep.
-  const steers = isRunning ? "Goes in at its next step" : "Goes in with the next message";
-  const how = mode === "steer" ? steers : "Waits for its turn";
-  return html`<li>
-    <span class="waiting-how">${state === "sending" ? "On its way" : how}</span
-    ><span class="waiting-text">${text}</span>
-    ${mode === "send" && dropButton("Do not send", () => controller.cancel(id))}
-    ${mode === "steer" && !isRunning && dropButton("Hide", () => controller.dismiss(message))}
+  const { state, problem, text, images } = message;
+  if (state !== "refused") return html`<li><span class="waiting-how">On its way</span>${said(text, images)}</li>`;
+  return html`<li class="is-failure">
+    <span class="waiting-how">${icon("alert")}Not sent: ${problem}</span>${said(text, images)}
+    <button type="button" class="quiet" onClick=${() => controller.resend(message)}>Send again</button>
+    ${dropButton("Discard", () => controller.dismiss(message))}
   </li>`;
 }
 
-/** Sent from another tab, or before this one was loaded anew. */
-function OthersMessage({ runId }: { readonly runId: string }): VNode {
+interface KeptProps {
+  readonly message: WaitingMessage;
+  readonly images: readonly SentImage[] | undefined;
+  readonly isRunning: boolean;
+  readonly isReadOnly: boolean;
+}
+
+function KeptMessage({ message, images, isRunning, isReadOnly }: KeptProps): VNode {
   const { controller } = useTools();
+  const { messageId, kind, text } = message;
   return html`<li>
-    <span class="waiting-how">Waits for its turn</span><span class="waiting-text">A message that was sent earlier</span>
-    ${dropButton("Do not send", () => controller.cancel(runId))}
+    <span class="waiting-how">${howOf(kind, isRunning)}</span>${said(text, images)}
+    ${kind === "send" && !isReadOnly && dropButton("Do not send", () => controller.cancel(messageId))}
   </li>`;
+}
+
+/** What a run that was stopped did not take in is the server's to keep. */
+function howOf(kind: WaitingMessage["kind"], isRunning: boolean): string {
+  if (kind === "send") return "Waits for its turn";
+  return isRunning ? "Goes in at its next step" : "Goes in with the next message";
+}
+
+function said(text: string, images: readonly SentImage[] = []): VNode {
+  const names = images.map(({ name, mimeType }) => name ?? mimeType).join(", ");
+  return html`<span class="waiting-text">${names === "" ? text : `${text} (${names})`}</span>`;
 }
 
 function dropButton(label: string, onClick: () => void): VNode {

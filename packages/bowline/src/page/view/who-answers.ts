@@ -5,6 +5,7 @@ import { html } from "htm/preact";
 import type { AgentInfo } from "../../gateway/protocol.ts";
 import type { PageState } from "../state/page-state.ts";
 import { agentOf, knownModels } from "../state/who-answers.ts";
+import { modelText } from "../text/wording.ts";
 import { useTools } from "./context.ts";
 import { icon } from "./icon.ts";
 
@@ -19,7 +20,8 @@ export function WhoAnswers({ state, isReadOnly }: WhoAnswersProps): VNode {
   const agent = agentOf(state);
   const model = session?.model ?? agent?.answeredBy;
   const name = agent?.id ?? session?.agentId ?? agentId;
-  const shown = (agents.length > 1 || agent === undefined ? [name, model] : [model]).flatMap((one) => one ?? []);
+  const asked = model === undefined ? undefined : modelText(model);
+  const shown = (agents.length > 1 || agent === undefined ? [name, asked] : [asked]).flatMap((one) => one ?? []);
   const text = shown.join(" · ");
   if (isReadOnly || agent === undefined) return html`<p class="top-agent">${text}</p>`;
   return html`<button

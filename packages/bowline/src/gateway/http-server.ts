@@ -1,0 +1,49 @@
+/** Node's server under the gateway: how long it waits for whom, how many it lets in, and how it ends. */
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock } from "@bowline/core";
+import type { GatewayLimits } from "./limits.ts";
+
+export interface HttpServer {
+  readonly server: Server;
+  /** Resolves when it listens. Rejects with the system's error. */
+  listen(port: number, host: string): Promise<void>;
+  /** Takes nobody any more, and resolves when all have gone or, after the grace, are cut off. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** A whole request may take so many times as long as its head. */
+const BODY_FACTOR = 6;
+
+export function createHttpServer(answer: RequestListener, limits: GatewayLimits, clock: Clock): HttpServer {
+  const patience = {
+    headersTimeout: limits.authTimeoutMs,
+    requestTimeout: limits.authTimeoutMs * BODY_FACTOR,
+    connectionsCheckingInterval: limits.authTimeoutMs / 2,
+  };
+  const server = createServer(patience, answer);
+  server.maxConnections = limits.maxConnections + limits.maxStrangers;
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return {
+    server,
+    async listen(port, host) {
+      server.listen(port, host);
+      await once(server, "listening");
+    },
+    async close(graceMs) {
+      const closed = once(server, "close");
+      server.close();
+      server.closeIdleConnections();
+      // Browsers open some before they need them: Node does not take them for idle, since nothing was asked yet.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      const stop = clock.setTimer(graceMs, () => server.closeAllConnections());
+      await closed;
+      stop();
+    },
+  };
+}

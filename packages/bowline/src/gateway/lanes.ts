@@ -1,0 +1,34 @@
+/** The lanes of all sessions that somebody uses. */
+import type { Store } from "@bowline/core/session";
+import { Lane } from "./lane.ts";
+
+export class Lanes {
+  readonly #store: Store;
+  readonly #most: number;
+  readonly #all = new Map<string, Lane>();
+
+  /** When there are more than `most`, those that nobody uses are let go. */
+  constructor(store: Store, most: number) {
+    this.#store = store;
+    this.#most = most;
+  }
+
+  get all(): readonly Lane[] {
+    return [...this.#all.values()];
+  }
+
+  /** Undefined where nothing runs or waits. */
+  known(key: string): Lane | undefined {
+    return this.#all.get(key);
+  }
+
+  of(key: string): Lane {
+    const known = this.#all.get(key);
+    if (known !== undefined) return known;
+    const lane = new Lane(key, this.#store);
+    this.#all.set(key, lane);
+    if (this.#all.size > this.#most)
+      for (const [other, { isIdle }] of this.#all) if (isIdle && other !== key) this.#all.delete(other);
+    return lane;
+  }
+}

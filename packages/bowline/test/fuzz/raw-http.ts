@@ -1,0 +1,119 @@
+/** An HTTP client that writes any bytes it is told to, and reads the answers as they are: no library does. */
+import { connect, type Socket } from "node:net";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+  /** Whether all of the body came. */
+  readonly isWhole: boolean;
+}
+
+export class RawHttp {
+  readonly socket: Socket;
+  readonly ended: Promise<unknown>;
+  readonly answers: Answer[] = [];
+  /** What was asked and is not answered yet, in order: to HEAD there is no body. */
+  readonly #methods: string[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #received: Buffer = Buffer.alloc(0);
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("error", () => {}); // "close" follows
+    this.ended = new Promise<void>((resolve) => socket.once("close", resolve));
+    for (const event of ["connect", "end", "close"]) socket.on(event, () => this.#read(event !== "connect"));
+    socket.on("data", (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#read(false);
+    });
+  }
+
+  static async open(port: number): Promise<RawHttp> {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    const raw = new RawHttp(socket);
+    while (socket.connecting) await raw.#news();
+    return raw;
+  }
+
+  /** Writes the beginning, or all, of a request of this method. */
+  ask(method: string, bytes: Buffer): void {
+    this.#methods.push(method);
+    this.write(bytes);
+  }
+
+  write(bytes: Buffer): void {
+    if (this.socket.writable) this.socket.write(bytes);
+  }
+
+  /** Resolves when so many answers came, or the connection has ended. */
+  async until(count: number): Promise<void> {
+    while (this.answers.length < count && !this.isOver) await this.#news();
+  }
+
+  /** Whether nothing more will come. */
+  get isOver(): boolean {
+    return this.socket.destroyed || this.socket.readableEnded;
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => void this.#waiting.push(resolve));
+  }
+
+  #read(isOver: boolean): void {
+    for (let answer = this.#next(isOver); answer !== undefined; answer = this.#next(isOver)) {
+      if (answer.status >= 200) this.#methods.shift();
+      if (answer.status !== 100) this.answers.push(answer);
+    }
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  #next(isOver: boolean): Answer | undefined {
+    const bytes = this.#received;
+    const end = bytes.indexOf("\r\n\r\n");
+    if (end < 0) return undefined;
+    const [first = "", ...lines] = bytes.subarray(0, end).toString("latin1").split("\r\n");
+    const headers = new Map(
+      lines.map((line) => [line.split(":", 1)[0]?.toLowerCase() ?? "", line.replace(/^[^:]*: ?/, "")]),
+    );
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1] ?? Number.NaN);
+    const rest = bytes.subarray(end + 4);
+    const length =
+      status < 200 || status === 204 || status === 304 || this.#methods[0] === "HEAD" ? 0 : lengthOf(headers);
+    const found = length === "chunked" ? unchunked(rest) : whole(rest, length);
+    if (!found.isWhole && !isOver) return undefined;
+    this.#received = rest.subarray(found.used);
+    return { status, headers, body: found.body, isWhole: found.isWhole || length === "to the end" };
+  }
+}
+
+interface Found {
+  readonly body: string;
+  readonly used: number;
+  readonly isWhole: boolean;
+}
+
+/** Without a length it goes on to the end of the connection. */
+function lengthOf(headers: ReadonlyMap<string, string>): number | "chunked" | "to the end" {
+  if (headers.get("transfer-encoding") === "chunked") return "chunked";
+  return headers.has("content-length") ? Number(headers.get("content-length")) : "to the end";
+}
+
+function whole(rest: Buffer, length: number | "to the end"): Found {
+  const used = length === "to the end" ? rest.length : Math.min(length, rest.length);
+  return { body: rest.subarray(0, used).toString(), used, isWhole: used === length };
+}
+
+function unchunked(rest: Buffer): Found {
+  const parts: Buffer[] = [];
+  for (let at = 0; ;) {
+    const line = rest.indexOf("\r\n", at);
+    const size = line < 0 ? Number.NaN : Number.parseInt(rest.subarray(at, line).toString(), 16);
+    const next = line + 2 + size + 2;
+    if (Number.isNaN(size) || next > rest.length)
+      return { body: Buffer.concat(parts).toString(), used: rest.length, isWhole: false };
+    if (size === 0) return { body: Buffer.concat(parts).toString(), used: next, isWhole: true };
+    parts.push(rest.subarray(line + 2, line + 2 + size));
+    at = next;
+  }
+}

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { defineTool, type AgentTool } from "@bowline/core";
+import { createMemoryStore } from "@bowline/core/session";
+import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
+import { createMemoryPending } from "../../src/gateway/pending.ts";
+import { gatewayWith, type TestClient, type TestOptions } from "./gateway.ts";
+
+const allow: TestOptions["rules"] = { judge: () => ({ action: "allow" }), add: async () => {} };
+const data = Buffer.alloc(40).toString("base64");
+const image = { mimeType: "image/png", bytes: 40 };
+const call = { content: [scriptedToolCall("wait", {}, "w")] };
+
+/** A tool that ends when it is told to. */
+function held(): { readonly tool: AgentTool; readonly release: () => void } {
+  let release = (): void => {};
+  const until = new Promise<void>((resolve) => (release = resolve));
+  const execute = async (): Promise<string> => until.then(() => "waited");
+  return {
+    tool: defineTool({ name: "wait", description: "Waits.", parameters: { type: "object" }, execute }),
+    release,
+  };
+}
+
+const kindsOf = async (client: TestClient): Promise<string[]> => {
+  const { waiting } = await client.call("chat.history", { sessionKey: "s" });
+  return waiting.map(({ messageId, kind }) => `${messageId} ${kind}`);
+};
+
+describe("a message that waits", () => {
+  it("is told to everyone who follows the session, with its images, and is in the history until it is in", async () => {
+    const { tool, release } = held();
+    await using server = await gatewayWith([call, "Done.", "And now this."], { tools: () => [tool], rules: allow });
+    const [one, two] = [await server.client(), await server.client()];
+    await two.call("chat.subscribe", { sessionKey: "s" });
+    await one.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await two.event("chat.tool_call");
+    assert.deepEqual(await kindsOf(two), []);
+    const attachments = [{ mimeType: "image/png", data } as const];
+    await one.call("chat.send", { sessionKey: "s", message: "Then", idempotencyKey: "then", attachments });
+    await one.call("chat.steer", { sessionKey: "s", message: "Look here", idempotencyKey: "look" });
+    await one.call("chat.followUp", { sessionKey: "s", message: "And there", idempotencyKey: "there" });
+    const told = async (runId: string, messageId: string): Promise<Record<string, unknown>> => {
+      const frame = await two.until((f) => f.event === "chat.queued" && f.data?.messageId === messageId);
+      assert.equal(frame.data?.runId, runId);
+      return frame.data ?? {};
+    };
+    const { seq, kind, text, images } = await told("then", "then");
+    assert.deepEqual([seq, kind, text, images], [0, "send", "Then", [image]], "the first that its own run says");
+    assert.equal((await told("first", "look")).kind, "steer");
+    assert.equal((await told("first", "there")).kind, "followUp");
+    assert.deepEqual(await kindsOf(two), ["look steer", "there followUp", "then send"]);
+    release();
+    await two.end("then");
+    assert.deepEqual(await kindsOf(two), []);
+    const users = two.frames.filter(({ event }) => event === "chat.user").map(({ data: said }) => said);
+    assert.deepEqual(
+      users.map((user) => [user?.messageId, user?.text, user?.images]),
+      [
+        ["first", "Begin", undefined],
+        ["look", "Look here", undefined],
+        ["there", "And there", undefined],
+        ["then", "Then", [image]],
+      ],
+    );
+    const numbers = two.ofRun("then").map(({ data: of }) => of?.seq);
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index),
+    );
+  });
+
+  it("is told after the answer to who sent it, and not at all when its run begins at once", async () => {
+    await using server = await gatewayWith(["One.", "Two."], { pace: { delayMs: 20 } });
+    const client = await server.client();
+    const sent = ["a", "b"].map((idempotencyKey) =>
+      client.call("chat.send", { sessionKey: "s", message: "Hi", idempotencyKey }),
+    );
+    await Promise.all(sent);
+    await client.end("b");
+    const queued = client.frames.filter(({ event }) => event === "chat.queued");
+    assert.deepEqual(
+      queued.map(({ data: of }) => of?.runId),
+      ["b"],
+    );
+    const answered = client.frames.findIndex(({ result }) => (result as { runId?: string } | undefined)?.runId === "b");
+    assert.ok(answered < client.frames.indexOf(queued[0] as (typeof queued)[number]));
+  });
+
+  it("is held for the next message when the run is stopped, and waits no more when it is taken back", async () => {
+    const { tool } = held();
+    await using server = await gatewayWith([call, "Heard."], { tools: () => [tool], rules: allow });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.send", { sessionKey: "s", message: "Never", idempotencyKey: "never" });
+    await client.call("chat.steer", { sessionKey: "s", message: "But so", idempotencyKey: "so" });
+    await client.call("chat.abort", { sessionKey: "s", runId: "never" });
+    assert.deepEqual(await kindsOf(client), ["so steer"]);
+    await client.call("chat.abort", { sessionKey: "s", runId: "first" });
+    await client.end("first");
+    while ((await client.call("health.check", {})).runs > 0);
+    assert.deepEqual(await kindsOf(client), ["so held"]);
+    await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
+    await client.end("next");
+    assert.deepEqual(await kindsOf(client), []);
+  });
+
+  it("waits still, and under the same numbers, when the server comes back", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const { tool } = held();
+    const first = await gatewayWith([call], { store, pending, tools: () => [tool], rules: allow });
+    const before = await first.client();
+    await before.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await before.event("chat.tool_call");
+    await before.call("chat.send", { sessionKey: "s", message: "Then", idempotencyKey: "then" });
+    await before.call("chat.steer", { sessionKey: "s", message: "Look", idempotencyKey: "look" });
+    const { seq } = await before.event("chat.queued", "then");
+    await first.gateway.close();
+    const model = createScriptedModel(["Gone on.", "Then."], { delayMs: 30 });
+    await using second = await gatewayWith([], {
+      store,
+      pending,
+      rules: allow,
+      backendFor: () => ({ model: model.model, streamFn: model.streamFn, isPractice: false }),
+    });
+    const after = await second.client();
+    const waiting = await kindsOf(after);
+    assert.ok(waiting.includes("then send"), waiting.join());
+    await after.call("chat.subscribe", { sessionKey: "s", runId: "then", seq });
+    await after.end("then");
+    assert.deepEqual(await kindsOf(after), []);
+    const numbers = after.ofRun("then").map(({ data: of }) => of?.seq);
+    assert.equal(numbers[0], seq + 1, "nothing twice, and nothing left out");
+  });
+});
+
+describe("a snapshot", () => {
+  it("has the images of messages, also of a run that is read from its session", async () => {
+    const store = createMemoryStore();
+    const attachments = [{ mimeType: "image/png", data } as const];
+    const blocksOf = async (client: TestClient): Promise<unknown[]> => {
+      await client.call("chat.subscribe", { sessionKey: "s", runId: "r" });
+      return (await client.event("chat.snapshot", "r")).blocks.map((block) =>
+        block.type === "user" ? block : block.type,
+      );
+    };
+    const first = await gatewayWith(["Seen."], { store });
+    const client = await first.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Look", idempotencyKey: "r", attachments });
+    await client.end("r");
+    const user = { type: "user", text: "Look", images: [image] };
+    assert.deepEqual(await blocksOf(await first.client()), [{ ...user, messageId: "r" }, "text"]);
+    client.socket.terminate();
+    await first.gateway.close();
+    await using second = await gatewayWith([], { store });
+    assert.deepEqual(await blocksOf(await second.client()), [user, "text"]);
+  });
+});
