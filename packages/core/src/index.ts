@@ -154,6 +154,7 @@ export type {
   CompactOptions,
   CustomAgentMessages,
   Effects,
+  Hear,
   InboxKind,
   InitialState,
   InterruptedRun,

@@ -7,8 +7,7 @@ import { BowlineError } from "../errors.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
-import { createMemoryEffects, type Effects } from "./effects.ts";
-import { isThenable } from "./emitter.ts";
+import { createMemoryEffects, type Effects, type Hear, type InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentMessage } from "./event.ts";
 import type { AgentLoopConfig } from "./hooks.ts";
 import { createLlmFilter } from "./llm-filter.ts";
@@ -18,7 +17,10 @@ import { MessageQueue, type QueueMode } from "./queue.ts";
 import type { InterruptedRun, RunInput, RunResult } from "./run.ts";
 import { applyToState, createAgentState, type AgentState, type InitialState, type MutableAgentState } from "./state.ts";
 
-/** Awaited in the order of subscription when it returns a promise. A throw ends the run with `listener_failed`. */
+/**
+ * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A throw ends the run with
+ * `listener_failed`. After an abort updates come without a pause, and the rest is awaited for `abortGraceMs`.
+ */
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
 
 /** What may also be assigned on the agent later; it takes effect with the next turn. */
@@ -31,6 +33,7 @@ export interface AgentSettings extends Partial<
     | "getSteeringMessages"
     | "hasSteeringMessages"
     | "getFollowUpMessages"
+    | "returnMessages"
     | "toolContext"
   >
 > {
@@ -81,7 +84,7 @@ export class Agent<TContext = unknown> {
   readonly #state: MutableAgentState;
   readonly #steering: MessageQueue;
   readonly #followUps: MessageQueue;
-  #listeners: readonly AgentListener[] = [];
+  #listeners: readonly ((event: AgentEvent) => unknown)[] = [];
   #inListener = 0;
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
@@ -122,9 +125,17 @@ export class Agent<TContext = unknown> {
 
   /** Calls `listener` with every event from now on. Returns what ends that. */
   subscribe(listener: AgentListener): () => void {
-    this.#listeners = [...this.#listeners, listener];
+    const call = (event: AgentEvent): unknown => {
+      this.#inListener++;
+      try {
+        return listener(event, this.signal as AbortSignal);
+      } finally {
+        this.#inListener--;
+      }
+    };
+    this.#listeners = [...this.#listeners, call];
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
+      this.#listeners = this.#listeners.filter((other) => other !== call);
     };
   }
 
@@ -258,14 +269,14 @@ export class Agent<TContext = unknown> {
     const effects: Effects = {
       ...this.#effects,
       ...this.effects,
-      hasQueued: (kind) => (kind === "followUp" ? this.#followUps : this.#steering).size > 0,
-      publish: (event) => this.#publish(event, controller.signal),
+      hasQueued: (kind) => this.#queue(kind).size > 0,
+      publish: (event, hear) => this.#publish(event, hear),
       inbox: (kind) => {
-        if (kind === "followUp") return this.#followUps.take();
-        const skip = skipSteering;
+        const skip = skipSteering; // the first poll is for steering messages
         skipSteering = false;
-        return skip ? [] : this.#steering.take();
+        return skip ? [] : this.#queue(kind).take();
       },
+      giveBack: (kind, messages) => this.#queue(kind).giveBack(messages),
     };
     const input: RunInput = {
       context: state, // live: the loop appends to the agent's own messages
@@ -302,32 +313,18 @@ export class Agent<TContext = unknown> {
     };
   }
 
-  /** Calls every listener, each after the one before; the first failure is thrown when all have been called. */
-  #publish(event: AgentEvent, signal: AbortSignal): void | Promise<void> {
+  /** Each listener hears of it after the one before. */
+  #publish(event: AgentEvent, hear: Hear): Promise<void> | undefined {
     // Events of nested runs pass through; the state is of the agent's own.
     if (event.parentRunId === this.parentRunId) applyToState(this.#state, event);
-    let failure: { readonly error: unknown } | undefined;
-    const note = (error: unknown): void => {
-      failure ??= { error };
-    };
-    const call = (listener: AgentListener): Promise<void> | undefined => {
-      this.#inListener++;
-      try {
-        const result = listener(event, signal);
-        return isThenable(result) ? Promise.resolve(result).catch(note) : undefined;
-      } catch (error) {
-        note(error);
-        return undefined;
-      } finally {
-        this.#inListener--;
-      }
-    };
-    const finish = (): void => {
-      if (failure !== undefined) throw failure.error;
-    };
     let waiting: Promise<void> | undefined;
-    for (const listener of this.#listeners) waiting = waiting ? waiting.then(() => call(listener)) : call(listener);
-    return waiting ? waiting.then(finish) : finish();
+    for (const listener of this.#listeners)
+      waiting = waiting ? waiting.then(() => hear(listener, event)) : hear(listener, event);
+    return waiting;
+  }
+
+  #queue(kind: InboxKind): MessageQueue {
+    return kind === "followUp" ? this.#followUps : this.#steering;
   }
 
   #assertIdle(): void {

@@ -39,9 +39,17 @@ export interface Effects {
   hasQueued?(kind: InboxKind): boolean;
   /** Takes the queued messages that are due now. */
   inbox(kind: InboxKind): readonly AgentMessage[] | Promise<readonly AgentMessage[]>;
-  /** Hands an event to whoever listens. A rejection ends the run with `listener_failed`. */
-  publish(event: AgentEvent): void | PromiseLike<void>;
+  /** Takes back what `inbox` gave when the run no longer waited for it. */
+  giveBack?(kind: InboxKind, messages: readonly AgentMessage[]): void;
+  /** Hands an event to whoever listens: to each by `hear`, when the one before has heard it. Never throws or rejects. */
+  publish(event: AgentEvent, hear: Hear): void | Promise<void>;
 }
+
+/**
+ * Calls a listener and waits for it as long as it may take; undefined when there is nothing to wait for. Never throws or rejects: a
+ * listener that fails ends the run with `listener_failed`.
+ */
+export type Hear = (listener: (event: AgentEvent) => unknown, event: AgentEvent) => Promise<void> | undefined;
 
 /** Effects that stay in this process. */
 export interface MemoryEffects extends Effects {
@@ -49,7 +57,7 @@ export interface MemoryEffects extends Effects {
   answer(name: string, value: unknown): boolean;
 }
 
-export function createMemoryEffects(ports: Partial<Pick<Effects, "inbox" | "publish">> = {}): MemoryEffects {
+export function createMemoryEffects(ports: Partial<Effects> = {}): MemoryEffects {
   const waiting = new Map<string, (value: unknown) => void>();
   return {
     step: (_name, fn) => fn(),

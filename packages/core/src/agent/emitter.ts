@@ -7,7 +7,7 @@ import { defined } from "../json-value.ts";
 import { toBowlineError, type BowlineError } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
-import type { Effects } from "./effects.ts";
+import type { Effects, Hear } from "./effects.ts";
 import { MessageUpdate, type AgentEvent, type AgentEventBody } from "./event.ts";
 
 /** How long a run may keep the process to itself, in milliseconds, and how many events it lets pass between looks at the clock. */
@@ -21,8 +21,10 @@ export interface EmitterOptions {
   readonly seq: number;
   readonly effects: Pick<Effects, "publish">;
   readonly clock: Clock;
-  /** Waits for listeners as long as they may take. `giveUp` is called instead when the run was aborted and they ignore it. */
-  readonly patiently: (result: Promise<void>, giveUp: () => void) => void | Promise<void>;
+  /** Fires when the run is aborted. */
+  readonly signal: AbortSignal;
+  /** Waits for a listener as long as it may take. `giveUp` is called instead when the run was aborted and it ignores that. */
+  readonly patiently: (result: PromiseLike<void>, giveUp: () => void) => void | Promise<void>;
   /** Called once, with the first failure. */
   readonly onFailure: (error: BowlineError) => void;
 }
@@ -42,6 +44,7 @@ export function createEmitter({
   seq: first,
   effects,
   clock,
+  signal,
   patiently,
   onFailure,
 }: EmitterOptions): Emitter {
@@ -49,8 +52,8 @@ export function createEmitter({
   let seq = first;
   let sent = 0;
   let yielded = clock.now();
-  /** After an abort listeners that hang are waited for once, not for each event that is left. */
-  let patient = true;
+  /** After an abort a listener that hangs is waited for once, not for each event that is left. */
+  const leftBehind = new Set<object>();
   /** The event that is being handled, and all that wait behind it. */
   let tail: Promise<void> | undefined;
   const emitter: Emitter = {
@@ -74,32 +77,26 @@ export function createEmitter({
   /** A run that never waits for anything would keep timers and sockets waiting: its events pause now and then. */
   function inTurn(event: AgentEvent): Promise<void> | undefined {
     if (++sent % EVENTS_PER_LOOK > 0 || clock.yield === undefined || clock.now() - yielded < BUSY_MS)
-      return hand(event);
+      return effects.publish(event, hear) ?? undefined;
     return clock.yield().then(() => {
       yielded = clock.now();
-      return hand(event);
+      return effects.publish(event, hear);
     });
   }
 
-  function hand(event: AgentEvent): Promise<void> | undefined {
+  function hear(...[listener, event]: Parameters<Hear>): Promise<void> | undefined {
+    const { type } = event;
     try {
-      const result = effects.publish(event);
-      return isThenable(result) ? settle(result, event.type) : undefined;
-    } catch (error) {
-      fail(error, event.type);
-      return undefined;
-    }
-  }
-
-  async function settle(result: PromiseLike<void>, type: string): Promise<void> {
-    const settled = Promise.resolve(result).catch((error: unknown) => fail(error, type));
-    if (!patient) return;
-    try {
-      await patiently(settled, () => {
-        patient = false;
-      });
+      const result = listener(event);
+      if (!isThenable(result)) return undefined;
+      // What an answer or a tool had still said may be much: after an abort it is told without a pause.
+      const isAwaited = !leftBehind.has(listener) && !(signal.aborted && type.endsWith("_update"));
+      const heard = isAwaited ? patiently(result, () => leftBehind.add(listener)) : result;
+      const settled = Promise.resolve(heard).catch((error: unknown) => fail(error, type));
+      return isAwaited ? settled : undefined;
     } catch (error) {
       fail(error, type);
+      return undefined;
     }
   }
 

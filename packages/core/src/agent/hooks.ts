@@ -7,6 +7,7 @@ import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Clock } from "../clock.ts";
 import type { Usage } from "../llm/usage.ts";
 import type { Budget, SharedBudget } from "./budget.ts";
+import type { InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentEventBody, AgentMessage } from "./event.ts";
 import type { AgentTool, AgentToolCall, AgentToolResult, ToolExecutionMode } from "./tool.ts";
 
@@ -103,12 +104,17 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   ) => MaybePromise<AfterToolCallResult | undefined | void>;
   /** Runs after a turn that ended well; `true` ends the run before any queue is read. */
   shouldStopAfterTurn?: (context: ShouldStopAfterTurnContext) => MaybePromise<boolean>;
-  /** Messages to inject before the next model call. */
+  /** Messages to inject before the next model call. What it gives too late goes to `returnMessages`. */
   getSteeringMessages?: () => MaybePromise<readonly AgentMessage[]>;
   /** Whether such messages wait, for `skipToolsOnSteering`. */
   hasSteeringMessages?: () => boolean;
-  /** Messages to go on with when the agent would stop. */
+  /** Messages to go on with when the agent would stop. What it gives too late goes to `returnMessages`. */
   getFollowUpMessages?: () => MaybePromise<readonly AgentMessage[]>;
+  /**
+   * Takes back what one of the two gave when it was no longer waited for, after `hookTimeoutMs` or an abort's grace: the run is over
+   * by then, or about to be. Without it such messages are lost, so whoever takes messages from a queue and answers later needs it.
+   */
+  returnMessages?: (messages: readonly AgentMessage[], kind: InboxKind) => void;
   /** Of each run by itself, or of all that are given the same shared budget. */
   budget?: Budget | SharedBudget;
   /** How many tools of one answer run at a time. Default: all. */
@@ -122,7 +128,7 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   toolTimeoutMs?: number;
   /** How long an abort waits for tools that ignore their signal before it reports them as left running. Default 1,000. */
   abortGraceMs?: number;
-  /** The longest one listener or hook may take, in milliseconds. Default 60,000; 0 is no limit. Hooks around tools may wait for a person, and `transformContext` for a model: they have none. */
+  /** The longest one listener may take for an event, or a hook, in milliseconds. Default 60,000; 0 is no limit. Hooks around tools may wait for a person, and `transformContext` for a model: they have none. */
   hookTimeoutMs?: number;
   /** Handed to every tool unchanged. */
   toolContext?: unknown;

@@ -28,7 +28,7 @@ export type { ProgressGuardOptions } from "./progress-guard.ts";
 export { createBudget } from "./budget.ts";
 export type { Budget, SharedBudget } from "./budget.ts";
 export { createMemoryEffects } from "./effects.ts";
-export type { Effects, InboxKind, MemoryEffects, StepAbout } from "./effects.ts";
+export type { Effects, Hear, InboxKind, MemoryEffects, StepAbout } from "./effects.ts";
 export type {
   AgentEvent,
   AgentEventBody,

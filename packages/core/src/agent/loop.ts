@@ -77,6 +77,7 @@ function startLoop(
     const effects = createMemoryEffects({
       publish: (event) => push([event]),
       inbox: (kind) => inboxOf(config, kind),
+      giveBack: (kind, messages) => config.returnMessages?.(messages, kind),
       ...(config.hasSteeringMessages && { hasQueued: config.hasSteeringMessages }),
     });
     return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal: either })).messages;
@@ -213,8 +214,20 @@ function errorOf(message: AssistantMessage): BowlineError {
   return new BowlineError(stopReason === "aborted" ? "aborted" : "stream_function_failed", errorMessage);
 }
 
-function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
-  return run.hook(`Reading the ${kind} queue`, () => run.effects.inbox(kind));
+/** A queue that answers when it is no longer waited for gets its messages back. */
+async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
+  const { effects } = run;
+  let asked: ReturnType<typeof effects.inbox> | undefined;
+  try {
+    return await run.hook(`Reading the ${kind} queue`, () => (asked = effects.inbox(kind)));
+  } catch (error) {
+    if (asked && (error as BowlineError).code === "aborted")
+      run.fail(new BowlineError("aborted", `The run was aborted before the ${kind} queue had answered.`));
+    Promise.resolve(asked)
+      .then((late) => late?.length && effects.giveBack?.(kind, late))
+      .catch(() => {});
+    throw error;
+  }
 }
 
 /** What a run that was cut short had said is better than the calls it still wanted to make. */

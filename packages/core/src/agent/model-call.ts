@@ -1,9 +1,10 @@
 /** One model call of a run: the transcript through the hooks to the stream function, its events out, its final message back. */
+import { sleep } from "../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../errors.ts";
 import { applyEvent, emptyMessage, failureOf, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
 import { toolCallsOf, type AssistantMessage } from "../llm/message.ts";
 import type { StreamOptions } from "../llm/model.ts";
-import { abortedRun, type Run } from "./run.ts";
+import { abortedRun, graceOf, type Run } from "./run.ts";
 
 /** Streams of others may only give one event at a time. */
 type Batch = AssistantMessageEvent | readonly AssistantMessageEvent[];
@@ -15,6 +16,8 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
   let partial: AssistantMessage | undefined;
   let started = false;
   let isOver = false;
+  /** Listeners that are being waited for. */
+  let hearing: Promise<void> | undefined;
   const message = await run.effects.step(`model:${turn}`, call, { kind: "model", turn });
   run.settle(message.usage); // before anybody is told, who may take long: others draw on the budget meanwhile
   await run.add(message, started);
@@ -24,8 +27,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     let answer: AssistantMessage;
     try {
       if (run.stop) throw run.stop;
-      // A stream function may ignore its signal: after the grace the call is given up, with what came.
-      answer = await run.patiently(consume(), 0, () => failed(abortedRun()));
+      answer = await run.patiently(consume(), 0, giveUp);
     } catch (error) {
       answer = failed(run.stop ?? toBowlineError(error, "internal_error"));
     }
@@ -71,7 +73,11 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
           for (const event of [batch].flat()) {
             if (isOver) return failed(abortedRun());
             const wait = hear(event);
-            if (wait !== undefined) await wait;
+            if (wait !== undefined) {
+              hearing = wait;
+              await wait;
+              hearing = undefined;
+            }
             if (event.type === "done") return event.message;
             if (event.type !== "error") continue;
             const { attempt, error: answer } = event;
@@ -102,6 +108,17 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     if (!started) void emitter.emit({ type: "message_start", message: partial });
     started = true;
     return emitter.update(event, partial);
+  }
+
+  /** A stream function may ignore its signal: after the grace its call ends with what came. What listeners held up is told first. */
+  async function giveUp(): Promise<AssistantMessage> {
+    const end = clock.now() + graceOf(run);
+    while (clock.now() <= end) {
+      if (hearing === undefined) break;
+      await hearing;
+      await sleep(clock, 0); // what is at hand is told meanwhile
+    }
+    return failed(abortedRun());
   }
 
   /** The message of a call that failed outside its stream: what came so far is kept. */

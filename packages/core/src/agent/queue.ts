@@ -6,6 +6,7 @@ export type QueueMode = "one-at-a-time" | "all";
 export class MessageQueue {
   mode: QueueMode;
   #messages: AgentMessage[] = [];
+  #taken = new WeakSet<readonly AgentMessage[]>();
 
   constructor(mode: QueueMode = "one-at-a-time") {
     this.mode = mode;
@@ -21,15 +22,18 @@ export class MessageQueue {
 
   /** Removes and gives what is due now. */
   take(): AgentMessage[] {
-    return this.#messages.splice(0, this.mode === "all" ? this.#messages.length : 1);
+    const due = this.#messages.splice(0, this.mode === "all" ? this.#messages.length : 1);
+    this.#taken.add(due);
+    return due;
   }
 
-  /** Puts what was taken back in its place. */
-  giveBack(messages: readonly AgentMessage[]): void {
-    this.#messages.unshift(...messages);
+  /** Puts what was taken back in its place, unless the queue was cleared meanwhile. What was not taken here is no concern of it. */
+  giveBack(taken: readonly AgentMessage[]): void {
+    if (this.#taken.has(taken)) this.#messages.unshift(...taken);
   }
 
   clear(): void {
     this.#messages = [];
+    this.#taken = new WeakSet();
   }
 }

@@ -79,10 +79,15 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   onAbort(listener: () => void): () => void;
   /**
    * Waits for what is not ours: until it settles, until `limitMs` are over (0: no limit), or until an abort's grace is over, when
-   * `giveUp` says what it came to. Default: it rejects as aborted. What is no promise has settled. The grace is one for all that is
-   * waited for, counted from the abort; listeners, who hear of the end last, have one `anew`.
+   * `giveUp` says what it came to, at once or later. Default: it rejects as aborted. What is no promise has settled. The grace is one
+   * for all that is waited for, counted from the abort; listeners, who hear of the end last, have one `anew`.
    */
-  patiently<T>(waiting: T | PromiseLike<T>, limitMs: number, giveUp?: () => T, anew?: boolean): T | Promise<T>;
+  patiently<T>(
+    waiting: T | PromiseLike<T>,
+    limitMs: number,
+    giveUp?: () => T | PromiseLike<T>,
+    anew?: boolean,
+  ): T | Promise<T>;
   /** Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its name. */
   hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T>;
   /** Stops the run at its next safe point, as an error of this kind. */
@@ -121,6 +126,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     seq,
     effects: input.effects,
     clock,
+    signal,
     patiently: (result, giveUp) => run.patiently(result, hookTimeoutMs, giveUp, true),
     onFailure: fail,
   });
@@ -190,7 +196,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       else waiting.add(listener);
       return () => waiting.delete(listener);
     },
-    patiently<T>(waited: T | PromiseLike<T>, limitMs: number, giveUp?: () => T, anew = false) {
+    patiently<T>(waited: T | PromiseLike<T>, limitMs: number, giveUp?: () => T | PromiseLike<T>, anew = false) {
       if (!isThenable<T>(waited)) return waited;
       const releases: (() => void)[] = [];
       const givenUp = new Promise<T>((resolve, reject) => {

@@ -42,26 +42,27 @@ export class Circumstances {
     const [first] = this.together;
     if (first === undefined || this.hasFailed || this.#parent?.isStopped === true) return true;
     if (this.isCalm) return false;
-    return this.#now() - first.startedAt >= maxTimeMs || this.listening >= hookTimeoutMs;
+    return this.#now() - first.startedAt >= maxTimeMs || Math.max(...this.#listening) >= hookTimeoutMs;
   }
 
   /** How long the listeners of one event may take together. */
   get listening(): number {
-    const own = this.#plan.listeners.map(({ does, wait = 0 }) => (does === "never" ? Infinity : wait));
-    return own.reduce((sum, wait) => sum + wait, this.#parent?.listening ?? 0);
+    return this.#listening.reduce((sum, wait) => sum + wait);
   }
 
-  /** A listener may be left behind, so that later ones hear of an event too late; see the exclusions. */
-  get mayMiss(): boolean {
-    const { hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS, abortGraceMs = DEFAULT_ABORT_GRACE_MS } = this.#plan.settings;
-    return this.listening >= Math.min(hookTimeoutMs, abortGraceMs);
+  /** How long each may take; the last are the caller's. */
+  get #listening(): number[] {
+    const own = this.#plan.listeners.map(({ does, wait = 0 }) => (does === "never" ? Infinity : wait));
+    return [...own, this.#parent?.listening ?? 0];
   }
 
   /** A tool's end may be heard some time after it. */
   get isLate(): boolean {
-    const { hooks, listeners } = this.#plan;
+    const { hooks, listeners, yields } = this.#plan;
     const isSlow = listeners.some(({ does }) => does === "waits" || does === "rejects" || does === "never");
-    return isSlow || hooks.some(({ hook }) => hook === "afterToolCall") || this.#parent?.isLate === true;
+    return (
+      yields === true || isSlow || hooks.some(({ hook }) => hook === "afterToolCall") || this.#parent?.isLate === true
+    );
   }
 
   get hasBudget(): boolean {

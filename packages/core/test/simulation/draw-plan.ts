@@ -13,7 +13,6 @@ import type {
   ToolPlan,
 } from "./plan.ts";
 import { drawAnswer } from "./draw-answer.ts";
-import { exclusions } from "./exclusions.ts";
 import { delays, drawTool, toolNames } from "./draw-tool.ts";
 
 const hookNames: readonly HookName[] = [
@@ -25,40 +24,24 @@ const loopHookNames: readonly HookName[] = [...hookNames, "getSteeringMessages",
 export function drawPlan(seed: number): Plan {
   const random = new Random(seed);
   const agents = random.chance(0.12) ? [drawAgent(random), drawAgent(random)] : [drawAgent(random)];
-  const plan = random.chance(0.06) ? strict({ seed, agents }, random) : { seed, agents };
-  return {
-    ...plan,
-    agents: plan.agents.map((agent) => withNested(agent, (one, isNested) => avoidAll(one, plan, isNested))),
-  };
-}
-
-function avoidAll(agent: AgentPlan, plan: Plan, isNested: boolean): AgentPlan {
-  return exclusions.reduce((drawn, exclusion) => exclusion.avoid?.(drawn, plan, isNested) ?? drawn, agent);
-}
-
-/** Changes an agent, and those that are its tools. */
-function withNested(
-  agent: AgentPlan,
-  change: (agent: AgentPlan, isNested: boolean) => AgentPlan,
-  isNested = false,
-): AgentPlan {
-  const tools = agent.tools.map((tool): ToolPlan =>
-    tool.nested === undefined ? tool : { ...tool, nested: withNested(tool.nested, change, true) },
-  );
-  return change({ ...agent, tools }, isNested);
+  return random.chance(0.06) ? strict({ seed, agents }, random) : { seed, agents };
 }
 
 /** A request that ends with an answer, as after a pause, is refused by most servers of both wires. */
 function strict(plan: Plan, random: Random): Plan {
-  const unpaused = plan.agents.map((agent) =>
-    withNested(agent, (one) => ({ ...one, answers: one.answers.map(withoutPause) })),
-  );
-  return { ...plan, agents: unpaused, wire: random.pick(["openai-chat", "anthropic-messages"] as const) };
+  return {
+    ...plan,
+    agents: plan.agents.map(unpaused),
+    wire: random.pick(["openai-chat", "anthropic-messages"] as const),
+  };
 }
 
-function withoutPause(answer: AnswerPlan): AnswerPlan {
-  const { paused: _, ...rest } = answer;
-  return rest;
+function unpaused(agent: AgentPlan): AgentPlan {
+  const tools = agent.tools.map(({ nested, ...tool }) =>
+    nested === undefined ? tool : { ...tool, nested: unpaused(nested) },
+  );
+  const answers = agent.answers.map((answer): AnswerPlan => ({ ...answer, paused: false }));
+  return { ...agent, tools, answers };
 }
 
 /** An agent that is a tool: it is prompted once, by its call. */
@@ -73,19 +56,21 @@ function drawAgent(random: Random, depth = 0): AgentPlan {
     return depth === 0 && random.chance(0.06) ? { ...tool, nested: drawNested(random) } : tool;
   });
   const called = random.chance(0.85) ? tools.map(({ name }) => name) : [];
+  const slow = face === "loop" && random.chance(0.2) ? drawSlowQueue(random) : { hooks: [], actions: [] };
   const faults = { streams: random.chance(0.35), tools: called };
   return {
     face,
     settings: drawSettings(random),
     ...(random.chance(0.5) && { sharesBudget: true }),
+    ...(random.chance(0.1) && { yields: true }),
     tools,
     answers: random.some(6, () => drawAnswer(random, faults)),
     starts: [
       { kind: "prompt", ...(face === "agent" && random.chance(0.12) && { output: true }) },
       ...random.some(2, () => drawStart(random, face)),
     ],
-    actions: random.chance(0.6) ? random.some(8, () => drawAction(random)) : [],
-    hooks: random.chance(0.45) ? random.some(5, () => drawHook(random, face)) : [],
+    actions: [...slow.actions, ...(random.chance(0.6) ? random.some(8, () => drawAction(random)) : [])],
+    hooks: [...slow.hooks, ...(random.chance(0.45) ? random.some(5, () => drawHook(random, face)) : [])],
     listeners: face === "agent" && random.chance(0.3) ? random.some(2, () => drawListener(random)) : [],
     ...(face === "loop" && random.chance(0.3) && { reader: drawReader(random) }),
   };
@@ -146,6 +131,21 @@ function drawHook(random: Random, face: AgentPlan["face"]): HookPlan {
     ...(does === "asks" && random.chance(0.8) && { answer: random.pick(["allow", "allow", "deny"] as const) }),
     ...(random.chance(0.5) && { wait: random.pick(delays) }),
     ...(random.chance(0.3) && { hops: random.below(4) }),
+  };
+}
+
+/** A queue of the caller's that something is in, and whose hook may answer when nobody waits for it any more. */
+function drawSlowQueue(random: Random): Pick<AgentPlan, "hooks" | "actions"> {
+  const isSteering = random.chance(0.5);
+  const does = isSteering ? "steer" : "followUp";
+  const hook = isSteering ? "getSteeringMessages" : "getFollowUpMessages";
+  const early = random.chance(0.5);
+  return {
+    hooks: [{ hook, call: random.below(2), wait: random.pick([2, 10, 200, 5000]), ...(early && { early }) }],
+    actions: [
+      { does, on: "event", at: random.below(4) },
+      { does: "abort", on: "time", at: random.pick([1, 2, 10, 100]) },
+    ],
   };
 }
 

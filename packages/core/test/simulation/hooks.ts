@@ -55,7 +55,9 @@ export function createHooks(
     if (does.does === "never") return unlimited.includes(does.hook) ? watch.stall<T>() : new Promise(() => {});
     const result = does.does === undefined ? usual : acts;
     if (does.does !== "rejects" && does.wait === undefined && does.hops === undefined) return result();
-    return settle(does, result);
+    if (does.does === "rejects" || does.early !== true) return settle(does, result);
+    const taken = result();
+    return settle(does, () => taken);
   }
 
   async function settle<T>({ hook, does, wait, hops: count = 0 }: HookPlan, result: () => T): Promise<T> {

@@ -24,7 +24,11 @@ export function createLoopFace({ plan, watch, ...world }: Parts): Face {
   const context: AgentContext = { systemPrompt: "", messages: [], tools: toolsOf(plan, watch, world) };
   const queues: Record<Queue, AgentMessage[]> = { steering: [], followUp: [] };
   let modes = { steering: steeringMode, followUp: followUpMode };
-  const take = (kind: Queue): AgentMessage[] => queues[kind].splice(0, modes[kind] === "all" ? Infinity : 1);
+  const take = (kind: Queue): AgentMessage[] => {
+    const taken = queues[kind].splice(0, modes[kind] === "all" ? Infinity : 1);
+    watch.queue.take(taken);
+    return taken;
+  };
   const config: AgentLoopConfig = {
     model,
     convertToLlm: (messages) => messages,
@@ -35,6 +39,11 @@ export function createLoopFace({ plan, watch, ...world }: Parts): Face {
     ...settings,
     ...(budget !== undefined && { budget: plan.sharesBudget === true ? createBudget(budget) : budget }),
     hasSteeringMessages: () => queues.steering.length > 0,
+    returnMessages: (messages, kind) => {
+      watch.count("queue given back");
+      watch.queue.giveBack(messages);
+      queues[kind].unshift(...messages);
+    },
     ...createHooks(plan, watch, timeline, take),
   };
   let controller = new AbortController();

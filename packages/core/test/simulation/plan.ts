@@ -21,6 +21,8 @@ export interface AgentPlan {
   readonly settings: Settings;
   /** The budget is one for all runs of the agent, not of each by itself. */
   readonly sharesBudget?: boolean;
+  /** The clock has a `yield`. */
+  readonly yields?: boolean;
   readonly tools: readonly ToolPlan[];
   /** The model's answers, in the order of its calls; after them it says one line. */
   readonly answers: readonly AnswerPlan[];
@@ -89,6 +91,8 @@ export interface HookPlan {
   readonly answer?: "allow" | "deny";
   readonly wait?: number;
   readonly hops?: number;
+  /** Of a queue's hook: it takes the messages first, and gives them after its wait. */
+  readonly early?: boolean;
 }
 
 /** What a listener does at event `from`, and at every `every`-th after it. */

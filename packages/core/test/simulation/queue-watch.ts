@@ -8,7 +8,10 @@ export type QueueKind = "steering" | "followUp";
 interface Queued {
   readonly kind: QueueKind;
   readonly text: string;
-  state: "waiting" | "seen" | "cleared";
+  /** `taken`: a hook has it, which has not given it to the loop yet, or too late. */
+  state: "waiting" | "taken" | "seen" | "cleared";
+  /** It was given back, when later ones may have been taken. */
+  isBack?: boolean;
 }
 
 export class QueueWatch {
@@ -29,6 +32,24 @@ export class QueueWatch {
     for (const queued of this.#queue) if (queued.state === "waiting") queued.state = "cleared";
   }
 
+  /** A hook takes messages from the caller's queue. */
+  take(messages: readonly { readonly content?: unknown }[]): void {
+    for (const queued of this.#find(messages)) queued.state = "taken";
+  }
+
+  /** They came too late for the loop, and are back in the caller's queue. */
+  giveBack(messages: readonly { readonly content?: unknown }[]): void {
+    for (const queued of this.#find(messages)) {
+      if (queued.state !== "taken") this.#report("3 queue", `"${queued.text}" was given back, but ${queued.state}`);
+      queued.state = "waiting";
+      queued.isBack = true;
+    }
+  }
+
+  #find(messages: readonly { readonly content?: unknown }[]): Queued[] {
+    return this.#queue.filter(({ text }) => messages.some(({ content }) => content === text));
+  }
+
   /** A steering message is there that was not seen yet. */
   get hasSteering(): boolean {
     return this.#queue.some(({ kind, state }) => kind === "steering" && state !== "seen");
@@ -47,7 +68,7 @@ export class QueueWatch {
     if (state === "seen") this.#report("3 queue", `"${text}" came twice`);
     queued.state = "seen";
     const earlier = this.#queue.slice(0, index);
-    if (earlier.some((other) => other.kind === kind && other.state === "waiting")) {
+    if (earlier.some((other) => other.kind === kind && other.state === "waiting" && other.isBack !== true)) {
       this.#report("3 queue", `"${text}" came before one that was queued earlier`);
     }
     const mode = kind === "steering" ? this.#settings.steeringMode : this.#settings.followUpMode;
@@ -67,6 +88,8 @@ export class QueueWatch {
   }
 
   end(): void {
-    for (const { text, state } of this.#queue) if (state === "waiting") this.#report("3 queue", `"${text}" was lost`);
+    for (const { text, state, isBack } of this.#queue) {
+      if (state === "taken" || (state === "waiting" && isBack !== true)) this.#report("3 queue", `"${text}" was lost`);
+    }
   }
 }

@@ -48,10 +48,11 @@ export class Timeline {
   }
 
   /** A view for one party, so that what it leaves behind can be told from what others wait for. */
-  clock(): CountingClock {
+  clock(yields = false): CountingClock {
     const own = new Set<() => void>();
     return {
       now: () => this.#now,
+      ...(yields && { yield: () => this.sleep(0) }),
       setTimer: (ms, fire) => {
         const cancel = this.after(ms, () => {
           own.delete(cancel);

@@ -67,7 +67,7 @@ export class Watch {
     this.tag = tag;
     this.key = `key of ${tag}`;
     this.context = { of: tag };
-    this.clock = timeline.clock();
+    this.clock = timeline.clock(plan.yields);
     this.#report = (check, text) => report(check, `${tag}: ${text}`);
     this.queue = new QueueWatch(plan.settings, this.#report);
     this.#transcript = new TranscriptWatch(this.#report);
@@ -91,6 +91,10 @@ export class Watch {
 
   note(line: () => string): void {
     this.#options.note(() => `${this.tag} ${line()}`);
+  }
+
+  count(what: string): void {
+    this.#options.count(what);
   }
 
   /** The run that is going on. */
@@ -275,9 +279,7 @@ export class Watch {
 
   /** The last of the listeners heard an event; `isNext`: the one after that before. */
   heardLast(isNext: boolean, { type, seq }: AgentEvent): void {
-    if (!isNext && !this.circumstances.mayMiss) {
-      this.#report("5 order", `the last listener heard ${type} ${seq} out of order`);
-    }
+    if (!isNext) this.#report("5 order", `the last listener heard ${type} ${seq} out of order`);
   }
 
   // When the run has settled, and when the world ends.

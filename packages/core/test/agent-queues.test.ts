@@ -1,0 +1,164 @@
+/** Queued messages are never lost: what is taken for a run that does not come to hear it goes back. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { z } from "zod";
+import { agentLoop, type AgentEvent, type AgentLoopConfig, type AgentMessage } from "../src/agent/index.ts";
+import { Agent } from "../src/index.ts";
+import type { StandardSchema } from "../src/schema.ts";
+import { createScriptedModel } from "../src/testing/index.ts";
+import { deferred, hello, ManualClock, rig, settle, texts } from "./support.ts";
+
+const late: AgentMessage = { role: "user", content: "Late", timestamp: 1 };
+
+interface Loop {
+  readonly clock: ManualClock;
+  readonly abort: AbortController;
+  readonly events: AgentEvent[];
+  readonly returned: { messages: readonly AgentMessage[]; kind: string }[];
+  readonly over: Promise<void>;
+}
+
+/** A run of the loop over two answers, which is read to its end. */
+function loop(config: Partial<AgentLoopConfig>): Loop {
+  const { model, streamFn } = createScriptedModel(["One.", "Two."]);
+  const clock = new ManualClock();
+  const abort = new AbortController();
+  const events: AgentEvent[] = [];
+  const returned: Loop["returned"] = [];
+  const whole: AgentLoopConfig = {
+    model,
+    clock,
+    convertToLlm: () => [hello],
+    hookTimeoutMs: 100,
+    abortGraceMs: 20,
+    returnMessages: (messages, kind) => void returned.push({ messages, kind }),
+    ...config,
+  };
+  const stream = agentLoop([hello], { systemPrompt: "", messages: [] }, whole, abort.signal, streamFn);
+  const read = async (): Promise<void> => {
+    for await (const event of stream) events.push(event);
+  };
+  return { clock, abort, events, returned, over: read() };
+}
+
+describe("what a queue's hook gives when it is no longer waited for", () => {
+  const kinds = { steering: "getSteeringMessages", followUp: "getFollowUpMessages" } as const;
+  for (const [kind, hook] of Object.entries(kinds)) {
+    it(`(${hook}) goes back to its queue after the hook's limit`, async () => {
+      const { promise, resolve } = deferred<AgentMessage[]>();
+      const { clock, events, returned, over } = loop({ [hook]: () => promise });
+      await clock.advance(100);
+      await over;
+      const end = events.at(-1);
+      assert.ok(end?.type === "agent_end");
+      assert.equal(end.error?.code, "hook_failed");
+      assert.match(end.error.message, new RegExp(`Reading the ${kind} queue failed`));
+      resolve([late]);
+      await settle();
+      assert.deepEqual(returned, [{ messages: [late], kind }]);
+    });
+
+    it(`(${hook}) goes back to its queue after an abort's grace, and the end says that it had not answered`, async () => {
+      const { promise, resolve } = deferred<AgentMessage[]>();
+      const { clock, abort, events, returned, over } = loop({ [hook]: () => promise });
+      await clock.advance(10);
+      abort.abort();
+      await clock.advance(20);
+      await over;
+      const end = events.at(-1);
+      assert.ok(end?.type === "agent_end" && end.reason === "aborted");
+      assert.match(end.error?.message ?? "", new RegExp(`before the ${kind} queue had answered`));
+      resolve([late]);
+      await settle();
+      assert.deepEqual(returned, [{ messages: [late], kind }]);
+    });
+  }
+
+  it("is heard, and not given back, when it comes within the grace", async () => {
+    const { promise, resolve } = deferred<AgentMessage[]>();
+    const { clock, abort, events, returned, over } = loop({ getFollowUpMessages: () => promise });
+    await clock.advance(10);
+    abort.abort();
+    await clock.advance(10);
+    resolve([late]);
+    await clock.advance(10);
+    await over;
+    const end = events.at(-1);
+    assert.ok(end?.type === "agent_end" && end.reason === "aborted");
+    assert.deepEqual(texts(end.messages), ["user: Hello", "assistant: One.", "user: Late"]);
+    assert.deepEqual(returned, []);
+  });
+
+  it("is nobody's business when it is nothing, or a failure; and so is one that fails to take it back", async () => {
+    const answers = [async () => [], () => Promise.reject(new Error("late")), async () => [late]];
+    for (const answer of answers) {
+      const { promise, resolve } = deferred();
+      let asked = 0;
+      const { clock, over } = loop({
+        getFollowUpMessages: () => promise.then(answer),
+        returnMessages: () => {
+          asked++;
+          throw new Error("no room");
+        },
+      });
+      await clock.advance(100);
+      await over;
+      resolve();
+      await settle();
+      assert.equal(asked, answer === answers[2] ? 1 : 0);
+    }
+  });
+});
+
+describe("an agent's queues", () => {
+  for (const [answer, what] of [
+    ['{"n":1}', "what a run for an output was about to take"],
+    ['{"m":1}', "nothing that a run for an output was about to say itself"],
+  ] as const) {
+    it(`keep ${what} when its schema's check took too long`, async () => {
+      const clock = new ManualClock();
+      const { model, streamFn } = createScriptedModel([answer, "Two."]);
+      const checked = deferred();
+      const schema = z.object({ n: z.number() });
+      const slow = {
+        "~standard": {
+          ...schema["~standard"],
+          validate: async (value: unknown) => {
+            await checked.promise;
+            return schema["~standard"].validate(value);
+          },
+        },
+      } as StandardSchema;
+      const agent = new Agent({
+        initialState: { model: { ...model, compat: { structuredOutput: "json_schema" } } },
+        streamFn,
+        clock,
+        hookTimeoutMs: 100,
+      });
+      agent.followUp(late);
+      const run = agent.prompt("One", { output: slow });
+      await clock.advance(100);
+      assert.equal((await run).error?.code, "hook_failed");
+      checked.resolve();
+      await settle();
+      assert.equal(agent.hasQueuedMessages(), true);
+      await agent.continue();
+      assert.deepEqual(texts(agent.state.messages).slice(-2), ["user: Late", "assistant: Two."]);
+      assert.equal(agent.hasQueuedMessages(), false);
+    });
+  }
+
+  it("do not get back what was cleared while a run without a budget was ending", async () => {
+    const { agent } = rig(["One."]);
+    await agent.prompt("Hi");
+    agent.budget = { maxTurns: 0 };
+    agent.followUp(late);
+    assert.equal((await agent.continue()).reason, "budget");
+    assert.equal(agent.hasQueuedMessages(), true);
+    agent.subscribe(({ type }) => {
+      if (type === "agent_end") agent.clearAllQueues();
+    });
+    assert.equal((await agent.continue()).reason, "budget");
+    assert.equal(agent.hasQueuedMessages(), false);
+  });
+});
