@@ -1,6 +1,6 @@
 /**
  * Checks values against JSON Schema, draft 2020-12 with the habits of draft 7, and mends what models often get wrong. Small on
- * purpose, hence closures, whose names shrink: what it does not check is refused when a schema is first seen, never ignored.
+ * purpose: what it does not check is refused when a schema is first seen, never ignored. Every tool call comes through here.
  */
 import { errorText } from "./errors.ts";
 import {
@@ -14,7 +14,7 @@ import {
   parseJson,
   toText,
 } from "./json-value.ts";
-import { linksOf, type SchemaLinks, toRegExp } from "./schema-links.ts";
+import { linksOf, type SchemaLinks } from "./schema-links.ts";
 
 /** One thing wrong with a value: where (`a.b[0]`, `` for the whole), and what. */
 export interface SchemaIssue {
@@ -26,12 +26,13 @@ export type ValidationResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** Where a walk is, and what it is for. */
-interface Place {
-  readonly path: string;
-  readonly depth: number;
+/** One walk through a value. Its path has a key for each schema on the way down, none where the value stays the same. */
+interface Walk {
+  readonly links: SchemaLinks;
   readonly mend: boolean;
   readonly issues: SchemaIssue[];
+  readonly path: (PropertyKey | undefined)[];
+  steps: number;
 }
 
 const maxDepth = 1000;
@@ -50,221 +51,220 @@ const maxIssues = 50;
  *   through a million does not fit.
  */
 export function checkJson(schema: JsonSchema | boolean, value: unknown): ValidationResult {
-  const links = linksOf(schema, "The schema");
-  const walk = (from: unknown, issues: SchemaIssue[], mend = false): unknown =>
-    createWalk(links)(schema, from, { path: "", depth: 0, mend, issues });
-  const strict: SchemaIssue[] = [];
-  const issues: SchemaIssue[] = [];
+  const walk: Walk = { links: linksOf(schema, "The schema"), mend: false, issues: [], path: [], steps: 0 };
   try {
-    walk(value, strict);
-    if (strict.length === 0) return { value };
-    const mended = walk(value, [], true);
-    walk(mended, issues);
+    visit(walk, schema, value);
+    if (walk.issues.length === 0) return { value };
+    const [mended] = attempt({ ...walk, steps: 0 }, schema, value, true);
+    const [, issues] = attempt({ ...walk, steps: 0 }, schema, mended);
     return issues.length === 0 ? { value: mended } : { issues: issues.slice(0, maxIssues) };
   } catch (error) {
     // Ours, or that of an engine whose stack is full.
     const message = error instanceof RangeError ? "is nested too deep or too large to be checked" : errorText(error);
-    return { issues: [...strict.slice(0, maxIssues), { path: "", message }] };
+    return { issues: [...walk.issues.slice(0, maxIssues), { path: "", message }] };
   }
 }
 
-/** The walk of one check: notes what is wrong, gives back the value, mended if that is asked for. */
-function createWalk(links: SchemaLinks): (schema: unknown, value: unknown, place: Place) => unknown {
-  let steps = 0;
-  return walk;
+/** Notes what is wrong with the value, or with its part of that key; gives it back, mended if that is asked for. */
+function visit(walk: Walk, schema: unknown, given: unknown, key?: PropertyKey): unknown {
+  walk.steps += 1;
+  if (walk.path.length > maxDepth || walk.steps > maxSteps) throw new RangeError();
+  if (schema === false) fail(walk, "is not expected", key);
+  if (!isRecord(schema)) return given;
+  walk.path.push(key);
+  let value = walk.mend && !isOfType(schema, given) ? convert(walk, schema, given) : given;
+  if (!isOfType(schema, value)) expect(walk, value, typesOf(schema).join(" or "));
+  else if (isAllowed(schema, value)) value = check(walk, schema, value);
+  else if (schema.const === undefined) expectOneOf(walk, [schema], value);
+  else expect(walk, value, toText(schema.const));
+  walk.path.pop();
+  return value;
+}
 
-  function walk(schema: unknown, given: unknown, place: Place): unknown {
-    const { path, depth, mend, issues } = place;
-    let value = given;
-    steps += 1;
-    if (depth > maxDepth || steps > maxSteps) throw new RangeError();
-    if (schema === false) fail("is not expected");
-    if (!isRecord(schema)) return value;
+/** A visit on the side, which notes what is wrong in a list of its own. */
+function attempt(walk: Walk, schema: unknown, value: unknown, mend = false): [made: unknown, found: SchemaIssue[]] {
+  const side = { ...walk, mend, issues: [] };
+  const made = visit(side, schema, value);
+  walk.steps = side.steps;
+  return [made, side.issues];
+}
 
-    const types = typesOf(schema);
-    if (!isOfType(types, value)) {
-      const made = mend ? convert(schema, types) : undefined;
-      if (made === undefined) return expect(types.join(" or "));
-      value = made;
-    }
-    if (!isAllowed(schema, value)) {
-      return schema.const === undefined ? expectOneOf([schema]) : expect(toText(schema.const));
-    }
-    if (typeof value === "number") checkNumber(schema, value);
-    else if (typeof value === "string") checkString(schema, value);
-    else if (Array.isArray(value)) value = checkArray(schema, value);
-    else if (isRecord(value)) value = checkObject(schema, value);
-    for (const part of [links.get(schema), ...list(schema.allOf)]) value = run(part, value);
-    if (schema.anyOf !== undefined) value = checkUnion(list(schema.anyOf), false);
-    if (schema.oneOf !== undefined) value = checkUnion(list(schema.oneOf), true);
-    if (schema.if !== undefined) value = run(fits(schema.if, value) ? schema.then : schema.else, value);
-    if (schema.not !== undefined && fits(schema.not, value)) expect(`anything but ${summarize(schema.not)}`);
-    return value;
+function fits(walk: Walk, schema: unknown, value: unknown): boolean {
+  return attempt(walk, schema, value)[1].length === 0;
+}
 
-    function fail(message: string, at = path): unknown {
-      issues.push({ path: at, message });
-      return value;
-    }
+function fail(walk: Walk, message: string, key?: PropertyKey): void {
+  const keys = [...walk.path, key].filter((part) => part !== undefined);
+  walk.issues.push({ path: keys.reduce(joinPath, ""), message });
+}
 
-    function expect(expected: string, received = describe(value)): unknown {
-      return fail(`expected ${expected}, received ${received}`);
-    }
+function expect(walk: Walk, value: unknown, expected: string, received: string | number = describe(value)): void {
+  fail(walk, `expected ${expected}, received ${received}`);
+}
 
-    function expectOneOf(schemas: readonly unknown[]): unknown {
-      return fail(`expected one of: ${schemas.map(summarize).join(", ")}; received ${describe(value)}`);
-    }
+function expectOneOf(walk: Walk, schemas: readonly unknown[], value: unknown): unknown {
+  fail(walk, `expected one of: ${summarize(walk, schemas)}; received ${describe(value)}`);
+  return value;
+}
 
-    function run(part: unknown, item: unknown, at = path): unknown {
-      return walk(part, item, { path: at, depth: depth + 1, mend, issues });
-    }
+/** Checks a value whose type is right by the other keywords. */
+function check(walk: Walk, schema: JsonSchema, given: unknown): unknown {
+  let value = given;
+  if (typeof value === "number") {
+    const { exclusiveMinimum: low, exclusiveMaximum: high, multipleOf: step } = schema as Record<string, number>;
+    bound(walk, value, schema.minimum, schema.maximum);
+    if (value <= low!) expect(walk, value, `more than ${low}`, value);
+    if (value >= high!) expect(walk, value, `less than ${high}`, value);
+    if (step !== undefined && !isMultiple(value, step)) expect(walk, value, `a multiple of ${step}`, value);
+  } else if (typeof value === "string") {
+    // Characters beyond U+FFFF are two units long and count as one.
+    if ((schema.minLength ?? schema.maxLength) !== undefined)
+      bound(walk, value.replaceAll(/[^\0-\uffff]/gu, ".").length, schema.minLength, schema.maxLength, " character");
+    if (typeof schema.pattern === "string" && !(walk.links.get(schema.pattern) as RegExp).test(value))
+      expect(walk, value, `text that matches ${schema.pattern}`);
+  } else if (Array.isArray(value)) value = checkArray(walk, schema, value);
+  else if (isRecord(value)) value = checkObject(walk, schema, value);
+  value = visit(walk, walk.links.get(schema), value);
+  if (schema.allOf !== undefined) for (const part of list(schema.allOf)) value = visit(walk, part, value);
+  if (schema.anyOf !== undefined) value = checkUnion(walk, list(schema.anyOf), value, false);
+  if (schema.oneOf !== undefined) value = checkUnion(walk, list(schema.oneOf), value, true);
+  if (schema.if !== undefined) value = visit(walk, fits(walk, schema.if, value) ? schema.then : schema.else, value);
+  if (schema.not !== undefined && fits(walk, schema.not, value))
+    expect(walk, value, `anything but ${summarize(walk, [schema.not])}`);
+  return value;
+}
 
-    function attempt(part: unknown, item: unknown, mending = false): [made: unknown, found: readonly SchemaIssue[]] {
-      const found: SchemaIssue[] = [];
-      return [walk(part, item, { path, depth: depth + 1, mend: mending, issues: found }), found];
-    }
+/** Checks `min…` and `max…` of something. */
+function bound(walk: Walk, size: number, low: unknown, high: unknown, unit = ""): void {
+  const s = unit && "s";
+  if (size < (low as number)) expect(walk, size, `at least ${low as number}${unit}${low === 1 ? "" : s}`, size);
+  if (size > (high as number)) expect(walk, size, `at most ${high as number}${unit}${high === 1 ? "" : s}`, size);
+}
 
-    function fits(part: unknown, item: unknown): boolean {
-      return attempt(part, item)[1].length === 0;
-    }
-
-    /** Checks `min…` and `max…` of something. */
-    function bound(keywords: JsonSchema, what: string, size: number, unit = "", least?: number): void {
-      const { [`min${what}`]: low = least, [`max${what}`]: high } = keywords as Record<string, number | undefined>;
-      const count = (limit?: number): string => `${limit}${unit}${unit === "" || limit === 1 ? "" : "s"}`;
-      if (size < low!) expect(`at least ${count(low)}`, String(size));
-      if (size > high!) expect(`at most ${count(high)}`, String(size));
-    }
-
-    function checkNumber(keywords: JsonSchema, number: number): void {
-      const { exclusiveMinimum: low, exclusiveMaximum: high, multipleOf: step } = keywords as Record<string, number>;
-      bound(keywords, "imum", number);
-      if (number <= low!) expect(`more than ${low}`, String(number));
-      if (number >= high!) expect(`less than ${high}`, String(number));
-      if (step !== undefined && !isMultiple(number, step)) expect(`a multiple of ${step}`, String(number));
-    }
-
-    function checkString(keywords: JsonSchema, text: string): void {
-      const { pattern } = keywords;
-      // Characters beyond U+FFFF are two units long and count as one.
-      bound(keywords, "Length", text.replaceAll(/[^\0-\uffff]/gu, ".").length, " character");
-      if (typeof pattern === "string" && !toRegExp(pattern).test(text)) expect(`text that matches ${pattern}`);
-    }
-
-    function checkArray(keywords: JsonSchema, array: readonly unknown[]): unknown {
-      const { items, additionalItems, prefixItems, contains, uniqueItems } = keywords;
-      const [first, rest] = Array.isArray(items) ? [items, additionalItems] : [list(prefixItems), items];
-      const made = array.map((item, index) =>
-        run(index < first.length ? first[index] : rest, item, joinPath(path, index)),
-      );
-      bound(keywords, "Items", made.length, " item");
-      if (contains !== undefined) {
-        const fitting = made.filter((item) => fits(contains, item));
-        bound(keywords, "Contains", fitting.length, " fitting item", 1);
-      }
-      if (uniqueItems === true && new Set(made.map(toText)).size < made.length) expect("items that differ");
-      return mend ? made : array;
-    }
-
-    function checkObject(keywords: JsonSchema, object: JsonSchema): unknown {
-      const properties = asRecord(keywords.properties);
-      const required = list(keywords.required);
-      const patterns = Object.entries(asRecord(keywords.patternProperties)).map(
-        ([p, part]) => [toRegExp(p), part] as const,
-      );
-      const made: [name: string, item: unknown][] = [];
-      for (const [name, item] of Object.entries(object)) {
-        if (item === undefined) continue;
-        const own = Object.hasOwn(properties, name) ? [properties[name]] : [];
-        if (mend && item === null && !required.includes(name) && !own.every((part) => fits(part, item))) continue;
-        const parts = own.concat(patterns.filter(([pattern]) => pattern.test(name)).map(([, part]) => part));
-        if (parts.length === 0) parts.push(keywords.additionalProperties);
-        const at = joinPath(path, name);
-        made.push([name, parts.reduce((last, part) => run(part, last, at), item)]);
-        const [, found] = attempt(keywords.propertyNames, name);
-        for (const { message } of found) fail(`has a name that does not fit: ${message}`, at);
-      }
-      const names = made.map(([name]) => name);
-      const need = (name: unknown, message: string): unknown =>
-        names.includes(name as string) || fail(message, joinPath(path, name as string));
-      // Not by assignment: a property may be called "__proto__".
-      value = mend ? Object.fromEntries(made) : object;
-      bound(keywords, "Properties", names.length, " field");
-      for (const name of required) need(name, "is required");
-      for (const rules of [keywords.dependencies, keywords.dependentRequired, keywords.dependentSchemas]) {
-        for (const [name, rule] of Object.entries(asRecord(rules))) {
-          if (!names.includes(name)) continue;
-          for (const other of list(rule)) need(other, `is required with ${name}`);
-          value = run(rule, value);
-        }
-      }
-      return value;
-    }
-
-    function checkUnion(branches: readonly unknown[], one: boolean): unknown {
-      // The member that type and constants name is the one that was meant: it is faster, and its issues are the useful ones.
-      const likely = branches.filter((branch) => mayFit(branch, true));
-      if (likely.length === 1) return run(likely[0], value);
-      const fitting = likely.filter((branch) => fits(branch, value));
-      if (fitting.length === 1 || (fitting.length > 0 && !one)) return value;
-      if (fitting.length > 0) return fail(`fits more than one of: ${fitting.map(summarize).join(", ")}`);
-      for (const branch of mend ? branches : []) {
-        const [made, found] = attempt(branch, value, true);
-        if (found.length === 0) return made;
-      }
-      const near = branches.filter((branch) => mayFit(branch, false));
-      return near.length === 1 ? run(near[0], value) : expectOneOf(branches);
-    }
-
-    function mayFit(branch: unknown, deep: boolean): boolean {
-      const keywords = target(branch);
-      if (!isOfType(typesOf(keywords), value) || !isAllowed(keywords, value)) return false;
-      return Object.entries(asRecord(keywords.properties)).every(
-        ([name, part]) =>
-          !deep || !Object.hasOwn(asRecord(value), name) || isAllowed(asRecord(part), asRecord(value)[name]),
-      );
-    }
-
-    /** The value as one of the types, if it says plainly what it is. */
-    function convert(keywords: JsonSchema, wanted: readonly string[]): unknown {
-      for (const type of wanted) {
-        const made = type === "string" && /^[nb]/.test(typeof value) ? String(value) : parseJson(value);
-        if (made !== undefined && isOfType([type], made)) return made;
-      }
-      // A text that begins like an array is a broken one, not its only item.
-      const single = wanted.includes("array") && value !== null && !(typeof value === "string" && /^\s*\[/.test(value));
-      return single && fits(keywords, [value]) ? [value] : undefined;
-    }
+function checkArray(walk: Walk, schema: JsonSchema, array: readonly unknown[]): unknown {
+  const { items, contains, minContains = 1, uniqueItems } = schema;
+  const [first, rest] = Array.isArray(items) ? [items, schema.additionalItems] : [list(schema.prefixItems), items];
+  const made = array.map((item, index) => visit(walk, index < first.length ? first[index] : rest, item, index));
+  bound(walk, made.length, schema.minItems, schema.maxItems, " item");
+  if (contains !== undefined) {
+    const fitting = made.filter((item) => fits(walk, contains, item));
+    bound(walk, fitting.length, minContains, schema.maxContains, " fitting item");
   }
+  if (uniqueItems === true && new Set(made.map(toText)).size < made.length) expect(walk, made, "items that differ");
+  return walk.mend ? made : array;
+}
 
-  function target(schema: unknown): JsonSchema {
-    return asRecord(links.get(schema) ?? schema);
+function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknown {
+  const { patternProperties, propertyNames } = schema;
+  const properties = asRecord(schema.properties);
+  const required = list(schema.required) as readonly string[];
+  const patterns = patternProperties === undefined ? [] : Object.entries(asRecord(patternProperties));
+  const mended: [name: string, item: unknown][] = [];
+  const names: string[] = [];
+  for (const name of Object.keys(object)) {
+    let item = object[name];
+    let isKnown = Object.hasOwn(properties, name);
+    const mayGo = walk.mend && item === null && isKnown && !required.includes(name);
+    if (item === undefined || (mayGo && !fits(walk, properties[name], item))) continue;
+    if (isKnown) item = visit(walk, properties[name], item, name);
+    for (const [pattern, part] of patterns) {
+      if (!(walk.links.get(pattern) as RegExp).test(name)) continue;
+      isKnown = true;
+      item = visit(walk, part, item, name);
+    }
+    if (!isKnown) item = visit(walk, schema.additionalProperties, item, name);
+    // A name is a step, whether or not there is a schema for it.
+    if (propertyNames === undefined) visit(walk, propertyNames, name);
+    else
+      for (const { message } of attempt(walk, propertyNames, name)[1])
+        fail(walk, `has a name that does not fit: ${message}`, name);
+    if (walk.mend) mended.push([name, item]);
+    names.push(name);
   }
+  bound(walk, names.length, schema.minProperties, schema.maxProperties, " field");
+  for (const name of required) if (!names.includes(name)) fail(walk, "is required", name);
+  const rules = [schema.dependencies, schema.dependentRequired, schema.dependentSchemas].filter(isRecord);
+  // Not by assignment: a property may be called "__proto__".
+  let value: unknown = walk.mend ? Object.fromEntries(mended) : object;
+  for (const [name, rule] of rules.flatMap(Object.entries<unknown>)) {
+    if (!names.includes(name)) continue;
+    for (const also of list(rule) as string[]) if (!names.includes(also)) fail(walk, `is required with ${name}`, also);
+    value = visit(walk, rule, value);
+  }
+  return value;
+}
 
-  /** What a schema wants, in a few words. */
-  function summarize(given: unknown): string {
-    const schema = target(given);
+function checkUnion(walk: Walk, branches: readonly unknown[], value: unknown, one: boolean): unknown {
+  const near = branches.filter((part) => isOfType(target(walk, part), value) && isAllowed(target(walk, part), value));
+  // The member that type and constants name is the one that was meant: it is faster, and its issues are the useful ones.
+  const likely = near.filter((branch) =>
+    Object.entries(asRecord(target(walk, branch).properties)).every(
+      ([name, part]) => !Object.hasOwn(asRecord(value), name) || isAllowed(asRecord(part), asRecord(value)[name]),
+    ),
+  );
+  if (likely.length === 1) return visit(walk, likely[0], value);
+  const fitting = likely.filter((branch) => fits(walk, branch, value));
+  if (fitting.length > 1 && one) fail(walk, `fits more than one of: ${summarize(walk, fitting)}`);
+  if (fitting.length > 0) return value;
+  for (const branch of walk.mend ? branches : []) {
+    const [made, found] = attempt(walk, branch, value, true);
+    if (found.length === 0) return made;
+  }
+  return near.length === 1 ? visit(walk, near[0], value) : expectOneOf(walk, branches, value);
+}
+
+function target(walk: Walk, schema: unknown): JsonSchema {
+  return asRecord(walk.links.get(schema) ?? schema);
+}
+
+/** The value as one of the types that a schema wants, if it says plainly what it is. */
+function convert(walk: Walk, schema: JsonSchema, value: unknown): unknown {
+  const wanted = typesOf(schema);
+  for (const type of wanted) {
+    const made = type === "string" && /^[nb]/.test(typeof value) ? String(value) : parseJson(value);
+    if (made !== undefined && isOfType({ type: [type] }, made)) return made;
+  }
+  // A text that begins like an array is a broken one, not its only item.
+  const single = wanted.includes("array") && value !== null && !(typeof value === "string" && /^\s*\[/.test(value));
+  return single && fits(walk, schema, [value]) ? [value] : value;
+}
+
+/** What schemas want, in a few words each. */
+function summarize(walk: Walk, schemas: readonly unknown[]): string {
+  const summaries = schemas.map((given) => {
+    const schema = target(walk, given);
     const options = schema.const === undefined ? schema.enum : [schema.const];
     if (Array.isArray(options)) return options.slice(0, 20).map(toText).join(", ");
     const fields = list(schema.required).map((name) => {
       const only = asRecord(asRecord(schema.properties)[name as string]).const;
-      return only === undefined ? name : `${String(name)} ${toText(only)}`;
+      return only === undefined ? name : `${name as string} ${toText(only)}`;
     });
     const kind = typesOf(schema).join(" or ") || toText(schema).slice(0, 100);
     return fields.length === 0 ? kind : `${kind} with ${fields.join(", ")}`;
-  }
+  });
+  return summaries.join(", ");
 }
 
 function typesOf(schema: JsonSchema): string[] {
   return [schema.type ?? []].flat() as string[];
 }
 
-function isOfType(types: readonly string[], value: unknown): boolean {
+/** Whether a value is of the type that a schema names, or one of them. */
+function isOfType({ type }: JsonSchema, value: unknown): boolean {
   const own = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
-  return types.length === 0 || types.includes(own) || (types.includes("integer") && Number.isInteger(value));
+  if (!Array.isArray(type)) return (type ?? own) === own || (type === "integer" && Number.isInteger(value));
+  return type.length === 0 || type.includes(own) || (type.includes("integer") && Number.isInteger(value));
 }
 
-/** Whether `const` and `enum` allow a value. */
+/** Whether `const` and `enum` allow a value. A text is compared as it is, anything else as JSON. */
 function isAllowed(schema: JsonSchema, value: unknown): boolean {
-  const has = (options: unknown): boolean => !Array.isArray(options) || options.map(toText).includes(toText(value));
-  return has(schema.enum) && (schema.const === undefined || has([schema.const]));
+  return isAmong(schema.enum, value) && (schema.const === undefined || isAmong([schema.const], value));
+}
+
+function isAmong(options: unknown, value: unknown): boolean {
+  return (
+    !Array.isArray(options) ||
+    options.includes(value) ||
+    (typeof value !== "string" && options.map(toText).includes(toText(value)))
+  );
 }

@@ -1,8 +1,8 @@
 /** Looks through a schema before it is used: refuses what cannot be checked here, finds where each `$ref` leads. */
 import { toBowlineError } from "./errors.ts";
-import { isRecord, type JsonSchema, asRecord } from "./json-value.ts";
+import { isRecord, type JsonSchema, asRecord, asText } from "./json-value.ts";
 
-/** The schema that each schema with a `$ref` leads to. */
+/** What each schema with a `$ref` leads to, and the expression of each pattern. */
 export type SchemaLinks = ReadonlyMap<unknown, unknown>;
 
 const knownLinks = new WeakMap<object, SchemaLinks>();
@@ -32,18 +32,18 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
       for (const [key, value] of Object.entries(part as JsonSchema)) {
         if (/^(?:unevaluated(?:Items|Properties)|\$(?:dynamic|recursive)Ref)$/.test(key))
           throw new Error(`"${key}" cannot be checked: ${remedy}`);
-        if (key === "pattern") toRegExp(String(value));
-        if (key === "patternProperties") Object.keys(asRecord(value)).forEach(toRegExp);
+        if (key === "pattern") links.set(String(value), toRegExp(String(value)));
+        if (key === "patternProperties")
+          for (const pattern of Object.keys(asRecord(value))) links.set(pattern, toRegExp(pattern));
         const isMap = /^(?:\$defs|definitions|dependencies|dependentSchemas|(?:patternP|p)roperties)$/.test(key);
-        const isPlain = /^(?:const|enum|default|examples)$/.test(key);
         const children = isMap ? Object.values(asRecord(value)) : [value].flat();
-        for (const child of isPlain ? [] : children) add(child, base);
+        for (const child of /^(?:const|enum|default|examples)$/.test(key) ? [] : children) add(child, base);
       }
     }
     for (const [part, base] of bases) {
       const { $ref } = part as { readonly $ref?: string };
       if ($ref === undefined) continue;
-      const target = /^#(?:\/|$)/.test($ref) ? resolvePointer(base, $ref) : findNamed($ref, base);
+      const target = resolveRef($ref, base, bases);
       if (typeof target !== "boolean" && !bases.has(target))
         throw new Error(`"$ref" to ${$ref} leads nowhere: ${remedy}`);
       links.set(part, target);
@@ -53,26 +53,24 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
   }
   knownLinks.set(Object(root) as object, links);
   return links;
-
-  function findNamed(ref: string, base: JsonSchema): unknown {
-    return [...bases].find(([part, own]) => {
-      const { $id, $anchor } = part as JsonSchema;
-      return $id === ref || (own === base && `#${String($anchor)}` === ref);
-    })?.[0];
-  }
 }
 
-function resolvePointer(root: unknown, pointer: string): unknown {
-  return pointer
-    .split("/")
-    .slice(1)
-    .reduce((at, part) => {
+/** What a `$ref` leads to: a pointer from the base, an `$anchor` there, or an `$id`. */
+function resolveRef(ref: unknown, base: JsonSchema, bases: ReadonlyMap<unknown, JsonSchema>): unknown {
+  const [start, ...keys] = asText(ref).split("/");
+  if (start === "#")
+    return keys.reduce<unknown>((at, part) => {
       const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
       return Object.hasOwn(Object(at) as object, key) ? (at as JsonSchema)[key] : undefined;
-    }, root);
+    }, base);
+  const named = [...bases].find(([part, own]) => {
+    const { $id, $anchor } = part as JsonSchema;
+    return $id === ref || (own === base && `#${String($anchor)}` === ref);
+  });
+  return named?.[0];
 }
 
-export function toRegExp(pattern: string): RegExp {
+function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, "u");
   } catch {

@@ -230,6 +230,29 @@ describe("an issue says where, what was expected and what was received", () => {
       { a: "2" },
       ["a: expected at least 3, received 2"],
     ],
+    [
+      "where each is, whatever was tried on the way",
+      object({
+        rows: { items: object({ to: { anyOf: [circle, { type: "string" }] }, n: { not: { const: 0 } } }) },
+        last: { propertyNames: { pattern: "^[a-z]$" }, contains: true, additionalProperties: { maxLength: 1 } },
+      }),
+      {
+        rows: [
+          { to: "a", n: 1 },
+          { to: circle, n: 0 },
+          { to: [], n: 2 },
+        ],
+        last: { b: "bb", B: "B" },
+      },
+      [
+        "rows[1].to.kind: is required",
+        "rows[1].to.radius: is required",
+        "rows[1].n: expected anything but 0, received number 0",
+        'rows[2].to: expected one of: object with kind "circle", radius, string; received an array',
+        "last.b: expected at most 1 character, received 2",
+        'last.B: has a name that does not fit: expected text that matches ^[a-z]$, received the string "B"',
+      ],
+    ],
   ];
   for (const [what, schema, value, expected] of cases) {
     it(what, () => assert.deepEqual(issues(schema, value), expected));
