@@ -319,7 +319,7 @@ export class Agent<TContext = unknown> {
     if (event.parentRunId === this.parentRunId) applyToState(this.#state, event);
     let waiting: Promise<void> | undefined;
     for (const listener of this.#listeners)
-      waiting = waiting ? waiting.then(() => hear(listener, event)) : hear(listener, event);
+      waiting = waiting ? hearAfter(waiting, hear, listener, event) : hear(listener, event);
     return waiting;
   }
 
@@ -331,4 +331,9 @@ export class Agent<TContext = unknown> {
     if (this.#controller === undefined) return;
     throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp().");
   }
+}
+
+/** Apart from where it is called, so that an event that nobody waits for makes no closure. */
+function hearAfter(waiting: Promise<void>, hear: Hear, ...heard: Parameters<Hear>): Promise<void> {
+  return waiting.then(() => hear(...heard));
 }

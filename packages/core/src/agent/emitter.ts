@@ -14,6 +14,8 @@ import { MessageUpdate, type AgentEvent, type AgentEventBody } from "./event.ts"
 const BUSY_MS = 25;
 const EVENTS_PER_LOOK = 16;
 
+type Listener = Parameters<Hear>[0];
+
 export interface EmitterOptions {
   readonly runId: string;
   readonly parentRunId?: string | undefined;
@@ -84,20 +86,22 @@ export function createEmitter({
     });
   }
 
-  function hear(...[listener, event]: Parameters<Hear>): Promise<void> | undefined {
-    const { type } = event;
+  function hear(listener: Listener, event: AgentEvent): Promise<void> | undefined {
     try {
       const result = listener(event);
-      if (!isThenable(result)) return undefined;
-      // What an answer or a tool had still said may be much: after an abort it is told without a pause.
-      const isAwaited = !leftBehind.has(listener) && !(signal.aborted && type.endsWith("_update"));
-      const heard = isAwaited ? patiently(result, () => leftBehind.add(listener)) : result;
-      const settled = Promise.resolve(heard).catch((error: unknown) => fail(error, type));
-      return isAwaited ? settled : undefined;
+      return isThenable(result) ? settle(result, listener, event) : undefined;
     } catch (error) {
-      fail(error, type);
+      fail(error, event.type);
       return undefined;
     }
+  }
+
+  function settle(result: PromiseLike<void>, listener: Listener, { type }: AgentEvent): Promise<void> | undefined {
+    // What an answer or a tool had still said may be much: after an abort it is told without a pause.
+    const isAwaited = !leftBehind.has(listener) && !(signal.aborted && type.endsWith("_update"));
+    const heard = isAwaited ? patiently(result, () => leftBehind.add(listener)) : result;
+    const settled = Promise.resolve(heard).catch((error: unknown) => fail(error, type));
+    return isAwaited ? settled : undefined;
   }
 
   function fail(thrown: unknown, type: string): void {

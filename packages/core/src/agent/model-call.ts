@@ -70,7 +70,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
       try {
         const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
         for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
-          for (const event of [batch].flat()) {
+          for (const event of (Array.isArray(batch) ? batch : [batch]) as readonly AssistantMessageEvent[]) {
             if (isOver) return failed(abortedRun());
             const wait = hear(event);
             if (wait !== undefined) {

@@ -6,6 +6,7 @@ import { toolCallsOf, type Context, type Message, type ToolCall } from "../llm/m
 import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Protocol } from "./protocol.ts";
 import { isWireId } from "./tool-names.ts";
+import { walkMessage, walkValue } from "./walk-values.ts";
 
 /** The first `count` messages as items of a list of the body, under `field`: the JSON of each, with a comma behind it. */
 export interface Settled {
@@ -20,9 +21,7 @@ export type FindSettled = (model: Model, context: Context, options: StreamOption
 interface Memory extends Settled {
   count: number;
   text: string;
-  /** What else the items were made of. */
-  readonly setting: readonly unknown[];
-  /** What the encoder read of the messages, in order. */
+  /** What the items were made of: the setting, then the messages. */
   readonly values: unknown[];
   /** The ids of the calls: one that comes again is another on the wire. */
   readonly ids: Set<string>;
@@ -32,10 +31,6 @@ interface Memory extends Settled {
 
 /** The longest id that every wire takes as it is. */
 const ID_LENGTH = 40;
-
-const object = Symbol("object");
-const list = Symbol("list");
-const end = Symbol("end");
 
 /** Remembers each transcript for as long as its first message is kept. What has no tools is too short to remember. */
 export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | "transcript">): FindSettled {
@@ -47,11 +42,13 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
     // Ids that count the calls depend on what came before.
     const isOwn = replaced === undefined && model.compat?.callIdDigits === undefined;
     if (first === undefined || tools.length === 0 || !isOwn) return undefined;
-    const setting = [JSON.stringify(model), systemPrompt, store];
+    const setting = [model, systemPrompt, store];
     const memory = memories.get(first);
     if (memory === undefined || !isSame(memory, setting, messages)) {
+      const values: unknown[] = [];
+      walkValue(setting, values, 0);
       const worth = Math.min(memory?.worth ?? 1, 1) - 1;
-      memories.set(first, { field: transcript, count: 0, text: "", setting, values: [], ids: new Set(), worth });
+      memories.set(first, { field: transcript, count: 0, text: "", values, ids: new Set(), worth });
       return undefined;
     }
     if (memory.count > 0) {
@@ -74,18 +71,10 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
   };
 }
 
-function isSame({ count, setting, values }: Memory, now: readonly unknown[], messages: readonly Message[]): boolean {
-  if (setting.some((value, index) => value !== now[index])) return false;
-  let at = 0;
-  let same = true;
-  const compare = (value: unknown): void => {
-    if (values[at++] !== value) same = false;
-  };
-  for (const message of messages.slice(0, count)) {
-    visit(message, compare);
-    if (!same) return false;
-  }
-  return true;
+function isSame({ count, values }: Memory, setting: readonly unknown[], messages: readonly Message[]): boolean {
+  let at = walkValue(setting, values, 0);
+  for (let index = 0; index < count && at >= 0; index++) at = walkMessage(messages[index], values, at);
+  return at >= 0;
 }
 
 /** Whether a turn begins here that follows another's results, and calls tools itself: nothing joins it to what was before. */
@@ -104,7 +93,7 @@ function extend(memory: Memory, messages: readonly Message[], encode: (piece: Me
   if (!standsAlone(piece) || !areNew(own, ids)) return;
   let text = "";
   for (const item of encode(piece) as unknown[]) text += `${JSON.stringify(item)},`; // may throw
-  for (const message of piece) visit(message, (value) => values.push(value));
+  for (const message of piece) walkMessage(message, values, values.length);
   for (const { id } of own) ids.add(id);
   memory.text += text;
   memory.count = until;
@@ -140,29 +129,4 @@ function callsOf(message: Message): ToolCall[] {
 function areNew(calls: readonly ToolCall[], taken: ReadonlySet<string>): boolean {
   const ids = new Set(calls.map(({ id }) => id));
   return ids.size === calls.length && calls.every(({ id }) => !taken.has(id) && isWireId(id, ID_LENGTH));
-}
-
-/** Gives all of a message but what no wire sends, so that messages that differ never give the same. */
-function visit(message: Message, give: (value: unknown) => void): void {
-  for (const key in message) {
-    if (key === "details" || key === "usage") continue;
-    give(key);
-    visitValue(message[key as keyof Message], give);
-  }
-  give(end);
-}
-
-function visitValue(value: unknown, give: (value: unknown) => void): void {
-  if (typeof value !== "object" || value === null) return give(value);
-  if (Array.isArray(value)) {
-    give(list);
-    for (const item of value) visitValue(item, give);
-  } else {
-    give(object);
-    for (const key in value) {
-      give(key);
-      visitValue((value as Record<string, unknown>)[key], give);
-    }
-  }
-  give(end);
 }
