@@ -68,21 +68,19 @@ export async function postForStream(request: PostRequest, options: PostOptions):
   let timerAt = Infinity;
   let stopTimer = (): void => {};
   let leave = (): void => {};
-  let forget = (): void => {};
   let failing = "Could not reach";
   let refusal: Response | undefined;
   let words = "";
   let failure: BowlineError | undefined;
   try {
     // A custom fetch may ignore its signal.
-    const stopped = new Promise<never>((_, reject) => (forget = onAbort(signal, () => reject(signal.reason))));
+    const stopped = new Promise<never>((_, reject) => onAbort(signal, () => reject(signal.reason)));
     await Promise.race([exchange(), stopped]);
   } catch (error) {
     failure = signal.reason ?? (isBowlineError(error) ? error : connectionError(error, `${failing} ${url}`));
   } finally {
     stopTimer();
     leave();
-    forget(); // fetch keeps the signal for long, and would keep all of this call
     release();
   }
   if (refusal && failure?.code !== "aborted") throw errorOf(refusal); // it is one, whatever became of its words
