@@ -172,9 +172,10 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
     if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS)) return "length";
     pauses = message.paused ? pauses + 1 : 0;
     if (pauses > MAX_PAUSES) return "length";
-    const { config, newMessages } = run;
+    const { newMessages } = run;
+    const { shouldStopAfterTurn } = run.config;
     const state = { message, toolResults, context, newMessages };
-    if (await run.hook("shouldStopAfterTurn", () => config.shouldStopAfterTurn?.(state))) return "done";
+    if (shouldStopAfterTurn && (await run.hook("shouldStopAfterTurn", () => shouldStopAfterTurn(state)))) return "done";
     if (run.stop) return run.stop;
 
     const unfinished = (toolResults.length > 0 && !terminate) || pauses > 0;

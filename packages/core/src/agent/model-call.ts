@@ -47,13 +47,13 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
   async function consume(): Promise<AssistantMessage> {
     const { config, signal } = run;
     const { model } = config;
-    const transformed = await callHook(
-      "transformContext",
-      async () => (await config.transformContext?.(context.messages, signal, run.port)) ?? context.messages,
-    );
-    const messages = await run.hook("convertToLlm", () => config.convertToLlm(transformed));
+    const { transformContext, getApiKey } = config;
+    const transformed = transformContext
+      ? await callHook("transformContext", () => transformContext(context.messages, signal, run.port))
+      : undefined;
+    const messages = await run.hook("convertToLlm", () => config.convertToLlm(transformed ?? context.messages));
     const askKey = async (): Promise<string | undefined> =>
-      (await run.hook("getApiKey", () => config.getApiKey?.(model.provider))) || config.apiKey;
+      (getApiKey && (await run.hook("getApiKey", () => getApiKey(model.provider)))) || config.apiKey;
     const { systemPrompt, tools = [] } = context;
     return ask(await askKey(), true);
 

@@ -139,11 +139,12 @@ async function call(
 
 /** The request is made once, for all tries that nothing was learned between; a failure is kept so that it ends the stream rather than throwing. */
 async function prepare(wire: Wire, model: Model, context: Context, options: StreamOptions): Promise<PostRequest> {
-  const settled = options.onPayload ? undefined : wire.settled?.(model, context, options);
+  const { onPayload } = options;
+  const settled = onPayload ? undefined : wire.settled?.(model, context, options);
   const rest = settled ? { ...context, messages: context.messages.slice(settled.count) } : context;
   const request = wire.encode(model, rest, options, settled !== undefined);
   const body = { ...request.body, ...options.extraBody };
-  const replaced = await callHook("onPayload", () => options.onPayload?.(body, model));
+  const replaced = onPayload && (await callHook("onPayload", () => onPayload(body, model)));
   return { ...request, body: settled ? toJson(body, settled) : JSON.stringify(replaced ?? body) };
 }
 
