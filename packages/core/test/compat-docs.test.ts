@@ -1,9 +1,9 @@
 /** docs/other-shapes.md shows three programs, which run against a real loopback server in place of the services they ask. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { startProgram, type Output } from "./start-program.ts";
 import { chatText, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -55,30 +55,12 @@ describe("the page about other shapes", () => {
   }
 });
 
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs a program with the test's server in place of every host. */
-function run(file: string, baseUrl: string): Promise<Ran> {
+function run(file: string, baseUrl: string): Promise<Output> {
   const { origin } = new URL(baseUrl);
   const redirect = `const real = fetch;
 globalThis.fetch = (url, init) => real("${origin}" + new URL(url).pathname.replace("/api/v1", "/v1"), init);`;
   const options = ["--conditions=@bowline/source", "--import", `data:text/javascript,${encodeURIComponent(redirect)}`];
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...options, file], {
-      cwd: root,
-      env: { ...process.env, NO_COLOR: "1", ANTHROPIC_API_KEY: "sk-test", OPENROUTER_API_KEY: "sk-test" },
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: 30_000,
-    });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, stdout, stderr }));
-  });
+  const env = { ...process.env, NO_COLOR: "1", ANTHROPIC_API_KEY: "sk-test", OPENROUTER_API_KEY: "sk-test" };
+  return startProgram(process.execPath, [...options, file], { cwd: root, env, timeout: 30_000 });
 }

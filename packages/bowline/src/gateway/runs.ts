@@ -187,7 +187,8 @@ export class Runs {
     try {
       await (run.kept = this.#host.pending.add(pending));
     } catch (error) {
-      this.#remove(lane, run);
+      lane.remove(run);
+      this.#memory.remove(id);
       throw error;
     }
     const isNext = lane.current === undefined && lane.waiting[0] === run && this.#cap.promise(run);
@@ -221,11 +222,6 @@ export class Runs {
     lane.waiting.push(run);
     this.#memory.add(run.log);
     return run;
-  }
-
-  #remove(lane: Lane, run: Run): void {
-    lane.remove(run);
-    this.#memory.remove(run.log.runId);
   }
 
   /** A run that waited and will not be. */

@@ -1,27 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { defineTool, type AgentTool } from "@bowline/core";
 import { scriptedToolCall } from "@bowline/core/testing";
 import type { Locator } from "playwright-core";
+import { heldTool } from "../held-tool.ts";
 import { pageGateway, said, skip, useBrowser, write, type Tab } from "./browser.ts";
 import { png } from "./pictures.ts";
 
 const openTab = useBrowser();
 const hash = "token=the-token-of-this-test&session=s";
 
-function held(): { readonly tool: AgentTool; readonly release: () => void } {
-  let release = (): void => {};
-  const until = new Promise<void>((resolve) => (release = resolve));
-  const execute = async (): Promise<string> => until.then(() => "waited");
-  return {
-    tool: defineTool({ name: "wait", description: "Waits.", parameters: { type: "object" }, execute }),
-    release,
-  };
-}
-
 describe("what one tab sends, in another", { skip }, () => {
   it("is there at once: texts that wait, how they wait, what is taken back, and images", async () => {
-    const { tool, release } = held();
+    const { tool, release } = heldTool();
     const call = { content: [scriptedToolCall("wait", {}, "w")] };
     await using server = await pageGateway([call, "Heard.", "Seen."], {
       tools: () => [tool],

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { defineTool, type AgentTool } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
+import { heldTool } from "../held-tool.ts";
 import { createMemoryPending } from "../../src/gateway/pending.ts";
 import { gatewayWith, type TestClient, type TestOptions } from "./gateway.ts";
 
@@ -11,17 +11,6 @@ const data = Buffer.alloc(40).toString("base64");
 const image = { mimeType: "image/png", bytes: 40 };
 const call = { content: [scriptedToolCall("wait", {}, "w")] };
 
-/** A tool that ends when it is told to. */
-function held(): { readonly tool: AgentTool; readonly release: () => void } {
-  let release = (): void => {};
-  const until = new Promise<void>((resolve) => (release = resolve));
-  const execute = async (): Promise<string> => until.then(() => "waited");
-  return {
-    tool: defineTool({ name: "wait", description: "Waits.", parameters: { type: "object" }, execute }),
-    release,
-  };
-}
-
 const kindsOf = async (client: TestClient): Promise<string[]> => {
   const { waiting } = await client.call("chat.history", { sessionKey: "s" });
   return waiting.map(({ messageId, kind }) => `${messageId} ${kind}`);
@@ -29,7 +18,7 @@ const kindsOf = async (client: TestClient): Promise<string[]> => {
 
 describe("a message that waits", () => {
   it("is told to everyone who follows the session, with its images, and is in the history until it is in", async () => {
-    const { tool, release } = held();
+    const { tool, release } = heldTool();
     await using server = await gatewayWith([call, "Done.", "And now this."], { tools: () => [tool], rules: allow });
     const [one, two] = [await server.client(), await server.client()];
     await two.call("chat.subscribe", { sessionKey: "s" });
@@ -88,7 +77,7 @@ describe("a message that waits", () => {
   });
 
   it("is held for the next message when the run is stopped, and waits no more when it is taken back", async () => {
-    const { tool } = held();
+    const { tool } = heldTool();
     await using server = await gatewayWith([call, "Heard."], { tools: () => [tool], rules: allow });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
@@ -108,7 +97,7 @@ describe("a message that waits", () => {
 
   it("waits still, and under the same numbers, when the server comes back", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const { tool } = held();
+    const { tool } = heldTool();
     const first = await gatewayWith([call], { store, pending, tools: () => [tool], rules: allow });
     const before = await first.client();
     await before.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });

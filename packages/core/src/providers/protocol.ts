@@ -6,11 +6,10 @@ import type { BowlineError } from "../errors.ts";
 import type { Context } from "../llm/message.ts";
 import type { Compat, Model, StreamOptions } from "../llm/model.ts";
 import type { MessageWriter } from "../llm/writer.ts";
+import type { PostRequest } from "../transport/request.ts";
 
 /** A request as its wire has it. */
-export interface WireRequest {
-  readonly url: string;
-  readonly headers: Record<string, string>;
+export interface WireRequest extends Omit<PostRequest, "body"> {
   /** Sent as JSON. */
   readonly body: Record<string, unknown>;
 }

@@ -105,7 +105,8 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
   }
 }
 
-function isCut({ stopReason }: AssistantMessage): boolean {
+/** Whether an answer is no whole one. */
+export function isCut({ stopReason }: AssistantMessage): boolean {
   return stopReason === "error" || stopReason === "aborted";
 }
 

@@ -5,6 +5,7 @@
 import { toolCallsOf, type Context, type Message, type ToolCall } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Protocol } from "./protocol.ts";
+import { isCut } from "./replay.ts";
 import { isWireId } from "./tool-names.ts";
 import { walkMessage, walkValue } from "./walk-values.ts";
 
@@ -36,7 +37,8 @@ const ID_LENGTH = 40;
 export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | "transcript">): FindSettled {
   const memories = new WeakMap<Message, Memory>();
   return (model, context, options) => {
-    const { messages, systemPrompt, tools = [] } = context;
+    const { tools = [], ...rest } = context;
+    const { messages, systemPrompt } = rest;
     const [first] = messages;
     const { [transcript]: replaced, store } = options.extraBody ?? {};
     // Ids that count the calls depend on what came before.
@@ -55,19 +57,13 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
       if (!isTurn(messages, memory.count)) return undefined; // no longer: it is not compared
       memory.worth += 1;
     }
-    if (memory.worth >= 0) extend(memory, messages, (piece) => encodeItems(piece, memory.count > 0));
+    // Marks for a cache move on with each request.
+    const unmarked = { ...options, cacheRetention: "none" } as const;
+    const encodeItems = (piece: Message[]): unknown =>
+      encode(model, { ...rest, messages: piece }, unmarked, memory.count > 0).body[transcript];
+    if (memory.worth >= 0) extend(memory, messages, encodeItems);
     const isKnown = memory.count > 0 && areNew(messages.slice(memory.count).flatMap(callsOf), memory.ids);
     return isKnown ? memory : undefined;
-
-    function encodeItems(piece: Message[], continued: boolean): unknown {
-      // Marks for a cache move on with each request.
-      return encode(
-        model,
-        { ...(systemPrompt !== undefined && { systemPrompt }), messages: piece },
-        { ...options, cacheRetention: "none" },
-        continued,
-      ).body[transcript];
-    }
   };
 }
 
@@ -80,7 +76,7 @@ function isSame({ count, values }: Memory, setting: readonly unknown[], messages
 /** Whether a turn begins here that follows another's results, and calls tools itself: nothing joins it to what was before. */
 function isTurn(messages: readonly Message[], index: number): boolean {
   const message = messages[index];
-  if (message === undefined || messages[index - 1]?.role !== "toolResult") return false;
+  if (message?.role !== "assistant" || messages[index - 1]?.role !== "toolResult") return false;
   return !isCut(message) && callsOf(message).length > 0;
 }
 
@@ -97,10 +93,6 @@ function extend(memory: Memory, messages: readonly Message[], encode: (piece: Me
   for (const { id } of own) ids.add(id);
   memory.text += text;
   memory.count = until;
-}
-
-function isCut(message: Message): boolean {
-  return message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted");
 }
 
 /** Whether its encoding is that of the same messages among others: it is whole turns, and what follows begins another. */

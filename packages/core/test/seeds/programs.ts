@@ -3,13 +3,15 @@
  * the source as it is now. Each is type-checked by itself (a merged declaration holds for a whole program) and run as a process
  * of its own, with every host it asks for replaced by a loopback server.
  */
-import { spawn } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startProgram, type Output } from "../start-program.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 const tsc = join(root, "node_modules/.bin/tsc");
+/** Of a program, in milliseconds. */
+const timeout = 60_000;
 
 export interface Programs extends AsyncDisposable {
   /** Writes a program; `name` is that of its folder. */
@@ -18,12 +20,6 @@ export interface Programs extends AsyncDisposable {
   check(): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Runs a program in its folder. Requests to any host go to `server`, which is told the host in `x-host`; none go further. */
   run(name: string, server?: string): Promise<Output>;
-}
-
-export interface Output {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** What a user's project has: strict, and no more. */
@@ -52,7 +48,10 @@ export async function createPrograms(): Promise<Programs> {
       await writeFile(join(folder, name, "main.ts"), code);
     },
     async check() {
-      const { stdout, stderr } = await start(tsc, ["-b", "--pretty", "false", ...names], { cwd: folder });
+      const { stdout, stderr } = await startProgram(tsc, ["-b", "--pretty", "false", ...names], {
+        cwd: folder,
+        timeout,
+      });
       const found = new Map<string, string[]>();
       for (const line of stdout.split("\n").filter((text) => /^\S/.test(text))) {
         const name = names.find((candidate) => line.startsWith(`${candidate}/`));
@@ -62,7 +61,8 @@ export async function createPrograms(): Promise<Programs> {
       return found;
     },
     run: (name, server = "http://127.0.0.1:1") =>
-      start(process.execPath, ["--import", redirectTo(server), "main.ts"], {
+      startProgram(process.execPath, ["--import", redirectTo(server), "main.ts"], {
+        timeout,
         cwd: join(folder, name),
         // The programs are many and import the same.
         env: { ...process.env, NO_COLOR: "1", NODE_COMPILE_CACHE: join(folder, "cache") },
@@ -82,7 +82,7 @@ async function install(folder: string): Promise<void> {
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   const options = ["--outDir", join(core, "dist"), "--composite", "false", "--incremental", "false", "--noCheck"];
   for (const project of ["packages/core", "packages/core/tsconfig.node.json"]) {
-    const { code, stdout } = await start(tsc, ["-p", join(root, project), ...options], { cwd: root });
+    const { code, stdout } = await startProgram(tsc, ["-p", join(root, project), ...options], { cwd: root, timeout });
     if (code !== 0) throw new Error(`core was not built: ${stdout}`);
   }
 }
@@ -96,21 +96,4 @@ globalThis.fetch = (url, init) => {
   return real(${JSON.stringify(server)} + pathname, { ...init, headers });
 };`;
   return `data:text/javascript,${encodeURIComponent(code)}`;
-}
-
-/** Runs to the end; what runs longer than a minute is killed. */
-function start(
-  program: string,
-  args: readonly string[],
-  options: { cwd: string; env?: NodeJS.ProcessEnv },
-): Promise<Output> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, stdout, stderr }));
-  });
 }
