@@ -5,7 +5,7 @@
 import { bench, do_not_optimize, group } from "mitata";
 import { reduceEvents, type AssistantMessageEvent } from "../packages/core/src/llm/event.ts";
 import { anthropicMessages } from "../packages/core/src/providers/anthropic-messages/index.ts";
-import { createStreamDecoder } from "../packages/core/src/providers/decoder.ts";
+import { StreamDecoder } from "../packages/core/src/providers/decoder.ts";
 import { googleGenerate } from "../packages/core/src/providers/google-generate/index.ts";
 import { openaiChat } from "../packages/core/src/providers/openai-chat/index.ts";
 import { openaiResponses } from "../packages/core/src/providers/openai-responses/index.ts";
@@ -19,7 +19,7 @@ const WARM_UP = 15;
 const ROUNDS = 60;
 
 function decode(protocol: Protocol, chunks: readonly Uint8Array[]): AssistantMessageEvent[] {
-  const decoder = createStreamDecoder(protocol, getModel("openai", "m"), { timestamp: 1 });
+  const decoder = new StreamDecoder(protocol, getModel("openai", "m"), { timestamp: 1 });
   const events: AssistantMessageEvent[] = [];
   for (const chunk of chunks) for (const event of decoder.push(chunk)) events.push(event);
   events.push(...decoder.end());

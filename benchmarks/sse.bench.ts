@@ -1,5 +1,5 @@
 import { bench, group } from "mitata";
-import { createSseReader } from "../packages/core/src/transport/sse.ts";
+import { SseReader } from "../packages/core/src/transport/sse.ts";
 
 const event = (index: number): string =>
   `data: ${JSON.stringify({ id: "chatcmpl-1", choices: [{ index: 0, delta: { content: `token ${index}` } }] })}\n\n`;
@@ -16,7 +16,7 @@ group("1000 server-sent events", () => {
     const chunks = cut(size);
     bench(`in chunks of ${size} bytes`, () => {
       let length = 0;
-      const reader = createSseReader((data) => (length += data.length));
+      const reader = new SseReader((data) => (length += data.length));
       for (const chunk of chunks) reader.push(chunk);
       reader.end();
       return length;

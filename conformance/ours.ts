@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AssistantMessage } from "../packages/core/src/llm/message.ts";
 import type { AssistantMessageEvent } from "../packages/core/src/llm/event.ts";
 import type { Model, StreamFn } from "../packages/core/src/llm/model.ts";
-import { createStreamDecoder } from "../packages/core/src/providers/decoder.ts";
+import { StreamDecoder } from "../packages/core/src/providers/decoder.ts";
 import type { Protocol } from "../packages/core/src/providers/protocol.ts";
 import { defaultTools, type Fixture, type ProtocolName } from "./fixture.ts";
 import { clip, judge, type Outcome, type Verdict } from "./judge.ts";
@@ -72,7 +72,7 @@ function decode(
   chunks: readonly Uint8Array[],
 ): { message: AssistantMessage; events: AssistantMessageEvent[] } {
   const toolNames = fixture.tools ?? defaultTools;
-  const decoder = createStreamDecoder(protocol, modelOf(fixture, "http://127.0.0.1"), { timestamp: 0, toolNames });
+  const decoder = new StreamDecoder(protocol, modelOf(fixture, "http://127.0.0.1"), { timestamp: 0, toolNames });
   const events = chunks.flatMap((chunk) => decoder.push(chunk));
   events.push(...decoder.end());
   if (decoder.failure !== undefined) events.push(...decoder.fail(decoder.failure));

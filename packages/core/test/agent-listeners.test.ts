@@ -23,7 +23,7 @@ const talksOn: StreamFn = () =>
       writer.append(text, `piece ${piece} `);
       push(writer.take());
     }
-    writer.closeText(text);
+    writer.close(text);
     writer.append(writer.openToolCall("call_1", "write"), '{"path":');
     push(writer.take());
     return never();

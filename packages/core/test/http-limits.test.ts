@@ -7,11 +7,11 @@ import { isBowlineError } from "../src/errors.ts";
 import { messageText, type AssistantMessage } from "../src/llm/message.ts";
 import type { StreamOptions } from "../src/llm/model.ts";
 import { complete } from "../src/providers/complete.ts";
-import { createStreamDecoder } from "../src/providers/decoder.ts";
+import { StreamDecoder } from "../src/providers/decoder.ts";
 import { openaiChat, streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { streamProxy } from "../src/providers/proxy/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import { createSseReader } from "../src/transport/sse.ts";
+import { SseReader } from "../src/transport/sse.ts";
 import { loopback } from "../../../test/support/loopback.ts";
 import { asJson, wholeHello } from "./http-case.ts";
 import { http, serveBytes } from "./http-server.ts";
@@ -111,16 +111,16 @@ describe("one piece of a body", () => {
   const tooLong = (error: unknown): boolean => isBowlineError(error) && error.code === "stream_corrupt";
 
   it("Q029 has a bound also where it is no event", () => {
-    const lines = createSseReader(() => {}, { maxEventLength: 100 });
+    const lines = new SseReader(() => {}, { maxEventLength: 100 });
     lines.push(bytes(`{\n${'  "a": 1,\n'.repeat(9)}`));
     assert.throws(() => lines.push(bytes('  "a": 1,\n')), tooLong);
-    const line = createSseReader(() => {}, { maxEventLength: 100 });
+    const line = new SseReader(() => {}, { maxEventLength: 100 });
     assert.throws(() => line.push(bytes(`{"a":"${"x".repeat(100)}`)), tooLong);
   });
 
   it("Q029 counts no more once events have come: what is between them is not kept", () => {
     let events = 0;
-    const reader = createSseReader(() => events++, { maxEventLength: 100 });
+    const reader = new SseReader(() => events++, { maxEventLength: 100 });
     reader.push(bytes(`data: a\n\n${"not a field\n".repeat(100)}data: b\n\n`));
     assert.deepEqual([events, reader.stray], [2, ""]);
   });
@@ -130,7 +130,7 @@ describe("one piece of a body", () => {
     const lines = Array.from({ length: 100 }, () => `"${text}"`).join(",\n");
     const answer = wholeHello.replace("{", `{"padding":[\n${lines}\n],`);
     assert.ok(answer.length > 9 * 1024 * 1024);
-    const decoder = createStreamDecoder(openaiChat, getModel("custom", "m", { baseUrl: "http://h" }), { timestamp: 0 });
+    const decoder = new StreamDecoder(openaiChat, getModel("custom", "m", { baseUrl: "http://h" }), { timestamp: 0 });
     decoder.push(bytes(answer));
     decoder.end();
     assert.deepEqual([decoder.failure, messageText(decoder.message)], [undefined, "Hello."]);

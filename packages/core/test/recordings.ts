@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createStreamDecoder } from "../src/providers/decoder.ts";
+import { StreamDecoder } from "../src/providers/decoder.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import { reduceEvents, type AssistantMessageEvent } from "../src/llm/event.ts";
 import type { AssistantMessage } from "../src/llm/message.ts";
@@ -62,7 +62,7 @@ export interface Decoded {
 
 /** Decodes as the transport does: nothing is read once the answer is complete or has failed. */
 export function decode(protocol: Protocol, chunks: Iterable<Uint8Array>, toolNames: readonly string[] = []): Decoded {
-  const decoder = createStreamDecoder(protocol, recordedModel(protocol.api), { timestamp: 0, toolNames });
+  const decoder = new StreamDecoder(protocol, recordedModel(protocol.api), { timestamp: 0, toolNames });
   const events: AssistantMessageEvent[] = [];
   for (const chunk of chunks) {
     events.push(...decoder.push(chunk));

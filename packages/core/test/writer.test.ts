@@ -39,9 +39,9 @@ function perform(writer: MessageWriter, actions: readonly Action[]): void {
       else kinds[writer.openToolCall("id", "name")] = "toolCall";
     } else if (step.do === "append") writer.append(step.part, step.text);
     else if (step.do === "opaque") writer.opaque({ type: "opaque", protocol: "a", raw: { x: 1 } });
-    else if (kinds[step.part] === "text") writer.closeText(step.part, "sig");
-    else if (kinds[step.part] === "thinking") writer.closeThinking(step.part, "sig", true);
-    else if (kinds[step.part] === "toolCall") writer.closeToolCall(step.part, { thoughtSignature: "sig" });
+    else if (kinds[step.part] === "text") writer.close(step.part, { textSignature: "sig" });
+    else if (kinds[step.part] === "thinking") writer.close(step.part, { thinkingSignature: "sig", redacted: true });
+    else if (kinds[step.part] === "toolCall") writer.close(step.part, { thoughtSignature: "sig" });
   }
 }
 
@@ -100,7 +100,7 @@ describe("the message writer and the reducer", () => {
     const writer = new MessageWriter(origin);
     const index = writer.openText();
     for (const half of ["a\ud83d", "\ude00b"]) writer.append(index, half);
-    writer.closeText(index);
+    writer.close(index);
     const deltas = writer.take().flatMap((event) => (event.type === "text_delta" ? [event.delta] : []));
     assert.deepEqual(deltas, ["a", "😀b"]);
   });

@@ -4,6 +4,7 @@
  */
 import type { ErrorInfo } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
+import { LiveDelta } from "../llm/live.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
 import type { CompactionEvent } from "./context/compaction-options.ts";
@@ -161,6 +162,8 @@ export type AgentEventSink = (event: AgentEvent) => void | PromiseLike<void>;
 
 /** A `message_update`, of which there are thousands: the live message behind a getter costs nothing to attach. */
 export class MessageUpdate implements MessageUpdateEvent, AgentEventBase {
+  /** As of {@link LiveDelta}: one that stays, and with it the compiled code. */
+  static readonly kept: MessageUpdate = new MessageUpdate("", 0, LiveDelta.kept, LiveDelta.kept.partial);
   readonly type = "message_update";
   readonly runId: string;
   readonly seq: number;

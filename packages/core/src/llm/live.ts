@@ -11,6 +11,8 @@ const JOIN_LENGTH = 2048;
 
 /** Text that comes in pieces. Appending costs the same however long it is. */
 export class GrowingText {
+  /** As of {@link LiveDelta}. */
+  static readonly kept: GrowingText = new GrowingText();
   #joined = "";
   #recent = "";
 
@@ -25,6 +27,11 @@ export class GrowingText {
 
 /** The three kinds that come by the thousand. */
 export class LiveDelta {
+  /**
+   * Engines throw away what they compiled for objects of a shape when a garbage collection finds none, as it does between two
+   * answers. One that stays saves compiling everything that handles deltas anew, a sixth of an answer's time.
+   */
+  static readonly kept: LiveDelta = new LiveDelta("text_delta", 1, 0, "", {} as AssistantMessage);
   readonly type: "text_delta" | "thinking_delta" | "toolcall_delta";
   readonly attempt: number;
   readonly contentIndex: number;

@@ -25,11 +25,11 @@ interface OpenPart {
 
 /** What the end of a part may add: of thinking `thinkingSignature` and `redacted`, of a call `text` in place of what streamed. */
 interface PartEnd {
-  readonly textSignature?: string;
-  readonly thinkingSignature?: string;
-  readonly redacted?: true;
-  readonly thoughtSignature?: string;
-  readonly text?: string;
+  readonly textSignature?: string | undefined;
+  readonly thinkingSignature?: string | undefined;
+  readonly redacted?: true | undefined;
+  readonly thoughtSignature?: string | undefined;
+  readonly text?: string | undefined;
 }
 
 /** An event without what every event of this writer has. */
@@ -99,26 +99,17 @@ export class MessageWriter {
     this.#delta(part, index, delta);
   }
 
-  closeText(index: number, textSignature?: string): void {
-    this.close(index, defined({ textSignature }));
-  }
-
-  closeThinking(index: number, thinkingSignature?: string, redacted = false): void {
-    this.close(index, defined({ thinkingSignature, redacted: redacted || undefined }));
-  }
-
-  /** Closes a tool call: its text is parsed strictly, and a defect becomes `argumentsError`. `text` replaces what streamed. */
-  closeToolCall(index: number, extra: { thoughtSignature?: string; text?: string } = {}): void {
-    this.close(index, extra);
-  }
-
-  /** Closes a part of whatever kind. One that is not open, or not any more, is left as it is. */
-  close(contentIndex: number, extra: PartEnd = {}): void {
+  /**
+   * Closes a part; one that is not open, or not any more, is left as it is. The text of a call is parsed strictly, and a defect
+   * becomes `argumentsError`.
+   */
+  close(contentIndex: number, end: PartEnd = {}): void {
     const part = this.#open[contentIndex];
     if (part === undefined) return;
     if (part.held !== "") this.#delta(part, contentIndex, part.held);
     this.#open[contentIndex] = undefined;
     const { live } = part;
+    const extra = defined(end);
     if (live.type === "text") this.#write({ type: "text_end", contentIndex, content: live.text, ...extra });
     if (live.type === "thinking") this.#write({ type: "thinking_end", contentIndex, content: live.thinking, ...extra });
     if (live.type !== "toolCall") return;

@@ -6,8 +6,8 @@ import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
 import { MessageWriter } from "../llm/writer.ts";
 import { htmlTitle } from "../transport/http-error.ts";
-import { createSseReader } from "../transport/sse.ts";
-import type { Protocol } from "./protocol.ts";
+import { SseReader } from "../transport/sse.ts";
+import type { Protocol, ProtocolReader } from "./protocol.ts";
 
 export interface DecoderOptions {
   readonly timestamp: number;
@@ -22,79 +22,95 @@ export interface DecoderOptions {
 const DONE = "[DONE]";
 
 /** Decodes one answer. After `push` or `end`, `failure` says whether it went wrong; then `fail` writes the last event. */
-export interface StreamDecoder {
+export class StreamDecoder {
+  readonly #model: Model;
+  readonly #writer: MessageWriter;
+  readonly #reader: ProtocolReader;
+  readonly #sse: SseReader;
+  #isFirst = true;
+  #failure: BowlineError | undefined;
+
+  constructor(protocol: Protocol, model: Model, options: DecoderOptions) {
+    const { timestamp, attempt, toolNames = [] } = options;
+    const { api, provider, id, contextWindow, compat } = model;
+    let ids = 0;
+    const createId = options.createId ?? ((): string => `call_${++ids}`);
+    this.#model = model;
+    this.#writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
+    this.#reader = protocol.createReader(this.#writer, { toolNames, contextWindow, compat, createId });
+    this.#sse = new SseReader((data, name) => this.#event(data, name));
+  }
+
   /** The message so far; final once an event of kind `done` or `error` was returned. */
-  readonly message: AssistantMessage;
+  get message(): AssistantMessage {
+    return this.#writer.message;
+  }
+
   /** Whether any output was written: before that the request may be asked again unseen. */
-  readonly started: boolean;
+  get started(): boolean {
+    return this.#writer.started;
+  }
+
   /** Whether the last event was written. */
-  readonly ended: boolean;
+  get ended(): boolean {
+    return this.#writer.ended;
+  }
+
   /** What went wrong; nothing is read after it. */
-  readonly failure: BowlineError | undefined;
+  get failure(): BowlineError | undefined {
+    return this.#failure;
+  }
+
   /** The events of these bytes. */
-  push(chunk: Uint8Array): AssistantMessageEvent[];
+  push(chunk: Uint8Array): AssistantMessageEvent[] {
+    return this.#read(chunk);
+  }
+
   /** The body ended: the rest, and `done` if the answer was complete. */
-  end(): AssistantMessageEvent[];
+  end(): AssistantMessageEvent[] {
+    return this.#read(undefined);
+  }
+
   /** Ends the message with this error, keeping what came. */
-  fail(error: BowlineError): AssistantMessageEvent[];
-}
+  fail(error: BowlineError): AssistantMessageEvent[] {
+    this.#writer.fail(error);
+    return this.#writer.take();
+  }
 
-export function createStreamDecoder(protocol: Protocol, model: Model, options: DecoderOptions): StreamDecoder {
-  const { timestamp, attempt, toolNames = [] } = options;
-  let ids = 0;
-  let isFirst = true;
-  let failure: BowlineError | undefined;
-  const { api, provider, id, contextWindow, compat } = model;
-  const writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
-  const reader = protocol.createReader(writer, {
-    toolNames,
-    contextWindow,
-    compat,
-    createId: options.createId ?? (() => `call_${++ids}`),
-  });
-  const sse = createSseReader((data, name) => {
-    if (writer.ended) return;
-    // Lines before the first event that were no field: an answer in one piece, of which only the end is an event (Q239).
-    if (isFirst && sse.stray.startsWith("{")) read(sse.stray, "");
-    isFirst = false;
-    read(data, name);
-  });
-  return {
-    message: writer.message,
-    get started() {
-      return writer.started;
-    },
-    get ended() {
-      return writer.ended;
-    },
-    get failure() {
-      return failure;
-    },
-    push: (chunk) => guarded(() => sse.push(chunk)),
-    end: () =>
-      guarded(() => {
-        sse.end();
-        if (isFirst) explainStray();
-        if (!writer.ended) reader.end();
-      }),
-    fail(error) {
-      writer.fail(error);
-      return writer.take();
-    },
-  };
-
-  function guarded(work: () => void): AssistantMessageEvent[] {
+  /** A chunk, or the end. */
+  #read(chunk: Uint8Array | undefined): AssistantMessageEvent[] {
     try {
-      if (!writer.ended && failure === undefined) work();
+      if (!this.#writer.ended && this.#failure === undefined) {
+        if (chunk === undefined) this.#end();
+        else this.#sse.push(chunk);
+      }
     } catch (error) {
       if (!isBowlineError(error)) throw error;
-      failure = error;
+      this.#failure = error;
     }
-    return writer.take();
+    return this.#writer.take();
+  }
+
+  #end(): void {
+    this.#sse.end();
+    if (this.#isFirst) this.#explainStray();
+    if (!this.#writer.ended) this.#reader.end();
+  }
+
+  #event(data: string, name: string): void {
+    if (this.#writer.ended) return;
+    if (this.#isFirst) {
+      this.#isFirst = false;
+      // Lines before the first event that were no field: an answer in one piece, of which only the end is an event (Q239).
+      const { stray } = this.#sse;
+      if (stray.startsWith("{")) this.#payload(stray, "");
+    }
+    this.#payload(data, name);
   }
 
   /** One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read (Q025, Q026). */
-  function read(data: string, name: string): void {
+  #payload(data: string, name: string): void {
+    const reader = this.#reader;
     // What is no JSON costs an exception: the one text that comes with every answer is known before.
     const value = data === DONE ? undefined : parseJson(data);
     if (isRecord(value)) return reader.event(value, name);
@@ -102,7 +118,7 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
     const text = data.trim();
     if (value !== undefined || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
     if (text.toUpperCase() === DONE) return reader.done?.();
-    if (text.startsWith("data:")) return read(text.slice(5).trim(), name); // Q021
+    if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
     if (lines.length === 1 || parseJson(lines[0]) === undefined) {
       throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${text.slice(0, 200)}`, {
@@ -111,19 +127,19 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
     }
     // Events without a blank line between them, or JSON lines (Q012, Q024); the last may be cut.
     const last = lines.pop() as string;
-    for (const line of lines) read(line, name);
-    if (last.trimEnd().endsWith("]") || parseJson(last) !== undefined) read(last, name);
+    for (const line of lines) this.#payload(line, name);
+    if (last.trimEnd().endsWith("]") || parseJson(last) !== undefined) this.#payload(last, name);
   }
 
   /** A 2xx body without a single event: a page, JSON instead of a stream, or nothing (Q018, Q019, Q022, Q023). */
-  function explainStray(): void {
-    const body = sse.stray.trim();
+  #explainStray(): void {
+    const body = this.#sse.stray.trim();
     if (body === "")
       throw new BowlineError("empty_response", "The server answered with an empty stream.", { retryable: true });
     const whole = parseJson(body) !== undefined;
     if (whole || parseJson(body.split("\n")[0]) !== undefined) {
-      read(body, "");
-      if (writer.started || writer.ended || !whole) return;
+      this.#payload(body, "");
+      if (this.started || this.ended || !whole) return;
     }
     // A cut field's name is the beginning of a stream, and what begins as JSON and is none was cut, too (Q233).
     if ("data: ".startsWith(body) || (!whole && /^[[{]/.test(body))) return;
@@ -131,7 +147,7 @@ export function createStreamDecoder(protocol: Protocol, model: Model, options: D
     const what = page ?? (body.startsWith("\u001f") ? "undeclared gzip" : body.slice(0, 200)); // Q027
     throw new BowlineError(
       "unexpected_response",
-      `The server answered HTTP 2xx with ${what} instead of a stream: check the base URL ${model.baseUrl}.`,
+      `The server answered HTTP 2xx with ${what} instead of a stream: check the base URL ${this.#model.baseUrl}.`,
       { retryable: /\b5\d\d\b/.test(page ?? "") },
     );
   }

@@ -9,7 +9,7 @@ import { EventStream, type Push } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
 import { backoffMs } from "../transport/retry.ts";
 import { postForStream, type ChunkVerdict, type PostRequest } from "../transport/request.ts";
-import { createStreamDecoder, type DecoderOptions, type StreamDecoder } from "./decoder.ts";
+import { StreamDecoder, type DecoderOptions } from "./decoder.ts";
 import type { Protocol } from "./protocol.ts";
 import { createSettled, type FindSettled, type Settled } from "./settled.ts";
 
@@ -35,7 +35,7 @@ export function createStreamFn(
   const wire: Wire = {
     ...protocol,
     settled: createSettled(protocol),
-    createDecoder: (model, facts) => createStreamDecoder(protocol, model, facts),
+    createDecoder: (model, facts) => new StreamDecoder(protocol, model, facts),
   };
   return (model, context, options = {}) => streamWire(wire, model, context, options);
 }

@@ -157,20 +157,17 @@ async function writePart(
     case "text": {
       const index = writer.openText();
       await stream(index, part.text);
-      return writer.closeText(index, part.textSignature);
+      return writer.close(index, { textSignature: part.textSignature });
     }
     case "thinking": {
       const index = writer.openThinking(part.field);
       await stream(index, part.thinking);
-      return writer.closeThinking(index, part.thinkingSignature, part.redacted);
+      return writer.close(index, { thinkingSignature: part.thinkingSignature, redacted: part.redacted || undefined });
     }
     case "toolCall": {
       const index = writer.openToolCall(part.id, part.name);
       await stream(index, part.argumentsText ?? JSON.stringify(part.arguments));
-      return writer.closeToolCall(
-        index,
-        part.thoughtSignature === undefined ? {} : { thoughtSignature: part.thoughtSignature },
-      );
+      return writer.close(index, { thoughtSignature: part.thoughtSignature });
     }
     case "opaque":
       return writer.opaque(part);

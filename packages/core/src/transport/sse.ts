@@ -18,58 +18,63 @@ export interface SseOptions {
 
 const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
-export interface SseReader {
-  /** Lines before the first event that were no field of one, joined: what the body was instead. */
-  readonly stray: string;
-  push(chunk: Uint8Array): void;
-  /** The end of the body: the last line and the last event need no terminator. */
-  end(): void;
-}
-
-export function createSseReader(
-  listener: SseListener,
-  { maxEventLength = DEFAULT_MAX_EVENT_LENGTH }: SseOptions = {},
-): SseReader {
+/**
+ * A class, as is whatever runs for each delta: engines throw away what they compiled for a closure when a garbage collection finds
+ * none of its kind alive, which between two answers is always so.
+ */
+export class SseReader {
+  readonly #listener: SseListener;
+  readonly #maxEventLength: number;
   // Node's own removal of the BOM takes two when the first is cut by a chunk boundary.
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /** What is left out at the start of the next text: a BOM at the start of the body (Q004), the rest of a CRLF (Q002). */
-  let skipped: string | undefined = "\ufeff";
-  let tail = "";
-  let data: string | undefined;
-  let name = "";
-  let stray = "";
-  let isStream = false;
-  return {
-    get stray() {
-      return stray;
-    },
-    push(chunk) {
-      // Node decodes faster when nothing is kept back for the next chunk: only one that ends within a character needs that.
-      const isWhole = chunk.length > 0 && (chunk.at(-1) as number) < 128;
-      feed(decoder.decode(chunk, { stream: !isWhole }));
-    },
-    end: () => feed(`${decoder.decode()}\n\n`),
-  };
+  #skipped: string | undefined = "\ufeff";
+  #tail = "";
+  #data: string | undefined;
+  #name = "";
+  #stray = "";
+  #isStream = false;
 
-  function feed(text: string): void {
+  constructor(listener: SseListener, { maxEventLength = DEFAULT_MAX_EVENT_LENGTH }: SseOptions = {}) {
+    this.#listener = listener;
+    this.#maxEventLength = maxEventLength;
+  }
+
+  /** Lines before the first event that were no field of one, joined: what the body was instead. */
+  get stray(): string {
+    return this.#stray;
+  }
+
+  push(chunk: Uint8Array): void {
+    // Node decodes faster when nothing is kept back for the next chunk: only one that ends within a character needs that.
+    const isWhole = chunk.length > 0 && (chunk.at(-1) as number) < 128;
+    this.#feed(this.#decoder.decode(chunk, { stream: !isWhole }));
+  }
+
+  /** The end of the body: the last line and the last event need no terminator. */
+  end(): void {
+    this.#feed(`${this.#decoder.decode()}\n\n`);
+  }
+
+  #feed(text: string): void {
     if (text === "") return;
-    let start = text[0] === skipped ? 1 : 0;
-    skipped = undefined;
+    let start = text[0] === this.#skipped ? 1 : 0;
+    this.#skipped = undefined;
     let lineFeed = text.indexOf("\n", start);
     let carriageReturn = text.indexOf("\r", start);
     while (lineFeed !== carriageReturn) {
       const isReturn = lineFeed === -1 || (carriageReturn !== -1 && carriageReturn < lineFeed);
       const end = isReturn ? carriageReturn : lineFeed;
-      if (tail === "") readLine(text, start, end);
+      if (this.#tail === "") this.#readLine(text, start, end);
       else {
-        const line = tail + text.slice(start, end);
-        tail = "";
-        readLine(line, 0, line.length);
+        const line = this.#tail + text.slice(start, end);
+        this.#tail = "";
+        this.#readLine(line, 0, line.length);
       }
       start = end + 1;
       if (isReturn) {
         if (lineFeed === start) start++;
-        else if (start === text.length) skipped = "\n";
+        else if (start === text.length) this.#skipped = "\n";
       }
       // Each end is looked for once: a body may have but one kind of them. The next line is often empty.
       if (lineFeed !== -1 && lineFeed < start)
@@ -77,41 +82,46 @@ export function createSseReader(
       if (carriageReturn !== -1 && carriageReturn < start) carriageReturn = text.indexOf("\r", start);
     }
     if (start < text.length) {
-      tail += text.slice(start);
-      if (tail.length > maxEventLength) refuse();
+      this.#tail += text.slice(start);
+      this.#bound(this.#tail);
     }
   }
 
   /** One line of the text. What is no field and no comment (Q006) is kept as stray. */
-  function readLine(text: string, start: number, end: number): void {
-    if (start === end) dispatch();
+  #readLine(text: string, start: number, end: number): void {
+    if (start === end) this.#dispatch();
     // In pieces of three letters, which V8 compares without a call: a fiftieth of the whole time of decoding.
-    else if (text.startsWith("dat", start) && text.startsWith("a:", start + 3)) addData(valueAt(text, start + 5, end));
-    else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3)) name = valueAt(text, start + 6, end);
+    else if (text.startsWith("dat", start) && text.startsWith("a:", start + 3))
+      this.#addData(valueAt(text, start + 5, end));
+    else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3))
+      this.#name = valueAt(text, start + 6, end);
     else {
       const line = text.slice(start, end);
-      if (isStream || /^(?:data|event|id|retry)?(?::|$)/.test(line)) return;
-      stray += `${line}\n`;
-      if (stray.length > maxEventLength) refuse();
+      if (this.#isStream || /^(?:data|event|id|retry)?(?::|$)/.test(line)) return;
+      this.#stray += `${line}\n`;
+      this.#bound(this.#stray);
     }
   }
 
-  function addData(more: string): void {
-    data = data === undefined ? more : `${data}\n${more}`;
-    if (data.length > maxEventLength) refuse();
+  #addData(more: string): void {
+    this.#data = this.#data === undefined ? more : `${this.#data}\n${more}`;
+    this.#bound(this.#data);
   }
 
-  function dispatch(): void {
-    if (data) {
-      listener(data, name);
-      isStream = true;
-    }
-    data = undefined;
-    name = "";
+  #dispatch(): void {
+    const data = this.#data;
+    const name = this.#name;
+    this.#data = undefined;
+    this.#name = "";
+    if (!data) return;
+    this.#listener(data, name);
+    this.#isStream = true;
   }
 
-  function refuse(): never {
-    throw new BowlineError("stream_corrupt", `The server sent more than ${maxEventLength} characters in one piece.`);
+  #bound(piece: string): void {
+    if (piece.length <= this.#maxEventLength) return;
+    const message = `The server sent more than ${this.#maxEventLength} characters in one piece.`;
+    throw new BowlineError("stream_corrupt", message);
   }
 }
 

@@ -192,13 +192,13 @@ function writesOf(part: PartPlan, text: string): Write[] {
       return [
         begin((writer) => writer.openText()),
         ...Array.from({ length: part.pieces }, (_, piece) => append(`${text}.${piece} `)),
-        (writer) => writer.closeText(index),
+        (writer) => writer.close(index),
       ];
     case "thinking":
       return [
         begin((writer) => writer.openThinking()),
         ...Array.from({ length: part.pieces }, (_, piece) => append(`${text}.${piece} `)),
-        (writer) => writer.closeThinking(index, "signature"),
+        (writer) => writer.close(index, { thinkingSignature: "signature" }),
       ];
     case "opaque":
       return [(writer) => writer.opaque({ type: "opaque", protocol: "simulated", raw: { text } })];
@@ -209,7 +209,7 @@ function writesOf(part: PartPlan, text: string): Write[] {
         begin((writer) => writer.openToolCall(part.id, part.tool)),
         append(args.slice(0, half)),
         append(args.slice(half)),
-        (writer) => writer.closeToolCall(index),
+        (writer) => writer.close(index),
       ];
     }
   }

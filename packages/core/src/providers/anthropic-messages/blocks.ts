@@ -144,20 +144,22 @@ export class BlockAssembler {
     switch (block.kind) {
       case "text":
         // Citations go back with their text, or the server no longer knows what it cited (Q161).
-        return this.#writer.closeText(
-          part,
-          block.citations.length > 0 ? JSON.stringify({ citations: block.citations }) : undefined,
-        );
+        return this.#writer.close(part, {
+          textSignature: block.citations.length > 0 ? JSON.stringify({ citations: block.citations }) : undefined,
+        });
       case "thinking":
       case "redacted":
-        return this.#writer.closeThinking(part, block.signature || undefined, block.kind === "redacted");
+        return this.#writer.close(part, {
+          thinkingSignature: block.signature || undefined,
+          redacted: block.kind === "redacted" || undefined,
+        });
       case "toolCall": {
         const input = block.hasInput ? "" : inputText(block.raw.input);
         const caller = block.raw.caller as Json | null | undefined;
-        return this.#writer.closeToolCall(part, {
-          ...(input !== "" && { text: input }),
+        return this.#writer.close(part, {
+          text: input || undefined,
           // A server's program made this call, and wants its name back with the result.
-          ...(caller?.tool_id !== undefined && { thoughtSignature: JSON.stringify({ caller }) }),
+          thoughtSignature: caller?.tool_id === undefined ? undefined : JSON.stringify({ caller }),
         });
       }
       case "opaque": // has no open part

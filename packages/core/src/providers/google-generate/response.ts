@@ -139,8 +139,8 @@ export class GenerateReader implements ProtocolReader {
   }
 
   #closeOpen(signature?: string): void {
-    if (this.#open?.kind === "text") this.#writer.closeText(this.#open.index, signature);
-    else if (this.#open?.kind === "thinking") this.#writer.closeThinking(this.#open.index, signature);
+    if (this.#open?.kind === "text") this.#writer.close(this.#open.index, { textSignature: signature });
+    else if (this.#open?.kind === "thinking") this.#writer.close(this.#open.index, { thinkingSignature: signature });
     this.#open = undefined;
   }
 

@@ -114,7 +114,7 @@ export class ToolCallAssembler {
     const { index, whole, hasStreamed } = call;
     this.#writer.append(index, hasStreamed ? call.streamed.end(isComplete) : (whole ?? ""));
     const thoughtSignature = packOrigin(call.signature, call.hasId);
-    this.#writer.closeToolCall(index, {
+    this.#writer.close(index, {
       ...(hasStreamed && whole !== undefined && { text: whole }),
       ...(thoughtSignature !== undefined && { thoughtSignature }),
     });

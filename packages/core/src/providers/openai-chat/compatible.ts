@@ -33,7 +33,11 @@ export const openaiCompatible: Protocol = {
   ...createLearning(),
   createReader(writer, facts) {
     const reader = createTaggedReader(facts.compat ?? {}, writer, facts);
-    return { ...reader, event: (data, name) => reader.event(fromOllama(data), name) };
+    return {
+      event: (data, name) => reader.event(fromOllama(data), name),
+      done: () => reader.done?.(),
+      end: () => reader.end(),
+    };
   },
 };
 

@@ -5,7 +5,7 @@ import type { Context } from "../../llm/message.ts";
 import type { Protocol } from "../protocol.ts";
 import { createStreamFn } from "../stream.ts";
 import { encode } from "./request.ts";
-import { createChatReader } from "./response.ts";
+import { ChatReader } from "./response.ts";
 
 export { openaiCompatible, streamOpenaiCompatible } from "./compatible.ts";
 
@@ -14,7 +14,7 @@ export const openaiChat: Protocol = {
   api: "openai-chat",
   transcript: "messages",
   encode,
-  createReader: createChatReader,
+  createReader: (writer, facts) => new ChatReader(writer, facts),
 };
 
 /**

@@ -4,7 +4,7 @@ import type { MessageWriter } from "../../llm/writer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { fromWireName } from "../tool-names.ts";
 import { nameLimits } from "./messages.ts";
-import { createChatReader, type ChatWriter } from "./response.ts";
+import { ChatReader, type ChatWriter } from "./response.ts";
 import { createCallFinder, type TextCallFormat } from "./text-calls.ts";
 import { createThinkSplitter } from "./think-tags.ts";
 
@@ -20,7 +20,7 @@ const TEXT = -1;
 
 export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, facts: ReaderFacts): ProtocolReader {
   const { thinkTags, textCalls } = dialect;
-  if (thinkTags === undefined && textCalls === undefined) return createChatReader(writer, facts);
+  if (thinkTags === undefined && textCalls === undefined) return new ChatReader(writer, facts);
   let open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   let hasText = false;
   let hasCalls = false;
@@ -53,15 +53,14 @@ export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, 
       filter.add(piece);
     },
     close: (index, extra) => (index === TEXT ? endText() : writer.close(index, extra)),
-    closeToolCall: (index, extra) => writer.closeToolCall(index, extra),
     opaque: (part) => writer.opaque(part),
     describe: (fields) => writer.describe(fields),
     done,
   };
-  const reader = createChatReader(tagged, facts);
+  const reader = new ChatReader(tagged, facts);
   return {
     event: (data, name) => keeping(() => reader.event(data, name)),
-    done: () => keeping(() => reader.done?.()),
+    done: () => keeping(() => reader.done()),
     end: () => keeping(() => reader.end()),
   };
 
@@ -113,7 +112,7 @@ export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, 
       const name = fromWireName(call.name, facts.toolNames, nameLimits.nameLength);
       const index = writer.openToolCall(facts.createId(), name);
       writer.append(index, call.text);
-      writer.closeToolCall(index);
+      writer.close(index);
     }
     if (!writer.started) {
       throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });

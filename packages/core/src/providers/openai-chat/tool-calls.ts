@@ -17,121 +17,126 @@ interface CallDelta {
   readonly fragment: string;
 }
 
-export interface ToolCallAssembler {
-  readonly count: number;
-  add(wire: Record<string, unknown>): void;
-  close(): void;
-}
+export type CallWriter = Pick<MessageWriter, "append" | "openToolCall" | "close">;
 
-export type CallWriter = Pick<MessageWriter, "append" | "openToolCall" | "closeToolCall">;
-
-export function createToolCallAssembler(writer: CallWriter, facts: ReaderFacts): ToolCallAssembler {
-  const calls: OpenCall[] = [];
+export class ToolCallAssembler {
+  readonly #writer: CallWriter;
+  readonly #facts: ReaderFacts;
+  readonly #calls: OpenCall[] = [];
   /** Declared names, as the request gave them. */
-  const declared = new Set(facts.toolNames.map((name) => toWireName(name, nameLimits.nameLength)));
-  return {
-    get count() {
-      return calls.length;
-    },
-    add,
-    close,
-  };
+  readonly #declared: ReadonlySet<string>;
+
+  constructor(writer: CallWriter, facts: ReaderFacts) {
+    this.#writer = writer;
+    this.#facts = facts;
+    this.#declared = new Set(facts.toolNames.map((name) => toWireName(name, nameLimits.nameLength)));
+  }
+
+  get count(): number {
+    return this.#calls.length;
+  }
 
   /** One entry of `delta.tool_calls`. */
-  function add(wire: Record<string, unknown>): void {
+  add(wire: Record<string, unknown>): void {
     const fn = asRecord(wire.function);
     const name = asText(fn.name);
     const delta = {
       index: asIndex(wire.index),
       id: asText(wire.id), // Q038, Q039
-      name: name && undecorated(name),
+      name: name && this.#undecorated(name),
       fragment: argumentsFragment(fn.arguments),
     };
-    const call = callOf(delta);
+    const call = this.#callOf(delta);
     call.wireId ||= delta.id;
-    if (name !== "") noteName(call, delta.name);
+    if (name !== "") this.#noteName(call, delta.name);
     call.thoughtSignature ||= asText(asRecord(asRecord(wire.extra_content).google).thought_signature);
     // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
-    if (call.name !== "" && (delta.fragment !== "" || declared.size === 0 || declared.has(call.name))) open(call);
+    if (call.name !== "" && (delta.fragment !== "" || this.#declared.size === 0 || this.#declared.has(call.name)))
+      this.#open(call);
     if (delta.fragment === "") return;
     appendArguments(call, delta.fragment);
-    if (call.contentIndex !== undefined) writer.append(call.contentIndex, delta.fragment);
+    if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
   }
 
   /** Templates leak into names; what surrounds a declared one goes (Q070). */
-  function undecorated(name: string): string {
+  #undecorated(name: string): string {
     const bare = name.replace(/^(?:functions\.|default_api:)|(?:<\|.*|:\d+)$/g, "");
-    return declared.has(bare) ? bare : name;
+    return this.#declared.has(bare) ? bare : name;
   }
 
   /** The answer is complete: every call is closed, in the order in which they began. */
-  function close(): void {
-    for (const call of calls) {
+  close(): void {
+    for (const call of this.#calls) {
       if (call.name === "") call.name = "unnamed"; // still reported, so that the model hears of it (Q045)
-      const { thoughtSignature } = call;
-      writer.closeToolCall(open(call), { text: finalArguments(call), ...(thoughtSignature && { thoughtSignature }) });
+      this.#writer.close(this.#open(call), {
+        text: finalArguments(call),
+        thoughtSignature: call.thoughtSignature || undefined,
+      });
     }
   }
 
   /** The call that a delta goes on with, or the one that it begins. */
-  function callOf(delta: CallDelta): OpenCall {
+  #callOf(delta: CallDelta): OpenCall {
     const { index, id, name, fragment } = delta;
+    const latest = this.#calls.at(-1);
+    const isLatest = latest !== undefined && (index === undefined || index === latest.index);
+    if (isLatest && id === "" && name === "" && !latest.isNamedAgain) return latest; // nearly always
     // With an index, only calls of that index come into question; the last one unless an id says otherwise.
     const isCandidate = (call: OpenCall): boolean => index === undefined || call.index === index;
-    const sameId = id === "" ? undefined : calls.findLast((call) => call.wireId === id && isCandidate(call));
-    const last = sameId ?? calls.findLast(isCandidate);
-    if (last === undefined) return start(delta);
+    const sameId = id === "" ? undefined : this.#calls.findLast((call) => call.wireId === id && isCandidate(call));
+    const last = sameId ?? this.#calls.findLast(isCandidate);
+    if (last === undefined) return this.#start(delta);
     let isNew: boolean;
     if (sameId !== undefined) {
       // One id for several calls without an index: a whole call, then another name.
-      isNew = index === undefined && last.name !== name && declared.has(name) && isComplete(last);
+      isNew = index === undefined && last.name !== name && this.#declared.has(name) && isComplete(last);
     } else if (name === "") {
       // An id that changes on every delta is no new call (Q037).
       isNew = last.isNamedAgain && /^\s*\{/.test(fragment);
-    } else if (id === "") isNew = isNext(last, delta);
+    } else if (id === "") isNew = this.#isNext(last, delta);
     // A new id with a name is a new call (Q033), unless the last one is under way and this repeats its name and goes on.
     else isNew = last.name !== name || last.text === "" || isComplete(last) || !/^[^{]/.test(fragment);
     if (!isNew) return last;
-    const call = start(delta);
+    const call = this.#start(delta);
     if (name === "") call.name = last.name;
     return call;
   }
 
   /** Whether a name without an id begins another call rather than repeating or completing this one's (Q042, Q043). */
-  function isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
+  #isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
     if (call.name === "") return false;
     if (call.name === name) {
       // Behind whole arguments it may begin another call of the same tool, which shows with what follows.
       call.isNamedAgain = isComplete(call) && call.text !== "{}";
       return call.isNamedAgain && fragment.trim() !== "";
     }
-    return (declared.has(call.name) && declared.has(name)) || isComplete(call);
+    return (this.#declared.has(call.name) && this.#declared.has(name)) || isComplete(call);
   }
 
   /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
-  function open(call: OpenCall): number {
+  #open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
-      const name = fromWireName(call.name, facts.toolNames, nameLimits.nameLength);
-      call.contentIndex = writer.openToolCall(call.id, name);
-      writer.append(call.contentIndex, call.text);
+      const name = fromWireName(call.name, this.#facts.toolNames, nameLimits.nameLength);
+      call.contentIndex = this.#writer.openToolCall(call.id, name);
+      this.#writer.append(call.contentIndex, call.text);
     }
     return call.contentIndex;
   }
 
-  function start({ index, id }: CallDelta): OpenCall {
+  #start({ index, id }: CallDelta): OpenCall {
     // Calls stand in the message in the order in which they began.
-    for (const earlier of calls) if (earlier.name !== "") open(earlier);
-    const taken = calls.some((call) => call.id === id);
-    const call = createOpenCall(index, id, id === "" || taken ? facts.createId() : id);
-    calls.push(call);
+    for (const earlier of this.#calls) if (earlier.name !== "") this.#open(earlier);
+    const taken = this.#calls.some((call) => call.id === id);
+    const call = createOpenCall(index, id, id === "" || taken ? this.#facts.createId() : id);
+    this.#calls.push(call);
     return call;
   }
 
   /** Names come whole, repeated or, rarely, in pieces. */
-  function noteName(call: OpenCall, name: string): void {
+  #noteName(call: OpenCall, name: string): void {
     if (call.contentIndex !== undefined || call.name === name) return;
-    if (call.name === "" || declared.has(name)) call.name = name;
-    else if (declared.has(call.name + name) || !declared.has(call.name)) call.name += name;
+    if (call.name === "" || this.#declared.has(name)) call.name = name;
+    else if (this.#declared.has(call.name + name) || !this.#declared.has(call.name)) call.name += name;
   }
 }
 

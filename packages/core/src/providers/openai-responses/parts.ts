@@ -144,14 +144,14 @@ export class PartWriter {
     const { whole, signature } = part;
     switch (part.kind) {
       case "text":
-        return this.#writer.closeText(index, signature);
+        return this.#writer.close(index, { textSignature: signature });
       case "thinking":
-        return this.#writer.closeThinking(index, signature, part.isEncrypted && part.length === 0);
-      case "toolCall":
-        return this.#writer.closeToolCall(index, {
-          ...(whole !== undefined && { text: whole }),
-          ...(signature !== undefined && { thoughtSignature: signature }),
+        return this.#writer.close(index, {
+          thinkingSignature: signature,
+          redacted: (part.isEncrypted && part.length === 0) || undefined,
         });
+      case "toolCall":
+        return this.#writer.close(index, { text: whole, thoughtSignature: signature });
       case "opaque": // written whole
     }
   }

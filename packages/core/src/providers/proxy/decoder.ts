@@ -10,7 +10,7 @@ import type { AssistantContent, AssistantMessage, StopReason } from "../../llm/m
 import type { Model } from "../../llm/model.ts";
 import type { MessageOrigin } from "../../llm/writer.ts";
 import { htmlTitle } from "../../transport/http-error.ts";
-import { createSseReader, type SseReader } from "../../transport/sse.ts";
+import { SseReader } from "../../transport/sse.ts";
 import type { DecoderOptions } from "../decoder.ts";
 import { corrupt, count, isIndex, readCall, readEnding, readError, readName, text, truncated } from "./fields.ts";
 
@@ -37,7 +37,7 @@ export class ProxyDecoder {
     this.#origin = { api, provider, model: id, timestamp };
     this.#firstAttempt = attempt;
     this.#attempt = attempt;
-    this.#sse = createSseReader((data) => this.#data(data));
+    this.#sse = new SseReader((data) => this.#data(data));
   }
 
   /** The message so far; before the first event, what it would be. */
