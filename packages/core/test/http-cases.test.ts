@@ -9,6 +9,7 @@ import { streamGoogleGenerate } from "../src/providers/google-generate/index.ts"
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { streamOpenaiResponses } from "../src/providers/openai-responses/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
+import { createUndiciFetch } from "../src/transport/node/undici.ts";
 import { bodyCases } from "./http-body-cases.ts";
 import { now, type HttpCase, type Wire } from "./http-case.ts";
 import { serveBytes, StillClock, type Received } from "./http-server.ts";
@@ -32,10 +33,15 @@ interface Outcome {
   readonly left: readonly number[];
 }
 
-async function run({ answers, wire = "openai-chat", options, path = "/v1", abort }: HttpCase): Promise<Outcome> {
+/** Each with connections of its own. */
+const transports = { "Node's fetch": () => globalThis.fetch, undici: () => createUndiciFetch() };
+
+async function run(example: HttpCase, transport: keyof typeof transports): Promise<Outcome> {
+  const { answers, wire = "openai-chat", options, path = "/v1", abort } = example;
   const clock = new StillClock(now);
   const controller = new AbortController();
-  await using server = await serveBytes(answers, (ms) => (abort === "stall" ? controller.abort() : clock.pass(ms)));
+  const stalled = (ms?: number): void => (abort === "stall" ? controller.abort() : clock.pass(ms));
+  await using server = await serveBytes(answers, stalled, transports[transport]());
   const model = { ...getModel("custom", "the-model", { baseUrl: `${server.origin}${path}` }), api: wire };
   const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
   const { fetch } = server;
@@ -78,30 +84,31 @@ async function closed(open: () => number): Promise<void> {
 const textOf = ({ content }: AssistantMessage): string =>
   content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-describe("a call over HTTP", () => {
-  for (const example of [...statusCases, ...bodyCases, ...limitCases]) {
-    it(example.name, async () => {
-      const { message, requests, waits, elapsedMs, left } = await run(example);
-      const { error, attempts, fresh } = example;
-      assert.deepEqual(
-        [message.error?.message, requests.length, waits, textOf(message)],
-        [message.error?.message, attempts, example.waits ?? [], example.text],
-      );
-      if (example.elapsedMs !== undefined) assert.equal(elapsedMs, example.elapsedMs);
-      const { message: said, ...info } = message.error ?? { message: "" };
-      const { message: mustSay = /(?:)/, ...expected } = error ?? {};
-      assert.deepEqual(info, expected);
-      assert.match(said, mustSay);
-      assert.equal(message.stopReason, error === undefined ? "stop" : error.code === "aborted" ? "aborted" : "error");
-      assert.deepEqual(left, []);
-      const [first] = requests;
-      for (const [index, { method, body, headers, connection }] of requests.entries()) {
-        assert.deepEqual([method, body], ["POST", first?.body]);
-        assert.equal(headers["idempotency-key"], undefined);
-        if (fresh !== true || index === 0) continue;
-        assert.equal(connection, index + 1);
-        assert.equal(headers.connection, "close");
-      }
-    });
-  }
-});
+for (const transport of ["Node's fetch", "undici"] as const)
+  describe(`a call over HTTP by ${transport}`, () => {
+    for (const example of [...statusCases, ...bodyCases, ...limitCases]) {
+      it(example.name, async () => {
+        const { message, requests, waits, elapsedMs, left } = await run(example, transport);
+        const { error, attempts, fresh } = example;
+        assert.deepEqual(
+          [message.error?.message, requests.length, waits, textOf(message)],
+          [message.error?.message, attempts, example.waits ?? [], example.text],
+        );
+        if (example.elapsedMs !== undefined) assert.equal(elapsedMs, example.elapsedMs);
+        const { message: said, ...info } = message.error ?? { message: "" };
+        const { message: mustSay = /(?:)/, ...expected } = error ?? {};
+        assert.deepEqual(info, expected);
+        assert.match(said, mustSay);
+        assert.equal(message.stopReason, error === undefined ? "stop" : error.code === "aborted" ? "aborted" : "error");
+        assert.deepEqual(left, []);
+        const [first] = requests;
+        for (const [index, { method, body, headers, connection }] of requests.entries()) {
+          assert.deepEqual([method, body], ["POST", first?.body]);
+          assert.equal(headers["idempotency-key"], undefined);
+          if (fresh !== true || index === 0) continue;
+          assert.equal(connection, index + 1);
+          assert.equal(headers.connection, "close");
+        }
+      });
+    }
+  });

@@ -68,11 +68,13 @@ export interface ByteServer extends AsyncDisposable {
 
 /**
  * Answers the first request with the first answer, and so on; the last one answers the rest. A function is told which request of
- * its connection it answers, from 1. `onStall` is called when the client waits for what will not come, or not before `ms`.
+ * its connection it answers, from 1. `onStall` is called when the client waits for what will not come, or not before `ms`. `fetch` is the one that
+ * the server's own is made of.
  */
 export async function serveBytes(
   answers: readonly Answer[] | ((ofConnection: number) => Answer),
   onStall: (ms?: number) => void = () => {},
+  fetch: typeof globalThis.fetch = globalThis.fetch,
 ): Promise<ByteServer> {
   const requests: Received[] = [];
   const sockets = new Set<Socket>();

@@ -17,7 +17,7 @@ export type ChunkVerdict = "progress" | "alive" | "complete";
 export interface PostOptions {
   /**
    * Connecting is its own affair: it says nothing of it that could be timed apart (Q235). Node's gives up connecting after 10 s
-   * and waiting for headers after 300 s, which is a `timeout`, too; one with another dispatcher waits longer (Q236).
+   * and waiting for headers after 300 s, which is a `timeout`, too; node/undici.ts waits longer (Q236).
    */
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
