@@ -85,6 +85,7 @@ export type {
   Dialect,
   Model,
   OutputFormat,
+  RequestWarning,
   StreamFn,
   StreamOptions,
   StreamTimeouts,

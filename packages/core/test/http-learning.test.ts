@@ -1,4 +1,4 @@
-/** Fields that a server refuses by name: said otherwise at once, and from then on (Q105, Q106, Q113, Q134). */
+/** Fields that a server refuses by name: said otherwise at once, and from then on (Q105, Q106, Q112, Q113, Q134). */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantMessageEvent } from "../src/llm/event.ts";
@@ -10,7 +10,10 @@ import { chatText, failing, loopback, streamed, type Handler, type Loopback } fr
 
 type Json = Record<string, unknown>;
 
-const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
+const context = {
+  messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }],
+  tools: [{ name: "read", description: "Reads.", parameters: { type: "object", properties: {} } }],
+};
 
 interface Refusal {
   readonly field: string;
@@ -61,6 +64,16 @@ const effort = (value: string): Refusal => ({
     `Unsupported value: 'reasoning_effort' does not support '${value}' with this model.`,
   ),
 });
+
+/** Refuses any value of the field but these, in the server's own words. */
+const choosy =
+  (field: string, words: string, ...taken: unknown[]): Handler =>
+  (response, request, text) => {
+    const value = (JSON.parse(text) as Json)[field];
+    const answer =
+      value === undefined || taken.includes(value) ? chatText("Hello") : failing(400, openai(field, words));
+    return answer(response, request, text);
+  };
 
 /** Refuses the first of these that a request has. */
 const picky =
@@ -167,8 +180,47 @@ describe("where a server refuses a field by its name", () => {
       "xhigh",
       undefined,
     ]);
-    const known = ["groq", "together", "fireworks", "cerebras"].map((id) => getModel(id, "m").compat?.plainEfforts);
-    assert.deepEqual(known, [true, true, true, true]);
+    const known = ["groq", "together", "fireworks", "cerebras", "xai"].map(
+      (id) => getModel(id, "m").compat?.plainEfforts,
+    );
+    assert.deepEqual(known, [true, true, true, true, true]);
+  });
+
+  it("Q134 what takes none of the plain efforts either is asked for none", async () => {
+    const groq = "`reasoning_effort` must be one of `none` or `default`";
+    const xai = "Model grok-4.20-0309-reasoning does not support parameter reasoningEffort.";
+    for (const words of [groq, xai]) {
+      await using server = await loopback(choosy("reasoning_effort", words, "none", "default"));
+      const model = at(server);
+      for (const asked of [["xhigh", "high", undefined], [undefined]]) {
+        const before = server.requests.length;
+        assert.equal((await ask(model, { reasoning: "xhigh" })).message.stopReason, "stop");
+        assert.deepEqual(sent(server, "reasoning_effort").slice(before).flat(), asked);
+      }
+      const known = at(server, { compat: { plainEfforts: true } });
+      assert.equal((await ask(known, { reasoning: "low" })).retries.length, 1);
+    }
+  });
+
+  it("Q112 a choice that thinking forbids is left to the model, which the caller is told", async () => {
+    const refusals = [
+      "Thinking mode does not support this tool_choice",
+      "The tool_choice parameter does not support being set to required or object in thinking mode",
+      "tool_choice 'required' is incompatible with thinking enabled",
+      "only `auto` is supported for `tool_choice`",
+    ];
+    for (const words of refusals) {
+      await using server = await loopback(choosy("tool_choice", words, "auto", "none"));
+      const model = at(server);
+      const heard: string[] = [];
+      const options: StreamOptions = { toolChoice: "required", onWarning: ({ code }) => heard.push(code) };
+      for (const asked of [["required", "auto"], ["auto"]]) {
+        const before = server.requests.length;
+        assert.equal((await ask(model, options)).message.stopReason, "stop", words);
+        assert.deepEqual(sent(server, "tool_choice").slice(before).flat(), asked);
+      }
+      assert.deepEqual(heard, ["tool_choice_weakened", "tool_choice_weakened"]);
+    }
   });
 
   it("Q105 max_completion_tokens is said as max_tokens, too", async () => {
@@ -194,11 +246,17 @@ describe("where a server refuses a field by its name", () => {
     assert.match(message.errorMessage ?? "", /max_completion_tokens/);
   });
 
-  it("Q105 nothing is learned of a value that is too large", async () => {
-    const tooLarge = { error: { message: "max_tokens is too large: 99999. This model takes at most 4096." } };
-    await using server = await loopback(failing(400, tooLarge));
-    assert.equal((await ask(at(server), { maxTokens: 99_999 })).message.error?.code, "invalid_request");
-    assert.equal(server.requests.length, 1);
+  it("Q105 Q113 nothing is learned of a value that is too large", async () => {
+    const refusals = [
+      "max_tokens is too large: 99999. This model takes at most 4096.",
+      "This model only supports max_tokens up to 4096.",
+      "temperature must be between 0 and 2",
+    ];
+    for (const message of refusals) {
+      await using server = await loopback(failing(400, { error: { message } }));
+      const answer = await ask(at(server), { maxTokens: 99_999, temperature: 9 });
+      assert.deepEqual([answer.message.error?.code, server.requests.length], ["invalid_request", 1], message);
+    }
   });
 
   it("Q113 what does not help is tried once: the refusal is told, and in the next call at once", async () => {

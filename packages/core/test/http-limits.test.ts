@@ -13,7 +13,7 @@ import { streamProxy } from "../src/providers/proxy/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { SseReader } from "../src/transport/sse.ts";
 import { loopback } from "../../../test/support/loopback.ts";
-import { asJson, wholeHello } from "./http-case.ts";
+import { asEvents, asJson, data, finish, say, wholeHello } from "./http-case.ts";
 import { http, serveBytes } from "./http-server.ts";
 
 const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
@@ -123,6 +123,24 @@ describe("one piece of a body", () => {
     const reader = new SseReader(() => events++, { maxEventLength: 100 });
     reader.push(bytes(`data: a\n\n${"not a field\n".repeat(100)}data: b\n\n`));
     assert.deepEqual([events, reader.stray], [2, ""]);
+  });
+
+  it("Q029 are bounded for a call as its options say, on a wire and behind a proxy", async () => {
+    const answer = http(200, asEvents, data(say("x".repeat(1000)), finish(), "[DONE]"));
+    await using server = await serveBytes([answer]);
+    const model = getModel("custom", "the-model", { baseUrl: `${server.origin}/v1` });
+    for (const [maxEventLength, code] of [
+      [900, "stream_corrupt"],
+      [2000, undefined],
+    ] as const)
+      assert.equal((await streamOpenaiChat(model, context, { maxEventLength }).result()).error?.code, code);
+    const proxied = await streamProxy(model, context, {
+      maxRetries: 0,
+      authToken: "session-of-ann",
+      proxyUrl: server.origin,
+      maxEventLength: 900,
+    }).result();
+    assert.match(proxied.error?.message ?? "", /more than 900 characters/);
   });
 
   it("Q018 may be a whole answer of many lines, as long as the longest event", () => {

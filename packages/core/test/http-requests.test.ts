@@ -88,6 +88,25 @@ for (const api of Object.keys(wires)) {
       for (const kept of ["ab\\u0007c", "de", "vw", "fg"]) assert.ok(textOf(body).includes(kept), kept);
     });
 
+    it("Q130 Q131 what a tool's schema and the answer's say goes out well-formed, as all else does", async () => {
+      await using server = await loopback(failing(403, {}));
+      const properties = {
+        "k\ud83d": { type: "string", description: "a\ud83d", enum: ["\ude00b", "c\u0000", "\\ud83d"] },
+      };
+      const parameters = { type: "object", properties };
+      const tools = [{ name: "read", description: "Reads.\ud83d", parameters }];
+      const model = at(server, api, { compat: { structuredOutput: "json_schema" } });
+      const before = structuredClone(parameters);
+      await complete(model, { messages: [user("Hi")], tools }, { output: { schema: parameters } }, wires[api]);
+      const [sentText = ""] = server.requests.map(({ body }) => body);
+      assert.doesNotMatch(sentText, /[^\\]\\u(?:d[89a-f]|0000)/);
+      const mended = JSON.stringify({
+        "k\ufffd": { type: "string", description: "a\ufffd", enum: ["\ufffdb", "c", "\\ud83d"] },
+      });
+      assert.equal(sentText.split(mended).length - 1, 2);
+      assert.deepEqual(parameters, before);
+    });
+
     it("Q114 a tool whose schema is no object at its root fails by name, before anything is sent", async () => {
       await using server = await loopback(chatText("Hello"));
       const parameters = {

@@ -64,6 +64,26 @@ describe("a family of models", () => {
       assert.deepEqual(adaptive(id), [true, true, true], id);
   });
 
+  it("may not be made to call, or begun for, where that is known (Q112, Q126, Q173)", () => {
+    const taken = (provider: string, id: string): unknown[] => {
+      const { toolChoice, prefill } = getModel(provider, id).compat ?? {};
+      return [toolChoice, prefill];
+    };
+    const expected: [string, string, unknown[]][] = [
+      ["anthropic", "claude-haiku-4-5", [undefined, undefined]],
+      ["anthropic", "claude-sonnet-4-6", [undefined, "none"]],
+      ["anthropic", "claude-opus-5", [undefined, "none"]],
+      ["anthropic", "claude-opus-5-5", ["auto", "none"]],
+      ["anthropic", "claude-haiku-5-5", ["auto", "none"]],
+      ["anthropic", "claude-fable-5-1", ["auto", "none"]],
+      ["deepseek", "deepseek-v4-pro", ["auto", undefined]],
+      ["moonshot", "kimi-k2.6", ["auto", "partial"]],
+      ["mistral", "mistral-large-latest", [undefined, "prefix"]],
+      ["openai", "gpt-5", [undefined, undefined]],
+    ];
+    for (const [provider, id, what] of expected) assert.deepEqual(taken(provider, id), what, id);
+  });
+
   it("holds an answer to a schema, beside tools or without, as its vendor says", () => {
     const how = (provider: string, id: string): unknown => {
       const model = getModel(provider, id);

@@ -30,6 +30,7 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
   toolResultName: [true, false],
   plainEfforts: [true, false],
   assistantAfterTool: [true, false],
+  prefill: ["prefix", "partial", "none"],
   mergeUsers: [true, false],
 };
 

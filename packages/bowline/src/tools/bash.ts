@@ -1,7 +1,7 @@
 /** The `bash` tool: a command in the working directory. It is not confined to it. */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { defineTool, type AgentTool, type AgentToolResult } from "@bowline/core";
 import { CappedOutput } from "./capped-output.ts";
 import type { FoundProcess } from "./command-tree.ts";
@@ -10,9 +10,11 @@ import { escapeText } from "./escape.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
 import { Ticker } from "./ticker.ts";
-import { createWorkspace, type ToolOptions } from "./workspace.ts";
+import { isInside } from "./inside.ts";
+import { createWorkspace, type ToolOptions, type Workspace } from "./workspace.ts";
 
-interface BashDetails {
+/** What `details` of a command that was not aborted holds. */
+export interface BashDetails {
   /** Null when a signal ended the command. */
   readonly exitCode: number | null;
   /** The signal that ended it, if one did. */
@@ -27,29 +29,41 @@ interface BashDetails {
   readonly leftRunning?: readonly FoundProcess[];
 }
 
-const DEFAULT_SECONDS = 120;
-const MAX_SECONDS = 3600;
+const DEFAULT_MS = 120_000;
+const DEFAULT_MAX_MS = 3_600_000;
+const DEFAULT_CHARACTERS = 30_000;
+/** For a command that is ended at the very last moment. */
+const ENDING_MS = 10_000;
 /** Far more than anyone reads; the processor time for more is better spent. */
 const MAX_OUTPUT_BYTES = 500_000_000;
 const MAX_NAMED = 5;
 
-const parameters = {
-  type: "object",
-  properties: {
-    command: { type: "string", description: "The command, as bash -c takes it" },
-    timeout: {
-      type: "number",
-      exclusiveMinimum: 0,
-      maximum: MAX_SECONDS,
-      description: `The longest it may take, in seconds (default ${DEFAULT_SECONDS})`,
+const toParameters = (maximum: number, usual: number) =>
+  ({
+    type: "object",
+    properties: {
+      command: { type: "string", description: "The command, as bash -c takes it" },
+      timeout: {
+        type: "number",
+        exclusiveMinimum: 0,
+        maximum,
+        description: `The longest it may take, in seconds (default ${usual})`,
+      },
     },
-  },
-  required: ["command"],
-  additionalProperties: false,
-} as const;
+    required: ["command"],
+    additionalProperties: false,
+  }) as const;
 
 export function createBashTool(options: ToolOptions): AgentTool {
-  const { root } = createWorkspace(options);
+  const workspace = createWorkspace(options);
+  const { root } = workspace;
+  const {
+    commandMs = DEFAULT_MS,
+    maxCommandMs = DEFAULT_MAX_MS,
+    resultCharacters = DEFAULT_CHARACTERS,
+  } = options.limits ?? {};
+  const usualSeconds = Math.min(commandMs, maxCommandMs) / 1000;
+  const parameters = toParameters(maxCommandMs / 1000, usualSeconds);
   return defineTool<typeof parameters, BashDetails>({
     name: "bash",
     label: "Bash",
@@ -61,19 +75,19 @@ export function createBashTool(options: ToolOptions): AgentTool {
     parameters,
     executionMode: "sequential",
     // The tool keeps its own time, which the model may choose.
-    timeoutMs: (MAX_SECONDS + 10) * 1000,
-    async execute({ command, timeout = DEFAULT_SECONDS }, run) {
+    timeoutMs: maxCommandMs + ENDING_MS,
+    async execute({ command, timeout = usualSeconds }, run) {
       const { signal } = run;
       stopIfAborted(signal);
       if (command.includes("\0")) throw toolError("The command contains a NUL byte");
-      const env = withoutSecrets(options.env ?? process.env);
-      const output = new CappedOutput(options.outputFolder ?? tmpdir());
+      const env = withoutSecrets(options.env ?? process.env, options.allowedSecrets);
+      const output = new CappedOutput(options.outputFolder ?? tmpdir(), resultCharacters);
       const ticker = new Ticker((text) => run.update(text));
       const started = performance.now();
       let end: CommandEnd;
       try {
         end = await runCommand({
-          shell: findShell(env),
+          shell: findShell(env, workspace),
           command,
           cwd: root,
           env,
@@ -155,9 +169,14 @@ function nameProcesses(processes: readonly FoundProcess[]): string {
   return `${names.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
 }
 
-/** The first bash of the search path, relative entries left out: a working directory may hold a "bash" of its own. */
-function findShell({ PATH = "" }: Record<string, string>): string {
-  const folders = [...PATH.split(":").filter((folder) => isAbsolute(folder)), "/bin", "/usr/bin"];
+/**
+ * The first bash of the search path that does not lie in the working directory, which may hold a "bash" of its own: in
+ * node_modules/.bin, which npm puts first, or where a relative entry leads.
+ */
+function findShell({ PATH = "" }: Record<string, string>, { name, root }: Workspace): string {
+  const isOutside = (folder: string): boolean =>
+    isAbsolute(folder) && ![name, root].some((own) => isInside(own, resolve(folder)));
+  const folders = [...PATH.split(":").filter(isOutside), "/bin", "/usr/bin"];
   return folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path)) ?? "/bin/sh";
 }
 

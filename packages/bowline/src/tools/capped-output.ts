@@ -2,12 +2,14 @@
 import { OutputFile, MAX_FILE_BYTES } from "./output-file.ts";
 import { escapeControls, isBinary, nameBinary } from "./output-text.ts";
 
-const MAX_CHARACTERS = 30_000;
-const HALF = MAX_CHARACTERS / 2;
 const HEAD_BYTES = 64;
 
 export class CappedOutput {
   readonly #file: OutputFile;
+  /** The most characters of the result. */
+  readonly #most: number;
+  /** Of them, those of the head. */
+  readonly #half: number;
   readonly #decoder = new TextDecoder();
   #start: Buffer = Buffer.alloc(0);
   /** Everything, as long as it fits; then only the head. */
@@ -15,9 +17,11 @@ export class CappedOutput {
   #tail = "";
   #length = 0;
 
-  /** The full text goes to a file in `folder`, if it has to. */
-  constructor(folder: string) {
+  /** Shows `most` characters. The full text goes to a file in `folder`, if it has to. */
+  constructor(folder: string, most: number) {
     this.#file = new OutputFile(folder);
+    this.#most = most;
+    this.#half = Math.floor(most / 2);
   }
 
   /** The file with the full output, if there is one. */
@@ -26,7 +30,7 @@ export class CappedOutput {
   }
 
   get isTruncated(): boolean {
-    return this.#length > MAX_CHARACTERS;
+    return this.#length > this.#most;
   }
 
   /** Gives the characters that are whole by now. */
@@ -42,7 +46,7 @@ export class CappedOutput {
   finish(): string {
     this.#append(this.#decoder.decode());
     const head = this.isTruncated ? this.#head.replace(/[\uD800-\uDBFF]$/, "") : this.#head;
-    const tail = this.#tail.slice(-HALF).replace(/^[\uDC00-\uDFFF]/, "");
+    const tail = this.#tail.slice(-this.#half).replace(/^[\uDC00-\uDFFF]/, "");
     const hidden = [head, tail].some(isBinary);
     if (hidden) this.#file.open();
     this.#file.close();
@@ -62,10 +66,10 @@ export class CappedOutput {
     if (!wasTruncated) {
       this.#file.open();
       const all = this.#head + text;
-      [this.#head, this.#tail] = [all.slice(0, HALF), all.slice(HALF)];
+      [this.#head, this.#tail] = [all.slice(0, this.#half), all.slice(this.#half)];
     } else this.#tail += text;
     // Cut only now and then, so that a byte is copied a bounded number of times.
-    if (this.#tail.length > 4 * HALF) this.#tail = this.#tail.slice(-HALF);
+    if (this.#tail.length > 4 * this.#half) this.#tail = this.#tail.slice(-this.#half);
   }
 
   #where(): string {

@@ -8,9 +8,10 @@ import { describeNearMiss } from "./near-miss.ts";
 import { openFile, type OpenFile } from "./open-file.ts";
 import { stopIfAborted, toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type Place, type ToolOptions } from "./workspace.ts";
-import { writeFileInside } from "./write-file.ts";
+import { toBytes, writeFileInside } from "./write-file.ts";
 
-interface EditDetails {
+/** What `details` of an edit holds. */
+export interface EditDetails {
   readonly path: string;
   /** Unified, with line feeds. */
   readonly diff: string;
@@ -38,7 +39,7 @@ export function createEditTool(options: ToolOptions): AgentTool {
     name: "edit",
     label: "Edit",
     description:
-      "Replaces a text in a file inside the working directory. oldText must match exactly, white space included, and occur once " +
+      `Replaces a text in a file ${workspace.where}. oldText must match exactly, white space included, and occur once ` +
       "unless replaceAll is set: take in enough lines around it. The file's line endings are kept, so write plain line feeds.",
     parameters,
     // Two edits of one file in one turn would each start from the same content.
@@ -60,8 +61,8 @@ export function createEditTool(options: ToolOptions): AgentTool {
         } finally {
           await file.handle.close();
         }
-        const spans = find(place, source, oldText, replaceAll);
-        const data = Buffer.from(replaceSpans(source, spans, newText));
+        const spans = await find(place, source, { oldText, replaceAll, signal });
+        const data = toBytes(replaceSpans(source, spans, newText));
         const diff = unifiedDiff(place.shown, source.text, spans, toLineFeeds(newText));
         await writeFileInside(workspace, place, data, { signal, expected: file.stats });
         const what = `${spans.length} replacement${spans.length === 1 ? "" : "s"}`;
@@ -89,11 +90,17 @@ async function readAll(place: Place, { handle, stats }: OpenFile): Promise<strin
   }
 }
 
-function find(place: Place, source: SourceText, oldText: string, replaceAll: boolean): Span[] {
+interface Wanted {
+  readonly oldText: string;
+  readonly replaceAll: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function find(place: Place, source: SourceText, { oldText, replaceAll, signal }: Wanted): Promise<Span[]> {
   const spans = findSpans(source, oldText, MAX_REPLACEMENTS + 1);
   const shown = showPath(place.given);
   if (spans.length === 0) {
-    const near = describeNearMiss(source.text, toLineFeeds(oldText));
+    const near = await describeNearMiss(source.text, toLineFeeds(oldText), signal);
     throw toolError(`oldText does not occur in ${shown}. ${near || "Nothing in it is like it; read the file again."}`);
   }
   if (spans.length > MAX_REPLACEMENTS) {

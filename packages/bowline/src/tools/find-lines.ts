@@ -4,29 +4,41 @@ import { join } from "node:path";
 import { cutText, escapeLineBreaks } from "./escape.ts";
 import { HEAD_BYTES } from "./file-kind.ts";
 import { listPaths } from "./find-paths.ts";
-import { isInside } from "./inside.ts";
+import { isWithin } from "./inside.ts";
 import { descriptorFolder } from "./descriptors.ts";
-import { MAX_SEARCHED_BYTES, type GrepJob, type SearchResult } from "./search.ts";
+import { MAX_SEARCHED_BYTES, type GrepJob, type SearchPlace, type SearchResult } from "./search.ts";
 
 const MAX_LINE = 300;
+/** Of a long line, what is shown before the match. */
+const BEFORE = 100;
 
-/** Does a grep job: files in the order of their paths, and no further than the first hit above the limit. */
+/** Does a grep job: files in the order of their paths, and no further than the first hit that is too much. */
 export function findLines(job: GrepJob): SearchResult {
   const pattern = new RegExp(job.source, job.flags);
   const lines: string[] = [];
+  let room = job.characters;
   const paths = job.isFile ? [""] : listPaths(job, { patterns: toPatterns(job.glob), kind: "file", withLinks: false });
   for (const path of paths) {
-    const text = readText(job.root, join(job.base, path));
+    const text = readText(job, join(job.base, path));
     if (text === undefined) continue;
     const shown = escapeLineBreaks(job.prefix + path);
     for (const [index, line] of text.split("\n").entries()) {
       const body = line.endsWith("\r") ? line.slice(0, -1) : line;
-      if (!pattern.test(body)) continue;
-      if (lines.length === job.limit) return { lines, total: job.limit + 1 };
-      lines.push(`${shown}:${index + 1}:${cutText(body, MAX_LINE)}`);
+      const at = pattern.exec(body)?.index;
+      if (at === undefined) continue;
+      const hit = `${shown}:${index + 1}:${cutAround(body, at)}`;
+      room -= hit.length + 1;
+      if (room < 0 || lines.length === job.limit) return { lines, total: lines.length + 1 };
+      lines.push(hit);
     }
   }
   return { lines, total: lines.length };
+}
+
+/** At most `MAX_LINE` characters of a line, from its start or from shortly before the match at `at`. */
+function cutAround(line: string, at: number): string {
+  if (line.length <= MAX_LINE || at < MAX_LINE - BEFORE) return cutText(line, MAX_LINE);
+  return `…${cutText(line.slice(at - BEFORE).replace(/^[\uDC00-\uDFFF]/, ""), MAX_LINE - 1)}`;
 }
 
 /** A glob without "/" is for names at any depth; one that starts with "!" excludes. */
@@ -39,7 +51,7 @@ function toPatterns(glob: string | undefined): string[] {
 }
 
 /** Nothing for what is no text, too large, unreadable, or not where it was. */
-function readText(root: string, path: string): string | undefined {
+function readText(place: SearchPlace, path: string): string | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -49,7 +61,7 @@ function readText(root: string, path: string): string | undefined {
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.size > MAX_SEARCHED_BYTES) return undefined;
-    if (descriptorFolder !== undefined && !isInside(root, readlinkSync(`${descriptorFolder}/${descriptor}`)))
+    if (descriptorFolder !== undefined && !isWithin(place, readlinkSync(`${descriptorFolder}/${descriptor}`)))
       return undefined;
     const head = Buffer.alloc(HEAD_BYTES);
     const length = readSync(descriptor, head, 0, HEAD_BYTES, 0);

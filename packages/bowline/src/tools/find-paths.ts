@@ -14,16 +14,21 @@ import { globSync, type FileSystemAdapter } from "tinyglobby";
 import { descriptorFolder } from "./descriptors.ts";
 import { escapeLineBreaks } from "./escape.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
-import { isInside } from "./inside.ts";
+import { isInside, isWithin } from "./inside.ts";
 import type { GlobJob, SearchPlace, SearchResult } from "./search.ts";
 
 /** Does a glob job. */
 export function findPaths(job: GlobJob): SearchResult {
   const found = listPaths(job, { patterns: [job.pattern], kind: job.kind, withLinks: true });
-  const lines = found.slice(0, job.limit).map((path) => {
+  const lines: string[] = [];
+  let room = job.characters;
+  for (const path of found.slice(0, job.limit)) {
     const shown = escapeLineBreaks(job.prefix + path);
-    return job.sizes ? `${sizeOf(join(job.base, path))}\t${shown}` : shown;
-  });
+    const line = job.sizes ? `${sizeOf(join(job.base, path))}\t${shown}` : shown;
+    room -= line.length + 1;
+    if (room < 0) break;
+    lines.push(line);
+  }
   return { lines, total: found.length };
 }
 
@@ -53,40 +58,41 @@ type Readdir = NonNullable<FileSystemAdapter["readdirSync"]>;
 type Entry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink">;
 
 /** Reads a folder without what is ignored. A glob can name folders to start from, so each is checked, and shows nothing if refused. */
-function createReaddir({ root, base }: SearchPlace, withLinks: boolean): (path: string) => Entry[] {
+function createReaddir(place: SearchPlace, withLinks: boolean): (path: string) => Entry[] {
+  const { root, base } = place;
   const rules = new IgnoreRules(root, base);
   return (path) => {
     const folder = resolve(path);
     if (!isInside(base, folder) || rules.isFolderIgnored(folder)) return [];
     const entries: Entry[] = [];
-    for (const entry of readFolder(root, folder)) {
+    for (const entry of readFolder(place, folder)) {
       const here = join(folder, entry.name);
       if (rules.isIgnored(here, entry.isDirectory())) continue;
       if (!entry.isSymbolicLink()) entries.push(entry);
-      else if (withLinks && isFileInside(root, here)) entries.push(asFile(entry.name));
+      else if (withLinks && isFileInside(place, here)) entries.push(asFile(entry.name));
     }
     return entries;
   };
 }
 
 /** Looks where it really is once it is open, so that a link swapped in for it shows nothing. */
-function readFolder(root: string, folder: string): Dirent[] {
+function readFolder(place: SearchPlace, folder: string): Dirent[] {
   if (descriptorFolder === undefined) {
-    return isInside(root, realpathSync.native(folder)) ? readdirSync(folder, { withFileTypes: true }) : [];
+    return isWithin(place, realpathSync.native(folder)) ? readdirSync(folder, { withFileTypes: true }) : [];
   }
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     const opened = `${descriptorFolder}/${descriptor}`;
-    return isInside(root, readlinkSync(opened)) ? readdirSync(opened, { withFileTypes: true }) : [];
+    return isWithin(place, readlinkSync(opened)) ? readdirSync(opened, { withFileTypes: true }) : [];
   } finally {
     closeSync(descriptor);
   }
 }
 
-function isFileInside(root: string, link: string): boolean {
+function isFileInside(place: SearchPlace, link: string): boolean {
   try {
     const target = realpathSync.native(link);
-    return isInside(root, target) && statSync(target).isFile();
+    return isWithin(place, target) && statSync(target).isFile();
   } catch {
     return false; // it dangles
   }

@@ -4,11 +4,20 @@ import { isAbsolute, posix } from "node:path";
 import { defineTool, type AgentTool } from "@bowline/core";
 import { showPath } from "./escape.ts";
 import { isInside } from "./inside.ts";
-import { search, type SearchPlace } from "./search.ts";
+import { belowFolder, DEFAULT_CHARACTERS, type SearchPlace } from "./search.ts";
+import { SearchQueue } from "./search-queue.ts";
 import { toolError, toToolError } from "./tool-error.ts";
-import { createWorkspace, outsideError, resolveInside, type ToolOptions, type Workspace } from "./workspace.ts";
+import {
+  createWorkspace,
+  isConfined,
+  outsideError,
+  resolveInside,
+  type ToolOptions,
+  type Workspace,
+} from "./workspace.ts";
 
-interface GlobDetails {
+/** What `details` of a glob holds. */
+export interface GlobDetails {
   /** All that matched, also when fewer are shown. */
   readonly total: number;
 }
@@ -31,11 +40,13 @@ const parameters = {
 
 export function createGlobTool(options: ToolOptions): AgentTool {
   const workspace = createWorkspace(options);
+  const queue = new SearchQueue();
+  const { searchMs, resultCharacters: characters = DEFAULT_CHARACTERS } = options.limits ?? {};
   return defineTool<typeof parameters, GlobDetails>({
     name: "glob",
     label: "Glob",
     description:
-      "Lists files or folders inside the working directory whose paths match a glob, one a line, relative to the working directory. " +
+      `Lists files or folders ${workspace.where}, whose paths match a glob, one a line, relative to the working directory. ` +
       "Skips .git, node_modules and what .gitignore ignores, unless path names such a folder. Does not follow links to folders.",
     parameters,
     replay: "safe",
@@ -50,8 +61,9 @@ export function createGlobTool(options: ToolOptions): AgentTool {
         kind,
         sizes,
         limit: Math.min(limit, MAX_LIMIT),
+        characters,
       } as const;
-      const { lines, total } = await search(job, { signal });
+      const { lines, total } = await queue.search(job, { signal, timeLimitMs: searchMs });
       const notice = total > lines.length ? [`[${lines.length} of ${total} shown; narrow the pattern]`] : [];
       const text = total === 0 ? "[no matches]" : [...lines, ...notice].join("\n");
       return { content: [{ type: "text", text }], details: { total } };
@@ -70,13 +82,21 @@ function toInsidePattern(
   const normal = posix.normalize(given);
   if (isAbsolute(normal)) {
     const root = [workspace.name, workspace.root].find((folder) => isInside(folder, normal));
-    if (root === undefined) throw outsideError(workspace, given);
+    if (root === undefined) throw outwardError(workspace, given);
     return { pattern: normal.slice(root.length).replace(/^\/+/, "") || "*", isFromRoot: true };
   }
   if (!leadsUp(normal)) return { pattern: normal, isFromRoot: false };
   const fromRoot = posix.join(prefix, normal);
-  if (leadsUp(fromRoot)) throw outsideError(workspace, given);
+  if (leadsUp(fromRoot) || isAbsolute(fromRoot)) throw outwardError(workspace, given);
   return { pattern: fromRoot, isFromRoot: true };
+}
+
+/** A pattern leads nowhere else than below the working directory or the folder it starts from. */
+function outwardError(workspace: Workspace, given: string): Error {
+  if (isConfined(workspace)) return outsideError(workspace, given);
+  return toolError(
+    `The pattern ${showPath(given)} leads out of the folder that is searched; name the other one with path`,
+  );
 }
 
 function leadsUp(path: string): boolean {
@@ -85,10 +105,11 @@ function leadsUp(path: string): boolean {
 
 async function resolveFolder(workspace: Workspace, path: string): Promise<SearchPlace> {
   try {
-    const { shown, real } = await resolveInside(workspace, path);
+    const place = await resolveInside(workspace, path);
+    const { real } = place;
     if (!(await stat(real)).isDirectory()) throw toolError(`${showPath(path)} is not a folder; glob searches folders`);
     await access(real, constants.R_OK | constants.X_OK);
-    return { root: workspace.root, base: real, prefix: shown === "." ? "" : `${shown}/` };
+    return belowFolder(workspace, place);
   } catch (error) {
     throw toToolError(error, path, "folder");
   }

@@ -4,11 +4,13 @@ import { defineTool, type AgentTool } from "@bowline/core";
 import { showPath } from "./escape.ts";
 import { binaryKindOf, HEAD_BYTES } from "./file-kind.ts";
 import { notRegular, openFile } from "./open-file.ts";
-import { MAX_SEARCHED_BYTES, search, type GrepJob, type SearchPlace } from "./search.ts";
+import { belowFolder, DEFAULT_CHARACTERS, MAX_SEARCHED_BYTES, type GrepJob, type SearchPlace } from "./search.ts";
+import { SearchQueue } from "./search-queue.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type Place, type ToolOptions, type Workspace } from "./workspace.ts";
 
-interface GrepDetails {
+/** What `details` of a grep holds. */
+export interface GrepDetails {
   /** The hits in the result. */
   readonly hits: number;
   readonly truncated: boolean;
@@ -33,11 +35,13 @@ const parameters = {
 
 export function createGrepTool(options: ToolOptions): AgentTool {
   const workspace = createWorkspace(options);
+  const queue = new SearchQueue();
+  const { searchMs, resultCharacters: characters = DEFAULT_CHARACTERS } = options.limits ?? {};
   return defineTool<typeof parameters, GrepDetails>({
     name: "grep",
     label: "Grep",
     description:
-      "Searches the text files inside the working directory, line by line. Each hit is a line path:line:text. Skips binary files, " +
+      `Searches the text files ${workspace.where}, line by line. Each hit is a line path:line:text. Skips binary files, ` +
       "files above 5 MB, .git, node_modules and what .gitignore ignores, unless path names such a folder.",
     parameters,
     replay: "safe",
@@ -45,8 +49,8 @@ export function createGrepTool(options: ToolOptions): AgentTool {
       const expression = toExpression(pattern, { ignoreCase, literal });
       const place = await resolvePlace(workspace, path || ".");
       const most = Math.min(limit, MAX_LIMIT);
-      const job: GrepJob = { ...place, ...expression, type: "grep", glob: glob || undefined, limit: most };
-      const { lines, total } = await search(job, { signal });
+      const job: GrepJob = { ...place, ...expression, type: "grep", glob: glob || undefined, limit: most, characters };
+      const { lines, total } = await queue.search(job, { signal, timeLimitMs: searchMs });
       const truncated = total > lines.length;
       const notice = truncated ? [`[${lines.length} of more hits shown; narrow the search]`] : [];
       const text = total === 0 ? "[no matches]" : [...lines, ...notice].join("\n");
@@ -86,14 +90,14 @@ async function resolvePlace(workspace: Workspace, path: string): Promise<SearchP
   try {
     const place = await resolveInside(workspace, path);
     const stats = await stat(place.real);
-    const { root } = workspace;
     if (stats.isDirectory()) {
       await access(place.real, constants.R_OK | constants.X_OK);
-      return { root, base: place.real, prefix: place.shown === "." ? "" : `${place.shown}/`, isFile: false };
+      return { ...belowFolder(workspace, place), isFile: false };
     }
     if (!stats.isFile()) throw notRegular(place, stats);
     await checkFile(workspace, place);
-    return { root, base: place.real, prefix: place.shown, isFile: true };
+    const { root, reach } = workspace;
+    return { root, reach, base: place.real, prefix: place.shown, isFile: true };
   } catch (error) {
     throw toToolError(error, path, "file or folder");
   }

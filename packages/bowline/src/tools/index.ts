@@ -1,32 +1,57 @@
-/** The tools of the command: read, write, edit, bash, grep, glob. */
-import type { AgentTool } from "@bowline/core";
+/** `bowline/tools`: read, write, edit, bash, grep and glob, for one working directory. */
+import { BowlineError, type AgentTool } from "@bowline/core";
 import { createBashTool } from "./bash.ts";
 import { createEditTool } from "./edit.ts";
 import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
+import { checkLimits } from "./limits.ts";
 import { createReadTool } from "./read.ts";
 import type { ToolOptions } from "./workspace.ts";
 import { createWriteTool } from "./write.ts";
 
-/** All of them, for one working directory. Throws `invalid_argument` if that is none. */
-export function createTools(options: ToolOptions): AgentTool[] {
-  return [createReadTool, createWriteTool, createEditTool, createBashTool, createGrepTool, createGlobTool].map(
-    (create) => create(options),
-  );
+export type ToolName = "read" | "write" | "edit" | "bash" | "grep" | "glob";
+
+const factories: Readonly<Record<ToolName, (options: ToolOptions) => AgentTool>> = {
+  read: createReadTool,
+  write: createWriteTool,
+  edit: createEditTool,
+  bash: createBashTool,
+  grep: createGrepTool,
+  glob: createGlobTool,
+};
+
+export interface ToolsOptions extends ToolOptions {
+  /** Which tools, in this order. Default all. */
+  readonly only?: readonly ToolName[];
 }
 
-const readOnly: ReadonlySet<string> = new Set(["read", "grep", "glob"]);
+/**
+ * Tools for an agent, confined to one working directory; bash starts there and is not confined. Throws `invalid_argument` if the
+ * directory cannot be used, for a name that is no tool's, and for a limit that is none.
+ */
+export function createTools({ only, ...options }: ToolsOptions): AgentTool[] {
+  checkLimits(options.limits ?? {});
+  const names = only ?? (Object.keys(factories) as ToolName[]);
+  return names.map((name) => {
+    if (!Object.hasOwn(factories, name)) throw new BowlineError("invalid_argument", `No tool is named "${name}".`);
+    return factories[name](options);
+  });
+}
+
+const readOnly: ReadonlySet<string> = new Set<ToolName>(["read", "grep", "glob"]);
 
 /** Whether a tool can change something. What is not known is taken to. */
 export function needsApproval(toolName: string): boolean {
   return !readOnly.has(toolName);
 }
 
-export { createBashTool } from "./bash.ts";
+export type { BashDetails } from "./bash.ts";
+export type { FoundProcess } from "./command-tree.ts";
 export { describeCall } from "./describe-call.ts";
-export { createEditTool } from "./edit.ts";
-export { createGlobTool } from "./glob.ts";
-export { createGrepTool } from "./grep.ts";
-export { createReadTool } from "./read.ts";
+export type { EditDetails } from "./edit.ts";
+export type { GlobDetails } from "./glob.ts";
+export type { GrepDetails } from "./grep.ts";
+export type { ToolLimits } from "./limits.ts";
+export type { ReadDetails } from "./read.ts";
 export type { ToolOptions } from "./workspace.ts";
-export { createWriteTool } from "./write.ts";
+export type { WriteDetails } from "./write.ts";

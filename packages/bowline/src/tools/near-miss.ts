@@ -1,6 +1,8 @@
 /** Why a text was not found: the place that differs least, and in what. Each way of comparing forgives more than the one before. */
+import { setImmediate as turn } from "node:timers/promises";
 import { cutText, escapeText } from "./escape.ts";
 import { lineAt } from "./find-text.ts";
+import { stopIfAborted } from "./tool-error.ts";
 
 const WAYS: readonly (readonly [difference: string, simplify: (line: string) => string])[] = [
   ["carriage returns", (line) => line.replaceAll("\r", "")],
@@ -14,18 +16,24 @@ const MAX_SHOWN_LINES = 12;
 const MAX_COMPARED_LINES = 20_000;
 const MAX_LINE = 200;
 
-/** Sentences and lines to follow "oldText does not occur in …", or "" if nothing is like it. */
-export function describeNearMiss(text: string, wanted: string): string {
+/**
+ * Sentences and lines to follow "oldText does not occur in …", or "" if nothing is like it. A large file takes a while: other work has
+ * its turn in between, and an abort its effect.
+ */
+export async function describeNearMiss(text: string, wanted: string, signal: AbortSignal): Promise<string> {
   const [lines, wantedLines] = [text.split("\n"), wanted.split("\n")];
   for (const [difference, simplify] of WAYS) {
     const needle = wantedLines.map(simplify).join("\n");
     if (needle.trim() === "") continue;
+    await turn();
+    stopIfAborted(signal);
     const hay = lines.map(simplify).join("\n");
     const at = hay.indexOf(needle);
     if (at === -1) continue;
     const first = lineAt(hay, at);
     return `The nearest text differs only in ${difference}:\n${show(lines, first, wantedLines.length)}`;
   }
+  await turn();
   const best = findLikest(lines, wantedLines);
   if (best === undefined) return "";
   return `${describeFirstDifference(lines, wantedLines, best)}The nearest lines are:\n${show(lines, best, wantedLines.length)}`;

@@ -3,7 +3,7 @@ import { constants, type BigIntStats, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import { descriptorFolder } from "./descriptors.ts";
 import { showPath } from "./escape.ts";
-import { isInside } from "./inside.ts";
+import { isWithin } from "./inside.ts";
 import { toolError } from "./tool-error.ts";
 import { outsideError, type Place, type Workspace } from "./workspace.ts";
 
@@ -30,15 +30,15 @@ export async function openFile(workspace: Workspace, place: Place): Promise<Open
   }
 }
 
-/** Throws if what is open is not inside the working directory. Without Linux's names it compares with what `path` leads to now. */
+/** Throws if what is open is out of reach. Without Linux's names it compares with what `path` leads to now. */
 export async function checkInside(workspace: Workspace, place: Place, handle: FileHandle, path: string): Promise<void> {
   if (descriptorFolder !== undefined) {
-    if (isInside(workspace.root, await readlink(`${descriptorFolder}/${handle.fd}`))) return;
+    if (isWithin(workspace, await readlink(`${descriptorFolder}/${handle.fd}`))) return;
     throw outsideError(workspace, place.given);
   }
   const [now, opened] = [await realpath(path), await handle.stat()];
   const { dev, ino } = await stat(now);
-  if (isInside(workspace.root, now) && dev === opened.dev && ino === opened.ino) return;
+  if (isWithin(workspace, now) && dev === opened.dev && ino === opened.ino) return;
   throw outsideError(workspace, place.given);
 }
 

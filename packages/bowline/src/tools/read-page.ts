@@ -7,6 +7,8 @@ export interface PageOptions {
   readonly offset: number;
   /** The most lines. */
   readonly limit: number;
+  /** Whether each line gets its number and a tab before it, which then count too. */
+  readonly lineNumbers: boolean;
   /** The most bytes. Lines that do not fit whole are left out, except the first, which is cut. */
   readonly maxBytes: number;
   /** Read to the end to count all lines, or stop when the page is full. */
@@ -74,7 +76,9 @@ class PageBuilder {
 
   /** A piece of a line, copied: the caller's buffer is used again. */
   add(piece: Buffer, line: number): void {
-    const room = this.#options.maxBytes - this.#bytes;
+    const { maxBytes, lineNumbers } = this.#options;
+    if (lineNumbers && this.#open.length === 0) this.#bytes += `${line}\t`.length;
+    const room = Math.max(0, maxBytes - this.#bytes);
     if (piece.length > room) {
       this.#isOutOfBytes = true;
       this.#isLineCut = line === this.#options.offset;

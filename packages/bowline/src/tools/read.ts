@@ -7,15 +7,15 @@ import { readPage, type Page } from "./read-page.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type Place, type ToolOptions } from "./workspace.ts";
 
-/** `lines` counts those in the result, `bytes` the whole file. */
-interface ReadDetails {
+/** What `details` of a read holds: `lines` counts those in the result, `bytes` the whole file. */
+export interface ReadDetails {
   readonly path: string;
   readonly bytes: number;
   readonly lines: number;
 }
 
 const DEFAULT_LINES = 2000;
-const MAX_BYTES = 100_000;
+const DEFAULT_BYTES = 100_000;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 /** The lines of larger files are not counted to the end. */
 const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
@@ -37,12 +37,13 @@ const parameters = {
 
 export function createReadTool(options: ToolOptions): AgentTool {
   const workspace = createWorkspace(options);
+  const maxBytes = options.limits?.resultCharacters ?? DEFAULT_BYTES;
   return defineTool<typeof parameters, ReadDetails>({
     name: "read",
     label: "Read",
     description:
-      `Reads a text file, or an image (png, jpeg, gif, webp), inside the working directory. Gives at most ${DEFAULT_LINES} lines ` +
-      "and 100 kB; when that cuts the file, the last line says which lines these were and how to read on.",
+      `Reads a text file, or an image (png, jpeg, gif, webp), ${workspace.where}. Gives at most ${DEFAULT_LINES} lines ` +
+      `and ${maxBytes / 1000} kB; when that cuts the file, the last line says which lines these were and how to read on.`,
     parameters,
     replay: "safe",
     async execute({ path, offset = 1, limit = DEFAULT_LINES, lineNumbers = false }, { signal }) {
@@ -50,7 +51,7 @@ export function createReadTool(options: ToolOptions): AgentTool {
         const place = await resolveInside(workspace, path);
         const file = await openFile(workspace, place);
         try {
-          return await readOpen(place, file, { offset, limit, lineNumbers, signal });
+          return await readOpen(place, file, { offset, limit, lineNumbers, maxBytes, signal });
         } finally {
           await file.handle.close();
         }
@@ -65,6 +66,7 @@ interface Wanted {
   readonly offset: number;
   readonly limit: number;
   readonly lineNumbers: boolean;
+  readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
@@ -81,7 +83,7 @@ async function readOpen(
   const details = { path: place.shown, bytes: size, lines: 0 };
   if (bytesRead === 0) return { content: [{ type: "text", text: "[empty file]" }], details };
   if (head.includes(0)) throw binaryError(place, head, size);
-  const page = await readPage(handle, { ...wanted, maxBytes: MAX_BYTES, countAll: size <= MAX_COUNTED_BYTES });
+  const page = await readPage(handle, { ...wanted, countAll: size <= MAX_COUNTED_BYTES });
   const { offset } = wanted;
   if (page.last < offset)
     throw toolError(`${showPath(place.given)} has ${count(page.total ?? 0)}; there is no line ${offset}`);
@@ -92,7 +94,7 @@ async function readOpen(
     throw binaryError(place, head, size);
   }
   if (wanted.lineNumbers) text = numberLines(text, offset);
-  const notice = noticeOf(page, offset);
+  const notice = noticeOf(page, wanted);
   if (notice !== "" && !text.endsWith("\n")) text += "\n";
   return { content: [{ type: "text", text: text + notice }], details: { ...details, lines: page.last - offset + 1 } };
 }
@@ -116,9 +118,9 @@ async function readImage(
 }
 
 /** Empty when the page ends where the file does. */
-function noticeOf({ last, total, isLineCut }: Page, offset: number): string {
+function noticeOf({ last, total, isLineCut }: Page, { offset, maxBytes }: Wanted): string {
   if (last === total && !isLineCut) return "";
-  const cut = isLineCut ? `; line ${last} is longer than ${MAX_BYTES} bytes and was cut` : "";
+  const cut = isLineCut ? `; line ${last} is longer than ${maxBytes} bytes and was cut` : "";
   const next = last === total ? "" : `; read on with offset ${last + 1}`;
   return `[lines ${offset}-${last} of ${total ?? "more"}${cut}${next}]`;
 }

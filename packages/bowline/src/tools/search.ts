@@ -4,30 +4,41 @@
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import { isInside } from "./inside.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
+import type { Place, Workspace } from "./workspace.ts";
 
 /** Larger files are not searched for lines. */
 export const MAX_SEARCHED_BYTES: number = 5 * 1024 * 1024;
 
 /** Where to look. All paths are absolute and without links. */
 export interface SearchPlace {
-  /** The working directory. */
+  /** The working directory, or the base if that is not in it: ignore rules above it do not count. */
   readonly root: string;
+  /** What no path may leave that leads out of the root. */
+  readonly reach: string;
   /** The folder to search, or the one file. */
   readonly base: string;
-  /** What stands before the paths found, to make them relative to the working directory: "" or "src/". */
+  /** What stands before the paths found, to make them relative to the working directory: "" or "src/"; elsewhere absolute. */
   readonly prefix: string;
 }
 
-export interface GlobJob extends SearchPlace {
+/** What bounds the result. */
+interface SearchLimits {
+  /** The most hits. */
+  readonly limit: number;
+  /** The most characters of all hits, with a line feed for each. */
+  readonly characters: number;
+}
+
+export interface GlobJob extends SearchPlace, SearchLimits {
   readonly type: "glob";
   readonly pattern: string;
   readonly kind: "file" | "directory" | "any";
   readonly sizes: boolean;
-  readonly limit: number;
 }
 
-export interface GrepJob extends SearchPlace {
+export interface GrepJob extends SearchPlace, SearchLimits {
   readonly type: "grep";
   /** A regular expression. */
   readonly source: string;
@@ -35,13 +46,12 @@ export interface GrepJob extends SearchPlace {
   /** Which files, when `base` is a folder. */
   readonly glob: string | undefined;
   readonly isFile: boolean;
-  readonly limit: number;
 }
 
 export interface SearchResult {
-  /** One hit each, at most `limit`. */
+  /** One hit each. */
   readonly lines: readonly string[];
-  /** All hits of a glob; of a grep, more than `limit` says only that there are more. */
+  /** All hits of a glob; of a grep, more than there are lines says only that there are more. */
   readonly total: number;
 }
 
@@ -53,14 +63,22 @@ export type SearchAnswer =
 export interface SearchOptions {
   readonly signal: AbortSignal;
   /** Default 60 seconds. */
-  readonly timeLimitMs?: number;
+  readonly timeLimitMs?: number | undefined;
 }
 
 const isSource = extname(import.meta.url) === ".ts";
 const sourceFile = new URL("./search-worker.ts", import.meta.url);
 const builtFile = new URL("./search-worker.js", import.meta.url);
 const TIME_LIMIT_MS = 60_000;
+/** Of all hits together, unless the caller says otherwise. */
+export const DEFAULT_CHARACTERS = 4_000_000;
 const MAX_HEAP_MB = 512;
+
+/** The place below a folder. */
+export function belowFolder({ root, reach }: Workspace, { shown, real }: Place): SearchPlace {
+  const prefix = shown === "." ? "" : `${shown}/`.replace("//", "/");
+  return { root: isInside(root, real) ? root : real, reach, base: real, prefix };
+}
 
 /** Runs a search to its end, to the abort or to its time limit, whichever comes first. */
 export function search(
@@ -69,10 +87,11 @@ export function search(
 ): Promise<SearchResult> {
   return new Promise((resolve, reject) => {
     stopIfAborted(signal);
-    // No environment: nothing in it is of use here.
     const worker = new Worker(isSource ? sourceFile : builtFile, {
       workerData: job,
+      // Nothing in it is of use here; and what a program preloads (`--import`) is not to run again with each search.
       env: {},
+      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
     const finish = (): void => {

@@ -1,5 +1,5 @@
 /** Output on its way to whoever watches: collected and handed on a few times a second, each update only what is new. */
-import { isBinary } from "./output-text.ts";
+import { escapeControls, isBinary } from "./output-text.ts";
 
 const EVERY_MS = 100;
 /** Of a flood only the end is shown; the result has its own limit. */
@@ -33,6 +33,11 @@ export class Ticker {
     this.#pending = "";
     if (text === "") return;
     if (isBinary(text)) this.#send("[binary output is not shown]\n");
-    else this.#send(text.length > MAX_CHARACTERS ? `[…]\n${text.slice(-MAX_CHARACTERS)}` : text);
+    else this.#send(escapeControls(text.length > MAX_CHARACTERS ? `[…]\n${lastOf(text)}` : text));
   }
+}
+
+/** The end of a text; no character is cut in half. */
+function lastOf(text: string): string {
+  return text.slice(-MAX_CHARACTERS).replace(/^[\uDC00-\uDFFF]/, "");
 }

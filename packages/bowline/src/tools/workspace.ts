@@ -1,23 +1,32 @@
 /**
  * The confinement of the file tools: a path from a model is resolved to the real path of something inside the working directory,
- * or refused. A symbolic link is fine if it ends inside. What is opened later is the real path, which has no links left in it;
+ * or refused. A symbolic link is fine if it ends inside. Unconfined, only the system's own folders are out of reach. What is opened later is the real path, which has no links left in it;
  * opening checks again (open-file.ts, write-file.ts), since a link may be swapped in between.
  */
 import { realpathSync, statSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, parse, relative, resolve, sep } from "node:path";
 import { BowlineError } from "@bowline/core";
 import { showPath } from "./escape.ts";
-import { isInside } from "./inside.ts";
+import { isInside, isWithin } from "./inside.ts";
+import type { ToolLimits } from "./limits.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 
 export interface ToolOptions {
-  /** The working directory. The file tools stay inside; bash starts there. */
+  /** The working directory: where relative paths begin and bash starts. The file tools stay inside. */
   readonly root: string;
-  /** What bash's environment is made from. Default `process.env`. */
+  /**
+   * `false` lets the file tools read and write wherever this process may, /dev, /proc and /sys apart. Default true. bash is never
+   * confined.
+   */
+  readonly confined?: boolean;
+  /** What bash's environment is made from, without what looks like a secret. Default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Variables that bash gets although their names look like those of secrets. Default none. */
+  readonly allowedSecrets?: readonly string[];
   /** Where bash keeps the full text of long output, 1 GB of it at most. Default the system's temporary folder. */
   readonly outputFolder?: string;
+  readonly limits?: ToolLimits;
 }
 
 export interface Workspace {
@@ -25,13 +34,17 @@ export interface Workspace {
   readonly name: string;
   /** The same without symbolic links. */
   readonly root: string;
+  /** What no path may leave that leads out of the root: the root again, or that of the file system. */
+  readonly reach: string;
+  /** Where the file tools work, in words for a model. */
+  readonly where: string;
 }
 
-/** Something inside the working directory, which may not exist yet. */
+/** Something within reach, which may not exist yet. */
 export interface Place {
   /** As the model wrote it. */
   readonly given: string;
-  /** Relative to the working directory with "/" between the parts; "." is the directory itself. */
+  /** Relative to the working directory with "/" between the parts, "." is the directory itself; absolute for what is not in it. */
   readonly shown: string;
   /** Absolute, without symbolic links when it was looked at. */
   readonly real: string;
@@ -41,17 +54,25 @@ const MAX_PATH_LENGTH = 4096;
 const MAX_LINKS = 40;
 
 /** Throws `invalid_argument` if the working directory is none. */
-export function createWorkspace({ root }: ToolOptions): Workspace {
+export function createWorkspace({ root, confined = true }: ToolOptions): Workspace {
   const name = resolve(root);
   try {
     if (!statSync(name).isDirectory()) throw new Error("it is not a folder");
-    return { name, root: realpathSync.native(name) };
+    const real = realpathSync.native(name);
+    if (confined) return { name, root: real, reach: real, where: "inside the working directory" };
+    const where = "in the working directory or, by an absolute path, anywhere";
+    return { name, root: real, reach: parse(real).root, where };
   } catch (cause) {
     throw new BowlineError("invalid_argument", `The working directory ${showPath(name)} cannot be used.`, { cause });
   }
 }
 
+export function isConfined({ root, reach }: Workspace): boolean {
+  return root === reach;
+}
+
 export function outsideError(workspace: Workspace, given: string): Error {
+  if (!isConfined(workspace)) return toolError(`${showPath(given)} is in /dev, /proc or /sys, which hold no files`);
   return toolError(`${showPath(given)} is outside the working directory ${showPath(workspace.name)}`);
 }
 
@@ -63,13 +84,17 @@ export async function resolveInside(workspace: Workspace, given: string): Promis
   if (given.length > MAX_PATH_LENGTH)
     throw toolError(`The path is too long (${given.length} characters): ${showPath(given)}`);
   // A shell would expand it; creating a folder called "~" is never what was meant. "./~" is one.
-  if (/^~(?:[/\\]|$)/.test(given)) throw outsideError(workspace, given);
+  if (/^~(?:[/\\]|$)/.test(given)) {
+    if (isConfined(workspace)) throw outsideError(workspace, given);
+    throw toolError(`${showPath(given)} begins with ~, which stands for nothing here; write the whole path`);
+  }
   const inside = toRelative(workspace, given);
-  if (inside === undefined) throw outsideError(workspace, given);
-  const { path, problem } = await settle(join(workspace.root, inside), MAX_LINKS);
-  if (!isInside(workspace.root, path)) throw outsideError(workspace, given);
+  if (inside === undefined && isConfined(workspace)) throw outsideError(workspace, given);
+  const start = inside === undefined ? resolve(workspace.name, given) : join(workspace.root, inside);
+  const { path, problem } = await settle(start, MAX_LINKS);
+  if (!isWithin(workspace, path)) throw outsideError(workspace, given);
   if (problem !== undefined) throw toToolError(problem, given);
-  return { given, shown: inside.split(sep).join("/") || ".", real: path };
+  return { given, shown: inside === undefined ? start : inside.split(sep).join("/") || ".", real: path };
 }
 
 /** By the letters of the path alone; the working directory may go by its own name or by the one without links. */

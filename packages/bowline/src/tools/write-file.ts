@@ -8,7 +8,7 @@ import { access, lstat, mkdir, open, rename, rm, type FileHandle } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { descriptorFolder } from "./descriptors.ts";
 import { showPath } from "./escape.ts";
-import { isInside } from "./inside.ts";
+import { isWithin } from "./inside.ts";
 import { checkInside, notRegular } from "./open-file.ts";
 import { stopIfAborted, toolError } from "./tool-error.ts";
 import { outsideError, type Place, type Workspace } from "./workspace.ts";
@@ -17,6 +17,15 @@ export interface WriteOptions {
   readonly signal: AbortSignal;
   /** What the file was when it was read; the write is refused if it has changed since. */
   readonly expected?: BigIntStats;
+}
+
+/**
+ * A text as it is written. Throws for half a character (a lone surrogate): no file of text can hold one, and to put another in its
+ * place would be a change that nobody asked for.
+ */
+export function toBytes(text: string): Buffer {
+  if (/\p{Cs}/u.test(text)) throw toolError("The new text holds half a character (a lone surrogate); write it whole");
+  return Buffer.from(text);
 }
 
 /** Writes the file and makes its folders. Says whether there was none before. */
@@ -55,13 +64,13 @@ interface Folder {
   at(name: string): string;
 }
 
-/** Opens a folder inside the working directory, made with its parents if it is missing. The caller closes it. */
+/** Opens a folder within reach, made with its parents if it is missing. The caller closes it. */
 async function openFolder(workspace: Workspace, place: Place, path: string): Promise<Folder> {
-  if (!isInside(workspace.root, path)) throw outsideError(workspace, place.given);
+  if (!isWithin(workspace, path)) throw outsideError(workspace, place.given);
   try {
     return await openExisting(workspace, place, path, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || path === workspace.root) throw error;
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || path === workspace.reach) throw error;
   }
   const parent = await openFolder(workspace, place, dirname(path));
   try {

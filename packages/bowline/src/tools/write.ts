@@ -1,11 +1,12 @@
 /** The `write` tool: a whole file. */
 import { defineTool, type AgentTool } from "@bowline/core";
-import { escapeText } from "./escape.ts";
-import { stopIfAborted, toToolError } from "./tool-error.ts";
+import { escapeText, showPath } from "./escape.ts";
+import { stopIfAborted, toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type ToolOptions } from "./workspace.ts";
-import { writeFileInside } from "./write-file.ts";
+import { toBytes, writeFileInside } from "./write-file.ts";
 
-interface WriteDetails {
+/** What `details` of a write holds. */
+export interface WriteDetails {
   readonly path: string;
   readonly bytes: number;
   readonly created: boolean;
@@ -26,8 +27,7 @@ export function createWriteTool(options: ToolOptions): AgentTool {
   return defineTool<typeof parameters, WriteDetails>({
     name: "write",
     label: "Write",
-    description:
-      "Creates a file inside the working directory, or replaces all of it. Missing folders are made. To change a part of a file use edit.",
+    description: `Creates a file ${workspace.where}, or replaces all of it. Missing folders are made. To change a part of a file use edit.`,
     parameters,
     // Changes take effect in the order in which they were called.
     executionMode: "sequential",
@@ -35,7 +35,8 @@ export function createWriteTool(options: ToolOptions): AgentTool {
       try {
         stopIfAborted(signal);
         const place = await resolveInside(workspace, path);
-        const data = Buffer.from(content);
+        if (path.endsWith("/")) throw toolError(`${showPath(path)} names a folder, not a file`);
+        const data = toBytes(content);
         const done = await writeFileInside(workspace, place, data, { signal });
         const verb = done === "created" ? "Created" : "Replaced";
         const text = `${verb} ${escapeText(place.shown)} (${data.length} byte${data.length === 1 ? "" : "s"})`;

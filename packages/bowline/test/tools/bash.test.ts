@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { describe, it } from "node:test";
 import { vendors } from "@bowline/core";
 import { createFolder } from "./folder.ts";
@@ -69,6 +69,15 @@ describe("bash", () => {
     const { text } = await folder.call("bash", { command }, { onUpdate: (update) => void updates.push(update) });
     assert.equal(updates.join(""), text);
     assert.ok(updates.length >= 2 && updates.length <= 6, `${updates.length} updates`);
+  });
+
+  it("streams what could be mistaken as the result shows it: no half characters, and control characters escaped", async (t) => {
+    const folder = createFolder(t);
+    const updates: string[] = [];
+    // 8,402 characters, of which the last 4,000 begin in the middle of one.
+    folder.put("a.txt", `x${"🎉".repeat(4200)}\0`);
+    await folder.call("bash", { command: "cat a.txt" }, { onUpdate: (update) => void updates.push(update) });
+    assert.deepEqual(updates, [`[…]\n${"🎉".repeat(1999)}\\x00`]);
   });
 
   it("keeps head and tail of long output, and all of it in a private file", async (t) => {
@@ -152,11 +161,13 @@ describe("bash", () => {
       DB_PASS: "1",
       DB_PWD: "1",
       GITHUB_PAT: "1",
+      MY_API_KEY_2: "1",
+      DEPLOY_TOKEN1: "1",
       ...Object.fromEntries(
         vendors.flatMap(({ keyVariable }) => (keyVariable === undefined ? [] : [[keyVariable, "1"]])),
       ),
     };
-    const folder = createFolder(t, { ...kept, ...secret, PATH: process.env["PATH"], GONE: undefined });
+    const folder = createFolder(t, { env: { ...kept, ...secret, PATH: process.env["PATH"], GONE: undefined } });
     const { text } = await folder.call("bash", { command: "env -0 | tr '\\0' '\\n'" });
     const names = text.split("\n").map((line) => line.split("=")[0] ?? "");
     for (const name of Object.keys(kept)) assert.ok(names.includes(name), name);
@@ -167,16 +178,23 @@ describe("bash", () => {
     "cannot keep a command from looking up the environment of this process",
     { skip: !isLinux && "no /proc" },
     async (t) => {
-      const folder = createFolder(t, { PATH: process.env["PATH"] });
+      const folder = createFolder(t, { env: { PATH: process.env["PATH"] } });
       const { text } = await folder.call("bash", { command: "cut -z -d = -f 1 /proc/$PPID/environ | tr '\\0' '\\n'" });
       assert.ok(text.split("\n").includes("PATH"), "if it is hidden now, docs/security.md has to say so");
     },
   );
 
   it("runs no bash that lies in the working directory", async (t) => {
-    const folder = createFolder(t, { PATH: `.::${process.env["PATH"] ?? ""}` });
+    const env: Record<string, string> = {};
+    const folder = createFolder(t, { env });
+    symlinkSync(folder.root, `${folder.outside}/alias`);
     chmodSync(folder.put("bash", "#!/bin/sh\necho not the one\n"), 0o755);
-    assert.equal((await folder.call("bash", { command: "echo ${BASH_VERSION:+the one}" })).text, "the one\n");
+    chmodSync(folder.put("node_modules/.bin/bash", "#!/bin/sh\necho not the one\n"), 0o755);
+    // npm puts the last kind first.
+    for (const own of [".", "", folder.root, `${folder.root}/../root`, `${folder.root}/node_modules/.bin`]) {
+      env["PATH"] = `${own}:${process.env["PATH"] ?? ""}`;
+      assert.equal((await folder.call("bash", { command: "echo ${BASH_VERSION:+the one}" })).text, "the one\n", own);
+    }
   });
 
   it("refuses commands that cannot be started", async (t) => {
@@ -253,7 +271,7 @@ describe("the end of a command", { concurrency: 5 }, () => {
 
   it("leaves no command behind when its own process ends", async (t) => {
     const folder = createFolder(t);
-    const tools = new URL("../../src/tools/index.ts", import.meta.url).href;
+    const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
     for (const end of ["process.exit(0)", 'process.kill(process.pid, "SIGTERM")', 'throw new Error("crash")']) {
       const script = `
         import { createBashTool } from ${JSON.stringify(tools)};

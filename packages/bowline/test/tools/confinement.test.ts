@@ -124,6 +124,9 @@ describe("confinement of the file tools", () => {
     await assert.rejects(async () => read?.execute("1", { path: "../x" }), {
       message: `Error: ../x is outside the working directory ${alias}`,
     });
+    // The other tools were not told of that name, and look at nothing that is not below their own.
+    const elsewhere = await folder.call("read", { path: join(alias, "src/a.ts") });
+    assert.equal(elsewhere.text, `Error: ${join(alias, "src/a.ts")} is outside the working directory ${folder.root}`);
     const globbed = await folder.call("glob", { pattern: folder.at("src/*.ts") });
     assert.equal(globbed.text, "src/a.ts");
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createTools, describeCall, needsApproval } from "../../src/tools/index.ts";
+import { describeCall } from "../../src/tools/index.ts";
 
 describe("describeCall", () => {
   it("says in one line what a call will touch", () => {
@@ -68,33 +68,5 @@ describe("describeCall", () => {
       }),
       { numRuns: 1000 },
     );
-  });
-});
-
-describe("createTools", () => {
-  it("gives the six tools, of which those that change things need approval", () => {
-    const tools = createTools({ root: "." });
-    const approvals = tools.map(({ name }) => [name, needsApproval(name)]);
-    assert.deepEqual(Object.fromEntries(approvals), {
-      read: false,
-      write: true,
-      edit: true,
-      bash: true,
-      grep: false,
-      glob: false,
-    });
-    assert.equal(needsApproval("unknown"), true);
-  });
-
-  it("runs the tools that change things one at a time, and marks the others as safe to run again", () => {
-    for (const { name, executionMode, replay } of createTools({ root: "." })) {
-      assert.equal(executionMode, needsApproval(name) ? "sequential" : undefined);
-      assert.equal(replay, needsApproval(name) ? undefined : "safe");
-    }
-  });
-
-  it("tells the model that bash is not confined", () => {
-    const bash = createTools({ root: "." }).find(({ name }) => name === "bash");
-    assert.match(bash?.description ?? "", /NOT confined/);
   });
 });

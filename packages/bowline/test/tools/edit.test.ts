@@ -73,6 +73,16 @@ describe("edit", () => {
     }
   });
 
+  it("can be aborted while it looks for what is like the text", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "const value = 1;\n".repeat(500_000));
+    const controller = new AbortController();
+    const call = { path: "a.txt", oldText: "function gone() {}", newText: "" };
+    const said = folder.call("edit", call, { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    assert.equal((await said).text, "Error: Stopped: enough");
+  });
+
   it("names the first line that differs when several are looked for", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "first\nif (ready) {\n  start(engine, fuel);\n}\n");

@@ -13,7 +13,7 @@ import { asNobody } from "./as-nobody.ts";
 import { createFolder, type Folder } from "./folder.ts";
 import { endsWithin, guards, isLinux, isRunning, pidIn } from "./processes.ts";
 
-const tools = new URL("../../src/tools/index.ts", import.meta.url).href;
+const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
 
 /** Waits for a command to write its process id to a file. */
 async function pidFrom(folder: Folder, name: string): Promise<number> {
@@ -111,7 +111,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
   it("stops a chain of forks that leaves its group with every step", async (t) => {
     const script =
       'if [ $N -gt 0 ]; then export N=$((N-1)); echo $N >> steps; setsid bash -c "$SCRIPT" > /dev/null 2>&1 & fi';
-    const folder = createFolder(t, { PATH: process.env["PATH"], SCRIPT: script });
+    const folder = createFolder(t, { env: { PATH: process.env["PATH"], SCRIPT: script } });
     // 5000 steps take several seconds.
     const { text } = await folder.call("bash", { command: 'N=5000 bash -c "$SCRIPT"; sleep 0.2' });
     assert.match(text, /^\[no output\]\n\[(?:ended with the command|still running, could not be found): /);
@@ -179,7 +179,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
   });
 
   it("marks what a command starts with the marks of all commands around it", async (t) => {
-    const folder = createFolder(t, { PATH: process.env["PATH"], BOWLINE_COMMAND: "outer" });
+    const folder = createFolder(t, { env: { PATH: process.env["PATH"], BOWLINE_COMMAND: "outer" } });
     assert.match((await folder.call("bash", { command: "echo $BOWLINE_COMMAND" })).text, /^outer [\da-f-]{36}\n$/);
   });
 });

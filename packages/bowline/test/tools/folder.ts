@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentToolResult } from "@bowline/core";
-import { createTools } from "../../src/tools/index.ts";
+import { createTools, type ToolsOptions } from "../../src/tools/index.ts";
 import { processesIn } from "./processes.ts";
 
 export interface Outcome {
@@ -38,7 +38,7 @@ export interface Folder {
 const LEFTOVER_MS = 4_000;
 
 /** The test fails if a process works in the folder when it is over, after the time that one has to end. */
-export function createFolder(context: TestContext, env?: Record<string, string | undefined>): Folder {
+export function createFolder(context: TestContext, options: Omit<ToolsOptions, "root"> = {}): Folder {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "bowline-tools-")));
   const [root, outside, outputs] = [join(base, "root"), join(base, "outside"), join(base, ".outputs")];
   for (const folder of [root, outside, outputs]) mkdirSync(folder);
@@ -48,7 +48,7 @@ export function createFolder(context: TestContext, env?: Record<string, string |
     rmSync(base, { recursive: true, force: true });
     assert.deepEqual(left, [], "a process was left running");
   });
-  const tools = createTools({ root, outputFolder: outputs, ...(env && { env }) });
+  const tools = createTools({ root, outputFolder: outputs, ...options });
   const at = (name: string): string => join(root, name);
   return {
     root,

@@ -82,6 +82,13 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "*.tmp", { path: "src" }), ["[no matches]"]);
   });
 
+  it("reads a .gitignore with a byte order mark and CRLF as git does", async (t) => {
+    const folder = createFolder(t);
+    for (const path of ["dist/a.js", "a.log", "a.ts"]) folder.put(path, "");
+    folder.put(".gitignore", "\uFEFFdist\r\n*.log\r\n");
+    assert.deepEqual(await glob(folder, "**/*"), [".gitignore", "a.ts"]);
+  });
+
   it("searches an ignored folder that path names", async (t) => {
     const folder = createFolder(t);
     folder.put("node_modules/p/i.js", "");

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { symlinkSync, truncateSync } from "node:fs";
+import { readdirSync, symlinkSync, truncateSync } from "node:fs";
 import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { search } from "../../src/tools/search.ts";
-import { createFolder } from "./folder.ts";
+import { createFolder, type Outcome } from "./folder.ts";
+import { isLinux } from "./processes.ts";
 
 describe("grep", { concurrency: 2 }, () => {
   it("gives one hit a line, sorted by path", async (t) => {
@@ -63,9 +65,17 @@ describe("grep", { concurrency: 2 }, () => {
   it("cuts long lines at 300 characters", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", `${"x".repeat(400)}\n${"y".repeat(298)}🎉x\n`);
-    const [first = "", second = ""] = (await folder.call("grep", { pattern: "x" })).text.split("\n");
+    const [first = "", second = ""] = (await folder.call("grep", { pattern: "^." })).text.split("\n");
     assert.equal(first, `a.txt:1:${"x".repeat(299)}…`);
     assert.equal(second, `a.txt:2:${"y".repeat(298)}…`);
+  });
+
+  it("shows of a long line the part with the match", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.min.js", `${"y".repeat(999)}🎉${"z".repeat(99)}needle${"w".repeat(300)}\n`);
+    const { text } = await folder.call("grep", { pattern: "needle" });
+    // A hundred characters before the match would begin in the middle of one.
+    assert.equal(text, `a.min.js:1:…${"z".repeat(99)}needle${"w".repeat(193)}…`);
   });
 
   it("stops at the limit and says that there are more", async (t) => {
@@ -135,14 +145,51 @@ describe("grep", { concurrency: 2 }, () => {
     assert.ok(ticks > 10, `${ticks} ticks`);
   });
 
+  it("lets go of calls that wait for their turn when they are aborted", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", `${"a".repeat(40)}b\n`);
+    const [endless, soon] = [new AbortController(), new AbortController()];
+    const grep = (pattern: string, { signal }: AbortController): Promise<Outcome> =>
+      folder.call("grep", { pattern }, { signal });
+    const running = Array.from({ length: 4 }, () => grep("^(a+)+$", endless));
+    const waiting = Array.from({ length: 5 }, () => grep("b", soon));
+    await sleep(50);
+    soon.abort(new Error("enough"));
+    const stopped = await Promise.all(waiting);
+    assert.deepEqual([...new Set(stopped.map(({ text }) => text))], ["Error: Stopped: enough"]);
+    const last = grep("b", new AbortController());
+    endless.abort(new Error("all of it"));
+    assert.equal((await last).text, `a.txt:1:${"a".repeat(40)}b`);
+    for (const { text } of await Promise.all(running)) assert.equal(text, "Error: Stopped: all of it");
+  });
+
   it("ends by itself at its time limit", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", `${"a".repeat(40)}b\n`);
-    const place = { root: folder.root, base: folder.root, prefix: "", isFile: false, glob: undefined, limit: 1 };
-    const job = { type: "grep", source: "^(a+)+$", flags: "u", ...place } as const;
+    const place = { root: folder.root, reach: folder.root, base: folder.root, prefix: "", isFile: false };
+    const limits = { glob: undefined, limit: 1, characters: 1000 };
+    const job = { type: "grep", source: "^(a+)+$", flags: "u", ...place, ...limits } as const;
     const { signal } = new AbortController();
     await assert.rejects(search(job, { signal, timeLimitMs: 300 }), {
       message: "Error: The search took longer than 0.3 s; narrow the path, the glob or the pattern",
     });
+  });
+});
+
+// It looks at the threads of the whole process.
+describe("grep, one by one", () => {
+  it("runs four at a time of the calls of one answer", { skip: !isLinux && "no /proc" }, async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "x\n");
+    const threads = (): number => readdirSync("/proc/self/task").length;
+    await folder.call("grep", { pattern: "x" });
+    const before = threads();
+    let most = 0;
+    const timer = setInterval(() => (most = Math.max(most, threads())), 1);
+    const found = await Promise.all(Array.from({ length: 16 }, () => folder.call("grep", { pattern: "x" })));
+    clearInterval(timer);
+    assert.ok(found.every(({ text }) => text === "a.txt:1:x"));
+    // One that has answered may still be ending.
+    assert.ok(most > before && most <= before + 12, `${most - before} threads`);
   });
 });

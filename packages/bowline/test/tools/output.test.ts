@@ -15,7 +15,7 @@ import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { createFolder } from "./folder.ts";
 
-const tools = new URL("../../src/tools/index.ts", import.meta.url).href;
+const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
 const lastLine = (text: string): string => text.slice(text.lastIndexOf("\n") + 1);
 
 describe("output of bash", () => {

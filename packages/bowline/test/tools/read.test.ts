@@ -50,6 +50,18 @@ describe("read", () => {
     assert.equal(await read({ offset: 2, limit: 2 }), "2\t\n3\t\u2028three\n[lines 2-3 of 4; read on with offset 4]");
   });
 
+  it("counts the numbers of lines into the 100 kB", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "\n".repeat(150_000));
+    const call = { path: "a.txt", limit: 150_000, lineNumbers: true };
+    const { text, details } = await folder.call("read", call);
+    assert.ok(text.length < 100_100, `${text.length}`);
+    // 9, 90, 900 and 9000 lines with numbers of 1 to 4 digits, the rest with 5, and a tab and a line feed each.
+    const count = 9_999 + Math.floor((100_000 - 9 * 3 - 90 * 4 - 900 * 5 - 9_000 * 6) / 7);
+    assert.equal(details["lines"], count);
+    assert.ok(text.endsWith(`${count}\t\n[lines 1-${count} of 150000; read on with offset ${count + 1}]`));
+  });
+
   it("counts a last line without a line feed", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "1\n2\n3");

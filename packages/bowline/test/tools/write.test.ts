@@ -79,7 +79,7 @@ describe("write", () => {
 
   it("leaves a whole file when its process is killed in the middle", async (t) => {
     const folder = createFolder(t);
-    const tools = new URL("../../src/tools/index.ts", import.meta.url).href;
+    const tools = new URL("../../src/tools/write.ts", import.meta.url).href;
     const script = `
       import { createWriteTool } from ${JSON.stringify(tools)};
       const tool = createWriteTool(${JSON.stringify({ root: folder.root })});
@@ -128,6 +128,25 @@ describe("write", () => {
     folder.put("a.txt", "old");
     const { text } = await folder.call("write", { path: "a.txt/b", content: "" });
     assert.equal(text, "Error: a.txt/b leads through a file as if it were a folder");
+  });
+
+  it("refuses a path that names a folder, and makes no file of that name", async (t) => {
+    const folder = createFolder(t);
+    const { text } = await folder.call("write", { path: "src/", content: "x" });
+    assert.equal(text, "Error: src/ names a folder, not a file");
+    assert.deepEqual(readdirSync(folder.root), []);
+  });
+
+  it("refuses half a character rather than put another in its place", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "old");
+    const why = "Error: The new text holds half a character (a lone surrogate); write it whole";
+    for (const half of ["\uD83C", "\uDF89"]) {
+      assert.equal((await folder.call("write", { path: "a.txt", content: `new ${half}` })).text, why);
+      assert.equal((await folder.call("edit", { path: "a.txt", oldText: "old", newText: half })).text, why);
+    }
+    assert.equal(folder.get("a.txt"), "old");
+    assert.equal((await folder.call("write", { path: "a.txt", content: "\uD83C\uDF89" })).isError, false);
   });
 
   it("refuses the working directory itself", async (t) => {

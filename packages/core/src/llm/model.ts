@@ -80,8 +80,13 @@ export interface Dialect {
    * `const` becomes `enum`, `oneOf` becomes `anyOf`, a `$ref` what it leads to. Default: schemas are sent as given.
    */
   schemaKeywords?: readonly string[];
-  /** The most that a tool choice may ask for (Q112). Default: a tool by name. */
+  /** The most that a tool choice may ask for (Q112): {@link StreamOptions.onWarning} hears of more. Default: a tool by name. */
   toolChoice?: "required" | "auto";
+  /**
+   * What becomes of an answer that ends the transcript, so that the next one is to go on from it (Q126, Q173): the field that marks it,
+   * or `none` where that is refused and a user's turn is put behind it. Default: it goes out as it is.
+   */
+  prefill?: "prefix" | "partial" | "none";
   /** Whether tools that are only history are declared when there are no others (Q111). Always so on anthropic-messages. */
   toolsForHistory?: boolean;
   /** Thinking in `<think>` tags of the text (Q087); `open`: the first tag is missing (Q088). Default: tags are text. */
@@ -113,7 +118,7 @@ export interface ThinkingBudgets {
 export interface StreamTimeouts {
   /**
    * From the request to the response's headers. Default 600,000: local models read long prompts slowly. Node's own fetch gives up
-   * connecting after 10 s and waiting for headers after 300 s; pass a `fetch` with another dispatcher to wait longer (Q236).
+   * connecting after 10 s, waiting for headers after 300 s; that of `@bowline/core/undici` waits longer (Q236).
    */
   firstByteMs?: number;
   /** Between two chunks of any bytes, keep-alives included. Default 120,000. */
@@ -139,6 +144,12 @@ export interface OutputFormat {
 
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
+/** What was asked for is not to be had of the model's server, and a request goes out with less. */
+export interface RequestWarning {
+  readonly code: "tool_choice_weakened";
+  readonly message: string;
+}
+
 /** Options of one model call. Everything is optional and nothing is read from the environment. */
 export interface StreamOptions {
   signal?: AbortSignal;
@@ -150,6 +161,7 @@ export interface StreamOptions {
   /** How hard to think; absent asks for no thinking. */
   reasoning?: Exclude<ThinkingLevel, "off">;
   thinkingBudgets?: ThinkingBudgets;
+  /** Where the server takes less, less is asked for, and {@link onWarning} hears of it (Q112). */
   toolChoice?: ToolChoice;
   /** Holds the answer to a schema, where {@link supportsOutput}; left out elsewhere. What comes back is text: parse and check it. */
   output?: OutputFormat;
@@ -178,7 +190,14 @@ export interface StreamOptions {
   onPayload?: (payload: Record<string, unknown>, model: Model) => unknown;
   /** Sees status and headers of each response. May be async; a throw fails the call with `hook_failed`. */
   onResponse?: (response: { status: number; headers: Record<string, string> }, model: Model) => unknown;
-  /** Default: the global `fetch`. */
+  /** Hears of each request that goes out with less than was asked for. Not waited for, and what it throws is lost. */
+  onWarning?: (warning: RequestWarning, model: Model) => unknown;
+  /**
+   * The longest event, and the longest answer that is no stream, in UTF-16 units; what is longer is `stream_corrupt` (Q029).
+   * Default 64 Mi.
+   */
+  maxEventLength?: number;
+  /** Default: the global `fetch`. `createUndiciFetch` of `@bowline/core/undici` costs less, and has no limits of its own. */
   fetch?: typeof globalThis.fetch;
   /** Default: the system's clock. */
   clock?: Clock;

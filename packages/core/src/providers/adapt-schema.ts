@@ -1,13 +1,17 @@
-/** A schema in the words that a server takes (Q115). */
-import { defined, isRecord, list, type JsonSchema } from "../json-value.ts";
+/** A schema in the words that a server takes (Q115), and what an answer is held to on OpenAI's wires. */
+import { asText, defined, isRecord, list, type JsonSchema } from "../json-value.ts";
+import { supportsOutput, type Model, type StreamOptions } from "../llm/model.ts";
+import { wellFormedValue } from "./replay.ts";
 import { mapParts } from "./schema-parts.ts";
+import { toWireName } from "./tool-names.ts";
 
 /**
- * The schema as it is without `keywords`. With them, what any other word says is moved to the description, where the model still
- * reads it. What fits the schema fits what is left of it, so an answer is to be checked against the schema itself. A part that
- * contains itself becomes any value of its type.
+ * The schema well-formed (Q130), else as it is without `keywords`. With them, what any other word says is moved to the description,
+ * where the model still reads it. What fits the schema fits what is left of it, so an answer is to be checked against the schema
+ * itself. A part that contains itself becomes any value of its type.
  */
-export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): JsonSchema {
+export function adaptSchema(given: JsonSchema, keywords?: readonly string[]): JsonSchema {
+  const schema = wellFormedValue(given);
   if (keywords === undefined) return schema;
   const takes = (word: string): boolean => keywords.includes(word);
   return adapt(schema, []);
@@ -18,6 +22,38 @@ export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): J
     const left = leave({ ...target, ...part }, takes);
     return mapParts(left, (inner) => adapt(inner, target === undefined ? around : [...around, target]));
   }
+}
+
+/** An answer held to a schema; undefined where none is. Strictness, by default where the schema qualifies, is said in any case. */
+export function encodeOutput(
+  model: Model,
+  { output }: StreamOptions,
+  withTools: boolean,
+): { readonly name: string; readonly schema: JsonSchema; readonly strict: boolean } | undefined {
+  if (output === undefined || !supportsOutput(model, withTools)) return undefined;
+  const schema = adaptSchema(output.schema, model.compat?.schemaKeywords);
+  const name = toWireName(output.name ?? "answer", 64);
+  return { name, schema, strict: output.strict ?? isStrictSchema(schema) };
+}
+
+const words =
+  /^(?:type|title|description|enum|const|properties|required|additionalProperties|items|anyOf|\$ref|\$defs|pattern|format|multipleOf|(?:exclusiveM|m)(?:in|ax)imum|m(?:in|ax)Items)$/;
+const formats = /^(?:date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/;
+
+/** Whether OpenAI takes the schema as strict (Q117): no other words, each object closed and all its properties required. */
+export function isStrictSchema(schema: JsonSchema): boolean {
+  const { type, properties, required, additionalProperties, items, pattern, format, $ref } = schema;
+  const names = Object.keys(properties ?? {});
+  const isObject = properties !== undefined || [type].flat().includes("object");
+  if (isObject && (additionalProperties !== false || !names.every((name) => list(required).includes(name))))
+    return false;
+  if (type === "array" && items === undefined) return false;
+  if (format !== undefined && !formats.test(asText(format))) return false;
+  if (/\(\?<?[=!]/.test(asText(pattern))) return false; // it may not look around
+  if ($ref !== undefined && Object.keys(schema).length > 1) return false;
+  let strict = Object.keys(schema).every((word) => words.test(word));
+  mapParts(schema, (part) => (strict &&= isStrictSchema(part)));
+  return strict;
 }
 
 function leave(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema {

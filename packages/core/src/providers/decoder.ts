@@ -6,10 +6,10 @@ import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
 import { MessageWriter } from "../llm/writer.ts";
 import { htmlTitle } from "../transport/http-error.ts";
-import { SseReader } from "../transport/sse.ts";
+import { SseReader, type SseOptions } from "../transport/sse.ts";
 import type { Protocol, ProtocolReader } from "./protocol.ts";
 
-export interface DecoderOptions {
+export interface DecoderOptions extends SseOptions {
   readonly timestamp: number;
   /** Counts tries of the request from 1. Default 1. */
   readonly attempt?: number;
@@ -38,7 +38,7 @@ export class StreamDecoder {
     this.#model = model;
     this.#writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
     this.#reader = protocol.createReader(this.#writer, { toolNames, contextWindow, compat, createId });
-    this.#sse = new SseReader((data, name) => this.#event(data, name));
+    this.#sse = new SseReader((data, name) => this.#event(data, name), options);
   }
 
   /** The message so far; final once an event of kind `done` or `error` was returned. */

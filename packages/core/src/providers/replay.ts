@@ -198,46 +198,28 @@ function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent
 
 /** Text without lone surrogates (they become U+FFFD) and without NUL (Q130, Q131). */
 export function wellFormed(text: string): string {
-  return isWellFormed(text) ? text : text.replace(/[\ud800-\udfff]/gu, "\ufffd").replaceAll("\u0000", "");
+  if (text.isWellFormed() && !text.includes("\u0000")) return text;
+  return text.replace(/[\ud800-\udfff]/gu, "\ufffd").replaceAll("\u0000", "");
 }
 
-function isWellFormed(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\u0000");
+/** The same for every string of a value that goes out as JSON, names included. What is well-formed is not copied. */
+export function wellFormedValue<T extends object>(value: T): T {
+  const json = JSON.stringify(value);
+  const mended = mendJson(json);
+  return mended === json ? value : (JSON.parse(mended) as T);
 }
-
-/** The same for every string of a value: once it is JSON, a lone surrogate is escaped and can no longer be seen. */
-export function wellFormedValue(value: unknown): unknown {
-  return isWhole(value) ? value : mended(value);
-}
-
-function isWhole(value: unknown): boolean {
-  if (typeof value === "string") return isWellFormed(value);
-  if (typeof value !== "object" || value === null) return true;
-  return Object.keys(value).every((key) => isWellFormed(key) && isWhole((value as Record<string, unknown>)[key]));
-}
-
-function mended(value: unknown): unknown {
-  if (typeof value === "string") return wellFormed(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(mended);
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), mended(inner)]));
-}
-
-// In JSON, what `wellFormed` looks for stands as an escape.
-const suspect = /\\u(?:d[89a-f]|0000)/;
 
 /** The arguments as history must carry them: always the JSON of an object, so that one bad call does not spoil every later request (Q129). */
 export function argumentsJson(call: { readonly arguments: Record<string, unknown> }): string {
-  const json = JSON.stringify(call.arguments);
-  if (!suspect.test(json)) return json;
+  return mendJson(JSON.stringify(call.arguments));
+}
+
+/** In JSON, what {@link wellFormed} looks for stands as an escape. */
+function mendJson(json: string): string {
+  if (!/\\u(?:d[89a-f]|0000)/.test(json)) return json;
   // Every escape is read, so that an escaped backslash is none.
   return json.replace(/\\(?:u(d[89a-f]..|0000)|.)/g, (escape, code?: string) => {
     if (code === undefined) return escape;
     return code === "0000" ? "" : "\ufffd";
   });
-}
-
-/** The base URL and a path, with one slash between; a query such as Azure's `api-version` stays last (Q135). */
-export function joinUrl(baseUrl: string, path: string): string {
-  return baseUrl.replace(/\/*(?=\?|$)/, `/${path}`);
 }

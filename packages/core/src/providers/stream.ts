@@ -74,6 +74,7 @@ async function call(
       timestamp: clock.now(),
       attempt,
       toolNames,
+      maxEventLength: options.maxEventLength,
       createId: () => `call_${createId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
     });
     const failure = await ask(decoder);

@@ -1,7 +1,7 @@
 /** Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many (Q118, Q119, Q177). */
-import { BowlineError } from "../errors.ts";
+import { BowlineError, callHook } from "../errors.ts";
 import type { Tool } from "../llm/message.ts";
-import type { Compat, ToolChoice } from "../llm/model.ts";
+import type { Model, StreamOptions, ToolChoice } from "../llm/model.ts";
 
 /** How long a wire lets them be. */
 export interface NameLimits {
@@ -61,9 +61,17 @@ export function fromWireName(name: string, declared: readonly string[], length: 
   return declared.find((candidate) => toWireName(candidate, length) === name) ?? name;
 }
 
-/** The choice, or the most that this server takes (Q112). */
-export function allowedChoice(choice: ToolChoice, { toolChoice: most }: Compat = {}): ToolChoice {
-  return most === undefined || choice === "auto" || choice === "none" ? choice : most;
+/** The choice, or the most that this server takes, which the caller is told (Q112). */
+export function allowedChoice(
+  { toolChoice: choice, onWarning }: StreamOptions,
+  model: Model,
+  most: "required" | "auto" | undefined = model.compat?.toolChoice,
+): ToolChoice | undefined {
+  if (choice === undefined || choice === "auto" || choice === "none" || most === undefined || choice === most)
+    return choice;
+  const message = `The tool choice ${JSON.stringify(choice)} goes out as "${most}", the most that ${model.id} takes here.`;
+  callHook("onWarning", () => onWarning?.({ code: "tool_choice_weakened", message }, model)).catch(() => {});
+  return most;
 }
 
 function clean(text: string, length: number): string {

@@ -1,6 +1,15 @@
 /** Vendors are data: where they are, which wire they speak, what they want otherwise. An unknown host needs no row. */
 import { BowlineError } from "../errors.ts";
 import type { Compat, Model } from "../llm/model.ts";
+import {
+  anthropicFamilies,
+  cerebrasKeywords,
+  geminiKeywords,
+  openaiFamilies,
+  type ModelFamily,
+} from "./model-families.ts";
+
+export type { ModelFamily } from "./model-families.ts";
 
 export interface Vendor {
   /** What stands before the slash of a model reference. */
@@ -16,37 +25,16 @@ export interface Vendor {
   /** Whether its models can think. Default true. */
   readonly reasoning?: boolean;
   readonly compat?: Compat;
-  /** Families that are otherwise than the row says. The first whose pattern is found in a model's id counts. */
+  /** Families that are otherwise than the row says. */
   readonly families?: readonly ModelFamily[];
 }
 
-export interface ModelFamily {
-  /** A regular expression, read without regard to case. */
-  readonly ids: string;
-  readonly reasoning?: boolean;
-  readonly compat?: Compat;
-}
-
-/** What OpenAI's families take (Q107, Q113). One that is not here is taken for the newest, with nothing held back. */
-const openaiFamilies: readonly ModelFamily[] = [
-  {
-    ids: "^(?:ft:)?gpt-(?:3|4(?!o|\\.\\d))",
-    reasoning: false,
-    compat: { systemRole: "system", structuredOutput: "none" },
-  },
-  { ids: "^(?:ft:)?(?:chat)?gpt-(?:4|5-chat)", reasoning: false, compat: { systemRole: "system" } },
-  { ids: "^gpt-5\\.[1-4](?!-(?:pro|chat|codex))", compat: { noTemperature: "thinking" } },
-  { ids: "^(?:gpt-[5-9]|o\\d)", compat: { noTemperature: true } },
-];
-
-/** What Gemini says it reads of JSON Schema (Q115). */
-const geminiKeywords: readonly string[] = (
-  "$id $defs $ref $anchor type format title description enum anyOf oneOf items prefixItems minItems maxItems " +
-  "minimum maximum properties required additionalProperties propertyOrdering"
-).split(" ");
-/** What Cerebras reads. */
-const cerebrasKeywords: readonly string[] =
-  "$defs $ref type title description enum const anyOf items properties required additionalProperties".split(" ");
+const openai: Compat = {
+  maxTokensField: "max_completion_tokens",
+  systemRole: "developer",
+  structuredOutput: "json_schema",
+  cacheKeyField: "prompt_cache_key",
+};
 
 /**
  * Model servers hold every word of the answer to a schema, so that with one no tool would be called; the templates of many a model
@@ -62,14 +50,8 @@ export const vendors: readonly Vendor[] = [
     api: "anthropic-messages",
     baseUrl: "https://api.anthropic.com/v1",
     keyVariable: "ANTHROPIC_API_KEY",
-    defaultModel: "claude-sonnet-4-5",
-    families: [
-      { ids: "claude-(?:instant|2|3-(?!7))", reasoning: false, compat: { structuredOutput: "none" } },
-      { ids: "claude-(?:3-7|(?:opus|sonnet)-4[-@](?:0|2025))", compat: { structuredOutput: "none" } },
-      { ids: "claude-(?:opus|sonnet)-4-6", compat: { adaptiveThinking: true } },
-      { ids: "claude-(?:fable|mythos)", compat: { adaptiveThinking: true, noTemperature: true, toolChoice: "auto" } },
-      { ids: "claude-(?:opus-4-[78]|[a-z]+-[5-9])", compat: { adaptiveThinking: true, noTemperature: true } },
-    ],
+    defaultModel: "claude-sonnet-5",
+    families: anthropicFamilies,
   },
   {
     id: "openai",
@@ -78,12 +60,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.openai.com/v1",
     keyVariable: "OPENAI_API_KEY",
     defaultModel: "gpt-5-mini",
-    compat: {
-      maxTokensField: "max_completion_tokens",
-      systemRole: "developer",
-      structuredOutput: "json_schema",
-      cacheKeyField: "prompt_cache_key",
-    },
+    compat: openai,
     families: openaiFamilies,
   },
   {
@@ -92,7 +69,7 @@ export const vendors: readonly Vendor[] = [
     api: "google-generate",
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     keyVariable: "GEMINI_API_KEY",
-    defaultModel: "gemini-2.5-flash",
+    defaultModel: "gemini-3.5-flash",
     compat: { schemaKeywords: geminiKeywords },
     families: [
       { ids: "gemma", reasoning: false, compat: { structuredOutput: "none" } },
@@ -101,6 +78,7 @@ export const vendors: readonly Vendor[] = [
     ],
   },
   {
+    // https://openrouter.ai/docs/guides/features/prompt-caching
     id: "openrouter",
     name: "OpenRouter",
     api: "openai-chat",
@@ -110,6 +88,7 @@ export const vendors: readonly Vendor[] = [
     compat: { thinkingFormat: "reasoning", structuredOutput: "no_tools", cacheKeyField: "session_id" },
   },
   {
+    // https://console.groq.com/docs/reasoning: of its models some take these efforts, some none, which is learned
     id: "groq",
     name: "Groq",
     api: "openai-chat",
@@ -120,16 +99,17 @@ export const vendors: readonly Vendor[] = [
     families: [{ ids: "llama|gemma|kimi|allam|compound", reasoning: false }],
   },
   {
+    // https://api-docs.deepseek.com/guides/thinking_mode: thinks unless told not to, and then may not be made to call
     id: "deepseek",
     name: "DeepSeek",
     api: "openai-chat",
     baseUrl: "https://api.deepseek.com",
     keyVariable: "DEEPSEEK_API_KEY",
-    defaultModel: "deepseek-chat",
-    compat: { thinkingFormat: "thinking", replayReasoning: true },
-    families: [{ ids: "reasoner", compat: { toolChoice: "auto" } }],
+    defaultModel: "deepseek-v4-flash",
+    compat: { thinkingFormat: "thinking", replayReasoning: true, toolChoice: "auto" },
   },
   {
+    // https://docs.mistral.ai/api
     id: "mistral",
     name: "Mistral",
     api: "openai-chat",
@@ -141,21 +121,23 @@ export const vendors: readonly Vendor[] = [
       thinkingFormat: "none",
       structuredOutput: "no_tools",
       cacheKeyField: "prompt_cache_key",
-      toolChoice: "required",
       callIdDigits: 9,
       assistantAfterTool: true,
+      prefill: "prefix",
     },
   },
   {
+    // https://docs.x.ai/developers/model-capabilities/text/reasoning
     id: "xai",
     name: "xAI",
     api: "openai-chat",
     baseUrl: "https://api.x.ai/v1",
     keyVariable: "XAI_API_KEY",
-    defaultModel: "grok-4",
-    compat: { thinkingFormat: "none", structuredOutput: "json_schema", cacheKeyHeader: "x-grok-conv-id" },
+    defaultModel: "grok-4.3",
+    compat: { plainEfforts: true, structuredOutput: "json_schema", cacheKeyHeader: "x-grok-conv-id" },
   },
   {
+    // https://docs.together.ai/docs/inference/chat/reasoning
     id: "together",
     name: "Together",
     api: "openai-chat",
@@ -164,6 +146,7 @@ export const vendors: readonly Vendor[] = [
     compat: { plainEfforts: true },
   },
   {
+    // https://docs.fireworks.ai/guides/reasoning
     id: "fireworks",
     name: "Fireworks",
     api: "openai-chat",
@@ -172,6 +155,7 @@ export const vendors: readonly Vendor[] = [
     compat: { structuredOutput: "no_tools", cacheKeyField: "prompt_cache_key", plainEfforts: true },
   },
   {
+    // https://inference-docs.cerebras.ai/capabilities/reasoning
     id: "cerebras",
     name: "Cerebras",
     api: "openai-chat",
@@ -182,9 +166,11 @@ export const vendors: readonly Vendor[] = [
       structuredOutput: "no_tools",
       schemaKeywords: cerebrasKeywords,
       plainEfforts: true,
+      cacheKeyField: "prompt_cache_key",
     },
   },
   {
+    // https://platform.kimi.ai/docs/api/chat
     id: "moonshot",
     name: "Moonshot",
     api: "openai-chat",
@@ -196,9 +182,11 @@ export const vendors: readonly Vendor[] = [
       structuredOutput: "no_tools",
       cacheKeyField: "prompt_cache_key",
       toolChoice: "auto",
+      prefill: "partial",
     },
   },
   {
+    // https://docs.z.ai/api-reference/llm/chat-completion
     id: "zai",
     name: "Z.AI",
     api: "openai-chat",
@@ -207,6 +195,7 @@ export const vendors: readonly Vendor[] = [
     compat: { thinkingFormat: "thinking" },
   },
   {
+    // https://www.alibabacloud.com/help/en/model-studio/deep-thinking
     id: "dashscope",
     name: "DashScope",
     api: "openai-chat",
@@ -219,13 +208,7 @@ export const vendors: readonly Vendor[] = [
     name: "Azure OpenAI",
     api: "openai-chat",
     keyVariable: "AZURE_OPENAI_API_KEY",
-    compat: {
-      maxTokensField: "max_completion_tokens",
-      systemRole: "developer",
-      keyHeader: "api-key",
-      structuredOutput: "json_schema",
-      cacheKeyField: "prompt_cache_key",
-    },
+    compat: { ...openai, keyHeader: "api-key" },
     families: openaiFamilies,
   },
   {
@@ -235,7 +218,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.githubcopilot.com",
     keyVariable: "COPILOT_TOKEN",
     compat: { thinkingFormat: "none" },
-    families: [{ ids: "claude", compat: { toolsForHistory: true } }],
+    families: [{ ids: "claude", compat: { toolsForHistory: true, prefill: "none" } }],
   },
   { id: "ollama", name: "Ollama", api: "openai-chat", baseUrl: "http://127.0.0.1:11434/v1", compat: local },
   { id: "lmstudio", name: "LM Studio", api: "openai-chat", baseUrl: "http://127.0.0.1:1234/v1", compat: local },

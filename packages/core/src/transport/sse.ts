@@ -13,7 +13,7 @@ export interface SseOptions {
    * The longest event, and the longest answer that is no stream, in UTF-16 units; what is longer is `stream_corrupt` (Q029). Default
    * 64 Mi: an answer with a large image in it, and no more than a process can hold.
    */
-  readonly maxEventLength?: number;
+  readonly maxEventLength?: number | undefined;
 }
 
 const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;

@@ -41,17 +41,17 @@ export function encodeMessages(messages: readonly Message[], model: Model, conti
       last.content.push(...turn.content);
     } else if (turn.results.length + turn.content.length > 0) turns.push(turn);
   }
-  if (!continued && turns[0]?.role === "assistant") turns.unshift(opening());
-  trimLast(turns.at(-1));
+  // The first turn must be the user's; a transcript that was cut or begins with a greeting has none.
+  if (!continued && turns[0]?.role === "assistant") turns.unshift(userTurn("(The conversation goes on.)"));
+  endTurns(turns, model);
   return turns.map(({ role, results, content }) => {
     if (results.length === 0) return { role, content };
     return { role, content: content.length === 0 ? results : [...results, ...content] };
   });
 }
 
-/** The first turn must be the user's; a transcript that was cut or begins with a greeting has none. */
-function opening(): Turn {
-  return { role: "user", results: [], content: [{ type: "text", text: "(The conversation goes on.)" }] };
+function userTurn(text: string): Turn {
+  return { role: "user", results: [], content: [{ type: "text", text }] };
 }
 
 function encodeTurn(message: ReplayMessage, whole: ReadonlySet<unknown>): Turn {
@@ -168,9 +168,11 @@ export function isThinking(block: WireBlock | undefined): boolean {
   return block?.type === "thinking" || block?.type === "redacted_thinking";
 }
 
-/** A last turn of the model's may not end in white space (Q172). */
-function trimLast(turn: Turn | undefined): void {
-  const block = turn?.content.at(-1);
-  if (turn?.role !== "assistant" || block?.type !== "text") return;
-  turn.content[turn.content.length - 1] = { ...block, text: (block.text as string).trimEnd() };
+/** A last turn of the model's that ends in text goes on: not behind white space (Q172), and not with every model (Q126, Q173). */
+function endTurns(turns: Turn[], { compat }: Model): void {
+  const { role, content } = turns.at(-1) ?? userTurn("");
+  const block = content.at(-1);
+  if (role !== "assistant" || block?.type !== "text") return;
+  if (compat?.prefill === "none") turns.push(userTurn("Go on."));
+  else content[content.length - 1] = { ...block, text: (block.text as string).trimEnd() };
 }

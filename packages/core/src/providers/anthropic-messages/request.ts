@@ -11,7 +11,8 @@ import {
 import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";
-import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
+import { joinUrl, wireHeaders } from "../endpoint.ts";
+import { assertSendable, wellFormed } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, isThinking, nameLimits, type WireBlock, type WireMessage } from "./messages.ts";
 import { encodeFormat } from "./output.ts";
@@ -37,7 +38,7 @@ export function encode(model: Model, context: Context, options: StreamOptions, c
     messages[messages.length - 1] = { ...last, content: last.content.filter((block) => !isThinking(block)) };
   }
   const temperature = thinks || model.compat?.noTemperature === true ? undefined : options.temperature; // Q113
-  const tools = encodeTools(model, context.tools ?? [], messages, options.toolChoice, thinks);
+  const tools = encodeTools(model, context.tools ?? [], messages, options, thinks);
   const output = supportsOutput(model, "tools" in tools) ? options.output : undefined;
   const format = output && encodeFormat(output, model);
   const userId = options.metadata?.user_id;
@@ -53,18 +54,9 @@ export function encode(model: Model, context: Context, options: StreamOptions, c
     ...(model.compat?.noStreaming !== true && { stream: true }),
   };
   markForCache(body, options.cacheRetention ?? "short");
-  const apiKey = options.apiKey?.trim() ?? "";
   return {
     url: joinUrl(model.baseUrl, "messages"),
-    headers: {
-      "content-type": "application/json",
-      accept: model.compat?.noStreaming === true ? "application/json" : "text/event-stream",
-      "accept-encoding": "identity", // compression buffers a stream (Q027)
-      "anthropic-version": "2023-06-01",
-      ...(apiKey !== "" && { "x-api-key": apiKey }),
-      ...model.headers,
-      ...options.headers,
-    },
+    headers: { "anthropic-version": "2023-06-01", ...wireHeaders(model, options, "x-api-key") },
     body,
   };
 }
@@ -98,21 +90,23 @@ function mayThink(messages: readonly WireMessage[]): boolean {
 }
 
 function encodeTools(
-  { compat }: Model,
+  model: Model,
   tools: readonly Tool[],
   messages: readonly WireMessage[],
-  choice: ToolChoice | undefined,
+  options: StreamOptions,
   thinks: boolean,
 ): Json {
   if (tools.length > 0) {
+    // A model that thinks may not be made to call (Q112).
+    const choice = allowedChoice(options, model, thinks ? "auto" : undefined);
     const names = toWireNames(tools, nameLimits.nameLength);
     return {
       tools: tools.map(({ name, description, parameters }, index) => ({
         name: names[index],
         ...(description !== "" && { description: wellFormed(description) }),
-        input_schema: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), compat?.schemaKeywords),
+        input_schema: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), model.compat?.schemaKeywords),
       })),
-      ...(choice !== undefined && { tool_choice: encodeToolChoice(allowedChoice(choice, compat), thinks) }),
+      ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
     };
   }
   // Servers refuse calls in the history of a request that declares no tools (Q111).
@@ -126,10 +120,8 @@ function encodeTools(
   };
 }
 
-/** A model that thinks may not be made to call (Q112). */
-function encodeToolChoice(choice: ToolChoice, thinks: boolean): Json {
+function encodeToolChoice(choice: ToolChoice): Json {
   if (choice === "auto" || choice === "none") return { type: choice };
-  if (thinks) return { type: "auto" };
   return choice === "required"
     ? { type: "any" }
     : { type: "tool", name: toWireName(choice.name, nameLimits.nameLength) };

@@ -110,7 +110,7 @@ function encodeCall(call: ToolCall, ids: Set<string>): Json {
 function encodeRaw(raw: unknown): Json[] {
   if (!isRecord(raw) || Object.keys(raw).length === 0) return [];
   if (Object.keys(raw).some((name) => /^function_?(?:call|response)$/i.test(name))) return [];
-  return [wellFormedValue(raw) as Json];
+  return [wellFormedValue(raw)];
 }
 
 function signed(thoughtSignature: string | undefined): Json {

@@ -2,7 +2,6 @@
 import type { Context, Tool } from "../../llm/message.ts";
 import {
   supportsOutput,
-  type Compat,
   type Model,
   type StreamOptions,
   type ThinkingLevel,
@@ -11,7 +10,8 @@ import {
 import { toJsonSchema, type JsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";
-import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
+import { joinUrl, wireHeaders } from "../endpoint.ts";
+import { assertSendable, wellFormed } from "../replay.ts";
 import { allowedChoice } from "../tool-names.ts";
 import { encodeContents, isGemini3 } from "./contents.ts";
 import type { Json } from "./fields.ts";
@@ -29,21 +29,13 @@ export function encode(model: Model, context: Context, options: StreamOptions, c
   assertSendable(contents); // what another server's blocks leave may be nothing
   const system = wellFormed(context.systemPrompt ?? "");
   const generationConfig = encodeConfig(model, options, (context.tools ?? []).length > 0);
-  const apiKey = options.apiKey?.trim() ?? "";
   return {
     url: urlOf(model),
-    headers: {
-      "content-type": "application/json",
-      accept: model.compat?.noStreaming === true ? "application/json" : "text/event-stream",
-      "accept-encoding": "identity", // compression buffers a stream (Q027)
-      ...(apiKey !== "" && { "x-goog-api-key": apiKey }),
-      ...model.headers,
-      ...options.headers,
-    },
+    headers: wireHeaders(model, options, "x-goog-api-key"),
     body: {
       ...(system.trim() !== "" && { systemInstruction: { parts: [{ text: system }] } }),
       contents,
-      ...encodeTools(context.tools ?? [], options.toolChoice, model.compat),
+      ...encodeTools(context.tools ?? [], options, model),
       ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
     },
   };
@@ -85,8 +77,9 @@ function encodeThinking(model: Model, { reasoning: level, thinkingBudgets }: Str
 }
 
 /** Calls in the history need no declaration here, so there are tools only if there are tools (Q111). */
-function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined, compat: Compat | undefined): Json {
+function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
   if (tools.length === 0) return {};
+  const choice = allowedChoice(options, model);
   const names = toGoogleNames(tools);
   const functionDeclarations = tools.map(({ name, description, parameters }, index) => {
     const schema = toJsonSchema(parameters, `tool "${name}"`);
@@ -94,14 +87,12 @@ function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined, com
       name: names[index],
       ...(description !== "" && { description: wellFormed(description) }),
       // `parameters` would take a part of JSON Schema only (Q115).
-      ...(!isEmpty(schema) && { parametersJsonSchema: adaptSchema(schema, compat?.schemaKeywords) }),
+      ...(!isEmpty(schema) && { parametersJsonSchema: adaptSchema(schema, model.compat?.schemaKeywords) }),
     };
   });
   return {
     tools: [{ functionDeclarations }],
-    ...(choice !== undefined && {
-      toolConfig: { functionCallingConfig: encodeToolChoice(allowedChoice(choice, compat)) },
-    }),
+    ...(choice !== undefined && { toolConfig: { functionCallingConfig: encodeToolChoice(choice) } }),
   };
 }
 

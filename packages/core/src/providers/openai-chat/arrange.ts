@@ -16,6 +16,12 @@ export function arrangeMessages(messages: readonly WireMessage[], compat: Compat
       wire.push({ role: "assistant", content: "I have the results." });
     wire.push(adapt(message, calls, compat));
   }
+  const last = wire.at(-1);
+  // An answer at the end is to be gone on with (Q126); here it is a copy.
+  if (compat.prefill !== undefined && last?.role === "assistant" && last.tool_calls === undefined) {
+    if (compat.prefill === "none") wire.push({ role: "user", content: "Go on." });
+    else last[compat.prefill] = true;
+  }
   return wire;
 }
 

@@ -4,24 +4,22 @@
  */
 import { asRecord, defined, list } from "../../json-value.ts";
 import type { Context } from "../../llm/message.ts";
-import {
-  supportsOutput,
-  type AssistantMessageEventStream,
-  type Compat,
-  type Model,
-  type StreamFn,
-  type StreamOptions,
-  type ThinkingLevel,
+import type {
+  AssistantMessageEventStream,
+  Compat,
+  Model,
+  StreamFn,
+  StreamOptions,
+  ThinkingLevel,
 } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
-import { adaptSchema } from "../adapt-schema.ts";
+import { adaptSchema, encodeOutput } from "../adapt-schema.ts";
 import type { Protocol, WireRequest } from "../protocol.ts";
 import { createStreamFn } from "../stream.ts";
-import { isStrictSchema } from "../strict-schema.ts";
-import { allowedChoice, toWireName } from "../tool-names.ts";
+import { allowedChoice } from "../tool-names.ts";
 import { arrangeMessages } from "./arrange.ts";
 import { createLearning } from "./learn.ts";
-import { nameLimits, type WireMessage } from "./messages.ts";
+import type { WireMessage } from "./messages.ts";
 import { fromOllama } from "./ollama.ts";
 import { encode as encodeReference } from "./request.ts";
 import { createTaggedReader } from "./tagged-reader.ts";
@@ -56,10 +54,11 @@ function encode(model: Model, context: Context, options: StreamOptions, continue
   const { url, headers, body } = encodeReference(
     model,
     adaptContext(context, compat),
-    adaptOptions(options, model),
+    adaptOptions(options, model, context),
     continued,
   );
   const messages = list(body.messages) as WireMessage[];
+  const format = encodeOutput(model, options, body.tools !== undefined);
   const key = cacheKeyOf(options);
   return {
     url,
@@ -69,7 +68,7 @@ function encode(model: Model, context: Context, options: StreamOptions, continue
       ...(compat.noStreaming === true && { stream: undefined, stream_options: undefined }),
       ...(compat.toolsForHistory === true && body.tools === undefined && historyTools(messages)),
       ...(compat.cacheKeyField !== undefined && key !== "" && { [compat.cacheKeyField]: key }),
-      response_format: encodeOutput(model, options, body.tools !== undefined),
+      response_format: format && { type: "json_schema", json_schema: format },
       messages: arrangeMessages(messages, compat),
     }),
   };
@@ -87,25 +86,19 @@ function adaptContext(context: Context, { schemaKeywords }: Compat): Context {
   return { ...context, tools };
 }
 
-function adaptOptions(options: StreamOptions, { compat, reasoning }: Model): StreamOptions {
+function adaptOptions(options: StreamOptions, model: Model, { tools = [] }: Context): StreamOptions {
   const { temperature: _, ...rest } = options;
   const { reasoning: effort } = options;
+  const { compat, reasoning } = model;
+  const toolChoice = tools.length > 0 ? allowedChoice(options, model) : undefined;
   const noTemperature = compat?.noTemperature === "thinking" && reasoning && effort !== undefined;
   const plain = compat?.plainEfforts === true && plainEfforts[effort ?? "low"];
   return {
     ...(noTemperature ? rest : options),
     ...(plain && { reasoning: plain }),
-    ...(options.toolChoice !== undefined && { toolChoice: allowedChoice(options.toolChoice, compat) }),
+    ...(toolChoice !== undefined && { toolChoice }),
     ...(compat?.noStreaming === true && { headers: { accept: "application/json", ...options.headers } }),
   };
-}
-
-/** An answer held to a schema, strictly where the schema qualifies (Q117). */
-function encodeOutput(model: Model, { output }: StreamOptions, withTools: boolean): unknown {
-  if (output === undefined || !supportsOutput(model, withTools)) return undefined;
-  const schema = adaptSchema(output.schema, model.compat?.schemaKeywords);
-  const name = toWireName(output.name ?? "answer", nameLimits.nameLength);
-  return { type: "json_schema", json_schema: { name, schema, strict: output.strict ?? isStrictSchema(schema) } };
 }
 
 /** The session as a key of the server's cache, which may stand in a header; OpenAI takes 64 characters. */

@@ -4,7 +4,8 @@ import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
-import { joinUrl, wellFormed } from "../replay.ts";
+import { joinUrl } from "../endpoint.ts";
+import { wellFormed, wellFormedValue } from "../replay.ts";
 import { toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, nameLimits, type WireMessage } from "./messages.ts";
 
@@ -46,7 +47,7 @@ function encodeTools(tools: readonly Tool[]): WireMessage[] {
     function: {
       name: names[index],
       description: wellFormed(description),
-      parameters: toJsonSchema(parameters, `tool "${name}"`),
+      parameters: wellFormedValue(toJsonSchema(parameters, `tool "${name}"`)),
     },
   }));
 }

@@ -1,11 +1,11 @@
 /** (model, context, options) as a Responses request that the server keeps nothing of: the transcript is the whole state. */
 import type { Context, Tool } from "../../llm/message.ts";
-import { supportsOutput, type Compat, type Model, type StreamOptions, type ToolChoice } from "../../llm/model.ts";
+import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
-import { adaptSchema } from "../adapt-schema.ts";
-import { assertSendable, joinUrl, wellFormed } from "../replay.ts";
-import { isStrictSchema } from "../strict-schema.ts";
+import { adaptSchema, encodeOutput } from "../adapt-schema.ts";
+import { joinUrl, wireHeaders } from "../endpoint.ts";
+import { assertSendable, wellFormed } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import { encodeInput, nameLimits } from "./input.ts";
 
@@ -18,18 +18,11 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
   const input = encodeInput(context.messages, model, options.extraBody?.store === true);
   assertSendable(input); // what another server's items leave may be nothing
   const instructions = wellFormed(context.systemPrompt ?? "");
-  const apiKey = options.apiKey?.trim() ?? "";
+  const format = encodeOutput(model, options, (context.tools ?? []).length > 0);
   const cacheKey = options.cacheRetention === "none" ? "" : wellFormed(options.sessionId ?? "");
   return {
     url: joinUrl(model.baseUrl, "responses"),
-    headers: {
-      "content-type": "application/json",
-      accept: model.compat?.noStreaming === true ? "application/json" : "text/event-stream",
-      "accept-encoding": "identity", // compression buffers a stream (Q027)
-      ...(apiKey !== "" && { authorization: `Bearer ${apiKey}` }),
-      ...model.headers,
-      ...options.headers,
-    },
+    headers: wireHeaders(model, options, "authorization", "Bearer "),
     body: {
       model: model.id,
       ...(instructions.trim() !== "" && { instructions }),
@@ -38,8 +31,8 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
       store: false,
       ...(options.maxTokens !== undefined && { max_output_tokens: options.maxTokens }),
       ...encodeReasoning(model, options),
-      ...encodeOutput(model, options, (context.tools ?? []).length > 0),
-      ...encodeTools(context.tools ?? [], options.toolChoice, model.compat),
+      ...(format && { text: { format: { type: "json_schema", ...format } } }),
+      ...encodeTools(context.tools ?? [], options, model),
       ...(options.metadata !== undefined && { metadata: options.metadata }),
       ...(cacheKey !== "" && { prompt_cache_key: cacheKey.slice(0, CACHE_KEY_LENGTH) }),
     },
@@ -57,27 +50,20 @@ function encodeReasoning(model: Model, { reasoning: effort, temperature }: Strea
   };
 }
 
-/** An answer held to a schema: strictly where the schema qualifies, which is said in any case (Q117). */
-function encodeOutput(model: Model, { output }: StreamOptions, withTools: boolean): Json {
-  if (output === undefined || !supportsOutput(model, withTools)) return {};
-  const schema = adaptSchema(output.schema, model.compat?.schemaKeywords);
-  const name = toWireName(output.name ?? "answer", nameLimits.nameLength);
-  return { text: { format: { type: "json_schema", name, schema, strict: output.strict ?? isStrictSchema(schema) } } };
-}
-
 /** Nothing of tools without tools (Q109, Q110); a schema is taken as strict unless that is denied (Q117). */
-function encodeTools(tools: readonly Tool[], choice: ToolChoice | undefined, compat: Compat | undefined): Json {
+function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
   if (tools.length === 0) return {};
+  const choice = allowedChoice(options, model);
   const names = toWireNames(tools, nameLimits.nameLength);
   return {
     tools: tools.map(({ name, description, parameters }, index) => ({
       type: "function",
       name: names[index],
       description: wellFormed(description),
-      parameters: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), compat?.schemaKeywords),
+      parameters: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), model.compat?.schemaKeywords),
       strict: false,
     })),
-    ...(choice !== undefined && { tool_choice: encodeToolChoice(allowedChoice(choice, compat)) }),
+    ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
   };
 }
 

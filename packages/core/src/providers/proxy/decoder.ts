@@ -33,11 +33,11 @@ export class ProxyDecoder {
   #atEnd = false;
   #ended = false;
 
-  constructor({ api, provider, id }: Model, { timestamp, attempt = 1 }: DecoderOptions) {
+  constructor({ api, provider, id }: Model, { timestamp, attempt = 1, maxEventLength }: DecoderOptions) {
     this.#origin = { api, provider, model: id, timestamp };
     this.#firstAttempt = attempt;
     this.#attempt = attempt;
-    this.#sse = new SseReader((data) => this.#data(data));
+    this.#sse = new SseReader((data) => this.#data(data), { maxEventLength });
   }
 
   /** The message so far; before the first event, what it would be. */

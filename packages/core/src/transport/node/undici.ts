@@ -106,9 +106,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     statusText = "",
   ): void {
     if (status < 200 || this.#end) return; // a hint before the response
-    const headers = new Headers();
-    for (const [name, value = []] of Object.entries(fields))
-      for (const one of [value].flat()) headers.append(name, one);
+    const headers: [string, string][] = [];
+    for (const name of Object.keys(fields)) {
+      const value = fields[name] ?? [];
+      if (typeof value === "string") headers.push([name, value]);
+      else for (const one of value) headers.push([name, one]);
+    }
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => void (this.#body = controller),
@@ -119,7 +122,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     );
     const isNull = [204, 205, 304].includes(status);
     try {
-      this.#resolve(new Response(isNull ? null : decoded(body, headers), { status, statusText, headers }));
+      this.#resolve(
+        new Response(isNull ? null : decoded(body, fields["content-encoding"]), { status, statusText, headers }),
+      );
     } catch (error) {
       this.#reject(new TypeError("fetch failed", { cause: error })); // a status that no response can have
       this.#leave();
@@ -190,8 +195,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function decoded(body: ReadableStream<Uint8Array>, headers: Headers): ReadableStream<Uint8Array> {
-  const encoding = headers.get("content-encoding")?.toLowerCase().replace("x-", "");
+function decoded(body: ReadableStream<Uint8Array>, said: unknown): ReadableStream<Uint8Array> {
+  const encoding = typeof said === "string" ? said.toLowerCase().replace("x-", "") : "";
   if (encoding !== "gzip" && encoding !== "deflate") return body;
   return body.pipeThrough(new DecompressionStream(encoding) as ReadableWritablePair<Uint8Array, Uint8Array>);
 }

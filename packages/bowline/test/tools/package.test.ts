@@ -1,0 +1,132 @@
+/** `bowline/tools` as a package: what docs/tools.md and docs/other-shapes.md show is type-checked and run as a user has it. */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { toJsonSchema } from "@bowline/core";
+import { createTools } from "bowline/tools";
+import { loopback, type Handler } from "../../../../test/support/loopback.ts";
+import { install, type Installed } from "./installed.ts";
+
+const root = join(import.meta.dirname, "../../../..");
+const page = readFileSync(join(root, "docs/tools.md"), "utf8");
+const shapes = readFileSync(join(root, "docs/other-shapes.md"), "utf8");
+const example = readFileSync(join(root, "examples/12-workspace-tools.ts"), "utf8");
+const blocksOf = (text: string): string[] => [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ""]) => code);
+const printedBy = (code: string): string | undefined => /\/\* Prints:\n(.*)\*\/\n$/s.exec(code)?.[1];
+
+/** Imports one entry and prints which files that loaded, as paths below `node_modules`. */
+const loader = `import { registerHooks } from "node:module";
+const loaded: string[] = [];
+registerHooks({
+  load(url, context, next) {
+    loaded.push(url);
+    return next(url, context);
+  },
+});
+await import("bowline/tools");
+console.log(JSON.stringify(loaded));
+`;
+
+/** The worker of the searches is a file of its own, which has to be there as built. */
+const searcher = `import { createTools } from "bowline/tools";
+const patterns = ["^import", "*.ts"];
+for (const [index, tool] of createTools({ root: ".", only: ["grep", "glob"] }).entries()) {
+  const { content } = await tool.execute("call", { pattern: patterns[index] });
+  console.log(content?.map((part) => (part.type === "text" ? part.text : part.type)).join());
+}
+`;
+
+/** What the Messages API answers to who asks for no stream. */
+const answer = (content: object[], stop_reason: string): Handler => {
+  const about = { id: "m", type: "message", role: "assistant", model: "claude-sonnet-4-5" };
+  return (response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ ...about, content, stop_reason, usage: { input_tokens: 5, output_tokens: 1 } }));
+  };
+};
+const use = (name: string, input: object): object => ({ type: "tool_use", id: `use_${name}`, name, input });
+
+describe("bowline/tools as a package", () => {
+  let installed: Installed;
+  const [first = "", options = ""] = blocksOf(page);
+  const codelet = blocksOf(shapes).find((code) => code.includes("bowline/tools")) ?? "";
+
+  before(async () => {
+    installed = await install();
+    installed.add("example", first);
+    installed.add("options", options);
+    installed.add("codelet", codelet);
+    installed.add("loader", loader);
+    installed.add("searcher", searcher);
+    writeFileSync(join(installed.path, "options/notes.txt"), "a colour\n");
+  });
+  after(() => installed[Symbol.dispose]());
+
+  it("has types that a strict program compiles with", async () => {
+    assert.equal(await installed.check(), "");
+  });
+
+  it("runs the example that docs/tools.md shows, which prints what it says", async () => {
+    assert.equal(first, example);
+    const { code, stdout, stderr } = await installed.run("example");
+    assert.equal(stdout, printedBy(example), stderr);
+    assert.equal(code, 0);
+  });
+
+  it("takes the options that docs/tools.md shows", async () => {
+    const { stdout, stderr } = await installed.run("options");
+    assert.equal(stdout, printedBy(options), stderr);
+  });
+
+  it("searches, with what it depends on for that and nothing else", async () => {
+    const { stdout, stderr } = await installed.run("searcher");
+    const hit = 'main.ts:1:import { createTools } from "bowline/tools";';
+    assert.equal(stdout, `${hit}\nmain.ts\n`, stderr);
+  });
+
+  it("shows all code of the page in these programs, and each tool with its arguments", () => {
+    assert.deepEqual(blocksOf(page), [first, options]);
+    const rows = [...page.matchAll(/^\| `([a-z]+)` +\| ((?:`\w+`(?:, )?)+) +\|/gm)].map(([, name, args = ""]) => [
+      name,
+      args.match(/\w+/g),
+    ]);
+    const tools = createTools({ root: "." }).map(({ name, parameters }) => {
+      const { properties = {} } = toJsonSchema(parameters, name) as { properties?: object };
+      return [name, Object.keys(properties)];
+    });
+    assert.deepEqual(rows, tools);
+  });
+
+  it("gives codelet's runner Read, Write and Bash, which a model then uses [C26]", async () => {
+    await using server = await loopback(
+      answer([use("Bash", { command: "ls | wc -l" })], "tool_use"),
+      answer([use("Write", { path: "count.txt", content: "1\n" }), use("Read", { path: "count.txt" })], "tool_use"),
+      answer([{ type: "text", text: "There was one." }], "end_turn"),
+    );
+    const { origin } = new URL(server.baseUrl);
+    const redirect = `const real = fetch; globalThis.fetch = (url, init) => real("${origin}" + new URL(url).pathname, init);`;
+    const args = ["--import", `data:text/javascript,${encodeURIComponent(redirect)}`];
+    const { stdout, stderr } = await installed.run("codelet", { args, env: { ANTHROPIC_API_KEY: "sk-test" } });
+    assert.match(stdout, /^\[ 'Read', 'Write', 'Bash' \] \[ \{ type: 'text', text: 'There was one\.' \} \]\n$/, stderr);
+    assert.equal(readFileSync(join(installed.path, "codelet/count.txt"), "utf8"), "1\n");
+    const bodies = server.requests.map(
+      ({ body }) => JSON.parse(body) as { tools: { name: string }[]; messages: unknown },
+    );
+    assert.deepEqual(
+      bodies[0]?.tools.map(({ name }) => name),
+      ["Read", "Write", "Bash"],
+    );
+    const said = JSON.stringify(bodies[2]?.messages);
+    for (const result of ['"1\\n"', '"Created count.txt (2 bytes)"']) assert.ok(said.includes(result), said);
+  });
+
+  it("loads the tools and the core, and nothing of the command, the gateway or the page", async () => {
+    const { stdout, stderr } = await installed.run("loader");
+    const loaded = (JSON.parse(stdout || "[]") as string[]).filter((url) => !url.startsWith("node:"));
+    const paths = loaded.map((url) => url.replace(/^.*\/node_modules\/(?=@?bowline)/, ""));
+    assert.ok(paths.includes("bowline/dist/tools/index.js"), stderr);
+    const others = paths.filter((path) => !/^(?:bowline\/dist\/tools|@bowline\/core\/dist)\//.test(path));
+    assert.deepEqual(others, []);
+  });
+});

@@ -1,0 +1,25 @@
+/** Where a request goes, and what it says of itself. */
+import type { Model, StreamOptions } from "../llm/model.ts";
+
+/** The base URL and a path, with one slash between; a query such as Azure's `api-version` stays last (Q135). */
+export function joinUrl(baseUrl: string, path: string): string {
+  return baseUrl.replace(/\/*(?=\?|$)/, `/${path}`);
+}
+
+/** Headers of the vendors' own wires. No key, no header for it (Q136); what the model and the caller set wins. */
+export function wireHeaders(
+  { headers, compat }: Model,
+  options: StreamOptions,
+  keyHeader: string,
+  scheme = "",
+): Record<string, string> {
+  const apiKey = options.apiKey?.trim();
+  return {
+    "content-type": "application/json",
+    accept: compat?.noStreaming === true ? "application/json" : "text/event-stream",
+    "accept-encoding": "identity", // compression buffers a stream (Q027)
+    ...(apiKey && { [keyHeader]: scheme + apiKey }),
+    ...headers,
+    ...options.headers,
+  };
+}
