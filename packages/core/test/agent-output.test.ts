@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Agent as AgentWithoutWire } from "../src/agent/index.ts";
 import { Agent, type AgentOptions, type AgentTool, type Compat } from "../src/index.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
-import { call, code, hello, texts, tool } from "./support.ts";
+import { call, code, hello, ManualClock, settle, texts, tool } from "./support.ts";
 
 const schema = z.object({ city: z.string(), degrees: z.number() });
 const json = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
@@ -69,6 +69,30 @@ describe("a run for an output, where the server holds answers to a schema", () =
     const run = await not.agent.prompt("Weather?", { output: schema });
     assert.deepEqual([run.reason, run.error?.code], ["error", "invalid_output"]);
   });
+
+  const checks: Record<string, { validate: () => never | Promise<never>; why: RegExp }> = {
+    "never answers": { validate: () => new Promise(() => {}), why: /took longer than 100 ms/ },
+    throws: {
+      validate: () => {
+        throw new Error("boom");
+      },
+      why: /boom/,
+    },
+  };
+  for (const [what, { validate, why }] of Object.entries(checks))
+    it(`ends with hook_failed when the check of a last answer ${what}`, async () => {
+      const clock = new ManualClock();
+      const options = { clock, hookTimeoutMs: 100, budget: { maxTurns: 1 } };
+      const { agent } = setUp("json_schema", [good], [], options);
+      const run = agent.prompt("Weather?", {
+        output: { "~standard": { ...schema["~standard"], validate } },
+      });
+      await clock.advance(100);
+      const { reason, error, output, messages } = await Promise.race([run, settle().then(() => assert.fail("hangs"))]);
+      assert.deepEqual([reason, error?.code, output, messages.length], ["error", "hook_failed", undefined, 2]);
+      assert.match(error?.message ?? "", why);
+      assert.deepEqual([clock.pending, agent.state.isStreaming], [0, false]);
+    });
 
   it("uses the tool where the server cannot do both tools and a schema", async () => {
     const alone = setUp("no_tools", [good]);

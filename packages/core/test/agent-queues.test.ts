@@ -2,11 +2,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
-import { agentLoop, type AgentEvent, type AgentLoopConfig, type AgentMessage } from "../src/agent/index.ts";
+import {
+  Agent as AgentWithoutWire,
+  agentLoop,
+  type AgentEvent,
+  type AgentLoopConfig,
+  type AgentMessage,
+} from "../src/agent/index.ts";
 import { Agent } from "../src/index.ts";
 import type { StandardSchema } from "../src/schema.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
-import { deferred, hello, ManualClock, rig, settle, texts } from "./support.ts";
+import { code, deferred, hello, ManualClock, rig, settle, texts } from "./support.ts";
 
 const late: AgentMessage = { role: "user", content: "Late", timestamp: 1 };
 
@@ -147,6 +153,32 @@ describe("an agent's queues", () => {
       assert.equal(agent.hasQueuedMessages(), false);
     });
   }
+
+  for (const width of [0, Number.NaN, -1])
+    for (const queue of ["steer", "followUp"] as const)
+      it(`lose nothing (${queue}) when a run is told on its way to run ${width} tools at a time: it ends with the error`, async () => {
+        const { agent, script } = rig(["One.", "Two."]);
+        agent.subscribe(({ type }) => {
+          if (type !== "turn_end") return;
+          agent[queue](late);
+          agent.maxParallelTools = width;
+        });
+        const { reason, error } = await agent.prompt("Hi");
+        assert.deepEqual([reason, error?.code, script.calls.length], ["error", "invalid_argument", 1]);
+        assert.deepEqual(texts(agent.state.messages), ["user: Hi", "assistant: One.", "user: Late"]);
+      });
+
+  it("keep what `continue` was about to take when there can be no run: without a stream function, or for what is no schema", async () => {
+    const { model, streamFn } = createScriptedModel(["One.", "Two."]);
+    const agent = new Agent({ initialState: { model }, streamFn });
+    await agent.prompt("Hi");
+    agent.followUp(late);
+    await assert.rejects(agent.continue({ output: { type: "string" } }), code("invalid_argument"));
+    const noDefault = new AgentWithoutWire({ initialState: { model, messages: agent.state.messages } });
+    noDefault.steer(late);
+    await assert.rejects(noDefault.continue(), code("invalid_argument"));
+    assert.deepEqual([agent.hasQueuedMessages(), noDefault.hasQueuedMessages()], [true, true]);
+  });
 
   it("do not get back what was cleared while a run without a budget was ending", async () => {
     const { agent } = rig(["One."]);

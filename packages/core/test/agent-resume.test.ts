@@ -106,10 +106,85 @@ describe("a run that is resumed", () => {
     const { agent, events } = setUp(await begun(4), noted, { budget: { maxTurns: 2 } });
     const run = await agent.resume({ runId: "old", turns: 1, usage: { totalTokens: 7 }, seq: 100 });
     assert.deepEqual([events[0]?.seq, run.reason, run.usage.totalTokens], [100, "done", 7]);
+  });
+
+  it("is done when its last answer used up the budget, and runs no call that such an answer left open", async () => {
+    const { agent, script } = setUp(await begun(5), noted, { budget: { maxTurns: 2 } });
+    assert.deepEqual([(await agent.resume({ runId: "old", turns: 2 })).reason, script.calls.length], ["done", 0]);
     const spent = setUp(await begun(3), noted, { budget: { maxTurns: 1 } });
-    const ended = await spent.agent.resume({ runId: "old", turns: 1 });
-    assert.equal(ended.reason, "budget");
+    assert.equal((await spent.agent.resume({ runId: "old", turns: 1 })).reason, "budget");
     assert.match(texts(spent.agent.state.messages).at(-1) ?? "", /toolResult: Not run: The run used its budget/);
+  });
+
+  it("ends where every recorded result of its last answer ended it, those in the transcript and those that are not", async () => {
+    const ends = (text: string, terminate: boolean): SettledCall => {
+      const end = settled(text, "finished");
+      return { ...end, result: { ...end.result, terminate } };
+    };
+    for (const count of [2, 3, 4]) {
+      for (const [a, b] of [
+        [true, true],
+        [true, false],
+        [false, true],
+      ] as const) {
+        const { agent, script, events } = setUp(await begun(count), noted, {
+          effects: memory(
+            (name) => (name === "tool:1:1" ? ends("A", a) : name === "tool:1:2" && ends("B", b)) || undefined,
+          ),
+        });
+        const { reason } = await agent.resume({ runId: "old", turns: 1 });
+        const what = `${count} messages, ${a}, ${b}`;
+        assert.deepEqual([reason, script.calls.length], ["done", a && b ? 0 : 1], what);
+        assert.deepEqual(texts(agent.state.messages).slice(2, 4), ["toolResult: A", "toolResult: B"], what);
+        const end = events.find(({ type }) => type === "turn_end");
+        assert.deepEqual(end?.type === "turn_end" && texts(end.toolResults), ["toolResult: A", "toolResult: B"], what);
+      }
+    }
+  });
+
+  it("asks `shouldStopAfterTurn` about a turn whose results were all there", async () => {
+    const asked: string[][] = [];
+    const { agent, script } = setUp(await begun(4), noted, {
+      shouldStopAfterTurn: ({ toolResults }) => asked.push(texts(toolResults)) > 0,
+    });
+    assert.equal((await agent.resume({ runId: "old", turns: 1 })).reason, "done");
+    assert.deepEqual([asked, script.calls.length], [[["toolResult: A", "toolResult: B"]], 0]);
+  });
+
+  it("ends with the error of an answer that failed, and not with one of the run before", async () => {
+    const { agent: failing } = rig([{ ...two, stopReason: "error" }], noted);
+    const { error } = await failing.prompt("Go");
+    const { messages } = failing.state;
+    assert.equal(messages.length, 4);
+    const { agent, script } = setUp([...messages], noted);
+    const end = await agent.resume({ runId: "old", turns: 1 });
+    assert.deepEqual([end.reason, end.error?.message, script.calls.length], ["error", error?.message, 0]);
+    const { agent: next, script: asked } = setUp([...messages], noted);
+    const { reason } = await next.resume({ runId: "new", turns: 0 });
+    assert.deepEqual([reason, asked.calls.length], ["done", 1]);
+  });
+
+  it("runs no call of which nobody can say whether it ran: each has a result, and the run ends with the failure", async () => {
+    ran.length = 0;
+    const lost = new BowlineError("storage_failed", "The disk is gone.");
+    const { agent, script } = setUp(await begun(2), noted, { effects: memory(() => Promise.reject(lost)) });
+    const { reason, error, tools } = await agent.resume({ runId: "old", turns: 1 });
+    assert.deepEqual([reason, error?.code, ran, script.calls.length], ["error", "storage_failed", [], 0]);
+    assert.deepEqual(
+      tools.map(({ outcome }) => outcome),
+      ["unknown", "unknown"],
+    );
+    assert.deepEqual(
+      texts(agent.state.messages).slice(2),
+      Array.from({ length: 2 }, () => "toolResult: Perhaps run: The disk is gone."),
+    );
+  });
+
+  it("with settings that cannot work leaves no call without a result", async () => {
+    const { agent } = setUp(await begun(3), noted, { maxParallelTools: 0 });
+    const { reason, error } = await agent.resume({ runId: "old", turns: 1 });
+    assert.deepEqual([reason, error?.code], ["error", "invalid_argument"]);
+    assert.match(texts(agent.state.messages).at(-1) ?? "", /toolResult: Not run: maxParallelTools must be/);
   });
 });
 

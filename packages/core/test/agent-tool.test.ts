@@ -42,6 +42,15 @@ describe("an agent as a tool", () => {
     assert.deepEqual([reason, turns, usage], ["done", 2, {}]);
   });
 
+  it("says that its answer was cut by a token limit: half an answer is none", async () => {
+    const { tool: research } = helper("research", [
+      { content: [{ type: "text", text: "Forty-" }], stopReason: "length" },
+    ]);
+    const { agent } = rig([ask("research", "What is it?"), "Hm."], [research]);
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: Forty-\n\n[Not finished: A limit cut the answer.]");
+  });
+
   it("shows its events to the caller's listeners under the caller's run, each run counting for itself", async () => {
     const { tool: research } = helper("research", ["Found."]);
     const { agent, events } = rig([ask("research", "Look"), "Done."], [research]);

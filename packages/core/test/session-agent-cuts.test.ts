@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import * as fc from "fast-check";
+import { messageText } from "../src/llm/message.ts";
 import { addUsage, type Usage } from "../src/llm/usage.ts";
 import {
   attachSession,
@@ -13,11 +14,12 @@ import {
   type Store,
 } from "../src/session/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
-import type { AgentMessage } from "../src/agent/index.ts";
+import type { AgentMessage, AgentTool } from "../src/agent/index.ts";
+import { scriptedToolCall } from "../src/testing/index.ts";
 import { assertAccepted, user } from "./context-rig.ts";
 import { entriesIn, newLife, newSession, PROMPT, sessionOf, type Life } from "./session-agent-rig.ts";
 import { temporaryFolder } from "./session-support.ts";
-import { texts } from "./support.ts";
+import { rig, texts, tool } from "./support.ts";
 
 /** The run that nothing interrupts: its entries, what was sent, what it said. */
 let whole: { entries: Entry[]; requests: string[][]; messages: string[]; usage: Usage };
@@ -60,7 +62,10 @@ async function goOn(store: Store, id: string, entries: readonly Entry[]): Promis
   assert.equal(result?.runId, isResumable ? run.runId : undefined);
   const isOver = run?.reason === "done";
   const end = isOver ? undefined : (result ?? (await life.agent.prompt(PROMPT)));
-  if (end !== undefined) assert.deepEqual([end.reason, end.turns], ["done", 3]);
+  if (end !== undefined) {
+    const said = end.message === undefined ? "" : messageText(end.message);
+    assert.deepEqual([end.reason, end.turns, said], ["done", 3, "Done."]);
+  }
   await session.close();
   return { life, run, entries: await entriesIn(store, id) };
 }
@@ -168,6 +173,33 @@ describe("a run that is cut behind any of its entries", () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it("asks the model nothing more when its tools ended it", async () => {
+    const ends = (name: string): AgentTool => ({
+      ...tool(name, () => ""),
+      replay: "safe",
+      execute: () => ({ content: [{ type: "text", text: name }], terminate: true }),
+    });
+    const tools = [ends("a"), ends("b")];
+    const calls = { content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] };
+    await using folder = await temporaryFolder();
+    const store = createJsonlStore(folder.path, { sync: "never" });
+    const { agent, script } = rig([calls], tools);
+    await using session = await newSession(store);
+    await attachSession(agent, session);
+    assert.equal((await agent.prompt(PROMPT)).reason, "done");
+    assert.equal(script.calls.length, 1);
+    const entries = await entriesIn(store, "s");
+    const answered = entries.findIndex((entry) => entry.type === "message" && entry.message.role === "assistant");
+    for (let length = answered + 1; length < entries.length; length++) {
+      await sessionOf(store, `cut ${length}`, entries.slice(0, length));
+      const next = rig([], tools);
+      const resumed = await resumeSession(store, `cut ${length}`, next.agent);
+      assert.deepEqual([resumed.result?.reason, next.script.calls.length], ["done", 0], `cut behind ${length}`);
+      assert.deepEqual(texts(next.agent.state.messages), texts(agent.state.messages));
+      await resumed.session.close();
+    }
   });
 
   it("numbers its events beyond all that were given out", async () => {

@@ -192,7 +192,8 @@ describe("a clock that is set back", () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path, { sync: "never" });
     const whole = newLife();
-    await attachSession(whole.agent, await newSession(store, "whole"));
+    await using kept = await newSession(store, "whole");
+    await attachSession(whole.agent, kept);
     await whole.agent.prompt(PROMPT);
     const entries = await entriesIn(store, "whole");
     await sessionOf(store, "s", entries.slice(0, 11));
@@ -220,7 +221,8 @@ describe("a torn end", () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path, { sync: "never" });
     const whole = newLife();
-    await attachSession(whole.agent, await newSession(store, "whole"));
+    await using kept = await newSession(store, "whole");
+    await attachSession(whole.agent, kept);
     await whole.agent.prompt(PROMPT);
     const path = join(folder.path, "s.jsonl");
     const entries = await entriesIn(store, "whole");

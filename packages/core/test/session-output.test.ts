@@ -74,8 +74,13 @@ for (const how of ["native", "tool"] as const) {
 }
 
 describe("a value that was accepted before the process ended", () => {
-  const cutBehind = async (store: Store, type: string, isIt: (entry: object) => boolean): Promise<void> => {
-    const { agent } = setUp(false, [call("a"), final(given), "Ended."]);
+  const cutBehind = async (
+    store: Store,
+    type: string,
+    isIt: (entry: object) => boolean,
+    answer = final(given),
+  ): Promise<void> => {
+    const { agent } = setUp(false, [call("a"), answer, "Ended."]);
     await attachSession(agent, await newSession(store));
     await agent.prompt("Where?", { output: schema });
     const whole = await entriesIn(store, "s");
@@ -84,17 +89,19 @@ describe("a value that was accepted before the process ended", () => {
     await sessionOf(store, "cut", whole.slice(0, at + 1));
   };
 
-  it("counts when its result is in the log and its message is not: the model is not asked again", async () => {
-    const store = createMemoryStore();
-    await cutBehind(store, "tool_result", (entry) => JSON.stringify(entry).includes("Accepted."));
-    const { agent, script } = setUp(false, []);
-    const { result } = await resumeSession(store, "cut", agent, { output: schema });
-    assert.deepEqual([result?.reason, result?.output, script.calls.length], ["done", value, 0]);
-  });
+  for (const type of ["tool_result", "message"])
+    it(`counts when its ${type} is in the log, and its run's end is not: the model is not asked again`, async () => {
+      const store = createMemoryStore();
+      await cutBehind(store, type, (entry) => JSON.stringify(entry).includes("Accepted."));
+      const { agent, script } = setUp(false, []);
+      const { result } = await resumeSession(store, "cut", agent, { output: schema });
+      assert.deepEqual([result?.reason, result?.output, script.calls.length], ["done", value, 0]);
+    });
 
-  it("counts when the model only talks behind it", async () => {
+  it("counts when the model only talks behind it, having called another tool with it", async () => {
     const store = createMemoryStore();
-    await cutBehind(store, "message", (entry) => JSON.stringify(entry).includes("Accepted."));
+    const both = { content: [scriptedToolCall("final_answer", given, "f"), scriptedToolCall("a", {}, "a")] };
+    await cutBehind(store, "message", (entry) => JSON.stringify(entry).includes("Accepted."), both);
     const { agent, script } = setUp(false, ["I said it."]);
     const { result } = await resumeSession(store, "cut", agent, { output: schema });
     assert.deepEqual([result?.reason, result?.output, script.calls.length], ["done", value, 1]);

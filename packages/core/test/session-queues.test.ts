@@ -58,7 +58,9 @@ describe("a message that is queued", () => {
     assert.equal(script.calls.length, 3);
     assert.deepEqual(await queuedIn(again), []);
     await again.close();
-    assert.equal((await next(store)).agent.hasQueuedMessages(), false);
+    const last = await next(store);
+    assert.equal(last.agent.hasQueuedMessages(), false);
+    await last.session.close();
   });
 
   it("that is not wanted any more does not come back", async () => {

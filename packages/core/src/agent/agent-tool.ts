@@ -52,7 +52,8 @@ export function createAgentTool({ createAgent, ...about }: AgentToolOptions): Ag
         if (stopped || text === "") {
           throw new BowlineError(error?.code ?? "empty_response", error?.message ?? "The agent gave no answer.");
         }
-        const note = error === undefined ? "" : `\n\n[Not finished: ${error.message}]`;
+        const why = error?.message ?? "A limit cut the answer.";
+        const note = reason === "done" ? "" : `\n\n[Not finished: ${why}]`;
         const details: AgentToolDetails = { runId, reason, turns, usage };
         return { ...textResult(text + note), details };
       } finally {

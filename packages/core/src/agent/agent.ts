@@ -183,17 +183,24 @@ export class Agent<TContext = unknown> {
     const steered = isAnswered ? this.#steering.take() : [];
     const prompts = isAnswered && steered.length === 0 ? this.#followUps.take() : steered;
     if (prompts.length === 0) assertContinuable(messages);
-    // What was taken here counts as the first poll, so that "one at a time" holds.
-    const run = await this.#run(prompts, { ...options, steeringTaken: steered.length > 0 });
-    // A run that had no budget to begin with has not heard them.
-    if (run.messages.length === 0) (steered.length > 0 ? this.#steering : this.#followUps).giveBack(prompts);
-    return run as RunResult<InferSchema<TSchema>>;
+    let run: RunResult | undefined;
+    try {
+      // What was taken here counts as the first poll, so that "one at a time" holds.
+      run = await this.#run(prompts, { ...options, steeringTaken: steered.length > 0 });
+      return run as RunResult<InferSchema<TSchema>>;
+    } finally {
+      // A run that could not begin, or had no budget to begin with, has not heard them.
+      if (!run?.messages.length) {
+        this.#steering.giveBack(prompts);
+        this.#followUps.giveBack(prompts);
+      }
+    }
   }
 
   /**
    * Goes on with a run that its process did not finish, from the transcript that was kept: open calls are run or answered as
-   * `effects.recorded` says, then the model is asked. A run for an output needs its schema again. Rejects with `invalid_state`
-   * during a run.
+   * `effects.recorded` says, then the model is asked, unless the turn had ended the run. A run for an output needs its schema again.
+   * Rejects with `invalid_state` during a run.
    */
   async resume<const TSchema>(
     run: InterruptedRun,
@@ -256,7 +263,7 @@ export class Agent<TContext = unknown> {
     return this.#steering.size + this.#followUps.size > 0;
   }
 
-  #run(prompts: AgentMessage[], { output, steeringTaken = false, resume }: RunChoices = {}): Promise<RunResult> {
+  #run(prompts: AgentMessage[], { output, steeringTaken, resume }: RunChoices): Promise<RunResult> {
     const { defaultStreamFn, outputRun } = this.constructor as typeof Agent;
     const { streamFn = defaultStreamFn } = this;
     const missing = streamFn === undefined ? "streamFn" : output !== undefined && !outputRun ? "outputRun" : undefined;
@@ -303,14 +310,11 @@ export class Agent<TContext = unknown> {
 
   #config(): AgentLoopConfig {
     const { model, thinkingLevel } = this.#state;
-    const settings: AgentSettings = Object.assign({}, this);
-    return {
-      convertToLlm: this.#toLlm,
-      ...settings,
+    return Object.assign({ convertToLlm: this.#toLlm }, this as AgentSettings, {
       model,
       toolContext: this.context,
       ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
-    };
+    });
   }
 
   /** Each listener hears of it after the one before. */

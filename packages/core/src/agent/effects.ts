@@ -30,7 +30,8 @@ export interface Effects {
   step<T>(name: string, fn: () => Promise<T>, about: StepAbout): Promise<T>;
   /**
    * What is known of a tool's step before it is asked about or begun: its result, or, for one that began and must not be repeated,
-   * a result that says so. Absent or undefined: nothing, it may run.
+   * a result that says so. Absent or undefined: nothing, it may run. Asked also about calls of a run's last answer whose results are
+   * in the transcript, which do not say whether they ended the run. One that rejects ends the run with its error.
    */
   recorded?(name: string): Promise<SettledCall | undefined> | SettledCall | undefined;
   /** Resolves when something outside (a person, another process) answers under this name. Rejects when `signal` fires. */

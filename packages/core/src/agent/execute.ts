@@ -4,11 +4,12 @@
  */
 import { errorText } from "../errors.ts";
 import { defined } from "../json-value.ts";
-import type { AssistantMessage, ToolCall, ToolResultMessage } from "../llm/message.ts";
+import { toolCallsOf, type AssistantMessage, type ToolCall, type ToolResultMessage } from "../llm/message.ts";
+import type { AgentMessage } from "./event.ts";
 import type { AfterToolCallResult } from "./hooks.ts";
 import { aboutCall, preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
-import { namesOf, notStarted, runTool, stepOf, type SettledCall } from "./run-tool.ts";
+import { failedCall, namesOf, runTool, stepOf, type SettledCall } from "./run-tool.ts";
 import { textResult } from "./define-tool.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 
@@ -18,26 +19,26 @@ export interface BatchResult {
   readonly terminate: boolean;
 }
 
-/** Runs the calls of a complete answer. */
-export async function executeToolCalls(
-  run: Run,
-  message: AssistantMessage,
-  calls: readonly ToolCall[],
-): Promise<BatchResult> {
-  const { tools: available = [] } = run.context;
-  const tools = new Map(available.map((tool) => [tool.name, tool]));
+/**
+ * Runs the calls of an answer, or says of each `why` it is not run. Those that an earlier life of the run has answered count with
+ * the rest.
+ */
+export async function executeToolCalls(run: Run, message: AssistantMessage, why?: string): Promise<BatchResult> {
+  const calls = openCalls(message, run.context.messages);
+  const tools = new Map(run.context.tools?.map((tool) => [tool.name, tool]));
   const isSequential =
+    why !== undefined ||
     run.config.toolExecution === "sequential" ||
     calls.some((call) => tools.get(call.name)?.executionMode === "sequential");
-  const toolResults: ToolResultMessage[] = [];
-  let terminate = true;
+  const toolResults = resultsOf(message, run.context.messages);
+  const ends = await Promise.all(toolResults.map(({ toolCallId: id }) => recorded(run, { id })));
   const finish = async (call: ToolCall, settled: SettledCall): Promise<void> => {
     toolResults.push(await addResult(run, call, settled));
-    terminate &&= settled.result.terminate === true;
+    ends.push(settled);
   };
   const waiting: (() => Promise<SettledCall>)[] = [];
   for (const call of calls) {
-    const start = await prepare(run, message, call, tools);
+    const start = await prepare(run, message, call, tools, why);
     if (isSequential) await finish(call, await start());
     else waiting.push(start);
   }
@@ -49,14 +50,17 @@ export async function executeToolCalls(
   const width = Math.min(waiting.length, run.config.maxParallelTools ?? Infinity);
   await Promise.all(Array.from({ length: width }, worker));
   for (const [index, end] of settled.entries()) await finish(calls[index] as ToolCall, end);
-  return { toolResults, terminate };
+  return { toolResults, terminate: ends.every((end) => end?.result.terminate === true) };
 }
 
-/** Answers calls that are not run, without execution events: nothing was executed. */
-export async function skipToolCalls(run: Run, calls: readonly ToolCall[], why: string): Promise<ToolResultMessage[]> {
-  const results: ToolResultMessage[] = [];
-  for (const call of calls) results.push(await addResult(run, call, (await recorded(run, call)) ?? notStarted(why)));
-  return results;
+/** The calls of the answer that have no result behind it. */
+export function openCalls(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolCall[] {
+  const answered = new Set(resultsOf(answer, messages).map(({ toolCallId }) => toolCallId));
+  return toolCallsOf(answer).filter(({ id }) => !answered.has(id));
+}
+
+function resultsOf(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolResultMessage[] {
+  return messages.slice(messages.lastIndexOf(answer)).filter((message) => message.role === "toolResult");
 }
 
 /** Preflight. Gives what executes the call, or, when it will not run, what gives the result; its end event is out by then. */
@@ -65,9 +69,10 @@ async function prepare(
   message: AssistantMessage,
   call: ToolCall,
   tools: ReadonlyMap<string, AgentTool>,
+  why?: string,
 ): Promise<() => Promise<SettledCall>> {
   let settled = await recorded(run, call);
-  const skipped = settled ? undefined : notToStart(run);
+  const skipped = settled ? undefined : notToStart(run, why);
   if (skipped) return async () => skipped;
   await run.emitter.emit({ type: "tool_execution_start", ...namesOf(call), args: call.arguments });
   try {
@@ -78,15 +83,19 @@ async function prepare(
       return async () => announceEnd(run, call, await execute());
     }
   } catch (error) {
-    settled = notStarted(errorText(error));
+    settled = failedCall(errorText(error));
   }
   const end = await announceEnd(run, call, settled);
   return async () => end;
 }
 
 /** What an earlier life of this run began is not asked about again, nor said not to have run. */
-async function recorded(run: Run, call: ToolCall): Promise<SettledCall | undefined> {
-  return run.effects.recorded?.(stepOf(run, call));
+async function recorded(run: Run, call: Pick<ToolCall, "id">): Promise<SettledCall | undefined> {
+  try {
+    return await run.effects.recorded?.(stepOf(run, call));
+  } catch (error) {
+    return failedCall(`Perhaps run: ${run.fail(error).message}`, "unknown");
+  }
 }
 
 /** `afterToolCall` replaces fields whole. */
@@ -94,8 +103,7 @@ async function after(run: Run, message: AssistantMessage, ready: Ready, settled:
   const { afterToolCall } = run.config;
   if (!afterToolCall) return settled;
   const { call, args } = ready;
-  const result = settled.result as AgentToolResult<object | undefined>;
-  const { isError: failed } = settled;
+  const { result, isError: failed } = settled as SettledCall & { readonly result: AgentToolResult<object | undefined> };
   try {
     const state = { ...aboutCall(run, message, call, args), result, isError: failed };
     const asked = afterToolCall(state, run.signal);
@@ -132,8 +140,9 @@ async function addResult(
 }
 
 /** Why a call is not to be started now: the run has to stop, or a person wants to be heard first. */
-function notToStart({ stop, config, effects }: Run): SettledCall | undefined {
-  if (stop !== undefined) return notStarted(`Not run: ${stop.message}`);
-  if (config.skipToolsOnSteering !== true || effects.hasQueued?.("steering") !== true) return undefined;
-  return notStarted("Not run: a new message from the user came first.");
+function notToStart({ stop, config, effects }: Run, why = stop && `Not run: ${stop.message}`): SettledCall | undefined {
+  if (why) return failedCall(why);
+  return config.skipToolsOnSteering && effects.hasQueued?.("steering")
+    ? failedCall("Not run: a new message from the user came first.")
+    : undefined;
 }

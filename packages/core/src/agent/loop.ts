@@ -4,12 +4,12 @@
  */
 import { BowlineError, toBowlineError, toErrorInfo, type ErrorCode } from "../errors.ts";
 import { defined } from "../json-value.ts";
-import { messageText, toolCallsOf, type AssistantMessage, type ToolCall } from "../llm/message.ts";
+import { messageText, type AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
 import { createMemoryEffects, type InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentMessage, RunEndReason } from "./event.ts";
-import { executeToolCalls, skipToolCalls } from "./execute.ts";
+import { executeToolCalls, openCalls } from "./execute.ts";
 import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
 import { callModel } from "./model-call.ts";
 import { createRun, type Run, type RunInput, type RunResult } from "./run.ts";
@@ -93,13 +93,8 @@ async function inboxOf(config: AgentLoopConfig, kind: InboxKind): Promise<readon
 export async function runLoop(prompts: readonly AgentMessage[], input: RunInput): Promise<RunResult> {
   const run = createRun(input);
   const { emitter, newMessages: messages } = run;
-  let cause: EndCause;
-  try {
-    await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
-    cause = await turns(run, prompts);
-  } catch (error) {
-    cause = run.stop ?? toBowlineError(error, "internal_error");
-  }
+  await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
+  const cause = await turns(run, prompts).catch((error) => run.stop ?? toBowlineError(error, "internal_error"));
   const { reason, error } = endOf(run, cause);
   run.isEnding = true;
   await emitter.emit({
@@ -136,23 +131,27 @@ const reasons: Partial<Record<ErrorCode, RunEndReason>> = { aborted: "aborted", 
 
 async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCause> {
   const { context, emitter } = run;
-  let answer = run.resume && unfinishedAnswer(context.messages);
-  const refusal = run.reserve();
-  if (refusal) {
-    if (answer) await skipToolCalls(run, openCalls(answer, context.messages), `Not run: ${refusal.message}`);
+  const { messages } = context;
+  // The last answer of a run that goes on, unless something came behind its turn: that turn goes on.
+  let answer = run.turns > 0 ? messages.findLast((message) => message.role === "assistant") : undefined;
+  const isOpen = answer !== undefined && openCalls(answer, messages).length > 0;
+  const last = messages.at(-1);
+  if (!isOpen && last !== answer && last?.role !== "toolResult") answer = undefined;
+  const refusal = run.configure() ?? run.reserve();
+  if (refusal && (isOpen || !answer)) {
+    if (answer) await executeToolCalls(run, answer, `Not run: ${refusal.message}`);
     return refusal;
   }
   let pending = prompts;
   let truncated = 0;
   let pauses = 0;
-  for (let first = true; ; first = false) {
-    run.configure();
+  for (;;) {
     await emitter.emit({ type: "turn_start" });
     for (const message of pending) await run.add(message);
     // Messages steered while idle go out with the first request, behind the results of calls that are open; a queue that fails
     // ends the run by the usual way.
-    if (first && !answer && !run.stop) {
-      const steered = await take(run, "steering").catch((error: BowlineError) => run.fail(error));
+    if (pending === prompts && !answer && !run.stop) {
+      const steered = await take(run, "steering").catch((error) => void run.fail(error));
       for (const message of steered ?? []) await run.add(message);
     }
 
@@ -160,13 +159,11 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
     run.settle(); // nothing, of an answer that was there
     answer = undefined;
     // The calls of a complete answer are run; those of a failed one are answered, so that history stays valid.
-    const calls = openCalls(message, context.messages);
-    const { toolResults, terminate } = isAnswer(message)
-      ? await executeToolCalls(run, message, calls)
-      : { toolResults: await skipToolCalls(run, calls, "Not run: the answer was not completed."), terminate: true };
+    const why = isAnswer(message) ? undefined : "Not run: the answer was not completed.";
+    const { toolResults, terminate } = await executeToolCalls(run, message, why);
     await emitter.emit({ type: "turn_end", message, toolResults });
 
-    if (!isAnswer(message)) return run.stop ?? errorOf(message);
+    if (why) return run.stop ?? errorOf(message);
     if (run.stop) return run.stop;
     truncated = message.stopReason === "length" ? truncated + 1 : 0;
     if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS)) return "length";
@@ -187,26 +184,13 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
       pending = await take(run, "followUp");
       if (pending.length === 0) return "done";
     }
-    if (run.stop) {
-      // Taken while the run was being stopped: in the transcript they are not lost.
+    const stop = run.stop ?? run.configure();
+    if (stop) {
+      // What was taken is not lost: it is in the transcript.
       for (const taken of pending) await run.add(taken);
-      return run.stop;
+      return stop;
     }
   }
-}
-
-/** The last answer, if it ends a transcript or has calls without a result: its turn goes on. */
-function unfinishedAnswer(messages: readonly AgentMessage[]): AssistantMessage | undefined {
-  const answer = messages.findLast((message) => message.role === "assistant");
-  return answer && (answer === messages.at(-1) || openCalls(answer, messages).length > 0) ? answer : undefined;
-}
-
-/** The calls of the answer that have no result behind it. */
-export function openCalls(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolCall[] {
-  const answered = new Set(
-    messages.slice(messages.lastIndexOf(answer)).map((message) => message.role === "toolResult" && message.toolCallId),
-  );
-  return toolCallsOf(answer).filter(({ id }) => !answered.has(id));
 }
 
 function errorOf(message: AssistantMessage): BowlineError {
@@ -232,7 +216,7 @@ async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]>
 }
 
 /** What a run that was cut short had said is better than the calls it still wanted to make. */
-function bestAnswer(messages: readonly AgentMessage[], reason: RunEndReason): AssistantMessage | undefined {
+export function bestAnswer(messages: readonly AgentMessage[], reason: RunEndReason): AssistantMessage | undefined {
   const answers = messages.filter((message) => message.role === "assistant");
   const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
   return said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);

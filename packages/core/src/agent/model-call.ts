@@ -16,8 +16,9 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
   let partial: AssistantMessage | undefined;
   let started = false;
   let isOver = false;
-  /** Listeners that are being waited for. */
+  /** Listeners that are being waited for, and since when. */
   let hearing: Promise<void> | undefined;
+  let since = 0;
   const message = await run.effects.step(`model:${turn}`, call, { kind: "model", turn });
   run.settle(message.usage); // before anybody is told, who may take long: others draw on the budget meanwhile
   await run.add(message, started);
@@ -46,8 +47,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
 
   async function consume(): Promise<AssistantMessage> {
     const { config, signal } = run;
-    const { model } = config;
-    const { transformContext, getApiKey } = config;
+    const { model, transformContext, getApiKey } = config;
     const transformed = transformContext
       ? await callHook("transformContext", () => transformContext(context.messages, signal, run.port))
       : undefined;
@@ -62,7 +62,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
       // The whole configuration, of which a stream function reads the stream options.
       const options: StreamOptions = { ...config, signal, ...(apiKey && { apiKey }) };
       // The hooks may have been waited for beyond an abort.
-      if (isOver || run.stop) throw run.stop ?? abortedRun();
+      if (run.stop) throw run.stop;
       // Nor may others who share the budget have used it up meanwhile.
       run.settle();
       const refusal = run.reserve();
@@ -71,25 +71,24 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
         const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
         for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
           for (const event of (Array.isArray(batch) ? batch : [batch]) as readonly AssistantMessageEvent[]) {
-            if (isOver) return failed(abortedRun());
+            if (isOver) throw abortedRun();
             const wait = hear(event);
             if (wait !== undefined) {
-              hearing = wait;
-              await wait;
+              since = clock.now();
+              await (hearing = wait);
               hearing = undefined;
             }
             if (event.type === "done") return event.message;
             if (event.type !== "error") continue;
-            const { attempt, error: answer } = event;
-            const { error } = answer;
+            const { error } = event.error;
             if (mayExpire && !started && error?.code === "authentication_failed") {
               const next = await askKey();
               if (next && next !== apiKey) {
-                await emitter.emit({ type: "request_retry", attempt, delayMs: 0, error });
+                await emitter.emit({ type: "request_retry", attempt: event.attempt, delayMs: 0, error });
                 return await ask(next, false);
               }
             }
-            return answer;
+            return event.error;
           }
         }
       } catch (error) {
@@ -110,23 +109,27 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     return emitter.update(event, partial);
   }
 
-  /** A stream function may ignore its signal: after the grace its call ends with what came. What listeners held up is told first. */
-  async function giveUp(): Promise<AssistantMessage> {
-    const end = clock.now() + graceOf(run);
+  /**
+   * A stream function may ignore its signal: after the grace its call ends with what came. What listeners held up is told first, if
+   * it takes no longer than they held it up, nor another grace.
+   */
+  async function giveUp(): Promise<never> {
+    const now = clock.now();
+    const end = now + Math.min(graceOf(run), now - since);
     while (clock.now() <= end) {
       if (hearing === undefined) break;
       await hearing;
       await sleep(clock, 0); // what is at hand is told meanwhile
     }
-    return failed(abortedRun());
+    throw abortedRun();
   }
 
   /** The message of a call that failed outside its stream: what came so far is kept. */
   function failed(error: BowlineError): AssistantMessage {
     const { model } = run.config;
-    const empty = emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
+    const said = partial ?? emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
     // A stream that was given up may go on writing to its message.
-    const content = (partial ?? empty).content.map((part) => ({ ...part }));
-    return { ...(partial ?? empty), content, ...failureOf(error) };
+    const content = said.content.map((part) => ({ ...part }));
+    return { ...said, content, ...failureOf(error) };
   }
 }

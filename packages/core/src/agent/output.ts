@@ -2,14 +2,14 @@
  * A run whose result is a value of a schema. Where the server holds its answer to a schema the answer's text is the value;
  * elsewhere the model gives it by a tool that ends the run. Either way it is checked, and sent back a bounded number of times.
  */
-import { BowlineError } from "../errors.ts";
+import { BowlineError, callHook } from "../errors.ts";
 import { parseJson } from "../json-value.ts";
 import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { supportsOutput } from "../llm/model.ts";
 import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
 import { systemClock } from "../clock.ts";
 import type { AgentContext } from "./hooks.ts";
-import type { RunInput, RunResult } from "./run.ts";
+import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput, type RunResult } from "./run.ts";
 import type { AgentTool } from "./tool.ts";
 
 /** The tool by which a model without native support gives its answer. */
@@ -74,8 +74,8 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
     },
     finish: async (result) => {
       const isDone = result.reason === "done";
-      const problem = found === undefined && (isDone || given !== undefined) ? await read() : undefined;
-      if (problem !== undefined && isDone) return { ...result, reason: "error", error: invalid(problem) };
+      const error = found === undefined && (isDone || given !== undefined) ? await readLate() : undefined;
+      if (error !== undefined && isDone) return { ...result, reason: "error", error };
       return found === undefined ? result : { ...result, output: found.value };
     },
   };
@@ -99,6 +99,24 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
     }
     found = { value: checked.value };
     return undefined;
+  }
+
+  /** The run is over, and nobody else is patient with a check that is not ours: it has the time of a hook. */
+  async function readLate(): Promise<BowlineError | undefined> {
+    const { clock = systemClock, hookTimeoutMs: limit = DEFAULT_HOOK_TIMEOUT_MS } = input.config();
+    let cancel = (): void => {};
+    const late = new Promise<never>((_, reject) => {
+      const fail = (): void => reject(new Error(`took longer than ${limit} ms`));
+      if (limit > 0) cancel = clock.setTimer(limit, fail);
+    });
+    try {
+      const problem = await callHook("Checking the output", () => Promise.race([read(), late]));
+      return problem === undefined ? undefined : invalid(problem);
+    } catch (error) {
+      return error as BowlineError;
+    } finally {
+      cancel();
+    }
   }
 
   /** Answers by the tool that did not fit were sent back already; they count. */

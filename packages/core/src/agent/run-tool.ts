@@ -1,5 +1,5 @@
 /** One execution of a tool, which always settles: by itself, by its time limit, or by an abort and the grace after it. */
-import { errorText, toBowlineError } from "../errors.ts";
+import { errorText } from "../errors.ts";
 import type { ToolCall } from "../llm/message.ts";
 import { textResult } from "./define-tool.ts";
 import type { ToolOutcome } from "./event.ts";
@@ -31,17 +31,16 @@ export async function runTool(
   try {
     return await run.effects.step(stepOf(run, call), execute, about);
   } catch (error) {
-    const failure = toBowlineError(error, "internal_error");
-    run.fail(failure);
-    return done ?? notStarted(`Not run: ${failure.message}`);
+    const { message } = run.fail(error);
+    return done ?? failedCall(`Not run: ${message}`);
   }
 }
 
-export function notStarted(why: string): SettledCall {
-  return { result: textResult(why), isError: true, outcome: "not_started", durationMs: 0 };
+export function failedCall(why: string, outcome: ToolOutcome = "not_started"): SettledCall {
+  return { result: textResult(why), isError: true, outcome, durationMs: 0 };
 }
 
-export function stepOf(run: Run, call: ToolCall): string {
+export function stepOf(run: Run, call: Pick<ToolCall, "id">): string {
   return `tool:${run.turns}:${call.id}`;
 }
 
@@ -76,7 +75,7 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
       const isError = result.isError === true;
       return { result, isError, outcome: isError ? "failed" : "finished" };
     } catch (error) {
-      return { result: textResult(errorText(error)), isError: true, outcome: signal.aborted ? "stopped" : "failed" };
+      return failedCall(errorText(error), signal.aborted ? "stopped" : "failed");
     }
   }
 
@@ -86,11 +85,8 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
       const stop = (why: string): void => {
         if (signal.aborted || settled) return;
         controller.abort(new Error(why));
-        const giveUp = (): void => {
-          const text = `${why} The tool was left running and may still take effect.`;
-          resolve({ result: textResult(text), isError: true, outcome: "left_running" });
-        };
-        releases.push(clock.setTimer(graceOf(run), giveUp));
+        const text = `${why} The tool was left running and may still take effect.`;
+        releases.push(clock.setTimer(graceOf(run), () => resolve(failedCall(text, "left_running"))));
       };
       releases.push(run.onAbort(() => stop("The run was aborted.")));
       const limit = tool.timeoutMs ?? config.toolTimeoutMs ?? 0;

@@ -1,6 +1,6 @@
 /** What one run is made of: the parts that the turn, the tools and the loop share. */
 import { onAbort, randomId, systemClock, type Clock } from "../clock.ts";
-import { BowlineError, callHook } from "../errors.ts";
+import { BowlineError, callHook, toBowlineError } from "../errors.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { addUsage, type Usage } from "../llm/usage.ts";
@@ -51,7 +51,7 @@ export interface RunInput {
   readonly resume?: InterruptedRun | undefined;
 }
 
-const DEFAULT_HOOK_TIMEOUT_MS = 60_000;
+export const DEFAULT_HOOK_TIMEOUT_MS = 60_000;
 const DEFAULT_ABORT_GRACE_MS = 1_000;
 
 /** One run's state. `signal` fires on the caller's abort, on the time budget and when a listener has failed. */
@@ -69,8 +69,8 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   turns: number;
   /** The last event is on its way. */
   isEnding: boolean;
-  /** Begins a turn with the configuration as it is now. */
-  configure(): void;
+  /** Takes the configuration as it is now for the next turn; gives what is wrong with it, if something is. */
+  configure(): BowlineError | undefined;
   /** Takes the next model call out of the budget; gives what is used up instead, if something is. */
   reserve(): BowlineError | undefined;
   /** Counts what the call that was reserved used; nothing when it was not made. */
@@ -90,8 +90,8 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   ): T | Promise<T>;
   /** Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its name. */
   hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T>;
-  /** Stops the run at its next safe point, as an error of this kind. */
-  fail(error: BowlineError): void;
+  /** Stops the run at its next safe point, as this error, which it gives back. */
+  fail(thrown: unknown): BowlineError;
   /** Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the caller's abort. */
   readonly stop: BowlineError | undefined;
   /** Adds a message, with its two events; with its end alone, if its start is out already. */
@@ -109,16 +109,18 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   const waiting = new Set<() => void>();
   let abortedAt = 0;
   const abort = (): void => {
-    if (!signal.aborted) abortedAt = clock.now();
+    if (signal.aborted) return;
+    abortedAt = clock.now();
     controller.abort();
     for (const listener of waiting) listener();
-    waiting.clear();
   };
   const release = onAbort(caller, abort);
   let failure: BowlineError | undefined;
-  const fail = (error: BowlineError): void => {
+  const fail = (thrown: unknown): BowlineError => {
+    const error = toBowlineError(thrown, "internal_error");
     failure ??= error;
     abort();
+    return error;
   };
   const emitter = createEmitter({
     runId: id,
@@ -172,8 +174,8 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     configure() {
       run.config = configure();
       const { maxParallelTools: width = 1 } = run.config;
-      if (!(width >= 1))
-        throw new BowlineError("invalid_argument", `maxParallelTools must be at least 1, not ${width}.`);
+      if (width >= 1) return undefined;
+      return new BowlineError("invalid_argument", `maxParallelTools must be at least 1, not ${width}.`);
     },
     reserve() {
       const error = exceededBudget(chain, last, clock.now());

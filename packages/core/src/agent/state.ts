@@ -52,9 +52,7 @@ export function createAgentState({
     model,
     thinkingLevel,
     isStreaming: false,
-    streamingMessage: undefined,
     pendingToolCalls: new Set(),
-    errorMessage: undefined,
     get tools() {
       return tools;
     },

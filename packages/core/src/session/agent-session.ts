@@ -5,6 +5,7 @@
 import type { Agent, PromptOptions } from "../agent/agent.ts";
 import type { Effects } from "../agent/effects.ts";
 import type { AgentEvent, AgentMessage } from "../agent/event.ts";
+import { bestAnswer } from "../agent/loop.ts";
 import type { InterruptedRun, RunResult } from "../agent/run.ts";
 import type { SettledCall } from "../agent/run-tool.ts";
 import { onAbort, systemClock } from "../clock.ts";
@@ -108,7 +109,11 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
       const { isAborted } = open;
       const running = agent.resume(interrupted, options);
       if (isAborted) agent.abort();
-      return running;
+      const result = await running;
+      // Its best answer may be one that was given before the process ended.
+      const answers = agent.state.messages.filter((message) => message.role === "assistant");
+      const message = bestAnswer(result.turns > 0 ? answers.slice(-result.turns) : [], result.reason);
+      return { ...result, ...defined({ message }) };
     },
     queued: queues.written,
     detach() {
