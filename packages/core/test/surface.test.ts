@@ -17,6 +17,7 @@ import * as proxy from "../src/providers/proxy/index.ts";
 import * as session from "../src/session/index.ts";
 import * as sessionNode from "../src/session/node/index.ts";
 import * as testing from "../src/testing/index.ts";
+import * as undici from "../src/transport/node/undici.ts";
 
 const names = (entry: object): string[] => Object.keys(entry).toSorted();
 
@@ -36,6 +37,7 @@ describe("the public surface", () => {
       "./session",
       "./session/node",
       "./testing",
+      "./undici",
       "./prices",
       "./compat/karl",
       "./compat/codelet",
@@ -139,6 +141,7 @@ describe("the public surface", () => {
       "summaryOf",
     ]);
     assert.deepEqual(names(sessionNode), ["createJsonlStore"]);
+    assert.deepEqual(names(undici), ["createUndiciFetch"]);
     assert.deepEqual(names(testing), [
       "checkChatRequest",
       "checkMessagesRequest",
