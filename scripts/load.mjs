@@ -1,4 +1,4 @@
-// npm run load: a thousand clients, and a hundred readers over HTTP, on two hundred runs at a time for a minute, beside a bare server
+// npm run load: a thousand clients, a hundred readers over HTTP, and slow ones of both kinds, on two hundred runs at a time for a minute, beside a bare server
 // of ws under the same load; exit 1 when one of them lost, repeated or missed anything. `-- --quick` is a tenth of it for seconds, `--json` prints all figures.
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -15,7 +15,7 @@ if (!(shape.seconds >= 1)) {
   process.exit(2);
 }
 const files = execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).trim();
-const needed = shape.sockets + shape.streams + shape.slow + 500;
+const needed = shape.sockets + shape.streams + shape.slow + 4 * shape.slowStreams + 500;
 if (files !== "unlimited" && Number(files) < needed) {
   console.error(
     `A process may have ${files} files open here, and the server needs ${needed}: run \`ulimit -n ${needed}\` first.`,
@@ -30,9 +30,9 @@ else print(report);
 process.exit(report.faults.length === 0 ? 0 : 1);
 
 function print({ gateway, bare, faults }) {
-  const { sockets, streams, slow, runs, deltas, paceMs, seconds } = shape;
+  const { sockets, streams, slow, slowStreams, runs, deltas, paceMs, seconds } = shape;
   console.log(
-    `${sockets} clients, ${streams} over HTTP and ${slow} slow ones, ${runs} runs at a time, each ${deltas} deltas, one in ${paceMs} ms; ${seconds} s\n`,
+    `${sockets} clients, ${streams} over HTTP, ${slow} slow ones and ${slowStreams} over HTTP, ${runs} runs at a time, each ${deltas} deltas, one in ${paceMs} ms; ${seconds} s\n`,
   );
   const ms = (value) => `${value.toFixed(1)} ms`;
   const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
@@ -70,6 +70,12 @@ function print({ gateway, bare, faults }) {
     ["runs to their end", gateway.runs, bare.runs, ""],
     ["deltas that were checked", gateway.deltas, bare.deltas, ""],
     ["slow readers cut off, back", `${gateway.slow.cutOff}, ${gateway.slow.back}`, `${bare.slow.cutOff}, 0`, ""],
+    [
+      "slow over HTTP: runs, left",
+      `${gateway.slowStreams.ended}, ${gateway.slowStreams.left}`,
+      `${bare.slowStreams.ended}, 0`,
+      "",
+    ],
     ["joined deltas, snapshots", `${gateway.slow.joined}, ${gateway.slow.snapshots}`, "", ""],
   ];
   const widths = rows[0].map((_, column) => Math.max(...rows.map((cells) => String(cells[column]).length)));

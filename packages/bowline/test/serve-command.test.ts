@@ -52,7 +52,7 @@ describe("bowline serve", () => {
     server.child.kill("SIGTERM");
     await server.end();
     assert.ok(!/a-secret-of-mine|another-secret/.test(server.said()), server.said());
-    assert.deepEqual(await readdir(join(home.path, "data", "gateway")).catch(() => []), []);
+    assert.deepEqual(await readdir(join(home.path, "data", "gateway")), ["running"], "there is no file of it");
   });
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -158,7 +158,26 @@ describe("bowline serve --json", () => {
 });
 
 describe("bowline serve that cannot start", () => {
-  const refusals: readonly [string, readonly string[], number, RegExp][] = [
+  const refusals: readonly [string, readonly string[], number, RegExp, Record<string, string>?][] = [
+    [
+      "a port in the environment that is none",
+      [],
+      1,
+      /^bowline: BOWLINE_PORT takes a number up to 65535, not "70000"\.\n$/,
+      { BOWLINE_PORT: "70000" },
+    ],
+    [
+      "a port that looks like an option",
+      ["--port", "-1"],
+      2,
+      /^bowline: Option '--port' argument is ambiguous\. See .*\n$/,
+    ],
+    [
+      "a name that is no address",
+      ["--host", "no-such-host.invalid", "--expose", "--port", "0"],
+      1,
+      /^bowline: no-such-host\.invalid is no address of this machine \((?:ENOTFOUND|EAI_AGAIN)\): name one with --host\.\n$/,
+    ],
     [
       "beyond this machine, unasked",
       ["--host", "0.0.0.0", "--port", "0"],
@@ -175,12 +194,12 @@ describe("bowline serve that cannot start", () => {
     ["an option that it has not", ["--nothing"], 2, /^bowline: .*--nothing.*\n$/],
     ["a word too many", ["now"], 2, /^bowline: bowline serve takes no "now"\..*\n$/],
   ];
-  for (const [what, args, code, line] of refusals) {
+  for (const [what, args, code, line, env = {}] of refusals) {
     it(`says in one line why not: ${what}`, async () => {
       await using home = await temporary();
       const ended = await bowline(["serve", ...args], {
         cwd: home.path,
-        env: { BOWLINE_HOME: join(home.path, "data") },
+        env: { BOWLINE_HOME: join(home.path, "data"), ...env },
       });
       assert.deepEqual([ended.code, ended.stdout], [code, ""], ended.stderr);
       assert.match(ended.stderr, line);
@@ -198,7 +217,8 @@ describe("bowline serve that cannot start", () => {
       env: { BOWLINE_HOME: join(home.path, "data") },
     });
     assert.deepEqual([ended.code, ended.stdout], [1, ""]);
-    assert.equal(ended.stderr, "bowline: The port is taken, perhaps by another bowline serve: name one with --port.\n");
+    const why = `bowline: Port ${port} is taken, perhaps by another bowline serve: name one with --port.\n`;
+    assert.equal(ended.stderr, why);
     assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), "other");
     other.close();
   });

@@ -4,6 +4,7 @@ import type {
   AgentOptions,
   AgentTool,
   Budget,
+  ErrorInfo,
   ImageContent,
   Model,
   RunEndReason,
@@ -13,7 +14,7 @@ import type {
 import type { AgentSession, AnyEntry, SessionHeader } from "@bowline/core/session";
 import type { Approver } from "./approve.ts";
 import { exitCode } from "./exit.ts";
-import { jsonReport, TextReport } from "./report.ts";
+import { advised, jsonReport, TextReport } from "./report.ts";
 import { oneLine, styleFor } from "./terminal.ts";
 
 /** What a run is to do. JSON-safe. */
@@ -61,6 +62,8 @@ export interface Performance {
   readonly json: boolean;
   /** Keeps the run, and may have one that has to be finished first. */
   readonly session?: AgentSession | undefined;
+  /** What a person can do about a failure; undefined where the failure says it all. */
+  readonly advise?: (error: ErrorInfo) => string | undefined;
 }
 
 /**
@@ -70,15 +73,17 @@ export interface Performance {
 export async function perform(
   agent: Agent,
   { task, images }: RunSetup,
-  { json, session }: Performance,
+  { json, session, advise }: Performance,
   { stdout, stderr, env }: NodeJS.Process,
 ): Promise<RunResult> {
   const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, styleFor(stderr, env));
   if (json && session !== undefined) stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
   agent.subscribe((event) => report.event(event));
   const tell = (result: RunResult): RunResult => {
-    report.result(result);
-    if (json && result.error !== undefined) stderr.write(`bowline: ${oneLine(result.error.message, 1000)}\n`);
+    const advice = result.error && advise?.(result.error);
+    report.result(result, advice);
+    if (json && result.error !== undefined)
+      stderr.write(`bowline: ${oneLine(advised(result.error.message, advice), 1200)}\n`);
     return result;
   };
   const resumed = await session?.resume();

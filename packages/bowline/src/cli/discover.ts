@@ -4,7 +4,9 @@ import { getModel, parseModelRef, vendors, type Model, type Vendor } from "@bowl
 import { isHttp, parseProfile, type Profile } from "../doctor/index.ts";
 import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer } from "../practice/index.ts";
-import { CommandError, UsageError } from "./exit.ts";
+import { createNetworkFetch } from "../network.ts";
+import { CommandError, explained, UsageError } from "./exit.ts";
+import { keyAdvice, type KeySource } from "./key-advice.ts";
 
 export interface Wanted {
   readonly model?: string;
@@ -19,6 +21,9 @@ export interface Wanted {
 export interface Discovered {
   readonly model: Model;
   readonly apiKey?: string;
+  /** Reaches its server. Absent for the practice model. */
+  readonly fetch?: typeof globalThis.fetch;
+  readonly keyFrom: KeySource;
   /** One line for a person: which model, and why. */
   readonly why: string;
   /** Releases what discovery started. */
@@ -33,6 +38,17 @@ const LOCAL_TIMEOUT_MS = 400;
 
 /** Throws `UsageError` for a reference or variable that names nothing, `CommandError` when a server cannot be asked. */
 export async function discoverModel(wanted: Wanted, env: Environment): Promise<Discovered> {
+  const fetch = await explained(() => createNetworkFetch(env));
+  const discovered = await find({ ...wanted, fetch }, env);
+  return discovered.model.provider === "practice" ? discovered : { ...discovered, fetch };
+}
+
+/** With what reaches servers. */
+interface Search extends Wanted {
+  readonly fetch: typeof globalThis.fetch;
+}
+
+async function find(wanted: Search, env: Environment): Promise<Discovered> {
   if (wanted.profile !== undefined) return byProfile(wanted.profile, wanted, env);
   const reference = wanted.model ?? set(env.BOWLINE_MODEL);
   if (reference === "practice" || reference === "practice/practice") return practice("asked for");
@@ -47,7 +63,7 @@ export async function discoverModel(wanted: Wanted, env: Environment): Promise<D
 }
 
 /** What the profile says, with what was named beside it. The model is the server's own id: `openai/x` is no vendor here. */
-async function byProfile(file: string, wanted: Wanted, env: Environment): Promise<Discovered> {
+async function byProfile(file: string, wanted: Search, env: Environment): Promise<Discovered> {
   let profile: Profile;
   try {
     profile = parseProfile(await readFile(file, "utf8"));
@@ -57,10 +73,10 @@ async function byProfile(file: string, wanted: Wanted, env: Environment): Promis
   }
   const baseUrl = wanted.baseUrl === undefined ? profile.baseUrl : checkedUrl(wanted.baseUrl);
   const model = getModel("custom", wanted.model ?? profile.model, { baseUrl, compat: profile.compat });
-  return found(model, keyOf(wanted.apiKeyEnv, wanted, env), `at ${baseUrl}, from ${file}`);
+  return found(model, keyOf(wanted.apiKeyEnv, wanted, env), `at ${baseUrl}, from ${file}`, wanted.apiKeyEnv);
 }
 
-async function named(reference: string, wanted: Wanted, env: Environment): Promise<Discovered> {
+async function named(reference: string, wanted: Search, env: Environment): Promise<Discovered> {
   const { provider, model } = usage(() => parseModelRef(reference));
   const vendor = vendors.find((row) => row.id === provider);
   if (vendor === undefined) {
@@ -74,26 +90,27 @@ async function named(reference: string, wanted: Wanted, env: Environment): Promi
     throw new UsageError(`${vendor.name} needs a key: set ${variable}, or name another variable with --api-key-env.`);
   }
   const origin = wanted.model === undefined ? "from BOWLINE_MODEL" : (wanted.origin ?? "from --model");
-  return found(getModel(provider, model), apiKey, origin);
+  return found(getModel(provider, model), apiKey, origin, variable);
 }
 
 /** A server of the user's own. Its protocol is the named vendor's, else openai-chat; without a model its first is taken. */
 async function atBaseUrl(
   baseUrl: string,
   reference: string | undefined,
-  wanted: Wanted,
+  wanted: Search,
   env: Environment,
 ): Promise<Discovered> {
   checkedUrl(baseUrl);
   const vendor = vendors.find((row) => reference?.startsWith(`${row.id}/`) === true);
-  const apiKey = keyOf(wanted.apiKeyEnv ?? vendor?.keyVariable, wanted, env);
+  const variable = wanted.apiKeyEnv ?? vendor?.keyVariable;
+  const apiKey = keyOf(variable, wanted, env);
   const id =
     reference === undefined
-      ? await firstModel(baseUrl, apiKey)
+      ? await firstModel(wanted, baseUrl, apiKey, variable)
       : vendor === undefined
         ? reference
         : parseModelRef(reference).model;
-  return found(getModel(vendor?.id ?? "custom", id, { baseUrl }), apiKey, `at ${baseUrl}`);
+  return found(getModel(vendor?.id ?? "custom", id, { baseUrl }), apiKey, `at ${baseUrl}`, variable);
 }
 
 function checkedUrl(baseUrl: string): string {
@@ -101,13 +118,13 @@ function checkedUrl(baseUrl: string): string {
   throw new UsageError(`--base-url takes an http or https address, not ${JSON.stringify(baseUrl)}.`);
 }
 
-async function byKey(wanted: Wanted, env: Environment): Promise<Discovered | undefined> {
+async function byKey(wanted: Search, env: Environment): Promise<Discovered | undefined> {
   for (const { id: provider, keyVariable, baseUrl, defaultModel } of vendors) {
     if (keyVariable === undefined || baseUrl === undefined) continue;
     const apiKey = set(env[keyVariable]);
     if (apiKey === undefined) continue;
-    const id = defaultModel ?? (await firstModel(baseUrl, apiKey));
-    return found(getModel(provider, id), apiKey, `${keyVariable} is set`);
+    const id = defaultModel ?? (await firstModel(wanted, baseUrl, apiKey, keyVariable));
+    return found(getModel(provider, id), apiKey, `${keyVariable} is set`, keyVariable);
   }
   if (wanted.apiKeyEnv !== undefined)
     throw new UsageError("--api-key-env needs --model or --base-url, to know whose key it is.");
@@ -133,12 +150,22 @@ async function localModel({ baseUrl = "" }: Vendor): Promise<string | undefined>
   }
 }
 
-async function firstModel(baseUrl: string, apiKey: string | undefined): Promise<string> {
+async function firstModel(
+  { fetch }: Search,
+  baseUrl: string,
+  apiKey: string | undefined,
+  variable: string | undefined,
+): Promise<string> {
   let models: string[];
   try {
-    models = await listModels(baseUrl, apiKey, LIST_TIMEOUT_MS);
+    models = await listModels(baseUrl, apiKey, LIST_TIMEOUT_MS, fetch);
   } catch (error) {
     const { cause, message } = error as Error & { cause?: { code?: string } };
+    if (/^HTTP 40[13]$/.test(message)) {
+      const what = apiKey === undefined ? "wants a key" : "refused the key";
+      const advice = keyAdvice({ ...sourceOf(variable, apiKey), baseUrl });
+      throw new CommandError(`The server at ${baseUrl} ${what} (${message} for the model list). ${advice}`);
+    }
     throw new CommandError(
       `Could not list the models at ${baseUrl} (${cause?.code ?? message}): name one with --model.`,
     );
@@ -148,7 +175,12 @@ async function firstModel(baseUrl: string, apiKey: string | undefined): Promise<
   return first;
 }
 
-async function listModels(baseUrl: string, apiKey: string | undefined, timeoutMs: number): Promise<string[]> {
+async function listModels(
+  baseUrl: string,
+  apiKey: string | undefined,
+  timeoutMs: number,
+  fetch = globalThis.fetch,
+): Promise<string[]> {
   const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
     headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
     signal: AbortSignal.timeout(timeoutMs),
@@ -168,23 +200,29 @@ async function practice(why: string): Promise<Discovered> {
   });
   return {
     model,
+    keyFrom: { isSet: false },
     why: `practice model, which is no LLM (${why}); for a real one set a key such as ANTHROPIC_API_KEY, or start Ollama`,
     close: () => server.close(),
   };
 }
 
-function found(known: Model, apiKey: string | undefined, why: string): Discovered {
+function found(known: Model, apiKey: string | undefined, why: string, variable?: string): Discovered {
   const model = withPrices(known);
   return {
     model,
+    keyFrom: { ...sourceOf(variable, apiKey), baseUrl: model.baseUrl },
     why: `${model.provider}/${model.id} (${why})`,
     close: async () => {},
     ...(apiKey !== undefined && { apiKey }),
   };
 }
 
+function sourceOf(variable: string | undefined, apiKey: string | undefined): KeySource {
+  return { isSet: apiKey !== undefined, ...(variable !== undefined && { variable }) };
+}
+
 /** The key in a variable. One that was named by the user must be there. */
-function keyOf(variable: string | undefined, wanted: Wanted, env: Environment): string | undefined {
+function keyOf(variable: string | undefined, wanted: Search, env: Environment): string | undefined {
   if (variable === undefined) return undefined;
   const key = set(env[variable]);
   if (key === undefined && variable === wanted.apiKeyEnv)

@@ -1,9 +1,11 @@
 /** `bowline doctor`: what a model server can do, and a profile to work with it. */
 import { writeFile } from "node:fs/promises";
 import { examine, isUsable, reportText, type DoctorResult } from "../doctor/index.ts";
+import { createNetworkFetch } from "../network.ts";
 import { parseDoctorOptions, type DoctorOptions } from "./doctor-options.ts";
-import { CommandError, exitCode, UsageError } from "./exit.ts";
+import { CommandError, exitCode, explained, UsageError } from "./exit.ts";
 import { doctorHelp } from "./help.ts";
+import { keyAdvice, type KeySource } from "./key-advice.ts";
 import { oneLine, styleFor } from "./terminal.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
@@ -19,6 +21,7 @@ export async function doctor(args: readonly string[], host: NodeJS.Process): Pro
   if (options.json) stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
   else stdout.write(reportText(result, styleFor(stdout, env), written));
   if (options.write !== undefined && written === undefined) host.stderr.write("bowline: no profile was written\n");
+  if (wantsKey(result)) host.stderr.write(`bowline: ${keyAdvice(keySourceOf(options))}\n`);
   if (result.verdict.kind === "stopped") return exitCode.aborted;
   return isUsable(result) ? exitCode.done : exitCode.failed;
 }
@@ -30,6 +33,7 @@ async function examined(
   host: NodeJS.Process,
 ): Promise<DoctorResult> {
   const { stderr, env } = host;
+  const fetch = await explained(() => createNetworkFetch(env));
   const controller = new AbortController();
   const interrupt = (): void => {
     if (controller.signal.aborted) host.exit(exitCode.aborted);
@@ -44,6 +48,7 @@ async function examined(
     return await examine({
       baseUrl,
       timeoutMs,
+      fetch,
       signal: controller.signal,
       ...(model !== undefined && { model }),
       ...(apiKey !== undefined && { apiKey }),
@@ -65,6 +70,15 @@ async function writeProfile(file: string, { profile }: DoctorResult): Promise<st
     const { code, message } = error as NodeJS.ErrnoException;
     throw new CommandError(`--write ${oneLine(file, 300)}: cannot be written (${code ?? message}).`);
   }
+}
+
+function wantsKey({ findings }: DoctorResult): boolean {
+  return findings.some(({ blocks, says }) => blocks === "use" && /\bHTTP 40[13]\b/.test(says));
+}
+
+/** A key that was named is there: else nothing would have been asked. */
+function keySourceOf({ apiKeyEnv, baseUrl }: DoctorOptions): KeySource {
+  return apiKeyEnv === undefined ? { isSet: false, baseUrl } : { isSet: true, variable: apiKeyEnv };
 }
 
 function keyOf({ apiKeyEnv }: DoctorOptions, env: NodeJS.ProcessEnv): string | undefined {

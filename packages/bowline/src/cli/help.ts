@@ -45,6 +45,8 @@ ${listed("a key in the environment:", keyVariables())}
 ${listed("a model server on this machine:", localServers())}
   the practice model: no LLM, a small planner that needs no key; BOWLINE_DISCOVERY=off goes straight to it
 
+Servers are reached by the proxies of HTTP_PROXY and HTTPS_PROXY, except those in NO_PROXY and on this machine.
+
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted
 `;
 }

@@ -144,7 +144,7 @@ export function parseByTable(
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     // node:util explains at length how to pass a leading dash; the first sentence is what a user needs.
-    throw new UsageError(`${(error as Error).message.split(/\. |\n/)[0]}. See bowline ${command} --help.`);
+    throw new UsageError(`${(error as Error).message.split(/\.\s|\n/)[0]}. See bowline ${command} --help.`);
   }
 }
 

@@ -4,8 +4,8 @@ import { oneLine, printable, type Output, type Style } from "./terminal.ts";
 
 export interface Report {
   event(event: AgentEvent): void;
-  /** The last words. */
-  result(result: RunResult): void;
+  /** The last words. `advice` is what a person can do about a failure. */
+  result(result: RunResult, advice?: string): void;
 }
 
 /** The event log, one JSON object a line; nothing else on standard output. */
@@ -90,13 +90,13 @@ export class TextReport implements Report {
     }
   }
 
-  result(result: RunResult): void {
+  result(result: RunResult, advice?: string): void {
     this.#waiting.stop();
     this.#breakLine();
     const answer = result.message === undefined ? "" : messageText(result.message);
     if (this.#stdout.isTTY !== true && answer !== "")
       this.#stdout.write(answer.endsWith("\n") ? answer : `${answer}\n`);
-    if (result.reason !== "done") this.#line(this.#style.red(`bowline: ${endOf(result)}`));
+    if (result.reason !== "done") this.#line(this.#style.red(`bowline: ${endOf(result, advice)}`));
     const { dim } = this.#style;
     this.#line(
       dim(
@@ -180,9 +180,15 @@ function printableKeepingStyle(line: string): string {
     .join("");
 }
 
-function endOf({ reason, error }: RunResult): string {
+function endOf({ reason, error }: RunResult, advice: string | undefined): string {
   if (reason === "length") return "the answer was cut by the model's token limit";
-  return oneLine(error?.message ?? reason, 1000);
+  return oneLine(advised(error?.message ?? reason, advice), 1200);
+}
+
+/** What went wrong, and what can be done about it. */
+export function advised(message: string, advice: string | undefined): string {
+  if (advice === undefined) return message;
+  return `${message.slice(0, 900)}${/[.!?]$/.test(message) ? "" : "."} ${advice}`;
 }
 
 function usageText({ input, output, cacheRead, cost }: Usage): string {

@@ -1,14 +1,15 @@
 /** `bowline run`: one task, done by an agent in the current directory. */
 import { access, constants } from "node:fs/promises";
-import type { Budget, ImageContent, Model, RunResult } from "@bowline/core";
+import type { Budget, ErrorInfo, ImageContent, Model, RunResult } from "@bowline/core";
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
 import { recordRun } from "../record/record-run.ts";
 import { createTools } from "../tools/index.ts";
 import { createAgent, exitCodes, perform, type RunPorts, type RunSetup, type SessionContent } from "./agent.ts";
 import { createApprover } from "./approve.ts";
-import { discoverModel } from "./discover.ts";
+import { discoverModel, type Discovered } from "./discover.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { runHelp } from "./help.ts";
+import { isAboutKey, keyAdvice } from "./key-advice.ts";
 import { onSignal } from "./on-signal.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
@@ -54,14 +55,15 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     const before = options.record === undefined || session === undefined ? undefined : await contentOf(session);
     const setup = setupOf(options, job, found.model, before);
     const abort = (): void => (recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort()));
-    const ports = portsOf(options, directory, found.apiKey, host, abort);
+    const ports = portsOf(options, directory, found, host, abort);
     const recorder = options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
     const attached = session && (await attachSession(agent, session));
     if (keeping.interrupted !== undefined) stderr.write(`bowline: ${whereItStood(keeping.interrupted)}\n`);
-    const work = (): Promise<RunResult> =>
-      untilInterrupted(abort, host, () => perform(agent, setup, { json: options.json, session: attached }, host));
+    const advise = (error: ErrorInfo): string | undefined => (isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined);
+    const shown = { json: options.json, session: attached, advise };
+    const work = (): Promise<RunResult> => untilInterrupted(abort, host, () => perform(agent, setup, shown, host));
     const result = await (recorder === undefined ? work() : kept(recorder, options.record ?? "", host, work));
     return exitCodes[result.reason];
   } finally {
@@ -102,7 +104,7 @@ function assertSomethingToDo(task: string, { images, keep }: RunOptions, { inter
 function portsOf(
   { yes }: RunOptions,
   directory: string,
-  apiKey: string | undefined,
+  { apiKey, fetch }: Discovered,
   { stdin, stderr, env }: NodeJS.Process,
   onInterrupt: () => void,
 ): RunPorts {
@@ -115,6 +117,7 @@ function portsOf(
       ...(stdin.isTTY && stderr.isTTY && { terminal: { input: stdin, output: stderr } }),
     }),
     ...(apiKey !== undefined && { apiKey }),
+    ...(fetch !== undefined && { fetch }),
   };
 }
 

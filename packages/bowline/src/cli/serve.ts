@@ -33,11 +33,31 @@ async function start(options: ServeOptions): ReturnType<typeof startServing> {
   try {
     return await explained(() => startServing(options));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE")
-      throw new CommandError("The port is taken, perhaps by another bowline serve: name one with --port.");
-    if (code === "EACCES" || code === "EADDRNOTAVAIL") throw new CommandError(oneLine(message, 500), { cause: error });
-    throw error;
+    const why = whyNot(error as ListenError);
+    if (why === undefined) throw error;
+    throw new CommandError(oneLine(why, 500), { cause: error });
+  }
+}
+
+interface ListenError extends NodeJS.ErrnoException {
+  readonly port?: number;
+  readonly address?: string;
+  readonly hostname?: string;
+}
+
+/** Undefined for what is no refusal to listen. */
+function whyNot({ code = "", port, address, hostname }: ListenError): string | undefined {
+  switch (code) {
+    case "EADDRINUSE":
+      return `Port ${port} is taken, perhaps by another bowline serve: name one with --port.`;
+    case "EACCES":
+      return `Port ${port} is not for this user (EACCES): name one above 1023 with --port.`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `${address ?? hostname} is no address of this machine (${code}): name one with --host.`;
+    default:
+      return undefined;
   }
 }
 

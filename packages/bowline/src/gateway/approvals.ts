@@ -22,6 +22,8 @@ interface Open {
   readonly args: unknown;
   readonly agent: Agent;
   isAnswered: boolean;
+  /** Who waits for its answer to be in the run's log. */
+  onSettled: (how: string) => void;
 }
 
 /** Answered ones, so that a second answer is told so. */
@@ -70,11 +72,12 @@ export class Approvals {
           ...(pattern !== undefined && this.#filter.text(pattern) === pattern && { pattern }),
           ...(expiresAt !== undefined && { expiresAt }),
         };
-        this.#open.set(approvalId, { shown, args, agent, isAnswered: false });
+        this.#open.set(approvalId, { shown, args, agent, isAnswered: false, onSettled: () => {} });
         log.append("exec.approval_request", shown);
       } else if (event.type === "approval_answer") {
         const { approvalId, decision, by, reason } = event;
-        this.#settle(approvalId, decision);
+        // A run whose process ends keeps nothing more: it is asked again.
+        this.#settle(approvalId, log.isStopped ? "expired" : decision);
         log.append("exec.approval_resolved", {
           approvalId,
           decision,
@@ -90,7 +93,10 @@ export class Approvals {
     for (const [id, { shown }] of this.#open) if (shown.runId === runId) this.#settle(id, "expired");
   }
 
-  /** Throws `not_found`, `conflict` when it is answered already, and `bad_params` for a pattern that does not cover the call. */
+  /**
+   * Resolves when the run's log has the answer, so that it holds after a crash. Throws `not_found`, `conflict` when it is answered
+   * already or nobody waits for it any more, and `bad_params` for a pattern that does not cover the call.
+   */
   async resolve(approvalId: string, { decision, pattern, reason, by }: Answer): Promise<void> {
     const open = this.#open.get(approvalId);
     const settled = this.#settled.get(approvalId);
@@ -116,13 +122,13 @@ export class Approvals {
     }
     open.isAnswered = true;
     const answer = { decision: decision === "deny" ? "deny" : "allow", by, ...(reason !== undefined && { reason }) };
-    if (!agent.answer(approvalId, answer)) {
-      this.#settle(approvalId, "expired");
-      throw new GatewayError("conflict", "Nobody waits for this answer any more.");
-    }
+    const kept = new Promise<string>((resolve) => (open.onSettled = resolve));
+    if (!agent.answer(approvalId, answer)) this.#settle(approvalId, "expired");
+    if ((await kept) === "expired") throw new GatewayError("conflict", "Nobody waits for this answer any more.");
   }
 
   #settle(approvalId: string, how: string): void {
+    this.#open.get(approvalId)?.onSettled(how);
     this.#open.delete(approvalId);
     this.#settled.set(approvalId, how);
     const [oldest] = this.#settled.keys();

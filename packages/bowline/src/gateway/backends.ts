@@ -2,6 +2,7 @@
 import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
 import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
+import { createNetworkFetch } from "../network.ts";
 import type { AgentEntry } from "./agents-file.ts";
 import { baseUrlVariable } from "./env-file.ts";
 import type { Backend } from "./host.ts";
@@ -18,17 +19,20 @@ export interface Backends {
   close(): Promise<void>;
 }
 
+/** Throws `invalid_argument` for a fallback that names nothing, and for a proxy that is none. */
 export function createBackends({ env, fallback }: BackendOptions): Backends {
+  const fetch = createNetworkFetch(env);
+  const instead = fallback === undefined ? undefined : assertFallback(fallback, env);
   let practice: Promise<PracticeServer> | undefined;
   return {
     async for({ model: wanted }) {
       const own = find(wanted, env);
-      if (own !== undefined) return own;
-      const instead = fallback === undefined ? undefined : find(fallback, env);
+      if (own !== undefined) return { ...own, fetch };
+      const neither = fallback === undefined ? "" : `, nor has ${fallback} (${keyVariableOf(fallback)} is not set)`;
       const why = `${wanted} has no key (${keyVariableOf(wanted)} is not set)`;
       if (instead !== undefined) {
         const message = `${why}: ${fallback} answers in its place, as configured.`;
-        return { ...instead, notice: { code: "fallback_model", message } };
+        return { ...instead, fetch, notice: { code: "fallback_model", message } };
       }
       const { baseUrl } = await (practice ??= startPracticeServer());
       const model = getModel("practice", "practice", {
@@ -37,13 +41,21 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
         reasoning: false,
         input: ["text"],
       });
-      const message = `${why}: the practice model answers, which is no LLM.`;
+      const message = `${why}${neither}: the practice model answers, which is no LLM.`;
       return { model, isPractice: true, notice: { code: "practice_model", message } };
     },
     async close() {
       await (await practice)?.close();
     },
   };
+}
+
+function assertFallback(reference: string, env: BackendOptions["env"]): Backend | undefined {
+  try {
+    return find(reference, env);
+  } catch (error) {
+    throw new BowlineError("invalid_argument", `The fallback: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Undefined when its key is missing. */
@@ -59,7 +71,12 @@ function find(reference: string, env: BackendOptions["env"]): Backend | undefine
   const apiKey = vendor.keyVariable === undefined ? undefined : set(env[vendor.keyVariable]);
   if (vendor.keyVariable !== undefined && apiKey === undefined) return undefined;
   const model = withPrices(getModel(provider, id, baseUrl === undefined ? {} : { baseUrl }));
-  return { model, isPractice: false, ...(apiKey !== undefined && { apiKey }) };
+  const { keyVariable } = vendor;
+  return {
+    model,
+    isPractice: false,
+    ...(keyVariable !== undefined && apiKey !== undefined && { apiKey, keyVariable }),
+  };
 }
 
 function keyVariableOf(reference: string): string {

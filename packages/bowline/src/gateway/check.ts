@@ -1,5 +1,6 @@
 /** Requests as they must be: frames by hand, params by their schema. */
 import { checkJson } from "@bowline/core";
+import { checkSessionId } from "@bowline/core/session";
 import type { AuthFrame, Issue } from "./frame.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { MethodName } from "./protocol.ts";
@@ -41,15 +42,46 @@ export function toRequest(frame: unknown): ParsedRequest {
   if (id === null) throw new GatewayError("bad_request", "A request has an id: a text (up to 200) or a number.");
   if (typeof method !== "string") throw new GatewayError("bad_request", "A request names its method.");
   if (!isMethod(method)) {
-    throw new GatewayError("unknown_method", `There is no method ${JSON.stringify(method.slice(0, 100))}.`);
+    throw new GatewayError(
+      "unknown_method",
+      `There is no method ${JSON.stringify(method.slice(0, 100))}: the greeting names those there are.`,
+    );
   }
-  const issues = issuesOf(methods[method].params, params);
-  if (issues.length > 0) {
-    const [first] = issues;
-    const message = `The params of ${method} do not fit: ${first?.path === "" ? "they" : first?.path} ${first?.message}.`;
-    throw new GatewayError("bad_params", message, { issues });
-  }
+  assertParams(method, params, `The params of ${method} do`);
   return { id, method, params };
+}
+
+/** Throws `bad_params`, which says what is wrong in a sentence that begins with `what`. */
+export function assertParams(method: MethodName, params: unknown, what: string): void {
+  const wrong = issuesOf(methods[method].params, params);
+  const issues = wrong.length > 0 ? wrong : wrongIds(asJson(params));
+  const [first] = issues;
+  if (first === undefined) return;
+  const message = `${what} not fit: ${first.path === "" ? "" : `${first.path}: `}${first.message}.`;
+  throw new GatewayError("bad_params", message, { issues });
+}
+
+/**
+ * Sessions and runs are found again by their ids, in files and in addresses, where half of a character has no place. A schema cannot
+ * say it, nor does it count as stores do: in units of UTF-16.
+ */
+function wrongIds(params: Json): Issue[] {
+  return Object.entries(params).flatMap(([path, value]) => {
+    if (typeof value !== "string") return [];
+    if (/sessionKey$/i.test(path) && !isSessionId(value))
+      return [{ path, message: "expected well-formed Unicode of 1 to 512 units of UTF-16" }];
+    const isId = /(?:Key|Id)$/.test(path);
+    return isId && /\p{Surrogate}/u.test(value) ? [{ path, message: "expected well-formed Unicode" }] : [];
+  });
+}
+
+function isSessionId(text: string): boolean {
+  try {
+    checkSessionId(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What is wrong with a value; nothing is mended, as it would be for a model. */
@@ -57,8 +89,11 @@ export function issuesOf(schema: Json, value: unknown): readonly Issue[] {
   const checked = checkJson(schema, value);
   if (checked.issues !== undefined)
     return checked.issues.map(({ path, message }) => ({ path: path.slice(0, MAX_PATH), message }));
-  return checked.value === value ? [] : [{ path: firstChange(value, checked.value), message: "has another type" }];
+  return checked.value === value ? [] : [firstChange(value, checked.value, "")];
 }
+
+export const authShape =
+  'The first frame must be {"type":"auth","token":"…"}; with it may come "events", "all" or a list of names, and "client", a text.';
 
 /** Undefined for what is no auth frame. */
 export function toAuthFrame(frame: unknown): AuthFrame | undefined {
@@ -78,7 +113,18 @@ function asJson(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }
 
-function firstChange(before: unknown, after: unknown): string {
-  const [old, made] = [asJson(before), asJson(after)];
-  return Object.keys(old).find((name) => old[name] !== made[name]) ?? "";
+/** What had to be mended, down to where it is. */
+function firstChange(before: unknown, after: unknown, path: string): Issue {
+  const [expected, received] = [kindOf(after), kindOf(before)];
+  if (expected !== received || typeof before !== "object" || before === null)
+    return { path: path.slice(0, MAX_PATH), message: `expected ${expected}, received ${received}` };
+  const [old, made] = [before as Json, after as Json];
+  const key = Object.keys(old).find((name) => old[name] !== made[name]) ?? "";
+  const inside = Array.isArray(before) ? `[${key}]` : path === "" ? key : `.${key}`;
+  return firstChange(old[key], made[key], path + inside);
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return value === null ? "null" : "nothing";
+  return Array.isArray(value) ? "array" : typeof value;
 }

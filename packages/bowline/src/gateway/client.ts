@@ -3,7 +3,7 @@
  * from the last number it saw, and gives each event once. It imports nothing but types and constants.
  */
 import { createKey } from "./create-key.ts";
-import { closeCodes, errorNumbers, type AuthReply, type EventFrame, type FrameError, type Welcome } from "./frame.ts";
+import { closeCodes, type AuthReply, type EventFrame, type FrameError, type Welcome } from "./frame.ts";
 import { FollowedRun, type RunHandle } from "./followed-run.ts";
 import type {
   Block,
@@ -16,18 +16,9 @@ import type {
   SendParams,
   SendResult,
 } from "./protocol.ts";
-import { RequestError } from "./request-error.ts";
+import { refusal, RequestError } from "./request-error.ts";
 import { SeenRuns } from "./seen-runs.ts";
-
-/** The browser's WebSocket, Node's own or that of `ws`. */
-export type SocketClass = new (url: string) => Pick<Socket, "send" | "close">;
-
-/** The part of it that is used. */
-interface Socket {
-  send(text: string): void;
-  close(code?: number, reason?: string): void;
-  addEventListener(type: "open" | "message" | "close" | "error", listener: (event: never) => void): void;
-}
+import { ownWebSocket, type Socket, type SocketClass } from "./socket-class.ts";
 
 export interface ClientOptions {
   /** ws:// or wss://, or the http(s) address of the gateway. */
@@ -49,7 +40,6 @@ export type ClientState = "connecting" | "open" | "waiting" | "ended";
 type Listener = (frame: EventFrame) => void;
 
 interface Request {
-  readonly frame: string;
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
 }
@@ -179,7 +169,7 @@ export class GatewayClient {
   }
 
   #connect(): void {
-    const { url, token, name, WebSocket = globalThis.WebSocket } = this.#options;
+    const { url, token, name, WebSocket = ownWebSocket() } = this.#options;
     const socket = new WebSocket(url.replace(/^http/, "ws")) as Socket;
     this.#socket = socket;
     this.#set("connecting");
@@ -253,9 +243,15 @@ export class GatewayClient {
 
   #ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     const id = this.#nextId++;
+    const frame = JSON.stringify({ id, method, params });
+    const { maxFrameBytes = Infinity } = this.#welcome?.limits ?? {};
+    // The server would end the connection for it, each time that it is sent again.
+    if (new TextEncoder().encode(frame).length > maxFrameBytes)
+      return Promise.reject(
+        refusal("bad_request", `The server takes ${maxFrameBytes} bytes in one request, not more.`),
+      );
     return new Promise((resolve, reject) => {
-      const frame = JSON.stringify({ id, method, params });
-      this.#requests.set(id, { frame, resolve, reject });
+      this.#requests.set(id, { resolve, reject });
       this.#socket?.send(frame);
     });
   }
@@ -290,11 +286,12 @@ export class GatewayClient {
 
   #lost(): RequestError {
     if (this.#failure !== undefined) return this.#failure;
-    const data = { code: "connection_lost", retryable: true };
-    return new RequestError({ code: errorNumbers.internal, message: "The connection was lost.", data });
+    const isEnded = this.#state === "ended";
+    return refusal("connection_lost", isEnded ? "The client was closed." : "The connection was lost.", !isEnded);
   }
 }
 
 export type { RunEvent, RunHandle, RunOutcome } from "./followed-run.ts";
 export { RequestError } from "./request-error.ts";
+export type { SocketClass } from "./socket-class.ts";
 export type { Block, EventData, EventFrame, EventName, MethodName, Params, Result, RunInfo, Welcome };

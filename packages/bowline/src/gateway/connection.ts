@@ -1,6 +1,6 @@
 /** One client's socket: in by its first frame, then requests, each answered once, and events. */
 import type { RawData, WebSocket } from "ws";
-import { idOf, parseFrame, toAuthFrame, toRequest, type ParsedRequest } from "./check.ts";
+import { authShape, idOf, parseFrame, toAuthFrame, toRequest, type ParsedRequest } from "./check.ts";
 import { closeCodes, plainEvents, type AuthReply, type Scope } from "./frame.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
 import type { GatewayLimits } from "./limits.ts";
@@ -146,7 +146,7 @@ export class Connection implements Caller, Listener {
       return this.#refuse(new GatewayError("bad_params", wrongProtocol), closeCodes.badFrames);
     const auth = connect === undefined ? toAuthFrame(frame) : connect.auth;
     if (auth === undefined) {
-      const shape = connect === undefined ? 'The first frame must be {"type":"auth","token":"…"}.' : connectShape;
+      const shape = connect === undefined ? authShape : connectShape;
       return this.#refuse(new GatewayError("bad_request", shape), closeCodes.unauthorized);
     }
     const scope = scopeOf(auth.token, tokens);

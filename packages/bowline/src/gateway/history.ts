@@ -3,6 +3,7 @@ import { isBowlineError } from "@bowline/core";
 import { openSession, type AnyEntry, type SessionMessage, type Store } from "@bowline/core/session";
 import { bytesOf } from "./attachments.ts";
 import { cut } from "./blocks.ts";
+import { GatewayError } from "./gateway-error.ts";
 import type { HistoryEntry, Params, Result } from "./protocol.ts";
 import type { SecretFilter } from "./secrets.ts";
 
@@ -13,7 +14,7 @@ const MAX_TOTAL = 600_000;
 /** Levels of a message that are looked into. */
 const MAX_DEPTH = 12;
 
-/** Oldest first. A session that is not there has no messages. */
+/** Oldest first. A session that is not there has no messages. Rejects with `not_found` for a `before` that is none of its messages. */
 export async function readHistory(
   store: Store,
   filter: SecretFilter,
@@ -21,6 +22,8 @@ export async function readHistory(
 ): Promise<Omit<Result<"chat.history">, "waiting">> {
   const entries = await messageEntries(store, sessionKey);
   const at = before === undefined ? -1 : entries.findIndex(({ id }) => id === before);
+  if (before !== undefined && at < 0 && entries.length > 0)
+    throw new GatewayError("not_found", `The session has no message ${JSON.stringify(before)} to page back from.`);
   const earlier = at < 0 ? entries : entries.slice(0, at);
   const messages: HistoryEntry[] = [];
   let total = 0;

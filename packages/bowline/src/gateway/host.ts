@@ -17,6 +17,10 @@ import type { SessionChanges } from "./session-changes.ts";
 export interface Backend {
   readonly model: Model;
   readonly apiKey?: string;
+  /** Of the environment: where the key is from. */
+  readonly keyVariable?: string;
+  /** Default: the global one. */
+  readonly fetch?: typeof globalThis.fetch;
   /** Default: by the model's protocol. */
   readonly streamFn?: StreamFn;
   readonly isPractice: boolean;

@@ -2,15 +2,14 @@
 import type { ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono, type Context } from "hono";
-import { issuesOf } from "./check.ts";
+import { assertParams } from "./check.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
 import { errorNumbers, type FrameError, type Scope } from "./frame.ts";
 import type { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
-import { isAllowedOrigin } from "./origin.ts";
+import { originRefusal } from "./origin.ts";
 import type { SendParams } from "./protocol.ts";
 import { streamRun } from "./run-stream.ts";
-import { methods } from "./schema.ts";
 import { scopeOf, type FailedTries, type Tokens } from "./tokens.ts";
 
 interface HttpOptions {
@@ -48,11 +47,8 @@ export function createHttp(
   app.onError((error) => toResponse(toFrameError(error)));
   app.use(async (http, next) => {
     const { origin, host } = Object.fromEntries(http.req.raw.headers);
-    if (!isAllowedOrigin({ origin, host }, isLoopback))
-      throw new GatewayError(
-        "forbidden",
-        "Pages of other origins, and names that are not this server's, are not let in.",
-      );
+    const refusal = originRefusal({ origin, host }, isLoopback);
+    if (refusal !== undefined) throw new GatewayError("forbidden", refusal);
     return next();
   });
   app.get("/health", (http) => http.json({ status: "ok", version, uptimeMs: clock.now() - startedAt }));
@@ -65,8 +61,15 @@ export function createHttp(
   app.get("/api/runs/:id/events", async (http) => {
     admit(http, options);
     const runId = http.req.param("id");
-    const log = await runs.log(runId, http.req.query("sessionKey") ?? runs.sessionOf(runId) ?? "");
-    if (log === undefined) throw new GatewayError("not_found", "There is no such run; give its sessionKey, too.");
+    const sessionKey = http.req.query("sessionKey");
+    const log = await runs.log(runId, sessionKey ?? runs.sessionOf(runId) ?? "");
+    if (log === undefined) {
+      const message =
+        sessionKey === undefined
+          ? "This server remembers no such run; ?sessionKey=… lets it look further."
+          : "The session has no such run.";
+      throw new GatewayError("not_found", message);
+    }
     const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
     if (http.req.method === "HEAD") return new Response(null, { headers });
     if (!hasRoom()) throw new GatewayError("busy", "Too many are connected.", { retryable: true });
@@ -77,7 +80,10 @@ export function createHttp(
     const cutOff = (): void => void outgoing.destroy();
     return new Response(streamRun(log, seq, { listeners, maxBytes: limits.maxBufferedBytes, cutOff }), { headers });
   });
-  app.all("/api/*", () => toResponse(new GatewayError("not_found", "There is nothing here.").frame));
+  app.all("/api/*", () => {
+    const message = "There is nothing here: there are POST /api/chat and GET /api/runs/<id>/events.";
+    return toResponse(new GatewayError("not_found", message).frame);
+  });
   app.notFound(async (http) => (page === undefined ? http.text("Not found", 404) : page(http.req.raw)));
   return (request, bindings) => app.fetch(request, bindings);
 }
@@ -98,21 +104,24 @@ function admit(http: Asked, { tokens, failures }: HttpOptions): Scope {
   const scope = token === undefined ? undefined : scopeOf(token, tokens);
   if (scope !== undefined) return scope;
   if (token !== undefined) failures.add(address);
-  throw new GatewayError("unauthorized", "The request needs the token: Authorization: Bearer …");
+  const message = token === undefined ? "The request needs the token: Authorization: Bearer …" : "The token is wrong.";
+  throw new GatewayError("unauthorized", message);
 }
 
 async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
-  const length = Number(http.req.header("content-length"));
-  if (!(length <= maxBytes))
-    throw new GatewayError("bad_request", `A body says its length, ${maxBytes} bytes at most.`);
+  const length = http.req.header("content-length");
+  if (length === undefined)
+    throw new GatewayError("bad_request", "A body has to say its length: it cannot come in chunks.");
+  if (!(Number(length) <= maxBytes))
+    throw new GatewayError("bad_request", `The body has ${length.slice(0, 20)} bytes: ${maxBytes} are the most.`);
   let body: unknown;
   try {
-    body = JSON.parse(await http.req.text());
+    // As over a socket, where such bytes end the connection: what they were meant to say is not guessed.
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await http.req.arrayBuffer()));
   } catch {
-    throw new GatewayError("parse", "The body is no JSON.");
+    throw new GatewayError("parse", "The body is no JSON in UTF-8.");
   }
-  const issues = issuesOf(methods["chat.send"].params, body);
-  if (issues.length > 0) throw new GatewayError("bad_params", "The body does not fit.", { issues });
+  assertParams("chat.send", body, "The body does");
   return body as SendParams;
 }
 

@@ -1,5 +1,6 @@
 /** A user's message on its way into a transcript. */
-import type { UserMessage } from "@bowline/core";
+import { messageText, type UserMessage } from "@bowline/core";
+import type { SessionMessage } from "@bowline/core/session";
 import { contentOf } from "./attachments.ts";
 import type { PendingMessage } from "./pending.ts";
 
@@ -12,4 +13,10 @@ export function incomingOf(pending: PendingMessage): Incoming {
   const { text, timestamp, attachments } = pending;
   const message: UserMessage = { role: "user", content: contentOf(text, attachments), timestamp };
   return { pending, message };
+}
+
+/** By which a message is found again in a log: no two of a session have the same. */
+export function sameness(message: SessionMessage): string {
+  const { timestamp } = message as Partial<UserMessage>;
+  return JSON.stringify([message.role, timestamp, message.role === "user" && messageText(message as UserMessage)]);
 }

@@ -1,22 +1,34 @@
 /** Which pages may open a socket: those that this server itself served. Programs send no origin. */
 import { isIPv6 } from "node:net";
 
+/** How much of what a stranger says is said again. */
+const MAX_NAME = 100;
+
 /**
- * A request without an origin passes. One with an origin must be of the host it asks, and a server on loopback must be asked by a
+ * Undefined for one that may pass, else why not. A request without an origin passes. One with an origin must be of the host it asks, and a server on loopback must be asked by a
  * name of loopback: else a page whose own name was made to lead here (DNS rebinding) would pass.
  */
-export function isAllowedOrigin(
+export function originRefusal(
   headers: { readonly origin?: string | undefined; readonly host?: string | undefined },
   isLoopback: boolean,
-): boolean {
+): string | undefined {
   const { origin, host = "" } = headers;
-  if (isLoopback && !isLoopbackName(hostname(host))) return false;
-  if (origin === undefined) return true;
+  if (isLoopback && !isLoopbackName(hostname(host)))
+    return `This server is asked as localhost or 127.0.0.1, not as ${shown(host)}.`;
+  if (origin === undefined || isOf(origin, host)) return undefined;
+  return `Pages of ${shown(origin)} are not let in, only those that this server itself served from ${shown(host)}.`;
+}
+
+function isOf(origin: string, host: string): boolean {
   try {
     return new URL(origin).host.toLowerCase() === host.toLowerCase() && host !== "";
   } catch {
     return false; // "null", of a page in a sandbox or a file
   }
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, MAX_NAME));
 }
 
 export function isLoopbackName(name: string): boolean {

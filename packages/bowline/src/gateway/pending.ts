@@ -17,6 +17,8 @@ export interface PendingMessage {
   readonly agentId: string;
   readonly text: string;
   readonly attachments?: readonly Attachment[];
+  /** Its run was told to stop: who takes it up again brings it to its end. */
+  readonly isAborted?: true;
   /** Milliseconds since the epoch: with the text it tells the message apart from others. */
   readonly timestamp: number;
 }

@@ -1,15 +1,9 @@
 /** What a session's log says of a run that this process did not do. */
-import { messageText, type ErrorInfo, type UserMessage } from "@bowline/core";
-import {
-  isKnownEntry,
-  openSession,
-  type AnyEntry,
-  type QueuedMessage,
-  type SessionMessage,
-  type Store,
-} from "@bowline/core/session";
+import type { ErrorInfo } from "@bowline/core";
+import { isKnownEntry, openSession, type AnyEntry, type Store } from "@bowline/core/session";
 import { blocksOf } from "./blocks.ts";
 import type { Host } from "./host.ts";
+import { incomingOf, sameness } from "./incoming.ts";
 import type { PendingMessage } from "./pending.ts";
 import { createRunLog } from "./run.ts";
 import { endRun, type RunEnd } from "./run-events.ts";
@@ -19,6 +13,9 @@ import type { RunLog } from "./run-log.ts";
 const MAX_ENTRIES = 2000;
 /** Beyond all numbers that the process that did the run gave out. */
 const SEQ_PER_ENTRY = 1_000_000;
+
+/** How a run ends that nobody and nothing stopped. */
+const byItself: ReadonlySet<string> = new Set(["done", "length", "budget"]);
 
 const interrupted: ErrorInfo = { code: "aborted", message: "The run was interrupted.", retryable: false };
 
@@ -42,11 +39,11 @@ function isStartOrEnd({ type }: AnyEntry): boolean {
 }
 
 /**
- * Whether a message that was accepted is in its session: not at all, in a run that is open, or in one that has ended. What waits in
- * the log, for whichever run comes, is in it: that run takes it from there.
+ * What became of a message that was accepted: it is not in the transcript; it is, in a run that is open; it is, or its run is over;
+ * or the run that it was for has ended without it and not by itself, so that it waits for the next.
  */
-export async function wasStarted(store: Store, message: PendingMessage): Promise<"no" | "open" | "done"> {
-  const { id, sessionKey, text, timestamp, kind } = message;
+export async function wasStarted(store: Store, message: PendingMessage): Promise<"no" | "open" | "done" | "held"> {
+  const { id, sessionKey, timestamp, kind } = message;
   const entries = (await lastEntries(store, sessionKey)).filter(isKnownEntry);
   const mark = entries.findLast((entry) => isStartOrEnd(entry) && "runId" in entry && entry.runId === id);
   if (kind === "send" && mark !== undefined) {
@@ -57,20 +54,12 @@ export async function wasStarted(store: Store, message: PendingMessage): Promise
     if (last?.type === "run_start" && last.runId !== id) return "done";
     return isThere ? "open" : "no";
   }
-  const isSame = ({ role, ...said }: SessionMessage & { readonly timestamp?: number }): boolean =>
-    role === "user" && said.timestamp === timestamp && messageText(said as UserMessage) === text;
-  const isThere = entries.some((entry) => entry.type === "message" && isSame(entry.message));
-  const waits = await waitingIn(store, sessionKey);
-  return isThere || waits.some(({ message: waiting }) => isSame(waiting)) ? "done" : "no";
-}
-
-async function waitingIn(store: Store, sessionKey: string): Promise<readonly QueuedMessage[]> {
-  try {
-    const session = await openSession(store, sessionKey, { readOnly: true });
-    return (await session.state()).queued ?? [];
-  } catch {
-    return [];
-  }
+  const own = sameness(incomingOf(message).message);
+  if (entries.some((entry) => entry.type === "message" && sameness(entry.message) === own)) return "done";
+  if (kind === "send") return "no";
+  const last = entries.findLast(isStartOrEnd);
+  const isStopped = last?.type === "run_end" && last.timestamp >= timestamp && !byItself.has(last.reason);
+  return isStopped ? "held" : "no";
 }
 
 /** Oldest first; none when there is no such session. */

@@ -18,11 +18,16 @@ export async function loadRules(configured: readonly PolicyRule[] = [], file?: s
     judge: (call) => judge([...defaultRules, ...configured, ...added], call),
     async add(rule) {
       const isKnown = added.some((known) => JSON.stringify(known) === JSON.stringify(rule));
-      if (isKnown) return;
-      added.push(rule);
+      if (!isKnown) added.push(rule);
       if (file === undefined) return;
+      // Of one that is known, too: it may be on its way to the disk still, or may not have come there.
       writing = writing.catch(() => {}).then(() => write(file, added));
-      await writing;
+      try {
+        await writing;
+      } catch (error) {
+        if (!isKnown) added.splice(added.indexOf(rule), 1); // whoever allowed it is told that it does not hold
+        throw error;
+      }
     },
   };
 }
@@ -47,7 +52,7 @@ async function read(file: string): Promise<PolicyRule[]> {
 
 async function write(file: string, rules: readonly PolicyRule[]): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(`${file}.new`, `${JSON.stringify({ rules }, undefined, 2)}\n`, { mode: 0o600 });
+  await writeFile(`${file}.new`, `${JSON.stringify({ rules }, undefined, 2)}\n`, { mode: 0o600, flush: true });
   await rename(`${file}.new`, file);
 }
 

@@ -25,12 +25,14 @@ interface RunEventsOptions {
   readonly turn: number;
   /** Of a user's message, as the client knows it. */
   readonly idOf: (message: unknown) => string | undefined;
+  /** The variable that the model's key is from. */
+  readonly keyVariable: () => string | undefined;
 }
 
 /** A listener for one run's events. Approvals are not its concern. */
 export function createRunEvents(
   log: RunLog,
-  { filter, turn: first, idOf }: RunEventsOptions,
+  { filter, turn: first, idOf, keyVariable }: RunEventsOptions,
 ): (event: AgentEvent) => void {
   let turn = first;
   const [text, thinking] = [filter.stream(), filter.stream()];
@@ -92,7 +94,7 @@ export function createRunEvents(
       }
       case "agent_end":
         flush();
-        endRun(log, event, failed, filter);
+        endRun(log, event.error ? { ...event, error: withKey(event.error, keyVariable()) } : event, failed, filter);
         break;
       case "agent_start":
       case "turn_start":
@@ -134,6 +136,12 @@ export function endRun(
     default:
       fail(log, error ?? otherwise, filter);
   }
+}
+
+/** Who runs the server is told which key was refused, by its variable. */
+function withKey(error: ErrorInfo, variable: string | undefined): ErrorInfo {
+  if (error.code !== "authentication_failed" || variable === undefined) return error;
+  return { ...error, message: `${error.message} (The key is from the server's ${variable}.)` };
 }
 
 export function fail(log: RunLog, given: ErrorInfo, filter: SecretFilter): void {

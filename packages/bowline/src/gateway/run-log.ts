@@ -66,6 +66,10 @@ export class RunLog {
     if (!this.#isStopped) this.#options.publish(this.#snapshot(), "chat.snapshot");
   }
 
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** Nothing more is said: another process will go on. */
   stop(): void {
     this.#isStopped = true;

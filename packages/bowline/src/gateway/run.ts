@@ -8,13 +8,15 @@ import {
   toErrorInfo,
   isBowlineError,
   type AgentEvent,
+  type AgentMessage,
   type ErrorInfo,
 } from "@bowline/core";
-import { attachSession, type Session } from "@bowline/core/session";
+import { attachSession, type QueuedMessage, type Session } from "@bowline/core/session";
 import type { AgentEntry } from "./agents-file.ts";
 import { blocksOf } from "./blocks.ts";
 import type { Backend, Host } from "./host.ts";
-import type { Incoming } from "./incoming.ts";
+import { incomingOf, sameness, type Incoming } from "./incoming.ts";
+import type { PendingMessage } from "./pending.ts";
 import { createRunEvents, fail } from "./run-events.ts";
 import { RunLog } from "./run-log.ts";
 import { toWaiting } from "./waiting-message.ts";
@@ -29,10 +31,11 @@ export class Run {
   readonly first: Incoming | undefined;
   /** Everything that has to be there before it may start is. */
   isReady = false;
-  /** Settles when its message is on the disk, or will not be. */
+  /** Settles when what was last known of it is on the disk, or will not be. */
   kept: Promise<void> = Promise.resolve();
-  isAborted = false;
   readonly #host: Host;
+  readonly #pending: PendingMessage;
+  #isAborted: boolean;
   #agent: Agent | undefined;
   #backend: Backend | undefined;
   #isOver = false;
@@ -40,20 +43,19 @@ export class Run {
   /** Given to the agent and not in the transcript yet. */
   readonly #onTheWay = new Map<unknown, Incoming>();
 
-  constructor(
-    host: Host,
-    { runId, sessionKey }: { runId: string; sessionKey: string },
-    entry: AgentEntry,
-    first?: Incoming,
-  ) {
+  /** `isBegun`: its message is in the session already. */
+  constructor(host: Host, pending: PendingMessage, entry: AgentEntry, isBegun = false) {
     this.#host = host;
+    this.#pending = pending;
+    this.#isAborted = pending.isAborted === true;
     this.entry = entry;
-    this.first = first;
-    this.log = createRunLog(host, runId, sessionKey);
+    this.first = isBegun ? undefined : incomingOf(pending);
+    this.log = createRunLog(host, pending.id, pending.sessionKey);
   }
 
+  /** Its last event is out, or it will have none here. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#isOver || isTerminalState(this.log);
   }
 
   /** Another agent or model answers, from the next model call on. */
@@ -64,14 +66,22 @@ export class Run {
     if (this.#agent !== undefined) this.#agent.state.model = backend.model;
   }
 
-  abort(): void {
-    this.isAborted = true;
+  /** Puts its message on the disk, before anybody is told that it was taken. */
+  keep(): Promise<void> {
+    return (this.kept = this.#host.pending.add(this.#pending));
+  }
+
+  /** At once. Resolves when the next process would not go on with it; the run's end comes later. Rejects when that cannot be kept. */
+  abort(): Promise<void> {
+    this.#isAborted = true;
     this.#agent?.abort();
+    const before = this.kept.catch(() => {});
+    return (this.kept = before.then(() => this.#host.pending.add({ ...this.#pending, isAborted: true })));
   }
 
   /** What was given to it and is not in the transcript yet, but for its own message. */
   get waiting(): readonly Incoming[] {
-    if (this.#isOver || isTerminalState(this.log)) return [];
+    if (this.isOver) return [];
     const all = [...this.#onTheWay.values(), ...this.#steering.map(({ incoming }) => incoming)];
     return all.filter((incoming) => incoming !== this.first);
   }
@@ -103,7 +113,9 @@ export class Run {
       const found = await this.#host.backendFor(this.entry);
       const backend = (this.#backend ??= found); // another may have been chosen meanwhile
       const agent = await this.#createAgent(backend);
+      const prompts = first === undefined ? [] : [...held, first];
       const attached = await attachSession(agent, session);
+      this.#takeBack(agent, await queuedIn(session), [...prompts, ...this.#steering.map(({ incoming }) => incoming)]);
       const { interrupted } = attached;
       ({ detach } = attached);
       const turn = first === undefined ? (interrupted?.turns ?? 0) : 0;
@@ -114,15 +126,15 @@ export class Run {
       if (backend.notice !== undefined) log.append("chat.notice", backend.notice);
       agent.subscribe(ofRun(log.runId, approvals.listener(agent, log)));
       const idOf = (message: unknown): string | undefined => this.#onTheWay.get(message)?.pending.id;
-      agent.subscribe(ofRun(log.runId, createRunEvents(log, { filter, turn, idOf })));
+      const keyVariable = (): string | undefined => this.#backend?.keyVariable;
+      agent.subscribe(ofRun(log.runId, createRunEvents(log, { filter, turn, idOf, keyVariable })));
       agent.subscribe((event) => this.#noteArrival(event));
       this.#agent = agent;
       agent.state.model = this.#backend.model;
-      const prompts = first === undefined ? [] : [...held, first];
       for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
       this.#handOver();
       const running = first === undefined ? attached.resume() : agent.prompt(prompts.map(({ message }) => message));
-      if (this.isAborted) agent.abort();
+      if (this.#isAborted) agent.abort();
       await running;
     } catch (error) {
       if (!isTerminalState(log)) fail(log, infoOf(error), filter);
@@ -149,6 +161,21 @@ export class Run {
     this.log.stop();
     await session?.close();
     this.#agent?.abort();
+  }
+
+  /**
+   * The log has what waited in an earlier process; what is still kept for it is given by us, once, so that it is left over when the
+   * run does not take it. What nothing is kept of waits as it did.
+   */
+  #takeBack(agent: Agent, queued: readonly QueuedMessage[], own: readonly Incoming[]): void {
+    const known = new Set(own.map(({ message }) => sameness(message)));
+    const others = queued.filter(({ message }) => !known.has(sameness(message)));
+    if (others.length === queued.length) return;
+    agent.clearAllQueues();
+    for (const { queue, message } of others) {
+      if (queue === "steering") agent.steer(message as AgentMessage);
+      else agent.followUp(message as AgentMessage);
+    }
   }
 
   #handOver(): void {
@@ -181,6 +208,7 @@ export class Run {
     return new Agent({
       initialState: { systemPrompt: await systemPrompt(), model, tools: tools() },
       getApiKey: () => this.#backend?.apiKey,
+      fetch: (...asked) => (this.#backend?.fetch ?? fetch)(...asked),
       clock,
       // The first id that an agent makes is its run's.
       createId: () => {
@@ -223,6 +251,10 @@ function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: Ag
   return (event) => {
     if (event.runId === runId) listener(event);
   };
+}
+
+async function queuedIn(session: Session): Promise<readonly QueuedMessage[]> {
+  return (await session.state()).queued ?? [];
 }
 
 async function messagesOfRun(session: Session, runId: string): Promise<{ readonly role: string }[]> {

@@ -82,7 +82,7 @@ export class Runs {
 
   /** Takes a message. What it gives is on the disk: a crash loses nothing that a client was told of. */
   async accept(params: SendParams, kind: Kind): Promise<Accepted> {
-    if (this.#isClosing) throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
+    this.#assertOpen();
     const { sessionKey, message, agentId, idempotencyKey, attachments } = params;
     checkAttachments(attachments, this.#host.limits);
     const lane = this.lane(sessionKey);
@@ -92,19 +92,19 @@ export class Runs {
     return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
   }
 
-  /** Ends a run, or all of a session. Gives the ids of those that ran or waited, when those that waited cannot come back. */
+  /**
+   * Ends a run, or all of a session. Gives the ids of those that ran or waited, when it is on the disk that none of them is to go on:
+   * one that runs comes to its end after that, if need be in the next process.
+   */
   async abort({ sessionKey, runId }: { readonly sessionKey?: string; readonly runId?: string }): Promise<string[]> {
+    this.#assertOpen(); // what an interrupted run is told would be lost
     const key = sessionKey ?? (runId === undefined ? undefined : this.#memory.log(runId)?.sessionKey);
     const lane = key === undefined ? undefined : this.#lanes.known(key);
     if (lane === undefined) return [];
-    const isMeant = ({ log }: Run): boolean => runId === undefined || log.runId === runId;
-    const waiting = lane.waiting.filter(isMeant);
-    const dropping = waiting.map((run) => this.#drop(lane, run));
-    const { current } = lane;
-    const running = current !== undefined && isMeant(current) && !current.isOver ? [current] : [];
-    for (const run of running) run.abort();
-    await Promise.all(dropping);
-    return [...running, ...waiting].map(({ log }) => log.runId);
+    const isMeant = (run: Run): boolean => !run.isOver && (runId === undefined || run.log.runId === runId);
+    const meant = this.#of(lane.key).filter(isMeant);
+    await Promise.all(meant.map((run) => (run === lane.current ? run.abort() : this.#drop(lane, run))));
+    return meant.map(({ log }) => log.runId);
   }
 
   /** The session's agent or model is another: its runs, those that wait too, ask that one from their next model call on. */
@@ -129,11 +129,10 @@ export class Runs {
       const [next] = lane.waiting;
       if (state === "done") await this.#host.pending.remove(id);
       else if (agent === undefined) continue; // it waits on the disk for a start that finds its agent
-      else if (kind === "held") lane.held.push(incoming);
+      else if (kind === "held" || state === "held") lane.held.push(incoming);
       else if (kind !== "send" && next !== undefined) next.add(kind, incoming);
       else {
-        const first = state === "open" ? undefined : incoming;
-        const run = this.#enqueue(lane, new Run(this.#host, { runId: id, sessionKey }, agent, first));
+        const run = this.#enqueue(lane, new Run(this.#host, message, agent, state === "open"));
         run.isReady = true;
         run.announce();
       }
@@ -183,9 +182,9 @@ export class Runs {
     const { model } = await this.#host.backendFor(found); // that there is one to ask is known before anything is kept
     assertTaken(attachments, model);
     const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
-    const run = this.#enqueue(lane, new Run(this.#host, { runId: id, sessionKey }, found, incomingOf(pending)));
+    const run = this.#enqueue(lane, new Run(this.#host, pending, found));
     try {
-      await (run.kept = this.#host.pending.add(pending));
+      await run.keep();
     } catch (error) {
       lane.remove(run);
       this.#memory.remove(id);
@@ -211,6 +210,10 @@ export class Runs {
     if (log.sessionKey !== sessionKey)
       throw new GatewayError("conflict", "This idempotency key was used in another session.");
     return { result: { runId: id, sessionKey, status: isOpen(log) ? "in_flight" : "finished" }, start: () => {} };
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosing) throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
   }
 
   #of(key: string): Run[] {
@@ -265,6 +268,7 @@ export class Runs {
     }
     if (this.#isClosing) return; // it stays open
     await lane.end().catch(() => {});
+    await run.kept.catch(() => {}); // an abort that came with the end
     await pending.remove(log.runId).catch(() => {});
     this.#memory.end(log.runId);
     await this.#keep(lane, run, left);
@@ -286,8 +290,7 @@ export class Runs {
         lane.held.push(incoming);
         continue;
       }
-      const names = { runId: message.id, sessionKey: lane.key };
-      const next = new Run(this.#host, names, entry, incoming);
+      const next = new Run(this.#host, message, entry);
       lane.waiting.splice(index, 0, next); // before those that came later, in their order
       this.#memory.add(next.log);
       next.isReady = true;

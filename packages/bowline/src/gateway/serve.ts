@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { BowlineError, isBowlineError } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { dataFolder, sessionsFolder } from "../cli/home.ts";
 import { createPage } from "../page/node/page.ts";
@@ -11,13 +12,14 @@ import { createBackends } from "./backends.ts";
 import { buildSystemPrompt } from "./compat/prompt-builder.ts";
 import type { ModelProvider } from "./compat/types.ts";
 import { withEnvFile } from "./env-file.ts";
+import { holdFolder } from "./hold-folder.ts";
 import type { GatewayLimits } from "./limits.ts";
 import { isLoopbackName } from "./origin.ts";
 import { createPendingFolder } from "./pending.ts";
 import type { PolicyRule } from "./policy.ts";
 import { loadRules } from "./rules.ts";
 import { secretsOf } from "./secrets.ts";
-import { DEFAULT_PORT, startGateway, type GatewayOptions } from "./server.ts";
+import { DEFAULT_PORT, startGateway, type Gateway, type GatewayOptions } from "./server.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 
 export interface ServeOptions extends Pick<GatewayOptions, "page" | "version" | "exposed"> {
@@ -58,7 +60,10 @@ export interface Served {
   close(reason?: string): Promise<void>;
 }
 
-/** Rejects with `invalid_argument` for options that cannot work, `storage_failed` for a broken policy, the system's error for a taken port. */
+/**
+ * Rejects with `invalid_argument` for options that cannot work, `storage_failed` for a folder that cannot be had and a broken policy,
+ * `session_locked` when another server uses the data folder, the system's error for a taken port.
+ */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const {
     print = () => {},
@@ -74,48 +79,60 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const home = join(dataFolder(env), "gateway");
   const workspace = resolve(options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"));
   const host = options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1";
-  const made = await createWorkspaceFiles(workspace);
-  const { token, tokenFrom } = await tokenOf(env, join(home, "token"));
-  const read = set(env.BOWLINE_READ_TOKEN);
+  const port = options.port ?? portOf(env.BOWLINE_PORT);
   const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
   const backends = createBackends({ env, ...(fallback !== undefined && { fallback }) });
-  const gateway = await startGateway({
-    tokens: {
-      full: token,
-      ...(read !== undefined && { read }),
-    },
-    store: createJsonlStore(sessionsFolder(env)),
-    pending: createPendingFolder(join(home, "pending")),
-    rules: await loadRules(rules, join(home, "policy.json")),
-    agents: () => readAgents(workspace),
-    backendFor: (agent) => backends.for(agent),
-    systemPrompt: () => buildSystemPrompt(workspace),
-    tools: () =>
-      createTools({
-        root: workspace,
-        env,
-      }),
-    workspacePath: workspace,
-    secrets: secretsOf(env, [token, ...(read === undefined ? [] : [read])]),
-    host,
-    exposed,
-    port: options.port ?? portOf(env.BOWLINE_PORT),
-    ...(providers && { providers }),
-    ...(limits && { limits }),
-    page,
-    ...(version !== undefined && { version }),
-  }).catch(async (error: unknown) => {
+  const made = await inFolder(workspace, () => createWorkspaceFiles(workspace));
+  const { token, tokenFrom } = await inFolder(home, () => tokenOf(env, join(home, "token")));
+  const read = set(env.BOWLINE_READ_TOKEN);
+  if (read === token)
+    throw new BowlineError("invalid_argument", "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.");
+  const letGo = await inFolder(home, () => holdFolder(join(home, "running")));
+  const leave = async (): Promise<void> => {
     await backends.close();
+    await letGo();
+  };
+  const start = async (): Promise<Gateway> =>
+    startGateway({
+      tokens: {
+        full: token,
+        ...(read !== undefined && { read }),
+      },
+      store: createJsonlStore(sessionsFolder(env)),
+      pending: createPendingFolder(join(home, "pending")),
+      rules: await loadRules(rules, join(home, "policy.json")),
+      agents: () => readAgents(workspace),
+      backendFor: (agent) => backends.for(agent),
+      systemPrompt: () => buildSystemPrompt(workspace),
+      tools: () =>
+        createTools({
+          root: workspace,
+          env,
+        }),
+      workspacePath: workspace,
+      secrets: secretsOf(env, [token, ...(read === undefined ? [] : [read])]),
+      host,
+      exposed,
+      port,
+      ...(providers && { providers }),
+      ...(limits && { limits }),
+      page,
+      ...(version !== undefined && { version }),
+    });
+  const gateway = await start().catch(async (error: unknown) => {
+    await leave();
     throw error;
   });
   const notices: Served["notices"][number][] = [];
   let isPractice = false;
-  for (const agent of await readAgents(workspace)) {
+  const agents = await readAgents(workspace);
+  if (agents.length === 0) notices.push({ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." });
+  for (const agent of agents) {
     const found = await backends.for(agent).catch((error: Error) => ({ notice: error, isPractice: false }));
     isPractice ||= found.isPractice;
     if (found.notice !== undefined) notices.push({ agent: agent.id, message: found.notice.message });
   }
-  const { url, port } = gateway;
+  const { url } = gateway;
   const isExposed = !isLoopbackName(host);
   print(`Listening on ${url}${isExposed ? " (other machines can reach it)" : ""}`);
   print("variable" in tokenFrom ? `Token: ${tokenFrom.variable}. Open ${url}/` : `Open ${url}/#token=${token}`);
@@ -125,7 +142,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   return {
     url,
     host,
-    port,
+    port: gateway.port,
     isExposed,
     token,
     tokenFrom,
@@ -134,7 +151,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     notices,
     async close(reason) {
       await gateway.close(reason);
-      await backends.close();
+      await leave();
     },
   };
 }
@@ -157,7 +174,20 @@ async function tokenOf(
 
 function portOf(value: string | undefined): number {
   const text = set(value);
-  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : DEFAULT_PORT;
+  if (text === undefined) return DEFAULT_PORT;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new BowlineError("invalid_argument", `BOWLINE_PORT takes a number up to 65535, not ${JSON.stringify(text)}.`);
+}
+
+/** What the system refuses becomes a sentence. */
+async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (isBowlineError(error) || code === undefined) throw error;
+    throw new BowlineError("storage_failed", `${folder} cannot be used (${code}).`, { cause: error });
+  }
 }
 
 function set(value: string | undefined): string | undefined {

@@ -13,7 +13,7 @@ import { createHttp, toResponse } from "./http.ts";
 import { createHttpServer } from "./http-server.ts";
 import { defaultLimits, type GatewayLimits } from "./limits.ts";
 import { Listeners } from "./listeners.ts";
-import { inUrl, isAllowedOrigin, isLoopbackName } from "./origin.ts";
+import { inUrl, isLoopbackName, originRefusal } from "./origin.ts";
 import { FailedTries, type Tokens } from "./tokens.ts";
 
 export interface GatewayOptions extends ContextOptions {
@@ -49,7 +49,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { host = "127.0.0.1", port = DEFAULT_PORT, exposed = false, tokens, clock = systemClock } = options;
   const isLoopback = isLoopbackName(host);
   if (!isLoopback && !exposed)
-    throw new BowlineError("invalid_argument", `${host} can be reached by other machines: that has to be asked for.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `${host} can be reached by other machines: that has to be asked for (--expose, or exposed: true).`,
+    );
   if (tokens.full === "" || tokens.read === "" || tokens.full === tokens.read)
     throw new BowlineError("invalid_argument", "The tokens must not be empty, nor the same.");
   const limits = { ...defaultLimits, ...options.limits };
@@ -76,9 +79,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   );
   const webSockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxFrameBytes, clientTracking: false });
   server.on("upgrade", (request, socket, head) => {
-    if (!isAllowedOrigin(request.headers, isLoopback)) return refuse(socket, "403 Forbidden");
+    const refusal = originRefusal(request.headers, isLoopback);
+    if (refusal !== undefined) return refuse(socket, "403 Forbidden", refusal);
     const strangers = [...connections].filter(({ hasEntered }) => !hasEntered).length;
-    if (!hasRoom() || strangers >= limits.maxStrangers) return refuse(socket, "503 Service Unavailable");
+    if (!hasRoom() || strangers >= limits.maxStrangers)
+      return refuse(socket, "503 Service Unavailable", "Too many are connected.");
     webSockets.handleUpgrade(request, socket, head, (webSocket) => admit(webSocket, request));
   });
   await listening.listen(port, host);
@@ -149,9 +154,10 @@ function refuseRequest(error: unknown): Response {
   return toResponse(toFrameError(isTheirs ? new GatewayError("bad_request", `${error.message}.`) : error));
 }
 
-function refuse(socket: Duplex, status: string): void {
+function refuse(socket: Duplex, status: string, why: string): void {
   // Nobody else listens: it may be gone by now, and it would stay for ever if the client did not end it.
   socket.on("error", () => {});
   socket.once("finish", () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  const headers = `content-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(why)}`;
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n${headers}\r\n\r\n${why}`);
 }

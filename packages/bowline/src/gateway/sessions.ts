@@ -92,7 +92,7 @@ export class Sessions {
     await this.#runs.lane(sessionKey).write(async (held) => {
       await held.rewind(null);
       // The new beginning; the title stays, and so does who answers.
-      await held.rename(session.title ?? sessionKey.slice(0, 200));
+      await held.rename(session.title ?? sessionKey.slice(0, 200).replace(/\p{Surrogate}$/u, ""));
       await this.#record(held, choice);
     });
     return this.#changed(sessionKey, "reset");
@@ -114,6 +114,8 @@ export class Sessions {
   }
 
   async fork({ sessionKey, newSessionKey, at }: Params<"sessions.fork">): OneSession {
+    // Of itself it would find that it is being written.
+    if (newSessionKey === sessionKey) throw new GatewayError("conflict", "There is a session of this key already.");
     const id = newSessionKey ?? this.#host.createId();
     const where = { id, ...(at !== undefined && { at }) };
     const fork = (session: Session): Promise<void> => session.fork(where).then((made) => made.close());

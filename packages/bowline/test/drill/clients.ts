@@ -101,7 +101,10 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
         watch.mayAbort = true;
         say({ type: "aborting", sessionKey, runId });
         await run.abort().then(
-          () => counts.aborted++,
+          () => {
+            counts.aborted++;
+            watch.stopped();
+          },
           () => {}, // the connection was lost: who knows
         );
       }

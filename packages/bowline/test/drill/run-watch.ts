@@ -16,6 +16,7 @@ export class RunWatch {
   /** What the last turn has said. */
   #text = "";
   #turn = -1;
+  #stoppedAt = Infinity;
 
   constructor(task: Task, fault: (what: string) => void) {
     this.#task = task;
@@ -37,8 +38,15 @@ export class RunWatch {
       this.snapshots++;
       this.#turn = -1;
       for (const block of data.blocks) if (block.type === "text") this.#add(block.turn, block.text);
-    } else if (event === "chat.delta") this.#add(data.turn, data.text);
-    else if (event === "chat.error" || event === "chat.final" || event === "chat.aborted") this.#end(event, data);
+    } else if (event === "chat.delta") {
+      this.#add(data.turn, data.text);
+      if (seq - this.#stoppedAt >= JUMP) this.#fault("a server went on with it after it was stopped");
+    } else if (event === "chat.error" || event === "chat.final" || event === "chat.aborted") this.#end(event, data);
+  }
+
+  /** The server has said that it is stopped. */
+  stopped(): void {
+    this.#stoppedAt = this.seq;
   }
 
   /** When nothing more is to come. */

@@ -1,7 +1,177 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { defineTool } from "@bowline/core";
+import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/session";
+import { scriptedToolCall } from "@bowline/core/testing";
 import { createMemoryPending, type Pending } from "../../src/gateway/pending.ts";
-import { gatewayWith, wait } from "./gateway.ts";
+import { loadRules } from "../../src/gateway/rules.ts";
+import { temporary } from "../command.ts";
+import { gatewayWith, TestClient, token, wait, type TestOptions } from "./gateway.ts";
+import { serveProcess } from "./processes.ts";
+
+/** What a server leaves that is killed now, or before its session's log has the abort. */
+async function leftOf(
+  store: Store,
+  pending: Pending,
+  upTo: "abort" | "all" = "abort",
+): Promise<{ readonly store: Store; readonly pending: Pending }> {
+  const [copy, messages] = [createMemoryStore(), createMemoryPending()];
+  for (const message of await pending.list()) await messages.add(message);
+  const entries: AnyEntry[] = [];
+  for await (const batch of store.read("s")) entries.push(...batch);
+  const abort = upTo === "all" ? -1 : entries.findIndex(({ type }) => type === "abort");
+  await (await copy.create(await store.load("s"), abort < 0 ? entries : entries.slice(0, abort))).close();
+  return { store: copy, pending: messages };
+}
+
+describe("a run that goes on and is aborted", () => {
+  /** Aborted when `when` resolves, on a server that is killed as soon as it has answered. */
+  async function killed(
+    when: (client: TestClient, runId: string) => Promise<unknown>,
+    options: TestOptions = {},
+  ): Promise<{ readonly runId: string; readonly store: Store; readonly pending: Pending }> {
+    const [store, kept] = [createMemoryStore(), createMemoryPending()];
+    const pending: Pending = { ...kept, remove: (id) => wait(500).then(() => kept.remove(id)) };
+    await using server = await gatewayWith(["word ".repeat(300)], { store, pending, pace: { delayMs: 5 }, ...options });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await when(client, runId);
+    assert.deepEqual(await client.call("chat.abort", { runId }), { aborted: true, runIds: [runId] });
+    return { runId, ...(await leftOf(store, kept)) };
+  }
+
+  const moments: Record<string, Parameters<typeof killed>> = {
+    "in the middle of its answer": [(client, runId) => client.event("chat.delta", runId)],
+    "before its session has anything of it": [() => wait(30), { systemPrompt: () => wait(300).then(() => "Slow.") }],
+  };
+  for (const [moment, given] of Object.entries(moments)) {
+    it(`${moment} does not go on in the next process, once that is answered`, async () => {
+      const { runId, ...left } = await killed(...given);
+      await using next = await gatewayWith(["It went on."], left);
+      const client = await next.client();
+      await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
+      assert.equal((await client.end(runId)).event, "chat.aborted");
+      while ((await left.pending.list()).length > 0) await wait(5);
+      assert.equal(next.model.calls.length, 0);
+      const { messages } = await client.call("chat.history", { sessionKey: "s" });
+      assert.deepEqual([messages[0]?.message.role, JSON.stringify(messages).includes("It went on")], ["user", false]);
+    });
+  }
+
+  it("leaves what was steered into it for the next message, also when the server is killed", async () => {
+    const { runId, ...left } = await killed(async (client, id) => {
+      await client.event("chat.delta", id);
+      await client.call("chat.steer", { sessionKey: "s", message: "turn left" });
+    });
+    await using next = await gatewayWith(["At last."], left);
+    const client = await next.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
+    await client.end(runId);
+    await client.end((await client.call("chat.send", { sessionKey: "s", message: "on" })).runId);
+    const said = next.model.calls
+      .at(-1)
+      ?.context.messages.flatMap((message) => (message.role === "user" ? [message.content] : []));
+    assert.deepEqual(said, ["go", "turn left", "on"]);
+  });
+
+  it("holds what was steered into it also when the server is killed at the run's very end", async () => {
+    const [store, kept] = [createMemoryStore(), createMemoryPending()];
+    const pending: Pending = { ...kept, remove: () => new Promise(() => {}) }; // the kill
+    const server = await gatewayWith(["word ".repeat(300)], { store, pending, pace: { delayMs: 5 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.delta", runId);
+    await client.call("chat.steer", { sessionKey: "s", message: "turn left" });
+    await client.call("chat.abort", { runId });
+    await client.end(runId);
+    await using next = await gatewayWith(["At last."], {
+      store: (await leftOf(store, kept, "all")).store,
+      pending: kept,
+    });
+    const other = await next.client();
+    const { waiting } = await other.call("chat.history", { sessionKey: "s" });
+    assert.deepEqual(
+      waiting.map(({ kind, text }) => [kind, text]),
+      [["held", "turn left"]],
+    );
+    assert.equal(next.model.calls.length, 0);
+    await server[Symbol.asyncDispose]();
+  });
+
+  it("is stopped when the disk fails, and the request says that it may come back", async () => {
+    const pending = createMemoryPending();
+    let isBroken = false;
+    const broken: Pending = {
+      ...pending,
+      add: (message) => (isBroken ? Promise.reject(new Error("no disk")) : pending.add(message)),
+    };
+    await using server = await gatewayWith(["word ".repeat(300)], { pending: broken, pace: { delayMs: 5 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.delta", runId);
+    isBroken = true;
+    assert.equal(await client.refused("chat.abort", { runId }), "internal");
+    assert.equal((await client.end(runId)).event, "chat.aborted");
+  });
+
+  it("leaves nothing on the disk when it ends before that is kept", async () => {
+    const pending = createMemoryPending();
+    const slow: Pending = {
+      ...pending,
+      add: (message) => wait(message.isAborted === true ? 200 : 0).then(() => pending.add(message)),
+    };
+    await using server = await gatewayWith(["word ".repeat(300), "Next."], { pending: slow, pace: { delayMs: 5 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.delta", runId);
+    const aborting = client.call("chat.abort", { sessionKey: "s" });
+    await client.end(runId);
+    assert.deepEqual((await aborting).runIds, [runId]);
+    await client.end((await client.call("chat.send", { sessionKey: "s", message: "on" })).runId);
+    while ((await pending.list()).some(({ id }) => id !== runId)) await wait(5);
+    assert.deepEqual(await pending.list(), []);
+  });
+
+  it("cannot be aborted by a server that goes away: the next one would not know of it", async () => {
+    const hanging = defineTool({
+      name: "hang",
+      description: "Hangs.",
+      parameters: { type: "object", properties: {} } as const,
+      execute: () => new Promise<string>(() => {}),
+    });
+    const call = { content: [scriptedToolCall("hang", {}, "one")] };
+    const rules = await loadRules([{ action: "allow", tool: "hang" }]);
+    await using server = await gatewayWith([call], { tools: () => [hanging], rules });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.event("chat.tool_call", runId);
+    const closing = server.gateway.close();
+    assert.equal(await client.refused("chat.abort", { runId }), "busy");
+    await closing;
+  });
+
+  it("stays stopped whenever its server is killed after the answer", { timeout: 60_000 }, async () => {
+    await using home = await temporary();
+    const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: token };
+    let server = await serveProcess(env);
+    const port = Number(new URL(server.url).port);
+    for (let round = 0; round < 3; round++) {
+      const client = await TestClient.enter(server.url.replace("http", "ws"), token, "all");
+      const message = `Read the file SOUL.md and count its lines. (${round})`;
+      const { runId } = await client.call("chat.send", { sessionKey: "s", message });
+      if (round > 0) await client.event("chat.delta", runId);
+      const { runIds } = await client.call("chat.abort", { runId });
+      await server.kill("SIGKILL");
+      server = await serveProcess(env, { port });
+      const next = await TestClient.enter(server.url.replace("http", "ws"), token, "all");
+      await next.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
+      const { event } = await next.end(runId);
+      assert.deepEqual([runIds, event], [[runId], "chat.aborted"], String(round));
+      next.socket.terminate();
+    }
+    await server.kill("SIGTERM");
+  });
+});
 
 describe("a run that waits and is aborted", () => {
   it("cannot come back by the time that anybody is told", async () => {

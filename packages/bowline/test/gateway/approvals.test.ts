@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool, type AgentTool } from "@bowline/core";
-import { createMemoryStore } from "@bowline/core/session";
+import { createMemoryStore, type AnyEntry, type SessionWriter, type Store } from "@bowline/core/session";
 import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
 import { createMemoryPending } from "../../src/gateway/pending.ts";
 import { loadRules } from "../../src/gateway/rules.ts";
-import { gatewayWith, type TestGateway, type TestOptions } from "./gateway.ts";
+import { gatewayWith, wait, type TestGateway, type TestOptions } from "./gateway.ts";
 
 function commands(ran: string[]): AgentTool {
   return defineTool({
@@ -186,6 +186,68 @@ describe("a question and a restart", () => {
     await client.call("exec.approve", { approvalId });
     assert.equal((await client.end(runId)).event, "chat.final");
     assert.deepEqual(second.ran, ["ls"]);
+  });
+});
+
+describe("an answer that the server took", () => {
+  /** Whose log is slow to take answers. */
+  function slow(store: Store): Store {
+    const wrap = (writer: SessionWriter): SessionWriter =>
+      new Proxy(writer, {
+        get: (target, name) =>
+          name === "append"
+            ? (entries: readonly AnyEntry[]) => append(target, entries)
+            : Reflect.get(target, name, target),
+      });
+    const append = async (writer: SessionWriter, entries: readonly AnyEntry[]): Promise<void> => {
+      if (entries.some(({ type }) => type === "approval_answer")) await wait(100);
+      return writer.append(entries);
+    };
+    return {
+      ...store,
+      create: async (...given) => wrap(await store.create(...given)),
+      open: async (id) => wrap(await store.open(id)),
+    };
+  }
+
+  for (const [method, ran] of [
+    ["exec.approve", ["ls"]],
+    ["exec.deny", []],
+  ] as const) {
+    it(`(${method}) holds when the server is killed then: nobody is asked again`, async () => {
+      const [store, pending, copy] = [createMemoryStore(), createMemoryPending(), createMemoryStore()];
+      const first = await asking([call("ls")], { store: slow(store), pending });
+      const client = await first.client();
+      const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+      const { approvalId } = await client.event("exec.approval_request", runId);
+      await client.call(method, { approvalId });
+      const entries: AnyEntry[] = [];
+      for await (const batch of store.read("s")) entries.push(...batch);
+      const answer = entries.findIndex(({ type }) => type === "approval_answer");
+      assert.ok(answer > 0, "it is in the log by then");
+      await (await copy.create(await store.load("s"), entries.slice(0, answer + 1))).close();
+      const left = createMemoryPending();
+      for (const message of await pending.list()) await left.add(message);
+      await first[Symbol.asyncDispose]();
+
+      await using second = await asking(["Done."], { store: copy, pending: left });
+      const other = await second.client();
+      await other.call("chat.subscribe", { sessionKey: "s", runId });
+      assert.equal((await other.end(runId)).event, "chat.final");
+      assert.deepEqual([second.ran, other.frames.some(({ event }) => event === "exec.approval_request")], [ran, false]);
+    });
+  }
+
+  it("is refused when the server goes away before it is kept", async () => {
+    await using server = await asking([call("ls")], { store: slow(createMemoryStore()) });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId } = await client.event("exec.approval_request", runId);
+    const answer = client.refused("exec.approve", { approvalId });
+    await client.call("health.check", {}); // the answer has come by then
+    const closing = server.gateway.close();
+    assert.equal(await answer, "conflict");
+    await closing;
   });
 });
 

@@ -94,6 +94,15 @@ describe("the first frame", () => {
   });
 });
 
+describe("a first frame that is none", () => {
+  it("is answered with all that one may have", async () => {
+    await using server = await gatewayWith([]);
+    const { reply } = await knock(server, JSON.stringify({ type: "auth", token, events: "chat.delta" }));
+    assert.ok(reply?.ok === false);
+    assert.match(reply.error.message, /\{"type":"auth","token":"…"\}.*"events", "all" or a list of names/);
+  });
+});
+
 describe("a token for reading", () => {
   it("may look at everything and change nothing", async () => {
     await using server = await gatewayWith(["Hi."]);
@@ -132,6 +141,30 @@ describe("the upgrade", () => {
     // A name that was made to lead here.
     const host = `evil.example:${port}`;
     assert.match(await status({ host, origin: `http://${host}` }), /403/);
+  });
+
+  it("says why it is refused", async () => {
+    await using server = await gatewayWith([], { limits: { maxConnections: 1 } });
+    const { port } = server.gateway;
+    const said = async (headers: Record<string, string>): Promise<string> => {
+      const socket = connect(port, "127.0.0.1");
+      const lines = { host: `127.0.0.1:${port}`, upgrade: "websocket", connection: "upgrade", ...headers };
+      const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`GET / HTTP/1.1\r\n${head.join("")}\r\n`);
+      let text = "";
+      for await (const chunk of socket) text += String(chunk);
+      return text;
+    };
+    assert.match(
+      await said({ origin: "http://evil.example" }),
+      /^HTTP\/1\.1 403 [^]*\r\n\r\nPages of "http:\/\/evil\.example" are not let in, only those .* from "127\.0\.0\.1:\d+"\.$/,
+    );
+    assert.match(
+      await said({ host: "evil.example" }),
+      /\r\n\r\nThis server is asked as localhost .* not as "evil\.example"\.$/,
+    );
+    await server.client();
+    assert.match(await said({}), /^HTTP\/1\.1 503 [^]*\r\n\r\nToo many are connected\.$/);
   });
 
   it("is refused when there are too many connections, or too many without a token", async () => {

@@ -18,6 +18,7 @@ const keys = Array.from({ length: 30 }, (_, index) => `session ${index}`);
 export const key: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...keys) },
   { weight: 1, arbitrary: fc.constantFrom("__proto__", "../../etc/passwd", "a/b\\c\0d", "\u{1F9F5}", "\ud800", "con") },
+  { weight: 1, arbitrary: fc.constantFrom(256, 257).map((count) => "\u{1F9F5}".repeat(count)) },
   { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 5, unit: "binary" }) },
 );
 /** Nested so deep that it can be parsed and hardly be written: a mark in its place. */
@@ -62,7 +63,7 @@ function valueOf(schema: JsonSchema): fc.Arbitrary<unknown> {
     { weight: 5, arbitrary: fc.string({ minLength: minLength as number, maxLength: Math.min(longest, 20) }) },
     { weight: 5, arbitrary: fc.constantFrom("one", "two", "three") },
     { weight: 1, arbitrary: fc.string({ minLength: minLength as number, maxLength: 20, unit: "binary" }) },
-    { weight: 1, arbitrary: fc.constant("y".repeat(longest)) },
+    { weight: 1, arbitrary: fc.constantFrom("y".repeat(longest), "\udc00") },
   );
 }
 
@@ -174,12 +175,22 @@ function expectOne(frame: AnyFrame): Expected {
     return { kind: "answer", id: own, error: errorNumbers.bad_request };
   const schema = Object.entries(methods).find(([name]) => name === given.method)?.[1].params;
   if (schema === undefined) return { kind: "answer", id: own, error: errorNumbers.unknown_method };
-  const isFitting = fits(schema, given.params === undefined ? {} : given.params);
+  const isFitting = fitsMethod(schema, given.params === undefined ? {} : given.params);
   return { kind: "answer", id: own, ...(!isFitting && { error: errorNumbers.bad_params }) };
 }
 
+/** Its ids, too, which a schema cannot describe. */
+export function fitsMethod(schema: JsonSchema, params: unknown): boolean {
+  return fits(schema, params) && Object.entries(params as Json).every(([name, value]) => isWellFormedId(name, value));
+}
+
+function isWellFormedId(name: string, value: unknown): boolean {
+  if (typeof value !== "string" || !/(?:Key|Id)$/.test(name)) return true;
+  return value.isWellFormed() && (!/sessionKey$/i.test(name) || value.length <= 512);
+}
+
 /** As much of JSON Schema as the methods' params use; written apart from what the server checks with. */
-export function fits(schema: JsonSchema, value: unknown): boolean {
+function fits(schema: JsonSchema, value: unknown): boolean {
   const { type, properties = {}, required = [], enum: options, minLength = 0, maxLength = Infinity } = schema;
   const { minimum = -Infinity, maximum = Infinity, minItems = 0, maxItems = Infinity, pattern = "" } = schema;
   if (Array.isArray(options)) return options.includes(value);

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { defaultLimits } from "../../src/gateway/limits.ts";
 import { methods } from "../../src/gateway/schema.ts";
-import { fits, key, notJson, paramsOf, spoiled, write } from "./bad-frames.ts";
+import { fitsMethod, key, notJson, paramsOf, spoiled, write } from "./bad-frames.ts";
 
 export interface AnyRequest {
   readonly method: string;
@@ -187,7 +187,7 @@ function statusesOf(text: string, isChunked: boolean): readonly number[] {
   if (isChunked || Buffer.byteLength(text) > defaultLimits.maxFrameBytes) return [400];
   try {
     // Who fits may still be too many, too late, or ask for what there is not.
-    return fits(body, JSON.parse(Buffer.from(text).toString())) ? [202, 400, 404, 409, 429] : [400];
+    return fitsMethod(body, JSON.parse(Buffer.from(text).toString())) ? [202, 400, 404, 409, 429] : [400];
   } catch {
     return [400];
   }

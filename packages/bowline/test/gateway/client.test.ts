@@ -106,6 +106,49 @@ describe("the client", () => {
     });
   });
 
+  it("refuses at once what the server would end the connection for, in place of sending it again and again", async () => {
+    await using server = await gatewayWith(["Hello."]);
+    let connections = 0;
+    class Counted extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        connections++;
+      }
+    }
+    using client = clientOf(server, { WebSocket: Counted });
+    const attachments = [{ mimeType: "image/png" as const, data: "AAAA".repeat(300_000) }];
+    for (const ask of [
+      () => client.send({ sessionKey: "s", message: "Hi", attachments }),
+      () => client.request("chat.history", { sessionKey: "é".repeat(600_000) }),
+    ]) {
+      const refused = Promise.race([ask(), wait(2000).then(() => assert.fail("it waits"))]);
+      await assert.rejects(refused, (error: RequestError) => {
+        assert.match(error.message, /takes 1048576 bytes in one request/);
+        return error.code === "bad_request" && !error.retryable;
+      });
+    }
+    assert.equal((await (await client.send({ sessionKey: "s", message: "Hi" })).result()).text, "Hello.");
+    assert.equal(connections, 1);
+  });
+
+  it("says after its end that it was closed, and where there is no WebSocket that one is to be given", async () => {
+    await using server = await gatewayWith([]);
+    const client = clientOf(server);
+    await client.ready();
+    client.close();
+    await assert.rejects(client.request("health.check", {}), (error: RequestError) => {
+      assert.equal(error.message, "The client was closed.");
+      return !error.retryable;
+    });
+    const own = globalThis.WebSocket;
+    try {
+      Object.assign(globalThis, { WebSocket: undefined });
+      assert.throws(() => new GatewayClient({ url: server.gateway.url, token }), /no WebSocket here: pass that of ws/);
+    } finally {
+      Object.assign(globalThis, { WebSocket: own });
+    }
+  });
+
   it("follows a run that another began, stops it, and hears of its end", async () => {
     await using server = await gatewayWith(["word ".repeat(300)], { pace: { delayMs: 5 } });
     using one = clientOf(server);

@@ -72,6 +72,26 @@ describe("a run over plain HTTP", () => {
     assert.equal((await fetch(`${server.gateway.url}/api/else`, { headers })).status, 404);
   });
 
+  it("is refused in words that say what to do", async () => {
+    await using server = await gatewayWith([]);
+    const said = async (path: string, init: RequestInit = {}): Promise<string> => {
+      const response = await fetch(`${server.gateway.url}${path}`, { headers, ...init });
+      return ((await response.json()) as { error: { message: string } }).error.message;
+    };
+    const send = (body: BodyInit, more: object = {}): Promise<string> =>
+      said("/api/chat", { method: "POST", body, ...more });
+    assert.match(await said("/api/chat"), /there are POST \/api\/chat and GET \/api\/runs\/<id>\/events\.$/);
+    assert.match(await said("/api/runs/none/events"), /remembers no such run; \?sessionKey=… lets it look further\.$/);
+    assert.equal(await said("/api/runs/none/events?sessionKey=s"), "The session has no such run.");
+    assert.equal(await send("{}", { headers: { authorization: "Bearer wrong" } }), "The token is wrong.");
+    assert.equal(await send("{}", { headers: {} }), "The request needs the token: Authorization: Bearer …");
+    assert.equal(await send("x".repeat(1_048_577)), "The body has 1048577 bytes: 1048576 are the most.");
+    const chunks = new Blob(["{}"]).stream();
+    assert.match(await send(chunks, { duplex: "half" }), /^A body has to say its length: it cannot come in chunks\.$/);
+    const foreign = await send("{}", { headers: { ...headers, origin: "http://evil.example" } });
+    assert.match(foreign, /^Pages of "http:\/\/evil\.example" are not let in/);
+  });
+
   it("is read from where its number says, and from a picture of all where it says none", async () => {
     await using server = await gatewayWith(["Yes."]);
     const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as { events: string };

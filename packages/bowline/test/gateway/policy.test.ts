@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
@@ -148,5 +148,28 @@ describe("the rules", () => {
     assert.equal((JSON.parse(await readFile(file, "utf8")) as { rules: unknown[] }).rules.length, 2);
     await writeFile(file, '{"rules": "all"}');
     await assert.rejects(loadRules([], file), /no list of rules/);
+  });
+
+  it("are on the disk when they are said to be, also when the same was added a moment before", async () => {
+    await using folder = await temporary();
+    const file = join(folder.path, "policy.json");
+    const rules = await loadRules([], file);
+    const first = rules.add(allow("ls"));
+    await rules.add(allow("ls"));
+    assert.deepEqual(JSON.parse(await readFile(file, "utf8")), { rules: [allow("ls")] });
+    await first;
+  });
+
+  it("do not hold when they could not be kept, and are kept when that is tried again", async () => {
+    await using folder = await temporary();
+    const file = join(folder.path, "gateway", "policy.json");
+    const rules = await loadRules([], file);
+    await writeFile(join(folder.path, "gateway"), "in the way");
+    await assert.rejects(rules.add(allow("ls")));
+    assert.equal(rules.judge(bash("ls")).action, "ask");
+    await rm(join(folder.path, "gateway"));
+    await rules.add(allow("ls"));
+    assert.equal(rules.judge(bash("ls")).action, "allow");
+    assert.deepEqual(JSON.parse(await readFile(file, "utf8")), { rules: [allow("ls")] });
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import type { BowlineError } from "@bowline/core";
 import { parseAgents } from "../../src/gateway/agents-file.ts";
 import { withEnvFile } from "../../src/gateway/env-file.ts";
 import { serve, type Served, type ServeOptions } from "../../src/gateway/serve.ts";
@@ -102,11 +103,76 @@ describe("serve", () => {
     assert.match(client.welcome.notice ?? "", /practice model/);
     client.socket.terminate();
     await first.close();
-    await using second = await started(home.path);
+    const second = await started(home.path);
     assert.equal(second.token, first.token);
+    await second.close();
     await using third = await started(home.path, { env: { BOWLINE_TOKEN: "mysecrettoken", BOWLINE_HOME: home.path } });
     assert.equal(third.token, "mysecrettoken");
     assert.equal(lines.join("\n").includes("mysecrettoken"), false);
+  });
+
+  it("is alone in its data folder: another would take up what it was asked to do", async () => {
+    await using home = await temporary();
+    const first = await started(home.path);
+    const said = new RegExp(`^A bowline serve, process ${process.pid}, uses the data folder already: .*BOWLINE_HOME`);
+    await assert.rejects(
+      started(home.path),
+      (error: BowlineError) => said.test(error.message) && error.code === "session_locked",
+    );
+    assert.equal((await fetch(`${first.url}/health`)).status, 200);
+    await first.close();
+    await using second = await started(home.path);
+    assert.equal((await fetch(`${second.url}/health`)).status, 200);
+  });
+
+  it("lets the folder go when it cannot start", async () => {
+    await using home = await temporary();
+    await assert.rejects(started(home.path, { host: "0.0.0.0" }), /other machines.*--expose/);
+    await using server = await started(home.path);
+    assert.equal((await fetch(`${server.url}/health`)).status, 200);
+  });
+
+  it("counts a server on another host as gone: nobody here can know", async () => {
+    await using home = await temporary();
+    const first = await started(home.path);
+    const locks = join(home.path, "gateway", "running", "locks");
+    const [claim = ""] = await readdir(locks);
+    await first.close();
+    await writeFile(join(locks, claim.replace(/@.*$/, "@elsewhere")), "");
+    await using second = await started(home.path);
+    assert.equal((await fetch(`${second.url}/health`)).status, 200);
+  });
+
+  it("refuses settings that cannot work, and says which", async () => {
+    await using home = await temporary();
+    const refused = (env: Record<string, string>, options: ServeOptions = {}): Promise<string> =>
+      started(home.path, { ...options, env }).then(
+        () => assert.fail("it started"),
+        ({ message }: Error) => message,
+      );
+    assert.match(await refused({ BOWLINE_FALLBACK: "nonsense" }), /^The fallback: .*provider\/model.* not "nonsense"/);
+    assert.match(await refused({}, { fallback: "acme/x" }), /^The fallback: acme\/x names no provider that is known/);
+    const same = { BOWLINE_TOKEN: "t", BOWLINE_READ_TOKEN: "t" };
+    assert.equal(await refused(same), "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.");
+    await writeFile(join(home.path, "file"), "");
+    const workspace = join(home.path, "file", "in");
+    assert.equal(await refused({}, { workspace }), `${workspace} cannot be used (ENOTDIR).`);
+  });
+
+  it("says that no agent is there, and that a fallback has no key either", async () => {
+    await using home = await temporary();
+    await mkdir(join(home.path, "workspace"));
+    await writeFile(join(home.path, "workspace", "AGENTS.md"), "Nobody yet.");
+    {
+      await using server = await started(home.path);
+      assert.deepEqual(server.notices, [{ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." }]);
+    }
+    await writeFile(join(home.path, "workspace", "AGENTS.md"), "## a\nModel: openai/m\n");
+    await using server = await started(home.path, { fallback: "groq/x" });
+    assert.match(
+      server.notices[0]?.message ?? "",
+      /^openai\/m has no key \(OPENAI_API_KEY is not set\), nor has groq\/x \(GROQ_API_KEY is not set\): the practice/,
+    );
   });
 
   it("does a task with tools in the workspace, with the practice model, and says so in an event [J41]", async () => {
@@ -148,6 +214,7 @@ describe("serve", () => {
       const { errorKind, message } = await client.event("chat.error", runId);
       assert.equal(errorKind, "auth");
       assert.equal(message.includes("sk-ant-abcdefghijklmnop"), false);
+      assert.match(message, /\(The key is from the server's ANTHROPIC_API_KEY\.\)$/);
       client.socket.terminate();
     }
     await writeFile(join(home.path, ".env"), "");

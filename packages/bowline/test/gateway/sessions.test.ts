@@ -18,7 +18,6 @@ describe("sessions", () => {
     assert.deepEqual([sessions[0]?.messageCount, sessions[0]?.agentId], [2, "assistant"]);
     const found = await client.call("sessions.list", { search: "passwd" });
     assert.equal(found.sessions.length, 1);
-    assert.equal(await client.refused("chat.send", { sessionKey: "\ud800", message: "x" }).catch(() => "sent"), "sent");
   });
 
   it("are made, renamed, forked, reset and deleted, and every client is told", async () => {
@@ -33,6 +32,7 @@ describe("sessions", () => {
     assert.equal((await client.call("sessions.patch", { sessionKey, title: "Renamed" })).session.title, "Renamed");
     const fork = await client.call("sessions.fork", { sessionKey, newSessionKey: "fork" });
     assert.deepEqual([fork.session.forkedFrom, fork.session.messageCount], [sessionKey, 2]);
+    assert.equal(await client.refused("sessions.fork", { sessionKey, newSessionKey: sessionKey }), "conflict");
     await client.call("sessions.reset", { sessionKey });
     assert.deepEqual((await client.call("chat.history", { sessionKey })).messages, []);
     assert.equal((await client.call("sessions.get", { sessionKey })).session.title, "Renamed");
@@ -80,6 +80,9 @@ describe("history", () => {
     assert.deepEqual([before.messages.length, before.hasMore], [7, false]);
     assert.equal(await client.refused("chat.history", { sessionKey: "s", limit: 501 }), "bad_params");
     assert.deepEqual((await client.call("chat.history", { sessionKey: "none" })).messages, []);
+    assert.deepEqual((await client.call("chat.history", { sessionKey: "none", before: "nothing" })).messages, []);
+    // The last messages once more would pass for earlier ones.
+    assert.equal(await client.refused("chat.history", { sessionKey: "s", before: "nothing" }), "not_found");
   });
 
   it("cuts what is huge", async () => {

@@ -7,6 +7,7 @@ import { answerParent } from "../gateway/forked.ts";
 import { startMeter } from "../gateway/meter.ts";
 import { isWide, keyOf, LoadClient, type LoadOptions } from "./load-client.ts";
 import type { Shape } from "./shape.ts";
+import { SlowStreamReaders, type SlowStreams } from "./slow-streams.ts";
 import { StreamReader } from "./stream-reader.ts";
 import type { Counts } from "./watched-run.ts";
 
@@ -26,6 +27,8 @@ export interface ClientsReport {
   /** Of the readers of server-sent events, and of the slow readers, alone. */
   readonly streams: Counts;
   readonly slow: Counts;
+  /** Of readers of server-sent events that are slow. */
+  readonly slowStreams: SlowStreams;
   /** Slow readers that the server cut off, and such as came back for the rest. */
   readonly cutOff: number;
   readonly back: number;
@@ -45,7 +48,7 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
   const faults: string[] = [];
   const fault = (what: string): void => void (faults.length < 20 && faults.push(what));
   const [late, lateStreams] = [new Map<number, number>(), new Map<number, number>()];
-  const [counts, streamCounts, slowCounts] = [newCounts(), newCounts(), newCounts()];
+  const [counts, streamCounts, slowCounts, slowStreamCounts] = [newCounts(), newCounts(), newCounts(), newCounts()];
   const common = { url, token, shape, fault };
   const noteIn = (all: Map<number, number>) => ({
     late: (us: number): void => {
@@ -59,6 +62,8 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
   const followers = new Map<string, LoadClient[]>();
   const streams = new Map<string, StreamReader[]>();
   const slow: LoadClient[] = [];
+  const slowShape = { ...shape, slowStreams: part === parts ? shape.slowStreams : 0 };
+  const slowStreams = new SlowStreamReaders({ ...common, shape: slowShape, counts: slowStreamCounts }, comesBack);
   const begun = new Map<string, number>();
   let deadline = 0;
   let cutOff = 0;
@@ -84,6 +89,7 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
     }
     for (let left = part === parts ? shape.slow : 0; left > 0; left--)
       slow.push(await LoadClient.enter({ ...common, counts: slowCounts }));
+    await slowStreams.connect();
     const wide = Array.from({ length: shape.wideRuns }, (_, index) => keyOf(index));
     for (const client of slow) for (const sessionKey of wide) await client.request("chat.subscribe", { sessionKey });
     for (const [sessionKey, [, ...others]] of followers)
@@ -101,6 +107,7 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
       const span = Math.min(2000, shape.deltas * shape.paceMs);
       setTimeout(() => void next(key, owner), (span * index) / sessions.length);
     }
+    slowStreams.play(deadline);
     for (const [index, client] of slow.entries()) void (index % 2 === 0 ? dawdle(client) : stall(client));
   }
 
@@ -148,11 +155,13 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
       for (const { runs, isDone } of all)
         if (runs.size !== begun.get(key) || !isDone) fault(`${key}: a reader over HTTP did not see all`);
     for (const client of slow) await settle(client);
+    const slowOnes = await slowStreams.finish(limit);
     for (const client of [...readers, ...slow]) client.close();
     return {
       counts,
       streams: streamCounts,
       slow: slowCounts,
+      slowStreams: slowOnes,
       cutOff,
       back,
       faults,

@@ -30,6 +30,7 @@ export class LoadClient {
   /** The runs' sessions. */
   readonly sessions = new Map<string, string>();
   closeCode: number | undefined;
+  onBegin = (_sessionKey: string, _runId: string): void => {};
   onEnd = (_sessionKey: string): void => {};
   readonly #options: LoadOptions;
   readonly #socket: WebSocket;
@@ -106,6 +107,7 @@ export class LoadClient {
       run = new WatchedRun(shape, width, (what) => fault(`${sessionKey}: ${what}`));
       this.runs.set(runId, run);
       this.sessions.set(runId, sessionKey);
+      this.onBegin(sessionKey, runId);
     }
     run.take(frame, counts, late);
     if (run.isEnded) this.onEnd(sessionKey);

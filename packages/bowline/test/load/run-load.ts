@@ -43,6 +43,8 @@ export interface Figures {
     readonly joined: number;
     readonly snapshots: number;
   };
+  /** Whole runs that slow readers of server-sent events had, how often they had left one, and how often they were cut off. */
+  readonly slowStreams: { readonly ended: number; readonly left: number; readonly cutOff: number };
 }
 
 /** Processes that clients are shared out to; the slow ones have one more. */
@@ -64,6 +66,9 @@ export async function runLoad(shape: Shape, onProgress: (line: string) => void):
   if (cutOff === 0 || back < cutOff || joined === 0)
     faults.push(`slow readers were not tried: ${cutOff} cut off, ${back} back, ${joined} joined deltas`);
   if (!(gateway.streams.p50 > 0)) faults.push("readers over HTTP were not tried");
+  const { ended, left } = gateway.slowStreams;
+  if (ended === 0 || left === 0)
+    faults.push(`slow readers over HTTP were not tried: ${ended} runs to their end, ${left} left`);
   return { shape, gateway, bare, faults };
 }
 
@@ -122,6 +127,11 @@ async function measureOne(shape: Shape, { name, folder, faults, onProgress }: Op
       back: sum((report) => report.back),
       joined: sum((report) => report.slow.joined),
       snapshots: sum((report) => report.slow.snapshots),
+    },
+    slowStreams: {
+      ended: sum(({ slowStreams }) => slowStreams.counts.ended),
+      left: sum(({ slowStreams }) => slowStreams.left),
+      cutOff: sum(({ slowStreams }) => slowStreams.cutOff),
     },
   };
 }

@@ -9,6 +9,11 @@ export interface Shape {
   readonly runs: number;
   /** Clients that do not; each follows all the wide sessions. Half of them read now and then, the others not at all. */
   readonly slow: number;
+  /**
+   * Readers of server-sent events that do not either, each of one wide session. Half read now and then; the others leave in the
+   * middle of a run and come back with the last number they have.
+   */
+  readonly slowStreams: number;
   readonly seconds: number;
   /** Of a run, one every so many milliseconds. */
   readonly deltas: number;
@@ -27,6 +32,7 @@ export const full: Shape = {
   streams: 100,
   runs: 200,
   slow: 50,
+  slowStreams: 16,
   seconds: 60,
   deltas: 200,
   paceMs: 50,
@@ -43,6 +49,7 @@ export const quick: Shape = {
   streams: 20,
   runs: 20,
   slow: 6,
+  slowStreams: 8,
   seconds: 3,
   deltas: 100,
   paceMs: 8,

@@ -1,16 +1,28 @@
 /** One reader under load without a socket: the runs of a session as server-sent events, each checked to its end. */
-import { Agent, get, type IncomingMessage } from "node:http";
+import { Agent, get, type ClientRequest, type IncomingMessage } from "node:http";
 import { isWide, type LoadOptions } from "./load-client.ts";
 import { WatchedRun, type RunFrame } from "./watched-run.ts";
 
+export interface StreamReaderOptions extends LoadOptions {
+  /** Whether it looks away, has a connection for each run that it is behind with, and comes back for the rest when that ends. */
+  readonly isSlow?: boolean;
+}
+
 export class StreamReader {
   readonly runs = new Map<string, WatchedRun>();
-  readonly #options: LoadOptions;
+  /** How often it left a run, and how often the server cut it off. */
+  left = 0;
+  cutOff = 0;
+  readonly #options: StreamReaderOptions;
   /** One connection, kept from run to run, as browsers do. */
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #agent: Agent;
+  readonly #open = new Map<ClientRequest, IncomingMessage | undefined>();
+  readonly #leaving = new Set<ClientRequest>();
+  #isAway = false;
 
-  constructor(options: LoadOptions) {
+  constructor(options: StreamReaderOptions) {
     this.#options = options;
+    this.#agent = options.isSlow === true ? new Agent() : new Agent({ keepAlive: true, maxSockets: 1 });
   }
 
   get isDone(): boolean {
@@ -19,32 +31,69 @@ export class StreamReader {
 
   /** All of a run that has begun. */
   read(sessionKey: string, runId: string): void {
-    const { url, token, shape, counts, late } = this.#options;
+    const { shape } = this.#options;
     const fault = (what: string): void => this.#options.fault(`${sessionKey}, over HTTP: ${what}`);
     const run = new WatchedRun(shape, isWide(sessionKey, shape) ? shape.wideWidth : shape.width, fault);
     this.runs.set(runId, run);
-    const path = `/api/runs/${encodeURIComponent(runId)}/events?seq=-1&sessionKey=${encodeURIComponent(sessionKey)}`;
-    const headers = { authorization: `Bearer ${token}` };
-    const asked = get(`${url.replace(/^ws/, "http")}${path}`, { headers, agent: this.#agent });
-    asked.on("error", (error) => fault(String(error)));
-    asked.on("response", (response: IncomingMessage) => {
-      if (response.statusCode !== 200) fault(`${response.statusCode}`);
-      let rest = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        const blocks = (rest + chunk).split("\n\n");
-        rest = blocks.pop() ?? "";
-        for (const block of blocks) if (!block.startsWith(":")) run.take(parse(block), counts, late);
-      });
-      response.on("close", () => {
-        if (!run.isEnded) fault("the stream ended before the run");
-      });
-    });
+    this.#ask(sessionKey, runId, run, fault);
+  }
+
+  look(away: boolean): void {
+    this.#isAway = away;
+    for (const response of this.#open.values()) response?.[away ? "pause" : "resume"]();
+  }
+
+  /** Without a goodbye; it comes back. */
+  leave(): void {
+    for (const request of this.#open.keys()) {
+      this.#leaving.add(request);
+      request.destroy();
+    }
   }
 
   close(): void {
     this.#agent.destroy();
   }
+
+  /** From the number on that it has. */
+  #ask(sessionKey: string, runId: string, run: WatchedRun, fault: (what: string) => void): void {
+    const { url, token, counts, late, isSlow = false } = this.#options;
+    const path = `/api/runs/${encodeURIComponent(runId)}/events?sessionKey=${encodeURIComponent(sessionKey)}`;
+    const headers = { authorization: `Bearer ${token}`, "last-event-id": String(run.seq) };
+    const asked = get(`${url.replace(/^ws/, "http")}${path}`, { headers, agent: this.#agent });
+    this.#open.set(asked, undefined);
+    const closed = (): void => {
+      if (!this.#open.delete(asked) || run.isEnded) return;
+      if (!isSlow) return fault("the stream ended before the run");
+      if (this.#leaving.delete(asked)) this.left++;
+      else this.cutOff++;
+      if (this.left + this.cutOff < MAX_BACK) this.#ask(sessionKey, runId, run, fault);
+      else fault("it came back in vain");
+    };
+    asked.on("error", (error) => {
+      if (!isSlow) fault(String(error));
+    });
+    asked.on("response", (response: IncomingMessage) => {
+      this.#open.set(asked, response);
+      if (response.statusCode !== 200) fault(`${response.statusCode}`);
+      let rest = "";
+      response.on("error", () => {}); // "close" follows
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        const blocks = (rest + chunk).split("\n\n");
+        rest = blocks.pop() ?? "";
+        for (const block of blocks) if (!block.startsWith(":")) run.take(parse(block), counts, late);
+      });
+      response.on("close", closed);
+      if (this.#isAway) response.pause();
+    });
+    asked.on("close", () => {
+      if (this.#open.get(asked) === undefined) closed();
+    });
+  }
 }
+
+/** A server that lets nobody in must not be asked for ever. */
+const MAX_BACK = 1000;
 
 function parse(block: string): RunFrame {
   const [, event, data = ""] = /^id: -?\d+\nevent: (.+)\ndata: (.+)$/.exec(block) ?? [];

@@ -72,6 +72,7 @@ const modules = [
   "gateway/frame",
   "gateway/request-error",
   "gateway/seen-runs",
+  "gateway/socket-class",
   "gateway/shown-message",
   "tools/escape",
 ] as const;

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JsonSchema } from "@bowline/core";
+import type { FrameError } from "../../src/gateway/frame.ts";
+import { methods } from "../../src/gateway/schema.ts";
+import type { MethodName } from "../../src/gateway/protocol.ts";
+import { gatewayWith, token } from "./gateway.ts";
+
+const half = "\ud83e";
+/** Half of a character has no place where a session or a run is found again. */
+const isId = (field: string): boolean => /(?:Key|Id)$/.test(field);
+const headers = { authorization: `Bearer ${token}` };
+/** What fits for every field that some method needs. */
+const plain = { sessionKey: "s", message: "Hi", approvalId: "a", decision: "deny" };
+
+async function post(url: string, body: string | Uint8Array<ArrayBuffer>): Promise<[status: number, error: FrameError]> {
+  const response = await fetch(`${url}/api/chat`, { method: "POST", headers, body });
+  return [response.status, ((await response.json()) as { error: FrameError }).error];
+}
+
+describe("an id with half of a character", () => {
+  it("is refused at the frame by every method that takes one, and nothing comes of it", async () => {
+    await using server = await gatewayWith([]);
+    const client = await server.client();
+    let tried = 0;
+    for (const [method, { params }] of Object.entries(methods)) {
+      const { properties, required } = params as { properties: Record<string, JsonSchema>; required: string[] };
+      const needed = Object.fromEntries(Object.entries(plain).filter(([field]) => required.includes(field)));
+      for (const field of Object.keys(properties).filter(isId)) {
+        const given = { ...needed, [field]: `a${half}` };
+        const error = await client.call(method as MethodName, given as never).then(
+          () => assert.fail(`${method} took ${field}`),
+          (thrown: { readonly frame: FrameError }) => thrown.frame,
+        );
+        assert.deepEqual([error.data?.code, error.data?.issues?.[0]?.path], ["bad_params", field], method);
+        assert.match(error.message, new RegExp(`params of ${method} do not fit: ${field}: .*well-formed Unicode`));
+        tried++;
+      }
+    }
+    assert.ok(tried > 20, String(tried));
+    assert.equal(client.frames.filter(({ event }) => event !== undefined).length, 0);
+    assert.deepEqual((await client.call("sessions.list", {})).sessions, []);
+  });
+
+  it("is refused over HTTP, too, before a run begins whose address could not be said", async () => {
+    await using server = await gatewayWith([]);
+    for (const field of ["sessionKey", "idempotencyKey"]) {
+      const body = JSON.stringify({ sessionKey: "s", message: "Hi", [field]: half });
+      const [status, error] = await post(server.gateway.url, body);
+      assert.deepEqual([status, error.data?.code, error.data?.issues?.[0]?.path], [400, "bad_params", field]);
+    }
+    assert.equal(server.model.calls.length, 0);
+  });
+
+  it("may stand in a message: models are shown it mended", async () => {
+    await using server = await gatewayWith(["Yes."]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: `Hi ${half}` });
+    assert.equal((await client.end(runId)).event, "chat.final");
+  });
+});
+
+it("a session's key is as long as its store can have it, wherever the characters stand in Unicode", async () => {
+  await using server = await gatewayWith(["Yes."]);
+  const client = await server.client();
+  const longest = "🧵".repeat(256);
+  const { runId } = await client.call("chat.send", { sessionKey: longest, message: "Hi" });
+  assert.equal((await client.end(runId)).event, "chat.final");
+  assert.equal(await client.refused("chat.send", { sessionKey: `${longest}!`, message: "Hi" }), "bad_params");
+});
+
+it("a body that is no UTF-8 is refused, in place of a guess at what it says", async () => {
+  await using server = await gatewayWith([]);
+  const body = Buffer.from(JSON.stringify({ sessionKey: "é", message: "Hi" }), "latin1");
+  const [status, error] = await post(server.gateway.url, new Uint8Array(body));
+  assert.deepEqual([status, error.data?.code], [400, "parse"]);
+});
+
+describe("what is wrong with params", () => {
+  it("is said in the answer's sentence, with the place", async () => {
+    await using server = await gatewayWith([]);
+    const client = await server.client();
+    const said = async (method: MethodName, params: unknown): Promise<string> =>
+      client.call(method, params as never).then(
+        () => assert.fail("taken"),
+        ({ message }: Error) => message,
+      );
+    assert.match(await said("sessions.list", { limit: "5" }), /do not fit: limit: expected number, received string\.$/);
+    assert.match(
+      await said("chat.send", '{"sessionKey":"s","message":"Hi"}'),
+      /do not fit: expected object, received string\.$/,
+    );
+    const attachments = [{ mimeType: "image/png", data: 1234 }];
+    const nested = await said("chat.send", { sessionKey: "s", message: "Hi", attachments });
+    assert.match(nested, /do not fit: attachments\[0\]\.data: expected string, received number\.$/);
+    const [status, error] = await post(server.gateway.url, '{"sessionKey":"s"}');
+    assert.equal(status, 400);
+    assert.match(error.message, /^The body does not fit: message: /);
+  });
+});

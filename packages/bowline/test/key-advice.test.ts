@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { isAboutKey, keyAdvice } from "../src/cli/key-advice.ts";
+import { loopback, type Handler } from "../../../test/support/loopback.ts";
+import { bowline } from "./command.ts";
+
+const secret = "sk-very-secret";
+
+const refusing =
+  (status: number, message: string): Handler =>
+  (response) =>
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error: { message } }));
+const noKey = refusing(401, "Who are you?");
+
+/** What the command says last of what went wrong. */
+async function said(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const { code, stdout, stderr } = await bowline(args, { env });
+  assert.equal(code, 1, stderr);
+  assert.equal((stdout + stderr).includes(secret), false);
+  return (
+    stderr
+      .trimEnd()
+      .split("\n")
+      .findLast((line) => line.startsWith("bowline: ")) ?? ""
+  );
+}
+
+describe("a server that refuses for want of a key", () => {
+  it("is explained by the variable that the vendor's key would have been read from", async () => {
+    await using server = await loopback(noKey);
+    for (const json of [[], ["--json"]]) {
+      const line = await said(["run", "--model", "openai/m", "--base-url", server.baseUrl, ...json, "hi"]);
+      assert.match(line, /Who are you\?.* No key was sent: set OPENAI_API_KEY, or name another .* --api-key-env\.$/);
+    }
+  });
+
+  it("is explained by the option, where nothing says whose server it is", async () => {
+    await using server = await loopback(noKey);
+    const line = await said(["run", "--model", "m", "--base-url", server.baseUrl, "hi"]);
+    assert.match(line, /No key was sent: give one by --api-key-env <name>, the environment variable that holds it\.$/);
+  });
+
+  it("is explained when it does not even list its models", async () => {
+    await using server = await loopback(noKey);
+    const line = await said(["run", "--base-url", server.baseUrl, "hi"]);
+    assert.match(
+      line,
+      /wants a key \(HTTP 401 for the model list\)\. No key was sent: give one by --api-key-env <name>/,
+    );
+  });
+});
+
+describe("a key that is refused", () => {
+  it("is named by the variable that it came from, and never said", async () => {
+    await using server = await loopback(refusing(401, `Incorrect API key provided: ${secret}`));
+    const at = ["run", "--base-url", server.baseUrl];
+    const ofVendor = await said([...at, "--model", "openai/m", "hi"], { OPENAI_API_KEY: secret });
+    assert.match(
+      ofVendor,
+      /\[key\]\. The key came from the variable OPENAI_API_KEY: set another there, or name another/,
+    );
+    const named = await said([...at, "--model", "openai/m", "--api-key-env", "MINE", "hi"], { MINE: secret });
+    assert.match(named, /The key came from the variable MINE: /);
+    const listing = await said([...at, "--api-key-env", "MINE", "hi"], { MINE: secret });
+    assert.match(listing, /refused the key \(HTTP 401 for the model list\)\. The key came from the variable MINE: /);
+  });
+
+  it("is known by other words than a 401, too; other failures are about no key", () => {
+    const error = (code: string, message: string) => ({ code, message, retryable: false }) as never;
+    assert.equal(isAboutKey(error("invalid_request", "API key not valid. Please pass a valid API key.")), true);
+    assert.equal(isAboutKey(error("permission_denied", "No access.")), true);
+    assert.equal(isAboutKey(error("invalid_request", "The monkey is not valid.")), false);
+    assert.equal(isAboutKey(error("rate_limited", "This API key has asked too often.")), false);
+  });
+});
+
+describe("bowline doctor", () => {
+  it("names the variable that it took the key from, or says how to give one", async () => {
+    await using server = await loopback(noKey);
+    assert.match(await said(["doctor", server.baseUrl]), /^bowline: No key was sent: give one by --api-key-env <name>/);
+    const named = await said(["doctor", server.baseUrl, "--api-key-env", "MINE"], { MINE: secret });
+    assert.match(named, /^bowline: The key came from the variable MINE: /);
+  });
+
+  it("knows the variable of a vendor by the address", () => {
+    const advice = keyAdvice({ isSet: false, baseUrl: "https://api.groq.com/openai/v1/" });
+    assert.equal(advice, "No key was sent: give one by --api-key-env GROQ_API_KEY.");
+  });
+});
