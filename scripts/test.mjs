@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { once } from "node:events";
+import { resolve } from "node:path";
 
 // Core patches nothing global, so its files share one process. What starts processes, in core or the command, runs beside it, a
 // process a file.
@@ -33,6 +34,7 @@ async function run({ name, isOwn, options: own }, isShown) {
   const chosen = files.filter(isOwn);
   if (chosen.length === 0) return false;
   const child = spawn(process.execPath, ["--test", "--conditions=@bowline/source", ...own, ...options, ...chosen], {
+    env: { ...process.env, NODE_COMPILE_CACHE: resolve("node_modules/.cache/tests") },
     stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
   });
   let output = "";

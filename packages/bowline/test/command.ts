@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 
 export interface Ended {
   readonly code: number | null;
@@ -30,7 +31,13 @@ const home = mkdtempSync(join(tmpdir(), "bowline-home-"));
 process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 
 /** The environment of a machine without keys, servers or colours. */
-const bare = { PATH: process.env.PATH ?? "", HOME: home, BOWLINE_HOME: join(home, "data"), BOWLINE_DISCOVERY: "off" };
+const bare = {
+  ...compileCache,
+  PATH: process.env.PATH ?? "",
+  HOME: home,
+  BOWLINE_HOME: join(home, "data"),
+  BOWLINE_DISCOVERY: "off",
+};
 
 export function bowline(
   args: readonly string[],

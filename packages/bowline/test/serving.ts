@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 
 const main = join(import.meta.dirname, "../src/cli/main.ts");
 const LIMIT_MS = 30_000;
@@ -27,7 +28,7 @@ export async function started(
 ): Promise<Started> {
   const child = spawn(process.execPath, ["--conditions=@bowline/source", main, "serve", ...args], {
     cwd: home,
-    env: { PATH: process.env.PATH ?? "", HOME: home, BOWLINE_HOME: join(home, "data"), ...env },
+    env: { ...compileCache, PATH: process.env.PATH ?? "", HOME: home, BOWLINE_HOME: join(home, "data"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 import type { AnyEntry, EntryBody, Session } from "../src/session/index.ts";
 import type { AppendableFile } from "../src/session/node/file.ts";
 
@@ -111,8 +112,6 @@ export interface Child extends AsyncDisposable {
 }
 
 const script = join(import.meta.dirname, "session-child.ts");
-/** Compiled once: a start takes a quarter of the time. */
-const cache = { NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../node_modules/.cache/session-child") };
 const node = [process.execPath, "--conditions=@bowline/source", script];
 
 /** Starts session-child.ts. `before` is a command that runs it. */
@@ -120,7 +119,7 @@ export function startChild(args: readonly string[], options: SpawnOptions = {}, 
   const [program = "", ...rest] = [...before, ...node, ...args];
   const child = spawn(program, rest, {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...cache },
+    env: { ...process.env, ...compileCache },
     ...options,
   });
   const closed = once(child, "close");

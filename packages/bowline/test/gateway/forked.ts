@@ -1,10 +1,7 @@
 /** A script as a process of its own that answers questions of its parent, one by one. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
-
-/** Compiled once, also for processes that are killed. */
-const cache = join(import.meta.dirname, "../../../../node_modules/.cache/gateway-children");
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 
 /** What a child can be asked, by name. */
 type Answers = Readonly<Record<string, (question: never) => unknown>>;
@@ -28,7 +25,7 @@ interface Question {
 export async function forkScript(script: string, options: unknown, flags: readonly string[] = []): Promise<Forked> {
   const child = fork(script, [JSON.stringify(options)], {
     execArgv: ["--conditions=@bowline/source", "--expose-gc", "--no-warnings", ...flags],
-    env: { ...process.env, NODE_COMPILE_CACHE: cache },
+    env: { ...process.env, ...compileCache },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const end = (): void => void child.kill("SIGKILL");

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 
 const script = join(import.meta.dirname, "serve-child.ts");
 const wscat = fileURLToPath(import.meta.resolve("wscat/bin/wscat"));
@@ -22,7 +23,7 @@ export async function serveProcess(
 ): Promise<ServeProcess> {
   const args = ["--conditions=@bowline/source", script, JSON.stringify({ port: 0, ...options })];
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH ?? "", HOME: env.BOWLINE_HOME ?? "", ...env },
+    env: { ...compileCache, PATH: process.env.PATH ?? "", HOME: env.BOWLINE_HOME ?? "", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const limit = setTimeout(() => child.kill("SIGKILL"), 60_000);
