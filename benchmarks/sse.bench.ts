@@ -16,7 +16,7 @@ group("1000 server-sent events", () => {
     const chunks = cut(size);
     bench(`in chunks of ${size} bytes`, () => {
       let length = 0;
-      const reader = new SseReader((data) => (length += data.length));
+      const reader = new SseReader({ event: (data) => void (length += data.length) });
       for (const chunk of chunks) reader.push(chunk);
       reader.end();
       return length;

@@ -111,16 +111,16 @@ describe("one piece of a body", () => {
   const tooLong = (error: unknown): boolean => isBowlineError(error) && error.code === "stream_corrupt";
 
   it("Q029 has a bound also where it is no event", () => {
-    const lines = new SseReader(() => {}, { maxEventLength: 100 });
+    const lines = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     lines.push(bytes(`{\n${'  "a": 1,\n'.repeat(9)}`));
     assert.throws(() => lines.push(bytes('  "a": 1,\n')), tooLong);
-    const line = new SseReader(() => {}, { maxEventLength: 100 });
+    const line = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     assert.throws(() => line.push(bytes(`{"a":"${"x".repeat(100)}`)), tooLong);
   });
 
   it("Q029 counts no more once events have come: what is between them is not kept", () => {
     let events = 0;
-    const reader = new SseReader(() => events++, { maxEventLength: 100 });
+    const reader = new SseReader({ event: () => void events++ }, { maxEventLength: 100 });
     reader.push(bytes(`data: a\n\n${"not a field\n".repeat(100)}data: b\n\n`));
     assert.deepEqual([events, reader.stray], [2, ""]);
   });

@@ -8,7 +8,7 @@ type Event = [data: string, name: string];
 
 function read(chunks: readonly Uint8Array[]): Event[] {
   const events: Event[] = [];
-  const reader = new SseReader((data, name) => events.push([data, name]));
+  const reader = new SseReader({ event: (data, name) => void events.push([data, name]) });
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
   return events;
@@ -115,21 +115,21 @@ describe("the SSE reader", () => {
   });
 
   it("keeps what was no event, to say what the body was", () => {
-    const reader = new SseReader(() => assert.fail("no event expected"));
+    const reader = new SseReader({ event: () => assert.fail("no event expected") });
     reader.push(bytes("<!doctype html>\n<title>Sign in</title>"));
     reader.end();
     assert.equal(reader.stray, "<!doctype html>\n<title>Sign in</title>\n");
   });
 
   it("refuses an event beyond its bound, with a typed error (Q029)", () => {
-    const endless = new SseReader(() => {}, { maxEventLength: 100 });
+    const endless = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     assert.throws(
       () => endless.push(bytes(`data: ${"x".repeat(200)}`)),
       (error) => isBowlineError(error) && error.code === "stream_corrupt",
     );
-    const lines = new SseReader(() => {}, { maxEventLength: 100 });
+    const lines = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     assert.throws(() => lines.push(bytes(`data: ${"x".repeat(60)}\ndata: ${"x".repeat(60)}\n`)), isBowlineError);
-    const whole = new SseReader(() => {}, { maxEventLength: 100 });
+    const whole = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     assert.throws(() => whole.push(bytes(`data: ${"x".repeat(200)}\n\n`)), isBowlineError);
   });
 });

@@ -6,7 +6,7 @@ import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
 import { MessageWriter } from "../llm/writer.ts";
 import { htmlTitle } from "../transport/http-error.ts";
-import { SseReader, type SseOptions } from "../transport/sse.ts";
+import { SseReader, type SseListener, type SseOptions } from "../transport/sse.ts";
 import type { Protocol, ProtocolReader } from "./protocol.ts";
 
 export interface DecoderOptions extends SseOptions {
@@ -22,7 +22,7 @@ export interface DecoderOptions extends SseOptions {
 const DONE = "[DONE]";
 
 /** Decodes one answer. After `push` or `end`, `failure` says whether it went wrong; then `fail` writes the last event. */
-export class StreamDecoder {
+export class StreamDecoder implements SseListener {
   readonly #model: Model;
   readonly #writer: MessageWriter;
   readonly #reader: ProtocolReader;
@@ -38,7 +38,7 @@ export class StreamDecoder {
     this.#model = model;
     this.#writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
     this.#reader = protocol.createReader(this.#writer, { toolNames, contextWindow, compat, createId });
-    this.#sse = new SseReader((data, name) => this.#event(data, name), options);
+    this.#sse = new SseReader(this, options);
   }
 
   /** The message so far; final once an event of kind `done` or `error` was returned. */
@@ -97,7 +97,8 @@ export class StreamDecoder {
     if (!this.#writer.ended) this.#reader.end();
   }
 
-  #event(data: string, name: string): void {
+  /** An event of the body, as its framing gives it. */
+  event(data: string, name: string): void {
     if (this.#writer.ended) return;
     if (this.#isFirst) {
       this.#isFirst = false;

@@ -21,6 +21,8 @@ export interface Wire extends Pick<Protocol, "encode" | "asLearned" | "learn"> {
   /** Absent: every request is encoded whole. */
   readonly settled?: FindSettled;
   createDecoder(model: Model, options: DecoderOptions): Decoder;
+  /** A decoder that reads nothing, and with it the compiled code of the wire: see `LiveDelta`. */
+  readonly kept?: Decoder;
 }
 
 export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000, totalMs: 0 };
@@ -36,6 +38,7 @@ export function createStreamFn(
     ...protocol,
     settled: createSettled(protocol),
     createDecoder: (model, facts) => new StreamDecoder(protocol, model, facts),
+    kept: new StreamDecoder(protocol, {} as Model, { timestamp: 0 }),
   };
   return (model, context, options = {}) => streamWire(wire, model, context, options);
 }

@@ -5,8 +5,11 @@
  */
 import { BowlineError } from "../errors.ts";
 
-/** Called for each event with data. `name` is the `event:` field or "". */
-export type SseListener = (data: string, name: string) => void;
+/** Hears of each event with data. An object, since a closure for each answer would cost what the class below saves. */
+export interface SseListener {
+  /** `name` is the `event:` field or "". */
+  event(data: string, name: string): void;
+}
 
 export interface SseOptions {
   /**
@@ -114,7 +117,7 @@ export class SseReader {
     this.#data = undefined;
     this.#name = "";
     if (!data) return;
-    this.#listener(data, name);
+    this.#listener.event(data, name);
     this.#isStream = true;
   }
 

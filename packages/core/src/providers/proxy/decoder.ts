@@ -10,14 +10,14 @@ import type { AssistantContent, AssistantMessage, StopReason } from "../../llm/m
 import type { Model } from "../../llm/model.ts";
 import type { MessageOrigin } from "../../llm/writer.ts";
 import { htmlTitle } from "../../transport/http-error.ts";
-import { SseReader } from "../../transport/sse.ts";
+import { SseReader, type SseListener } from "../../transport/sse.ts";
 import type { DecoderOptions } from "../decoder.ts";
 import { corrupt, count, isIndex, readCall, readEnding, readError, readName, text, truncated } from "./fields.ts";
 
 type Json = Record<string, unknown>;
 type PartType = "text" | "thinking" | "toolCall";
 
-export class ProxyDecoder {
+export class ProxyDecoder implements SseListener {
   readonly #origin: MessageOrigin;
   readonly #firstAttempt: number;
   readonly #sse: SseReader;
@@ -37,7 +37,7 @@ export class ProxyDecoder {
     this.#origin = { api, provider, model: id, timestamp };
     this.#firstAttempt = attempt;
     this.#attempt = attempt;
-    this.#sse = new SseReader((data) => this.#data(data), { maxEventLength });
+    this.#sse = new SseReader(this, { maxEventLength });
   }
 
   /** The message so far; before the first event, what it would be. */
@@ -98,7 +98,8 @@ export class ProxyDecoder {
     return batch;
   }
 
-  #data(data: string): void {
+  /** An event of the body, as its framing gives it. */
+  event(data: string): void {
     if (this.#ended || this.#failure !== undefined) return;
     this.#hasRead = true;
     let event: unknown;

@@ -68,6 +68,12 @@ function isPlain({ protocol, username, password }: URL, init: RequestInit): init
 
 /** One request and its response. Nothing is given before it is asked for: so what comes together is handed over as one chunk. */
 class Exchange implements Dispatcher.DispatchHandler {
+  /** As of `LiveDelta`: one that stays, and with it the compiled code. */
+  static readonly kept = new Exchange(
+    undefined,
+    () => {},
+    () => {},
+  );
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (reason: unknown) => void;
