@@ -123,7 +123,7 @@ export class SseReader {
 
   #bound(piece: string): void {
     if (piece.length <= this.#maxEventLength) return;
-    const message = `The server sent more than ${this.#maxEventLength} characters in one piece.`;
+    const message = `The server sent more than ${this.#maxEventLength} characters at once.`;
     throw new BowlineError("stream_corrupt", message);
   }
 }
