@@ -21,16 +21,26 @@ const interrupted: ErrorInfo = { code: "aborted", message: "The run was interrup
 
 /** The run with its end, as one that was just done; undefined when the session has none of this id. */
 export async function reviveRun(host: Host, runId: string, sessionKey: string): Promise<RunLog | undefined> {
-  const entries = await lastEntries(host.store, sessionKey);
-  const own = entries.filter((entry) => (entry as { runId?: unknown }).runId === runId);
-  if (!own.some(({ type }) => type === "run_start")) return undefined;
   const log = createRunLog({ ...host, publish: () => {} }, runId, sessionKey);
-  const messages = own.flatMap((entry) => (isKnownEntry(entry) && entry.type === "message" ? [entry.message] : []));
-  log.continueFrom(((entries.at(-1)?.seq ?? 0) + 1) * SEQ_PER_ENTRY, host.filter.value(blocksOf(messages)));
+  const own = await takeUp(host, log);
+  if (own === undefined) return undefined;
   const last = own.findLast(isStartOrEnd);
   if (last?.type === "run_end") endRun(log, last as AnyEntry & RunEnd, interrupted, host.filter);
   else log.state = "interrupted";
   return log;
+}
+
+/**
+ * Gives the log what its session has of the run, under numbers beyond those that clients have seen. Gives the run's entries; undefined
+ * when there are none.
+ */
+export async function takeUp({ store, filter }: Host, log: RunLog): Promise<AnyEntry[] | undefined> {
+  const entries = await lastEntries(store, log.sessionKey);
+  const own = entries.filter((entry) => (entry as { runId?: unknown }).runId === log.runId);
+  if (!own.some(({ type }) => type === "run_start")) return undefined;
+  const messages = own.flatMap((entry) => (isKnownEntry(entry) && entry.type === "message" ? [entry.message] : []));
+  log.continueFrom(((entries.at(-1)?.seq ?? 0) + 1) * SEQ_PER_ENTRY, filter.value(blocksOf(messages)));
+  return own;
 }
 
 /** A run of which only the start was kept is ended and begins once more under its id: what comes last, counts. */

@@ -7,7 +7,7 @@ import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import type { PendingMessage } from "./pending.ts";
 import type { RunInfo, SendParams, SendResult, WaitingMessage } from "./protocol.ts";
-import { reviveRun, wasStarted } from "./revive.ts";
+import { reviveRun, takeUp, wasStarted } from "./revive.ts";
 import { Run } from "./run.ts";
 import { RunCap } from "./run-cap.ts";
 import { isOpen, RunMemory } from "./run-memory.ts";
@@ -103,7 +103,8 @@ export class Runs {
     if (lane === undefined) return [];
     const isMeant = (run: Run): boolean => !run.isOver && (runId === undefined || run.log.runId === runId);
     const meant = this.#of(lane.key).filter(isMeant);
-    await Promise.all(meant.map((run) => (run === lane.current ? run.abort() : this.#drop(lane, run))));
+    const isBegun = (run: Run): boolean => run === lane.current || run.first === undefined;
+    await Promise.all(meant.map((run) => (isBegun(run) ? run.abort() : this.#drop(lane, run))));
     return meant.map(({ log }) => log.runId);
   }
 
@@ -133,6 +134,7 @@ export class Runs {
       else if (kind !== "send" && next !== undefined) next.add(kind, incoming);
       else {
         const run = this.#enqueue(lane, new Run(this.#host, message, agent, state === "open"));
+        if (state === "open") await takeUp(this.#host, run.log); // now: it may be stopped before it goes on
         run.isReady = true;
         run.announce();
       }

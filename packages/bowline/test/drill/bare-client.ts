@@ -52,10 +52,11 @@ export class BareClient {
   }
 
   /** On a new connection asks for what came since. */
-  async follow(sessionKey: string, runId: string, { seq }: RunWatch): Promise<void> {
+  async follow(sessionKey: string, runId: string, watch: RunWatch): Promise<void> {
     const socket = await this.#connected();
     if (this.#following === socket) return;
-    await this.#ask(socket, "chat.subscribe", { sessionKey, runId, seq }, true);
+    // Its number now: while a connection was closing, what had come on it was still being heard.
+    await this.#ask(socket, "chat.subscribe", { sessionKey, runId, seq: watch.seq }, true);
   }
 
   /** Without a goodbye. */

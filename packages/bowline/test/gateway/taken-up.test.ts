@@ -65,6 +65,40 @@ describe("a message that a killed server had accepted", () => {
     assert.equal(messages.filter(({ message }) => message.role === "user").length, 1);
   });
 
+  it("has a run whose numbers go on at once, also while it waits to go on, and is stopped", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const long = "word ".repeat(400);
+    const first = await gatewayWith([long, long], { store, pending, pace: { delayMs: 5 } });
+    const before = await first.client();
+    const runs: { runId: string; sessionKey: string }[] = [];
+    for (const sessionKey of ["a", "b"]) {
+      const { runId } = await before.call("chat.send", { sessionKey, message: "go" });
+      await before.until(
+        ({ event, data }) => event === "chat.delta" && data !== undefined && "runId" in data && data.runId === runId,
+      );
+      runs.push({ runId, sessionKey });
+    }
+    await first.gateway.close();
+    await using second = await gatewayWith([long, long], {
+      store,
+      pending,
+      limits: { maxRuns: 1 },
+      pace: { delayMs: 5 },
+    });
+    const client = await second.client();
+    const states = new Map<string, string>();
+    for (const run of runs) {
+      const known = await client.call("chat.subscribe", { ...run, seq: 5 });
+      for (const { runId, state } of known.runs) states.set(runId, state);
+    }
+    const waiting = runs.find(({ runId }) => states.get(runId) === "queued");
+    assert.ok(waiting, [...states].join(" "));
+    assert.deepEqual((await client.call("chat.abort", { runId: waiting.runId })).runIds, [waiting.runId]);
+    const { event, data } = await client.end(waiting.runId);
+    assert.equal(event, "chat.aborted");
+    assert.ok(data !== undefined && "seq" in data && data.seq > 1_000_000, JSON.stringify(data));
+  });
+
   it("is told from another of the same words that came in the same moment", async () => {
     const pending = createMemoryPending();
     const times: number[] = [];
