@@ -11,7 +11,7 @@ import type { RunLog } from "./run-log.ts";
 
 /** How far back is looked for a run: it is asked for by who lost the connection a moment ago. */
 const MAX_ENTRIES = 2000;
-/** Beyond all numbers that the process that did the run gave out. */
+/** A process that goes on with a run counts from so many behind its last entry: two are beyond all that it gave out. */
 const SEQ_PER_ENTRY = 1_000_000;
 
 /** How a run ends that nobody and nothing stopped. */
@@ -39,7 +39,7 @@ export async function takeUp({ store, filter }: Host, log: RunLog): Promise<AnyE
   const own = entries.filter((entry) => (entry as { runId?: unknown }).runId === log.runId);
   if (!own.some(({ type }) => type === "run_start")) return undefined;
   const messages = own.flatMap((entry) => (isKnownEntry(entry) && entry.type === "message" ? [entry.message] : []));
-  log.continueFrom(((entries.at(-1)?.seq ?? 0) + 1) * SEQ_PER_ENTRY, filter.value(blocksOf(messages)));
+  log.continueFrom(((entries.at(-1)?.seq ?? 0) + 2) * SEQ_PER_ENTRY, filter.value(blocksOf(messages)));
   return own;
 }
 

@@ -60,8 +60,8 @@ export class RunLog {
 
   /** Goes on with what an earlier process began. Who follows it is told what is left of that: an answer that was cut is not. */
   continueFrom(seq: number, blocks: readonly Block[]): void {
-    this.#next = seq;
-    this.#heldFrom = seq;
+    this.#next = Math.max(seq, this.#next);
+    this.#heldFrom = this.#next;
     this.#blocks = [...blocks];
     if (!this.#isStopped) this.#options.publish(this.#snapshot(), "chat.snapshot");
   }
