@@ -63,7 +63,9 @@ export async function runLoad(shape: Shape, onProgress: (line: string) => void):
   const gateway = await one("gateway");
   const bare = await one("bare");
   const { cutOff, back, joined } = gateway.slow;
-  if (cutOff === 0 || back < cutOff || joined === 0)
+  // In three seconds a machine may do but one of the two.
+  const isTried = shape.seconds < 10 ? cutOff + joined > 0 : cutOff > 0 && joined > 0;
+  if (!isTried || back < cutOff)
     faults.push(`slow readers were not tried: ${cutOff} cut off, ${back} back, ${joined} joined deltas`);
   if (!(gateway.streams.p50 > 0)) faults.push("readers over HTTP were not tried");
   const { ended, left } = gateway.slowStreams;
