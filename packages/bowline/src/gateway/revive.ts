@@ -22,7 +22,7 @@ const interrupted: ErrorInfo = { code: "aborted", message: "The run was interrup
 /** The run with its end, as one that was just done; undefined when the session has none of this id. */
 export async function reviveRun(host: Host, runId: string, sessionKey: string): Promise<RunLog | undefined> {
   const log = createRunLog({ ...host, publish: () => {} }, runId, sessionKey);
-  const own = await takeUp(host, log);
+  const own = takeUp(host, log, await lastEntries(host.store, sessionKey));
   if (own === undefined) return undefined;
   const last = own.findLast(isStartOrEnd);
   if (last?.type === "run_end") endRun(log, last as AnyEntry & RunEnd, interrupted, host.filter);
@@ -34,8 +34,7 @@ export async function reviveRun(host: Host, runId: string, sessionKey: string): 
  * Gives the log what its session has of the run, under numbers beyond those that clients have seen. Gives the run's entries; undefined
  * when there are none.
  */
-export async function takeUp({ store, filter }: Host, log: RunLog): Promise<AnyEntry[] | undefined> {
-  const entries = await lastEntries(store, log.sessionKey);
+export function takeUp({ filter }: Host, log: RunLog, entries: readonly AnyEntry[]): AnyEntry[] | undefined {
   const own = entries.filter((entry) => (entry as { runId?: unknown }).runId === log.runId);
   if (!own.some(({ type }) => type === "run_start")) return undefined;
   const messages = own.flatMap((entry) => (isKnownEntry(entry) && entry.type === "message" ? [entry.message] : []));
@@ -52,9 +51,9 @@ function isStartOrEnd({ type }: AnyEntry): boolean {
  * What became of a message that was accepted: it is not in the transcript; it is, in a run that is open; it is, or its run is over;
  * or the run that it was for has ended without it and not by itself, so that it waits for the next.
  */
-export async function wasStarted(store: Store, message: PendingMessage): Promise<"no" | "open" | "done" | "held"> {
-  const { id, sessionKey, timestamp, kind } = message;
-  const entries = (await lastEntries(store, sessionKey)).filter(isKnownEntry);
+export function wasStarted(all: readonly AnyEntry[], message: PendingMessage): "no" | "open" | "done" | "held" {
+  const { id, timestamp, kind } = message;
+  const entries = all.filter(isKnownEntry);
   const mark = entries.findLast((entry) => isStartOrEnd(entry) && "runId" in entry && entry.runId === id);
   if (kind === "send" && mark !== undefined) {
     if (mark.type === "run_end") return "done";
@@ -72,8 +71,8 @@ export async function wasStarted(store: Store, message: PendingMessage): Promise
   return isStopped ? "held" : "no";
 }
 
-/** Oldest first; none when there is no such session. */
-async function lastEntries(store: Store, sessionKey: string): Promise<AnyEntry[]> {
+/** Of a session, oldest first; none when there is no such session. */
+export async function lastEntries(store: Store, sessionKey: string): Promise<AnyEntry[]> {
   const entries: AnyEntry[] = [];
   try {
     const session = await openSession(store, sessionKey, { readOnly: true });

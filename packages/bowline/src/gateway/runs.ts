@@ -1,4 +1,7 @@
-/** All runs: accepted, queued behind those of their session, started under the global cap, aborted, taken up again. */
+/**
+ * All runs: accepted, queued behind those of their session, started under the global cap, aborted, taken up again. In one file, since
+ * each of these has to see what the others leave.
+ */
 import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
@@ -7,7 +10,7 @@ import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import type { PendingMessage } from "./pending.ts";
 import type { RunInfo, SendParams, SendResult, WaitingMessage } from "./protocol.ts";
-import { reviveRun, takeUp, wasStarted } from "./revive.ts";
+import { lastEntries, reviveRun, takeUp, wasStarted } from "./revive.ts";
 import { Run } from "./run.ts";
 import { RunCap } from "./run-cap.ts";
 import { isOpen, RunMemory } from "./run-memory.ts";
@@ -123,18 +126,18 @@ export class Runs {
   async restore(): Promise<void> {
     for (const message of await this.#host.pending.list()) {
       const agent = await agentOf(this.#host, message.sessionKey, message.agentId).catch(() => undefined);
-      const state = await wasStarted(this.#host.store, message);
       const { id, sessionKey, kind } = message;
+      const entries = await lastEntries(this.#host.store, sessionKey);
+      const state = wasStarted(entries, message);
       const lane = this.lane(sessionKey);
-      const incoming = incomingOf(message);
       const [next] = lane.waiting;
       if (state === "done") await this.#host.pending.remove(id);
       else if (agent === undefined) continue; // it waits on the disk for a start that finds its agent
-      else if (kind === "held" || state === "held") lane.held.push(incoming);
-      else if (kind !== "send" && next !== undefined) next.add(kind, incoming);
+      else if (kind === "held" || state === "held") lane.held.push(incomingOf(message));
+      else if (kind !== "send" && next !== undefined) next.add(kind, incomingOf(message));
       else {
         const run = this.#enqueue(lane, new Run(this.#host, message, agent, state === "open"));
-        if (state === "open") await takeUp(this.#host, run.log); // now: it may be stopped before it goes on
+        if (state === "open") takeUp(this.#host, run.log, entries); // now: it may be stopped before it goes on
         run.isReady = true;
         run.announce();
       }
@@ -288,15 +291,14 @@ export class Runs {
       const isHeld = log.state !== "final";
       const message: PendingMessage = { ...incoming.pending, kind: isHeld ? "held" : "send" };
       await this.#host.pending.add(message).catch(() => {});
-      if (isHeld) {
-        lane.held.push(incoming);
-        continue;
+      if (isHeld) lane.held.push(incoming);
+      else {
+        const next = new Run(this.#host, message, entry);
+        lane.waiting.splice(index, 0, next); // before those that came later, in their order
+        this.#memory.add(next.log);
+        next.isReady = true;
+        next.announce();
       }
-      const next = new Run(this.#host, message, entry);
-      lane.waiting.splice(index, 0, next); // before those that came later, in their order
-      this.#memory.add(next.log);
-      next.isReady = true;
-      next.announce();
     }
   }
 }
