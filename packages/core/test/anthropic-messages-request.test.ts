@@ -18,7 +18,7 @@ import { contentOf, conversations } from "./anthropic-messages-recorded.ts";
 import { brokenRules } from "./anthropic-messages-rules.ts";
 import { contexts, models, options as anyOptions } from "./anthropic-messages-transcripts.ts";
 import { missing } from "./recordings.ts";
-import { requestRuns } from "./support.ts";
+import { asRead, requestRuns } from "./support.ts";
 
 type Json = Record<string, unknown>;
 
@@ -64,7 +64,9 @@ function encode(
   context: Partial<Context> = {},
   target: Model = model,
 ): Json {
-  return anthropicMessages.encode(target, { messages, ...context }, { cacheRetention: "none", ...options }).body;
+  return asRead(
+    anthropicMessages.encode(target, { messages, ...context }, { cacheRetention: "none", ...options }).body,
+  );
 }
 
 const wire = (messages: Message[], options: StreamOptions = {}): WireMessage[] =>
@@ -439,7 +441,7 @@ describe("the Messages wire writes", () => {
         for (const each of [context, withUser]) {
           let body: Json;
           try {
-            ({ body } = anthropicMessages.encode(target, each, options));
+            body = asRead(anthropicMessages.encode(target, each, options).body);
           } catch (error) {
             assert.ok(each === context && isBowlineError(error) && error.code === "invalid_argument");
             continue; // nothing in it for a model to see

@@ -18,6 +18,7 @@ import {
   type ScriptedAnswer,
   type ScriptedModel,
 } from "../src/testing/index.ts";
+import { asRead } from "./support.ts";
 import { transcripts } from "./transcripts.ts";
 
 const wires = [
@@ -30,8 +31,7 @@ export function assertAccepted(messages: readonly AgentMessage[]): void {
   for (const { protocol, model, check } of wires) {
     const context: Context = { messages: [...messages] as Message[] };
     const seeing: Model = { ...model, input: ["text", "image"] };
-    const body: unknown = JSON.parse(JSON.stringify(protocol.encode(seeing, context, {}).body));
-    assert.deepEqual(check(body), []);
+    assert.deepEqual(check(asRead(protocol.encode(seeing, context, {}).body)), []);
   }
 }
 

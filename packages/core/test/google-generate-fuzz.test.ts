@@ -8,6 +8,7 @@ import { googleGenerate } from "../src/providers/google-generate/index.ts";
 import { call, calls, end, parts, piece, read, sse, text, type Json } from "./google-generate-events.ts";
 import { brokenRules } from "./google-generate-rules.ts";
 import { byteByByte, cut, decode, loadRecordings, missing, seededRandom } from "./recordings.ts";
+import { asRead } from "./support.ts";
 
 describe("any stream of a generateContent server", () => {
   it(
@@ -139,8 +140,8 @@ function replayed(message: AssistantMessage): Json[] {
   const model: Model = { ...target, reasoning: true, input: ["text", "image"] };
   const last = { role: "user" as const, content: "Go on.", timestamp: 0 };
   const messages = [{ ...last }, message, last];
-  const { body } = googleGenerate.encode(model, { messages }, {});
-  assert.deepEqual(brokenRules(JSON.parse(JSON.stringify(body)) as Json, false), []);
+  const body = asRead(googleGenerate.encode(model, { messages }, {}).body);
+  assert.deepEqual(brokenRules(body, false), []);
   return (body.contents as { role: string; parts: Json[] }[]).find(({ role }) => role === "model")?.parts ?? [];
 }
 

@@ -6,20 +6,13 @@ import type { AssistantContent, AssistantMessage, Message, ToolResultMessage } f
 import type { Model, StreamFn } from "../src/llm/model.ts";
 import { complete } from "../src/providers/complete.ts";
 import { streamAnthropicMessages } from "../src/providers/anthropic-messages/index.ts";
-import { streamGoogleGenerate } from "../src/providers/google-generate/index.ts";
 import { streamOpenaiCompatible } from "../src/providers/openai-chat/index.ts";
-import { streamOpenaiResponses } from "../src/providers/openai-responses/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { chatText, failing, loopback, streamed, type Handler, type Loopback } from "../../../test/support/loopback.ts";
+import { apis } from "./support.ts";
 
 type Json = Record<string, unknown>;
 
-const wires: Record<string, StreamFn> = {
-  "openai-chat": streamOpenaiCompatible,
-  "anthropic-messages": streamAnthropicMessages,
-  "openai-responses": streamOpenaiResponses,
-  "google-generate": streamGoogleGenerate,
-};
 const user = (content: string): Message => ({ role: "user", content, timestamp: 1 });
 const assistant = (api: string, ...content: AssistantContent[]): AssistantMessage => ({
   role: "assistant",
@@ -48,8 +41,7 @@ const bodies = ({ requests }: Loopback): Json[] => requests.map(({ body }) => JS
 /** What a server of this wire is sent for these messages; it refuses them all. */
 async function sent(api: string, messages: Message[]): Promise<Json> {
   await using server = await loopback(failing(400, {}));
-  const stream = await (wires[api] as StreamFn)(at(server, api), { messages }, { maxRetries: 0 });
-  for await (const event of stream) void event;
+  await complete(at(server, api), { messages }, { maxRetries: 0 });
   return bodies(server)[0] as Json;
 }
 
@@ -61,7 +53,7 @@ const read = defineTool({
 });
 const textOf = (body: Json): string => JSON.stringify(body.messages ?? body.input ?? body.contents);
 
-for (const api of Object.keys(wires)) {
+for (const api of apis) {
   describe(`over ${api}`, () => {
     it("Q121 Q171 turns of nothing or blanks are left out, and each call keeps its result", async () => {
       const body = await sent(api, [
@@ -97,7 +89,7 @@ for (const api of Object.keys(wires)) {
       const tools = [{ name: "read", description: "Reads.\ud83d", parameters }];
       const model = at(server, api, { compat: { structuredOutput: "json_schema" } });
       const before = structuredClone(parameters);
-      await complete(model, { messages: [user("Hi")], tools }, { output: { schema: parameters } }, wires[api]);
+      await complete(model, { messages: [user("Hi")], tools }, { output: { schema: parameters } });
       const [sentText = ""] = server.requests.map(({ body }) => body);
       assert.doesNotMatch(sentText, /[^\\]\\u(?:d[89a-f]|0000)/);
       const mended = JSON.stringify({
@@ -116,7 +108,7 @@ for (const api of Object.keys(wires)) {
         ],
       };
       const tools = [{ name: "odd", description: "Odd.", parameters }];
-      const message = await complete(at(server, api), { messages: [user("Hi")], tools }, {}, wires[api]);
+      const message = await complete(at(server, api), { messages: [user("Hi")], tools });
       assert.deepEqual([message.error?.code, server.requests.length], ["invalid_argument", 0]);
       assert.match(message.errorMessage ?? "", /"odd".*object/);
     });

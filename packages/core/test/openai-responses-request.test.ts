@@ -8,7 +8,7 @@ import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import { opaque, said } from "./openai-responses-events.ts";
 import { brokenRules } from "./openai-responses-rules.ts";
 import { contexts, models, options as anyOptions, ownModel } from "./openai-responses-transcripts.ts";
-import { requestRuns } from "./support.ts";
+import { asRead, requestRuns } from "./support.ts";
 
 type Json = Record<string, unknown>;
 
@@ -53,7 +53,7 @@ function encode(
   context: Partial<Context> = {},
   target: Partial<Model> = {},
 ): Json {
-  return openaiResponses.encode({ ...ownModel, ...target }, { messages, ...context }, options).body;
+  return asRead(openaiResponses.encode({ ...ownModel, ...target }, { messages, ...context }, options).body);
 }
 
 const input = (messages: Message[], options: StreamOptions = {}, target: Partial<Model> = {}): Json[] =>
@@ -132,6 +132,7 @@ describe("the Responses wire writes", () => {
     const { headers, body } = openaiResponses.encode({ ...ownModel, reasoning: false }, context, options);
     assert.equal("authorization" in headers, false);
     assert.deepEqual(Object.keys(body), ["model", "input", "stream", "store"]);
+    assert.equal(encode([user("Hi")], { sessionId: "\u0000" }).prompt_cache_key, undefined);
   });
 
   it("reasoning as asked for, its encrypted form always, and no temperature with it (Q113, Q195)", () => {
@@ -345,7 +346,7 @@ describe("the Responses wire writes", () => {
     fc.assert(
       fc.property(models, contexts, anyOptions, (target, context, options) => {
         const before = JSON.stringify(context);
-        const { body } = openaiResponses.encode(target, context, options);
+        const body = asRead(openaiResponses.encode(target, context, options).body);
         assert.deepEqual(brokenRules(body), [], JSON.stringify(body));
         assert.equal(JSON.stringify(context), before);
       }),

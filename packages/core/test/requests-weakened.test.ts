@@ -3,23 +3,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, defineTool } from "../src/agent/index.ts";
 import type { AssistantMessage, Message } from "../src/llm/message.ts";
-import type { Compat, Model, RequestWarning, StreamFn, StreamOptions } from "../src/llm/model.ts";
+import type { Compat, Model, RequestWarning, StreamOptions } from "../src/llm/model.ts";
 import { complete } from "../src/providers/complete.ts";
-import { streamAnthropicMessages } from "../src/providers/anthropic-messages/index.ts";
-import { streamGoogleGenerate } from "../src/providers/google-generate/index.ts";
 import { streamOpenaiCompatible } from "../src/providers/openai-chat/index.ts";
-import { streamOpenaiResponses } from "../src/providers/openai-responses/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { chatText, failing, loopback, type Loopback } from "../../../test/support/loopback.ts";
+import { apis } from "./support.ts";
 
 type Json = Record<string, unknown>;
 
-const wires: Record<string, StreamFn> = {
-  "openai-chat": streamOpenaiCompatible,
-  "anthropic-messages": streamAnthropicMessages,
-  "openai-responses": streamOpenaiResponses,
-  "google-generate": streamGoogleGenerate,
-};
 const tools = [{ name: "read", description: "Reads.", parameters: { type: "object", properties: {} } }];
 const hi: Message = { role: "user", content: "Hi", timestamp: 1 };
 const at = ({ baseUrl }: Loopback, api: string, compat: Compat, provider = "custom", id = "m"): Model =>
@@ -31,7 +23,7 @@ const choiceIn = ({ tool_choice: choice, toolConfig }: Json): unknown =>
   (toolConfig as { functionCallingConfig: Json } | undefined)?.functionCallingConfig.mode;
 
 describe("a tool choice that the server does not take", () => {
-  for (const [api, streamFn] of Object.entries(wires)) {
+  for (const api of apis) {
     /** What is heard, and what goes out, for one request; the server refuses it. */
     const told = async (compat: Compat, options: StreamOptions, withTools = true): Promise<[unknown[], unknown]> => {
       await using server = await loopback(failing(403, {}));
@@ -40,7 +32,7 @@ describe("a tool choice that the server does not take", () => {
       const onWarning = (warning: RequestWarning, of: Model): unknown =>
         heard.push([warning.code, warning.message, of === model]);
       const context = { messages: [hi], ...(withTools && { tools }) };
-      await complete(model, context, { maxRetries: 0, onWarning, ...options }, streamFn);
+      await complete(model, context, { maxRetries: 0, onWarning, ...options });
       return [heard, choiceIn(bodies(server)[0] as Json)];
     };
 
@@ -66,7 +58,7 @@ describe("a tool choice that the server does not take", () => {
     const heard: string[] = [];
     const onWarning = ({ message }: RequestWarning): unknown => heard.push(message);
     const options: StreamOptions = { toolChoice: "required", reasoning: "low", maxRetries: 0, onWarning };
-    await complete(at(server, "anthropic-messages", {}), { messages: [hi], tools }, options, streamAnthropicMessages);
+    await complete(at(server, "anthropic-messages", {}), { messages: [hi], tools }, options);
     assert.deepEqual(heard, ['The tool choice "required" goes out as "auto", the most that m takes here.']);
     assert.deepEqual(bodies(server)[0]?.tool_choice, { type: "auto" });
   });
@@ -123,7 +115,7 @@ describe("an answer at the end of the transcript", () => {
     await using server = await loopback(failing(403, {}));
     const model = getModel(provider, id, { baseUrl: server.baseUrl });
     const messages = [hi, begun(model.api, { provider, model: id, ...tail })];
-    await complete(model, { messages }, { maxRetries: 0 }, wires[model.api]);
+    await complete(model, { messages }, { maxRetries: 0 });
     const [{ messages: sent }] = bodies(server) as [{ messages: Json[] }];
     return sent.at(-1);
   }

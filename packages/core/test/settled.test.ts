@@ -11,6 +11,7 @@ import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import { createStreamFn } from "../src/providers/stream.ts";
 import { getModel } from "../src/providers/vendors.ts";
+import { toWireJson } from "../src/providers/wire-json.ts";
 import { requestRuns } from "./support.ts";
 import { contexts, models, options, transcripts } from "./transcripts.ts";
 
@@ -57,7 +58,7 @@ function rig(protocol: Protocol): {
 /** The body of a request that nothing came before. */
 function fresh(protocol: Protocol, model: Model, context: Context, chosen: StreamOptions = {}): string {
   try {
-    return JSON.stringify(protocol.encode(model, context, chosen).body);
+    return toWireJson(protocol.encode(model, context, chosen).body);
   } catch {
     return "";
   }
@@ -154,6 +155,18 @@ describe("a transcript that grows turn by turn", () => {
       assert.deepEqual((JSON.parse(sent) as { messages: unknown }).messages, own);
     }
     assert.deepEqual(rests, []);
+  });
+
+  test("is sent with the caller's own fields, mended as all else", async () => {
+    const { ask, rests } = rig(openaiChat);
+    const model = getModel("openai", "m");
+    const messages = conversation(5);
+    for (let length = 1; length <= messages.length; length += 2) {
+      const context = { ...system, messages: messages.slice(0, length) };
+      const sent = await ask(model, context, { extraBody: { "own \ud83d": "\ude00" } });
+      assert.equal(sent, `${fresh(openaiChat, model, context).slice(0, -1)},"own �":"�"}`);
+    }
+    assert.equal(rests.length, 4);
   });
 
   test("is encoded anew without tools, since a wire may declare those that were called", async () => {

@@ -9,7 +9,7 @@ import { openaiChat, openaiCompatible } from "../src/providers/openai-chat/index
 import type { Protocol } from "../src/providers/protocol.ts";
 import { checkChatRequest, checkMessagesRequest } from "../src/testing/index.ts";
 import { contexts, models, options } from "./transcripts.ts";
-import { requestRuns } from "./support.ts";
+import { asRead, requestRuns } from "./support.ts";
 
 const RUNS = requestRuns(2000);
 
@@ -55,7 +55,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
       .filter(isFair);
     /** The body as the server reads it. */
     const body = ({ model, context, options: chosen }: Asked): Json =>
-      JSON.parse(JSON.stringify(protocol.encode(model, context, chosen).body)) as Json;
+      asRead(protocol.encode(model, context, chosen).body);
     const forAll = (check1: (one: Asked) => void): void =>
       fc.assert(fc.property(asked, check1), { numRuns: RUNS, seed: 20261121 });
 

@@ -5,6 +5,7 @@ import { isBowlineError, type ErrorCode } from "../src/errors.ts";
 import type { AssistantContent, UserMessage } from "../src/llm/message.ts";
 import type { Clock } from "../src/clock.ts";
 import type { AgentOptions } from "../src/agent/index.ts";
+import { toWireJson } from "../src/providers/wire-json.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
 
 export interface Rig {
@@ -118,6 +119,14 @@ export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T)
 /** How many random transcripts a property of requests is tried with: more by `npm run requests`. */
 export function requestRuns(usual: number): number {
   return Number(process.env.BOWLINE_REQUEST_RUNS ?? usual);
+}
+
+/** The wires that `streamByProtocol` speaks, each by the name that models carry in `api`. */
+export const apis: readonly string[] = ["openai-chat", "anthropic-messages", "openai-responses", "google-generate"];
+
+/** The body of a request as its server reads it. */
+export function asRead(body: unknown): Record<string, unknown> {
+  return JSON.parse(toWireJson(body)) as Record<string, unknown>;
 }
 
 /** A user's message. */

@@ -1,17 +1,16 @@
 /** A schema in the words that a server takes (Q115), and what an answer is held to on OpenAI's wires. */
 import { asText, defined, isRecord, list, type JsonSchema } from "../json-value.ts";
 import { supportsOutput, type Model, type StreamOptions } from "../llm/model.ts";
-import { wellFormedValue } from "./replay.ts";
 import { mapParts } from "./schema-parts.ts";
 import { toWireName } from "./tool-names.ts";
+import { toWireJson } from "./wire-json.ts";
 
 /**
- * The schema well-formed (Q130), else as it is without `keywords`. With them, what any other word says is moved to the description,
- * where the model still reads it. What fits the schema fits what is left of it, so an answer is to be checked against the schema
- * itself. A part that contains itself becomes any value of its type.
+ * The schema as it is without `keywords`. With them, what any other word says is moved to the description, where the model still
+ * reads it. What fits the schema fits what is left of it, so an answer is to be checked against the schema itself. A part that
+ * contains itself becomes any value of its type.
  */
-export function adaptSchema(given: JsonSchema, keywords?: readonly string[]): JsonSchema {
-  const schema = wellFormedValue(given);
+export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): JsonSchema {
   if (keywords === undefined) return schema;
   const takes = (word: string): boolean => keywords.includes(word);
   return adapt(schema, []);
@@ -65,7 +64,7 @@ function leave(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema
     ...widened(schema, takes),
   })) {
     if (!takes(word)) {
-      if (word in schema && !/^(?:\$|definitions$)/.test(word)) said.push(`${word}: ${JSON.stringify(value)}`);
+      if (word in schema && !/^(?:\$|definitions$)/.test(word)) said.push(`${word}: ${toWireJson(value)}`);
     } else if (value !== undefined) left[word] = value;
   }
   if (said.length > 0 && takes("description"))

@@ -10,7 +10,7 @@ import type { PostRequest } from "../transport/request.ts";
 
 /** A request as its wire has it. */
 export interface WireRequest extends Omit<PostRequest, "body"> {
-  /** Sent as JSON. */
+  /** Sent as the JSON that `toWireJson` makes of it: here it may still hold half characters and NUL (Q130, Q131). */
   readonly body: Record<string, unknown>;
 }
 

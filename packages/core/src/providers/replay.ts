@@ -84,9 +84,9 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
     own: boolean,
   ): AssistantContent | undefined {
     if (part.type === "text") {
-      const text = wellFormed(part.text);
+      const { text } = part;
       if (isBlank(text)) return undefined;
-      return own && text === part.text ? part : { ...(own && part), type: "text", text };
+      return own ? part : { type: "text", text };
     }
     if (part.type !== "toolCall")
       return own && (part.type === "thinking" || part.protocol === model.api) ? part : undefined;
@@ -171,18 +171,19 @@ function pairById(messages: readonly Message[]): Pairs {
   return { results, ids: new Set(open.keys()) };
 }
 
-/** Empty text is refused by several servers (Q171), lone surrogates by more (Q130), images by text-only models. */
+/** Empty text is refused by several servers (Q171), images by text-only models. */
 function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
   const clean = parts.map((part) => {
     if (part.type === "image") return cleanImage(part, model);
-    const text = wellFormed(part.text);
+    const { text } = part;
     return isBlank(text) ? undefined : ({ type: "text", text } as const);
   });
   return clean.filter((part) => part !== undefined);
 }
 
-function isBlank(text: string): boolean {
-  return !/\S/.test(text);
+/** Whether nothing of the text would be read: NUL is not sent (Q131). */
+export function isBlank(text: string): boolean {
+  return !/[^\s\0]/.test(text);
 }
 
 function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent {
@@ -192,34 +193,6 @@ function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent
   if (isKnown && sees) return { type: "image", data, mimeType: type };
   return {
     type: "text",
-    text: `[an image was left out: ${sees ? `${wellFormed(mimeType)} is not supported` : "the model reads text only"}]`,
+    text: `[an image was left out: ${sees ? `${mimeType} is not supported` : "the model reads text only"}]`,
   };
-}
-
-/** Text without lone surrogates (they become U+FFFD) and without NUL (Q130, Q131). */
-export function wellFormed(text: string): string {
-  if (text.isWellFormed() && !text.includes("\u0000")) return text;
-  return text.replace(/[\ud800-\udfff]/gu, "\ufffd").replaceAll("\u0000", "");
-}
-
-/** The same for every string of a value that goes out as JSON, names included. What is well-formed is not copied. */
-export function wellFormedValue<T extends object>(value: T): T {
-  const json = JSON.stringify(value);
-  const mended = mendJson(json);
-  return mended === json ? value : (JSON.parse(mended) as T);
-}
-
-/** The arguments as history must carry them: always the JSON of an object, so that one bad call does not spoil every later request (Q129). */
-export function argumentsJson(call: { readonly arguments: Record<string, unknown> }): string {
-  return mendJson(JSON.stringify(call.arguments));
-}
-
-/** In JSON, what {@link wellFormed} looks for stands as an escape. */
-function mendJson(json: string): string {
-  if (!/\\u(?:d[89a-f]|0000)/.test(json)) return json;
-  // Every escape is read, so that an escaped backslash is none.
-  return json.replace(/\\(?:u(d[89a-f]..|0000)|.)/g, (escape, code?: string) => {
-    if (code === undefined) return escape;
-    return code === "0000" ? "" : "\ufffd";
-  });
 }

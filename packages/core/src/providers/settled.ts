@@ -8,6 +8,7 @@ import type { Protocol } from "./protocol.ts";
 import { isCut } from "./replay.ts";
 import { isWireId } from "./tool-names.ts";
 import { walkMessage, walkValue } from "./walk-values.ts";
+import { toWireJson } from "./wire-json.ts";
 
 /** The first `count` messages as items of a list of the body, under `field`: the JSON of each, with a comma behind it. */
 export interface Settled {
@@ -88,7 +89,7 @@ function extend(memory: Memory, messages: readonly Message[], encode: (piece: Me
   const own = piece.flatMap(callsOf);
   if (!standsAlone(piece) || !areNew(own, ids)) return;
   let text = "";
-  for (const item of encode(piece) as unknown[]) text += `${JSON.stringify(item)},`; // may throw
+  for (const item of encode(piece) as unknown[]) text += `${toWireJson(item)},`; // may throw
   for (const message of piece) walkMessage(message, values, values.length);
   for (const { id } of own) ids.add(id);
   memory.text += text;

@@ -12,6 +12,7 @@ import { postForStream, type ChunkVerdict, type PostRequest } from "../transport
 import { StreamDecoder, type DecoderOptions } from "./decoder.ts";
 import type { Protocol } from "./protocol.ts";
 import { createSettled, type FindSettled, type Settled } from "./settled.ts";
+import { toWireJson } from "./wire-json.ts";
 
 /** What reads the bytes of one answer, as {@link StreamDecoder} does. */
 type Decoder = Pick<StreamDecoder, "message" | "started" | "ended" | "failure" | "push" | "end" | "fail">;
@@ -20,6 +21,8 @@ type Decoder = Pick<StreamDecoder, "message" | "started" | "ended" | "failure" |
 export interface Wire extends Pick<Protocol, "encode" | "asLearned" | "learn"> {
   /** Absent: every request is encoded whole. */
   readonly settled?: FindSettled;
+  /** The body as it is sent. */
+  stringify(body: unknown): string;
   createDecoder(model: Model, options: DecoderOptions): Decoder;
   /** A decoder that reads nothing, and with it the compiled code of the wire: see `LiveDelta`. */
   readonly kept?: Decoder;
@@ -37,6 +40,7 @@ export function createStreamFn(
   const wire: Wire = {
     ...protocol,
     settled: createSettled(protocol),
+    stringify: toWireJson,
     createDecoder: (model, facts) => new StreamDecoder(protocol, model, facts),
     kept: new StreamDecoder(protocol, {} as Model, { timestamp: 0 }),
   };
@@ -149,16 +153,16 @@ async function prepare(wire: Wire, model: Model, context: Context, options: Stre
   const request = wire.encode(model, rest, options, settled !== undefined);
   const body = { ...request.body, ...options.extraBody };
   const replaced = onPayload && (await callHook("onPayload", () => onPayload(body, model)));
-  return { ...request, body: settled ? toJson(body, settled) : JSON.stringify(replaced ?? body) };
+  return { ...request, body: settled ? toJson(body, settled) : wire.stringify(replaced ?? body) };
 }
 
 /** The body as JSON; what is settled stands before what else its list holds. */
 function toJson(body: Record<string, unknown>, { field, text }: Settled): string {
   let json = "";
   for (const key of Object.keys(body)) {
-    const value: string | undefined = JSON.stringify(body[key]);
+    const value: string | undefined = toWireJson(body[key]);
     if (value === undefined) continue;
-    json += `${json === "" ? "{" : ","}${JSON.stringify(key)}:`;
+    json += `${json === "" ? "{" : ","}${toWireJson(key)}:`;
     json += key === field ? `[${text}${value.slice(1)}` : value;
   }
   return `${json}}`;

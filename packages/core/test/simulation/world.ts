@@ -5,6 +5,7 @@ import type { Model, StreamOptions } from "../../src/llm/model.ts";
 import { anthropicMessages } from "../../src/providers/anthropic-messages/index.ts";
 import { openaiChat } from "../../src/providers/openai-chat/index.ts";
 import { checkChatRequest, checkMessagesRequest } from "../../src/testing/index.ts";
+import { asRead } from "../support.ts";
 import { createAgentFace, userMessage } from "./agent-face.ts";
 import type { Face } from "./face.ts";
 import { createLoopFace } from "./loop-face.ts";
@@ -137,6 +138,6 @@ function checkWire(
   count("request on a strict wire");
   const { protocol, check } = strictWires[name];
   const { body } = protocol.encode(model, context, options);
-  const problems = check(JSON.parse(JSON.stringify(body)));
+  const problems = check(asRead(body));
   if (problems.length > 0) report("0 wire", problems.join("; "));
 }

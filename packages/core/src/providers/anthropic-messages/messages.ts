@@ -1,14 +1,7 @@
 /** The transcript as Messages turns: alternating roles, results first, opaque data as it came. */
 import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import {
-  toReplay,
-  wellFormed,
-  wellFormedValue,
-  type ReplayAssistant,
-  type ReplayMessage,
-  type ReplayResult,
-} from "../replay.ts";
+import { toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
 
 export interface WireBlock {
@@ -100,16 +93,13 @@ function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>):
 function encodeThinkingPart({ thinking, thinkingSignature, redacted }: ThinkingContent): WireBlock | undefined {
   if (thinkingSignature === undefined || thinkingSignature === "") return undefined;
   if (redacted === true) return { type: "redacted_thinking", data: thinkingSignature };
-  return wellFormed(thinking) === thinking ? { type: "thinking", thinking, signature: thinkingSignature } : undefined;
+  if (!thinking.isWellFormed() || thinking.includes("\0")) return undefined; // it would be mended (Q130, Q131)
+  return { type: "thinking", thinking, signature: thinkingSignature };
 }
 
 function encodeCall(call: ToolCall): WireBlock {
   const { id, name } = call;
-  return signed(
-    { type: "tool_use", id, name, input: wellFormedValue(call.arguments) },
-    call.thoughtSignature,
-    "caller",
-  );
+  return signed({ type: "tool_use", id, name, input: call.arguments }, call.thoughtSignature, "caller");
 }
 
 /** With what the reader put into the part's signature: one field of the block, as JSON. */
@@ -174,5 +164,8 @@ function endTurns(turns: Turn[], { compat }: Model): void {
   const block = content.at(-1);
   if (role !== "assistant" || block?.type !== "text") return;
   if (compat?.prefill === "none") turns.push(userTurn("Go on."));
-  else content[content.length - 1] = { ...block, text: (block.text as string).trimEnd() };
+  else {
+    const text = (block.text as string).toWellFormed().replaceAll("\0", ""); // NUL might stand behind the space
+    content[content.length - 1] = { ...block, text: text.trimEnd() };
+  }
 }

@@ -12,7 +12,7 @@ import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
-import { assertSendable, wellFormed } from "../replay.ts";
+import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, isThinking, nameLimits, type WireBlock, type WireMessage } from "./messages.ts";
 import { encodeFormat } from "./output.ts";
@@ -29,7 +29,7 @@ const efforts: Record<Level, string> = { minimal: "low", low: "low", medium: "me
 export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
   const messages = encodeMessages(context.messages, model, continued);
   assertSendable(messages); // what another server's blocks leave may be nothing
-  const system = wellFormed(context.systemPrompt ?? "");
+  const system = context.systemPrompt ?? "";
   const { effort, ...limits } = encodeLimits(model, options, messages);
   const thinks = limits.thinking !== undefined;
   const last = messages.at(-1) as WireMessage;
@@ -46,7 +46,7 @@ export function encode(model: Model, context: Context, options: StreamOptions, c
     model: model.id,
     ...limits,
     ...((effort ?? format) !== undefined && { output_config: defined({ effort, format }) }),
-    ...(system.trim() !== "" && { system: [{ type: "text", text: system }] }),
+    ...(!isBlank(system) && { system: [{ type: "text", text: system }] }),
     messages,
     ...tools,
     ...(temperature !== undefined && { temperature }),
@@ -103,7 +103,7 @@ function encodeTools(
     return {
       tools: tools.map(({ name, description, parameters }, index) => ({
         name: names[index],
-        ...(description !== "" && { description: wellFormed(description) }),
+        ...(description !== "" && { description }),
         input_schema: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), model.compat?.schemaKeywords),
       })),
       ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),

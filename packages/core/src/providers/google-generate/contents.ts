@@ -2,7 +2,7 @@
 import { isRecord } from "../../json-value.ts";
 import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { toReplay, wellFormed, wellFormedValue, type ReplayAssistant, type ReplayResult } from "../replay.ts";
+import { isBlank, toReplay, type ReplayAssistant, type ReplayResult } from "../replay.ts";
 import type { Json } from "./fields.ts";
 import { nameLimits, toGoogleName } from "./names.ts";
 import { unpackOrigin } from "./signature.ts";
@@ -89,10 +89,9 @@ function encodeAssistant(message: ReplayAssistant, ids: Set<string>): Json[] {
 }
 
 /** Thoughts are replayed to their own model only, so they are there only if they may be. */
-function encodeThinkingPart({ thinking, thinkingSignature }: ThinkingContent): Json[] {
-  const text = wellFormed(thinking);
+function encodeThinkingPart({ thinking: text, thinkingSignature }: ThinkingContent): Json[] {
   const signature = signed(thinkingSignature);
-  return text.trim() === "" && !("thoughtSignature" in signature) ? [] : [{ thought: true, text, ...signature }];
+  return isBlank(text) && !("thoughtSignature" in signature) ? [] : [{ thought: true, text, ...signature }];
 }
 
 /** An id that we made up is none of the server's business (Q200). */
@@ -101,7 +100,7 @@ function encodeCall(call: ToolCall, ids: Set<string>): Json {
   if (hasId) ids.add(call.id);
   const { id, name } = call;
   return {
-    functionCall: { ...(hasId && { id }), name: toGoogleName(name), args: wellFormedValue(call.arguments) },
+    functionCall: { ...(hasId && { id }), name: toGoogleName(name), args: call.arguments },
     ...signed(signature),
   };
 }
@@ -110,7 +109,7 @@ function encodeCall(call: ToolCall, ids: Set<string>): Json {
 function encodeRaw(raw: unknown): Json[] {
   if (!isRecord(raw) || Object.keys(raw).length === 0) return [];
   if (Object.keys(raw).some((name) => /^function_?(?:call|response)$/i.test(name))) return [];
-  return [wellFormedValue(raw)];
+  return [raw];
 }
 
 function signed(thoughtSignature: string | undefined): Json {

@@ -11,7 +11,7 @@ import { toJsonSchema, type JsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
-import { assertSendable, wellFormed } from "../replay.ts";
+import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice } from "../tool-names.ts";
 import { encodeContents, isGemini3 } from "./contents.ts";
 import type { Json } from "./fields.ts";
@@ -27,13 +27,13 @@ const levels: Record<Level, string> = { minimal: "LOW", low: "LOW", medium: "MED
 export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
   const contents = encodeContents(context.messages, model, continued);
   assertSendable(contents); // what another server's blocks leave may be nothing
-  const system = wellFormed(context.systemPrompt ?? "");
+  const system = context.systemPrompt ?? "";
   const generationConfig = encodeConfig(model, options, (context.tools ?? []).length > 0);
   return {
     url: urlOf(model),
     headers: wireHeaders(model, options, "x-goog-api-key"),
     body: {
-      ...(system.trim() !== "" && { systemInstruction: { parts: [{ text: system }] } }),
+      ...(!isBlank(system) && { systemInstruction: { parts: [{ text: system }] } }),
       contents,
       ...encodeTools(context.tools ?? [], options, model),
       ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
@@ -85,7 +85,7 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
     const schema = toJsonSchema(parameters, `tool "${name}"`);
     return {
       name: names[index],
-      ...(description !== "" && { description: wellFormed(description) }),
+      ...(description !== "" && { description }),
       // `parameters` would take a part of JSON Schema only (Q115).
       ...(!isEmpty(schema) && { parametersJsonSchema: adaptSchema(schema, model.compat?.schemaKeywords) }),
     };

@@ -2,8 +2,9 @@
 import { asText } from "../../json-value.ts";
 import type { Context, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { argumentsJson, toReplay, wellFormed, type ReplayAssistant } from "../replay.ts";
+import { isBlank, toReplay, type ReplayAssistant } from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
+import { toWireJson } from "../wire-json.ts";
 
 export type WireMessage = Record<string, unknown>;
 
@@ -14,8 +15,8 @@ export const reasoningFields: readonly string[] = ["reasoning_content", "reasoni
 
 export function encodeMessages(model: Model, context: Context, continued: boolean): WireMessage[] {
   const wire: WireMessage[] = [];
-  const system = wellFormed(context.systemPrompt ?? "");
-  if (!continued && system.trim() !== "") wire.push({ role: model.compat?.systemRole ?? "system", content: system });
+  const system = context.systemPrompt ?? "";
+  if (!continued && !isBlank(system)) wire.push({ role: model.compat?.systemRole ?? "system", content: system });
   let images: UserContent[] = [];
   const say = (parts: readonly UserContent[]): unknown => wire.push({ role: "user", content: encodeParts(parts) });
   const flushImages = (): void => {
@@ -48,7 +49,7 @@ function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireM
   for (const part of content) {
     if (part.type === "thinking" && compat?.replayReasoning) {
       const field = reasoningFields.find((known) => known === part.field) ?? "reasoning_content";
-      wire[field] = asText(wire[field]) + wellFormed(part.thinking);
+      wire[field] = asText(wire[field]) + part.thinking;
     } else if (part.type === "opaque") Object.assign(wire, part.raw); // reasoning_details (Q086)
   }
   const calls = content.filter((part) => part.type === "toolCall");
@@ -56,9 +57,10 @@ function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireM
   return wire;
 }
 
+/** Its arguments are always the JSON of an object: one bad call would spoil every later request (Q129). */
 function encodeCall(call: ToolCall): WireMessage {
   const { id, name, thoughtSignature } = call;
-  const wire: WireMessage = { id, type: "function", function: { name, arguments: argumentsJson(call) } };
+  const wire: WireMessage = { id, type: "function", function: { name, arguments: toWireJson(call.arguments) } };
   // Gemini refuses the next turn without it (Q089).
   if (thoughtSignature) wire.extra_content = { google: { thought_signature: thoughtSignature } };
   return wire;

@@ -5,7 +5,6 @@ import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { joinUrl } from "../endpoint.ts";
-import { wellFormed, wellFormedValue } from "../replay.ts";
 import { toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, nameLimits, type WireMessage } from "./messages.ts";
 
@@ -46,8 +45,8 @@ function encodeTools(tools: readonly Tool[]): WireMessage[] {
     type: "function",
     function: {
       name: names[index],
-      description: wellFormed(description),
-      parameters: wellFormedValue(toJsonSchema(parameters, `tool "${name}"`)),
+      description,
+      parameters: toJsonSchema(parameters, `tool "${name}"`),
     },
   }));
 }

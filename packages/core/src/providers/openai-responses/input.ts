@@ -1,16 +1,9 @@
 /** The transcript as input items, in the order in which they came: a turn's reasoning before what it led to (Q195). */
 import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import {
-  argumentsJson,
-  toReplay,
-  wellFormed,
-  wellFormedValue,
-  type ReplayAssistant,
-  type ReplayMessage,
-  type ReplayResult,
-} from "../replay.ts";
+import { isBlank, toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
+import { toWireJson } from "../wire-json.ts";
 import { fromSignature } from "./signature.ts";
 
 export interface WireItem {
@@ -56,7 +49,7 @@ function encodeAssistant(message: ReplayAssistant, rules: Rules): WireItem[] {
   for (const part of message.content) {
     if (part.type === "text") {
       const { id, phase, annotations } = fromSignature(part.textSignature);
-      const cited = Array.isArray(annotations) ? wellFormedValue(annotations) : [];
+      const cited: unknown[] = Array.isArray(annotations) ? annotations : [];
       const content = { type: "output_text", text: part.text, annotations: cited };
       if (open !== undefined && id !== undefined && open.id === id) {
         open.content.push(content); // another part of one message
@@ -82,11 +75,10 @@ function encodeAssistant(message: ReplayAssistant, rules: Rules): WireItem[] {
 }
 
 /** The encrypted form, with `summary` even when there is none (Q197); reasoning that has none cannot be checked, and is left out. */
-function encodeThinking({ thinking, thinkingSignature, field }: ThinkingContent, rules: Rules): WireItem[] {
+function encodeThinking({ thinking: text, thinkingSignature, field }: ThinkingContent, rules: Rules): WireItem[] {
   const { id, encrypted_content: encrypted } = fromSignature(thinkingSignature);
   const known = idOf(id, rules);
-  const text = wellFormed(thinking);
-  const hasText = text.trim() !== "";
+  const hasText = !isBlank(text);
   if (typeof encrypted !== "string" && known === undefined && !(rules.readable && hasText)) return [];
   const isSummary = field !== "reasoning_text";
   return [
@@ -100,6 +92,7 @@ function encodeThinking({ thinking, thinkingSignature, field }: ThinkingContent,
   ];
 }
 
+/** Its arguments are always the JSON of an object (Q129). */
 function encodeCall(call: ToolCall, rules: Rules): WireItem {
   const { id, caller, namespace } = fromSignature(call.thoughtSignature);
   if (caller !== undefined) rules.callers.set(call.id, caller);
@@ -108,7 +101,7 @@ function encodeCall(call: ToolCall, rules: Rules): WireItem {
     ...idOf(id, rules),
     call_id: call.id,
     name: call.name,
-    arguments: argumentsJson(call),
+    arguments: toWireJson(call.arguments),
     ...(caller !== undefined && { caller }),
     ...(namespace !== undefined && { namespace }),
   };

@@ -5,7 +5,7 @@ import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { adaptSchema, encodeOutput } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
-import { assertSendable, wellFormed } from "../replay.ts";
+import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import { encodeInput, nameLimits } from "./input.ts";
 
@@ -17,15 +17,15 @@ const CACHE_KEY_LENGTH = 64;
 export function encode(model: Model, context: Context, options: StreamOptions): WireRequest {
   const input = encodeInput(context.messages, model, options.extraBody?.store === true);
   assertSendable(input); // what another server's items leave may be nothing
-  const instructions = wellFormed(context.systemPrompt ?? "");
+  const instructions = context.systemPrompt ?? "";
   const format = encodeOutput(model, options, (context.tools ?? []).length > 0);
-  const cacheKey = options.cacheRetention === "none" ? "" : wellFormed(options.sessionId ?? "");
+  const cacheKey = options.cacheRetention === "none" ? "" : (options.sessionId ?? "").slice(0, CACHE_KEY_LENGTH);
   return {
     url: joinUrl(model.baseUrl, "responses"),
     headers: wireHeaders(model, options, "authorization", "Bearer "),
     body: {
       model: model.id,
-      ...(instructions.trim() !== "" && { instructions }),
+      ...(!isBlank(instructions) && { instructions }),
       input,
       ...(model.compat?.noStreaming !== true && { stream: true }),
       store: false,
@@ -34,7 +34,7 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
       ...(format && { text: { format: { type: "json_schema", ...format } } }),
       ...encodeTools(context.tools ?? [], options, model),
       ...(options.metadata !== undefined && { metadata: options.metadata }),
-      ...(cacheKey !== "" && { prompt_cache_key: cacheKey.slice(0, CACHE_KEY_LENGTH) }),
+      ...(!isBlank(cacheKey) && { prompt_cache_key: cacheKey }),
     },
   };
 }
@@ -59,7 +59,7 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
     tools: tools.map(({ name, description, parameters }, index) => ({
       type: "function",
       name: names[index],
-      description: wellFormed(description),
+      description,
       parameters: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), model.compat?.schemaKeywords),
       strict: false,
     })),

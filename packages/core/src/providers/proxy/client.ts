@@ -31,6 +31,7 @@ export function streamProxy(
   return streamWire(
     {
       encode: () => encode(model, context, options),
+      stringify: JSON.stringify, // the transcript as it is: what of it cannot be sent, its wire decides
       createDecoder: (asked, decoderOptions) => new ProxyDecoder(asked, decoderOptions),
     },
     model,
