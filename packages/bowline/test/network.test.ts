@@ -2,38 +2,17 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { connect, type AddressInfo, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { createNetworkFetch } from "../src/network.ts";
+import { connectProxy, type ConnectProxy } from "../../../test/support/connect-proxy.ts";
 import { chatText, loopback, type Loopback } from "../../../test/support/loopback.ts";
 import { bowline } from "./command.ts";
 
-interface Proxy extends AsyncDisposable {
-  readonly url: string;
-  /** What it was asked to connect to. */
-  readonly tunnels: string[];
-}
-
-/** Connects whoever asks, for whatever host, to one server. */
-async function startProxy({ baseUrl }: Loopback): Promise<Proxy> {
-  const tunnels: string[] = [];
-  const server = createServer((_request, response) => void response.writeHead(400).end());
-  server.on("connect", ({ url = "" }, socket: Socket) => {
-    tunnels.push(url);
-    const onward = connect(Number(new URL(baseUrl).port), "127.0.0.1", () => socket.write("HTTP/1.1 200 Yes\r\n\r\n"));
-    for (const end of [socket, onward]) end.on("error", () => {});
-    socket.pipe(onward).pipe(socket);
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return {
-    url: `http://user:proxy-word@127.0.0.1:${(server.address() as AddressInfo).port}`,
-    tunnels,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
-  };
+/** With a name and a word, which nobody is to be shown. */
+async function startProxy({ baseUrl }: Loopback): Promise<ConnectProxy> {
+  const proxy = await connectProxy(baseUrl);
+  return { ...proxy, url: proxy.url.replace("//", "//user:proxy-word@") };
 }
 
 const elsewhere = ["run", "--base-url", "http://model.example/v1", "--model", "m"];

@@ -8,6 +8,7 @@ import { describe, it } from "node:test";
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { Agent, ProxyAgent } from "undici";
+import { connectProxy } from "../../../test/support/connect-proxy.ts";
 import { createUndiciFetch } from "../src/transport/node/undici.ts";
 
 interface Loopback extends AsyncDisposable {
@@ -280,19 +281,11 @@ describe("the fetch over undici", () => {
 
   it("goes through a proxy when its dispatcher does", async () => {
     await using loopback = await serve((_request, response) => response.end("through"));
-    await using proxy = await serve((_request, response) => response.end());
-    const tunnels: (string | undefined)[] = [];
-    proxy.server.on("connect", (request, socket: Socket) => {
-      tunnels.push(request.url);
-      const { port } = new URL(loopback.origin);
-      const onward = connect(Number(port), "127.0.0.1", () => socket.write("HTTP/1.1 200 Yes\r\n\r\n"));
-      socket.pipe(onward).pipe(socket);
-      for (const end of [socket, onward]) end.on("error", () => {});
-    });
-    const dispatcher = new ProxyAgent(proxy.origin);
+    await using proxy = await connectProxy(loopback.origin);
+    const dispatcher = new ProxyAgent(proxy.url);
     const response = await createUndiciFetch({ dispatcher })(loopback.origin, post());
     assert.equal(await response.text(), "through");
-    assert.deepEqual(tunnels, [new URL(loopback.origin).host]);
+    assert.deepEqual(proxy.tunnels, [new URL(loopback.origin).host]);
     await dispatcher.destroy();
   });
 });

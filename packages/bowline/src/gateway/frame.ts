@@ -130,6 +130,8 @@ export const closeCodes = {
   unsupported: 1003,
   /** Text that is no UTF-8. */
   encoding: 1007,
+  /** A message in too many pieces: what each costs is more than its bytes. */
+  tooManyPieces: 1008,
   tooLarge: 1009,
   /** The server could not say what it is: it may be able to later. */
   failed: 1011,

@@ -18,8 +18,8 @@ interface HttpOptions {
   readonly failures: FailedTries;
   readonly listeners: Listeners;
   readonly isLoopback: boolean;
-  /** Whether there is room for one that stays. */
-  readonly hasRoom: () => boolean;
+  /** Why there is no room for one that stays. */
+  readonly noRoom: () => string | undefined;
   /** Those that read a run. */
   readonly streams: Set<ServerResponse>;
   readonly page: ((request: Request) => Response | Promise<Response>) | undefined;
@@ -41,7 +41,7 @@ const statuses: Readonly<Record<number, number>> = {
 export function createHttp(
   options: HttpOptions,
 ): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
-  const { context, isLoopback, page, listeners, hasRoom, streams } = options;
+  const { context, isLoopback, page, listeners, noRoom, streams } = options;
   const { limits, clock, startedAt, version, runs } = context;
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.onError((error) => toResponse(toFrameError(error)));
@@ -72,7 +72,8 @@ export function createHttp(
     }
     const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
     if (http.req.method === "HEAD") return new Response(null, { headers });
-    if (!hasRoom()) throw new GatewayError("busy", "Too many are connected.", { retryable: true });
+    const why = noRoom();
+    if (why !== undefined) throw new GatewayError("busy", why, { retryable: true });
     const { outgoing } = http.env as { readonly outgoing: ServerResponse };
     streams.add(outgoing);
     outgoing.once("close", () => streams.delete(outgoing));

@@ -3,9 +3,10 @@
  * up again and which messages nobody has seen yet.
  */
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Attachment } from "./protocol.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** A message that was accepted. */
 export interface PendingMessage {
@@ -24,7 +25,7 @@ export interface PendingMessage {
 }
 
 export interface Pending {
-  /** Resolves when it is on the disk. */
+  /** Resolves when it is on the disk. Rejects with `storage_failed`. */
   add(message: PendingMessage): Promise<void>;
   remove(id: string): Promise<void>;
   /** What an earlier process left, oldest first. */
@@ -43,20 +44,8 @@ export function createMemoryPending(): Pending {
 export function createPendingFolder(folder: string): Pending {
   const pathOf = (id: string): string =>
     join(folder, `${createHash("sha256").update(JSON.stringify(id)).digest("hex")}.json`);
-  let made: Promise<unknown> | undefined;
   return {
-    async add(message) {
-      await (made ??= mkdir(folder, { recursive: true, mode: 0o700 }));
-      const path = pathOf(message.id);
-      const file = await open(`${path}.new`, "w", 0o600);
-      try {
-        await file.writeFile(JSON.stringify(message));
-        await file.datasync();
-      } finally {
-        await file.close();
-      }
-      await rename(`${path}.new`, path);
-    },
+    add: (message) => replaceFile(pathOf(message.id), JSON.stringify(message)),
     remove: (id) => rm(pathOf(id), { force: true }),
     async list() {
       const names = await readdir(folder).catch(() => []);

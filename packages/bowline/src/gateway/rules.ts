@@ -1,12 +1,12 @@
 /** The policy's rules: those of the configuration, and those that people added by allowing for ever or for a session, in a file. */
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 import { BowlineError } from "@bowline/core";
 import { defaultRules, judge, type Call, type PolicyRule, type Verdict } from "./policy.ts";
+import { replaceFile } from "./replace-file.ts";
 
 export interface Rules {
   judge(call: Call): Verdict;
-  /** Resolves when it is on the disk. */
+  /** Resolves when it is on the disk. Rejects with `storage_failed`. */
   add(rule: PolicyRule): Promise<void>;
 }
 
@@ -21,7 +21,9 @@ export async function loadRules(configured: readonly PolicyRule[] = [], file?: s
       if (!isKnown) added.push(rule);
       if (file === undefined) return;
       // Of one that is known, too: it may be on its way to the disk still, or may not have come there.
-      writing = writing.catch(() => {}).then(() => write(file, added));
+      writing = writing
+        .catch(() => {})
+        .then(() => replaceFile(file, `${JSON.stringify({ rules: added }, undefined, 2)}\n`));
       try {
         await writing;
       } catch (error) {
@@ -48,12 +50,6 @@ async function read(file: string): Promise<PolicyRule[]> {
   }
   // To go on without its denials would allow what was forbidden.
   throw new BowlineError("storage_failed", `${file} is no list of rules: mend or delete it.`);
-}
-
-async function write(file: string, rules: readonly PolicyRule[]): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(`${file}.new`, `${JSON.stringify({ rules }, undefined, 2)}\n`, { mode: 0o600, flush: true });
-  await rename(`${file}.new`, file);
 }
 
 function isRule(value: unknown): value is PolicyRule {

@@ -1,7 +1,7 @@
 /** `bowline serve`: the gateway with its workspace, its token and its models, as the environment says. */
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { BowlineError, isBowlineError } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { dataFolder, sessionsFolder } from "../cli/home.ts";
@@ -14,6 +14,7 @@ import type { ModelProvider } from "./compat/types.ts";
 import { withEnvFile } from "./env-file.ts";
 import { holdFolder } from "./hold-folder.ts";
 import type { GatewayLimits } from "./limits.ts";
+import { makeFolder } from "./make-folder.ts";
 import { isLoopbackName } from "./origin.ts";
 import { createPendingFolder } from "./pending.ts";
 import type { PolicyRule } from "./policy.ts";
@@ -83,7 +84,10 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
   const backends = createBackends({ env, ...(fallback !== undefined && { fallback }) });
   const made = await inFolder(workspace, () => createWorkspaceFiles(workspace));
-  const { token, tokenFrom } = await inFolder(home, () => tokenOf(env, join(home, "token")));
+  const { token, tokenFrom } = await inFolder(home, async () => {
+    await makeFolder(home);
+    return tokenOf(env, join(home, "token"));
+  });
   const read = set(env.BOWLINE_READ_TOKEN);
   if (read === token)
     throw new BowlineError("invalid_argument", "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.");
@@ -167,7 +171,6 @@ async function tokenOf(
   const kept = set(await readFile(file, "utf8").catch(() => ""));
   if (kept !== undefined) return { token: kept, tokenFrom };
   const token = randomBytes(24).toString("base64url");
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, `${token}\n`, { mode: 0o600 });
   return { token, tokenFrom };
 }

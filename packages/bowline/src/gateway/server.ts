@@ -61,9 +61,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const context = await createContext(options, { limits, clock, listeners });
   const failures = new FailedTries(limits.maxAuthFailures, clock);
   const streams = new Set<ServerResponse>();
-  const hasRoom = (): boolean => connections.size + streams.size < limits.maxConnections;
+  let isClosing = false;
+  const noRoom = (): string | undefined => {
+    if (isClosing) return "The server is shutting down.";
+    return connections.size + streams.size < limits.maxConnections ? undefined : "Too many are connected.";
+  };
   const { page } = options;
-  const http = createHttp({ context, tokens, failures, listeners, isLoopback, hasRoom, streams, page });
+  const http = createHttp({ context, tokens, failures, listeners, isLoopback, noRoom, streams, page });
   // It would put classes of its own in the place of the process's Request and Response.
   const answer = getRequestListener((request, bindings) => http(request, bindings as HttpBindings), {
     overrideGlobalObjects: false,
@@ -82,14 +86,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const refusal = originRefusal(request.headers, isLoopback);
     if (refusal !== undefined) return refuse(socket, "403 Forbidden", refusal);
     const strangers = [...connections].filter(({ hasEntered }) => !hasEntered).length;
-    if (!hasRoom() || strangers >= limits.maxStrangers)
-      return refuse(socket, "503 Service Unavailable", "Too many are connected.");
+    const why = strangers < limits.maxStrangers ? noRoom() : "Too many are connected.";
+    if (why !== undefined) return refuse(socket, "503 Service Unavailable", why);
     webSockets.handleUpgrade(request, socket, head, (webSocket) => admit(webSocket, request));
   });
   await listening.listen(port, host);
   try {
     await context.runs.restore();
   } catch (error) {
+    isClosing = true;
     await leave(closeCodes.failed, "the server cannot start", 0);
     throw error;
   }
@@ -101,6 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     port: actual,
     url: `http://${inUrl(host)}:${actual}`,
     async close(reason = "the server was stopped") {
+      isClosing = true; // who asked while this was on its way would stay
       stopTicks();
       context.sessionChanges.close();
       listeners.broadcast("shutdown", { reason });

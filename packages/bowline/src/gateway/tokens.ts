@@ -41,18 +41,22 @@ export class FailedTries {
 
   /** How long the address has to wait, in milliseconds; 0 if it may try. */
   waitOf(address: string): number {
-    const { count = 0, until = 0 } = this.#failures.get(address) ?? {};
-    const left = until - this.#clock.now();
-    if (left <= 0) this.#failures.delete(address);
-    return count >= this.#max ? Math.max(0, left) : 0;
+    const left = this.#left(address);
+    if (left === 0) this.#failures.delete(address);
+    return (this.#failures.get(address)?.count ?? 0) >= this.#max ? left : 0;
   }
 
   add(address: string): void {
-    const now = this.#clock.now();
     const known = this.#failures.get(address);
-    if (known !== undefined && known.until > now) known.count++;
-    else this.#failures.set(address, { count: 1, until: now + WINDOW_MS });
+    if (known !== undefined && this.#left(address) > 0) known.count++;
+    else this.#failures.set(address, { count: 1, until: this.#clock.now() + WINDOW_MS });
     const [oldest] = this.#failures.keys();
     if (this.#failures.size > MAX_ADDRESSES && oldest !== undefined) this.#failures.delete(oldest);
+  }
+
+  /** Of its minute. A clock that was set back does not make it longer. */
+  #left(address: string): number {
+    const left = (this.#failures.get(address)?.until ?? 0) - this.#clock.now();
+    return left > 0 && left <= WINDOW_MS ? left : 0;
   }
 }

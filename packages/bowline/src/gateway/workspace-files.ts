@@ -1,6 +1,7 @@
 /** The files of a workspace, made on the first start and the user's own from then on. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 const files: Readonly<Record<string, string>> = {
   "AGENTS.md": `# Agents
@@ -33,7 +34,7 @@ Always use the least permissions that will do.
 
 /** Gives the names of the files that were made; one that is there is left as it is. */
 export async function createWorkspaceFiles(folder: string): Promise<string[]> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const made: string[] = [];
   for (const [name, text] of Object.entries(files)) {
     try {

@@ -58,7 +58,7 @@ const breaches = (auth: string): readonly (readonly [what: string, status: numbe
     ["more than the body", 400, get(`${host}content-length: 0\r\n`) + "hello\r\n\r\n"],
     ["a question before the body", 400, post("expect: 100-continue\r\ncontent-length: 2\r\n", "{}")],
     ["a question that is none", 417, post("expect: nonsense\r\ncontent-length: 2\r\n", "{}")],
-    ["another protocol", 400, get(`${host}${upgrade} h2c\r\n`)],
+    ["another protocol beside this one", 200, get(`${host}${upgrade} h2c\r\n`)],
     ["a socket without a key", 400, get(`${host}${upgrade} websocket\r\n`, "/")],
     ["a socket by POST", 405, post(`${upgrade} websocket\r\ncontent-length: 2\r\n`, "{}")],
   ];

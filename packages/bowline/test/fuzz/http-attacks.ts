@@ -69,9 +69,8 @@ export async function halfClosed(target: HttpTarget, request: AnyRequest): Promi
   raw.ask(request.method, encodeRequest(request));
   raw.socket.end();
   const ended = await Promise.race([raw.ended.then(() => true), patience()]);
-  const [answer] = raw.answers;
   raw.socket.destroy();
-  const faults = answer === undefined ? [] : faultsOf(request, answer, target);
+  const faults = faultsOf(request, raw.answers[0], target);
   return ended === undefined ? [...faults, "a connection that was half closed stays"] : faults;
 }
 

@@ -46,7 +46,7 @@ export class RawSocket {
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on("error", () => {}); // "close" follows
-    this.ended = once(socket, "close");
+    this.ended = new Promise((resolve) => socket.once("close", resolve)); // also after an error
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
   }
 

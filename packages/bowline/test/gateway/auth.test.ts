@@ -91,6 +91,10 @@ describe("the first frame", () => {
     assert.ok(reply?.ok === false && reply.error.data?.retryAfterMs === 60_000, JSON.stringify(reply));
     now += 60_001;
     await server.client();
+    for (let count = 0; count < 3; count++) assert.equal((await knock(server, auth("wrong"))).code, 4401);
+    assert.equal((await knock(server, auth(token))).code, 4429);
+    now -= 3_600_000; // the clock was wrong: nobody has to wait for an hour
+    await server.client();
   });
 });
 

@@ -3,8 +3,10 @@ import { once } from "node:events";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { afterAuth, beforeAuth, breakProtocol, inPieces, resetAtOnce, vanish, VIOLATIONS } from "../fuzz/attacks.ts";
+import { closeCodes } from "../../src/gateway/frame.ts";
+import { encodeFrame, RawSocket } from "../fuzz/raw-socket.ts";
 import { badFrames } from "./bad-frames.ts";
-import { gatewayWith, token } from "./gateway.ts";
+import { gatewayWith, token, wait } from "./gateway.ts";
 
 const runs = Number(process.env.BOWLINE_FUZZ_RUNS ?? 60);
 
@@ -38,6 +40,20 @@ describe("frames of any kind", () => {
       }
     }
     assert.deepEqual(await inPieces(target), []);
+  });
+
+  it("come in so many pieces and no more", async () => {
+    await using server = await gatewayWith([]);
+    const raw = await RawSocket.open(server.gateway.port);
+    raw.text(JSON.stringify({ type: "auth", token }));
+    while (raw.texts.length === 0) await wait(1);
+    raw.write(
+      Buffer.concat(
+        Array.from({ length: 20_000 }, (_, index) => encodeFrame({ opcode: index === 0 ? 1 : 0, fin: false })),
+      ),
+    );
+    await raw.ended;
+    assert.equal(raw.closeCode, closeCodes.tooManyPieces);
   });
 
   it("may never come: who resets the connection during the handshake harms nobody", async () => {

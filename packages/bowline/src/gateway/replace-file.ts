@@ -1,0 +1,43 @@
+/** Files of the gateway's own: each is replaced as a whole, and readable by its owner only. */
+import { open, rename, rm, type FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { BowlineError } from "@bowline/core";
+import { makeFolder } from "./make-folder.ts";
+
+/** What may be over when it is tried again: no room left, or too much at once. */
+const passing = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EMFILE", "ENFILE", "EAGAIN", "EBUSY"]);
+
+/**
+ * Resolves when it is on the disk. Makes its folder if need be. Rejects with `storage_failed`, retryable when there was no room; the file
+ * is as it was then.
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`;
+  try {
+    const file = await create(fresh);
+    try {
+      await file.writeFile(text);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => {});
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new BowlineError("storage_failed", `Writing ${path} failed (${code}).`, {
+      cause: error,
+      retryable: passing.has(code),
+    });
+  }
+}
+
+async function create(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "w", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    await makeFolder(dirname(path));
+    return open(path, "w", 0o600);
+  }
+}

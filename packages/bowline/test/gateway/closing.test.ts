@@ -1,0 +1,84 @@
+/** A server that is told to stop, whoever is connected. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { describe, it } from "node:test";
+import { scriptedToolCall } from "@bowline/core/testing";
+import { RawHttp } from "../fuzz/raw-http.ts";
+import { heldTool } from "../held-tool.ts";
+import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
+
+const handshake =
+  "GET / HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n";
+const key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+async function begun({ gateway }: TestGateway, bytes: string): Promise<Socket> {
+  const socket = connect(gateway.port, "127.0.0.1").on("error", () => {});
+  await once(socket, "connect");
+  await new Promise((resolve) => socket.write(bytes, resolve));
+  await wait(20);
+  return socket;
+}
+
+async function msOf(work: Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work;
+  return performance.now() - from;
+}
+
+describe("a server that stops", () => {
+  it("lets nobody in any more, also whose handshake had begun", async () => {
+    const server = await gatewayWith([]);
+    const socket = await begun(server, handshake);
+    const closed = msOf(server.gateway.close());
+    socket.write(key);
+    let said = "";
+    for await (const chunk of socket) said += String(chunk);
+    assert.match(said, /^HTTP\/1\.1 503 [^]*\r\n\r\nThe server is shutting down\.$/);
+    assert.ok((await closed) < 2000);
+  });
+
+  it("begins no stream any more", async () => {
+    await using server = await gatewayWith(["word ".repeat(500)], { pace: { delayMs: 5 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const raw = await RawHttp.open(server.gateway.port);
+    const head = `GET /api/runs/${runId}/events HTTP/1.1\r\nhost: localhost\r\n`;
+    raw.ask("GET", Buffer.from(head));
+    await wait(20);
+    const closed = msOf(server.gateway.close());
+    raw.write(Buffer.from(`authorization: Bearer ${token}\r\n\r\n`));
+    await raw.until(1);
+    const [{ status, body } = { status: 0, body: "" }] = raw.answers;
+    assert.equal(status, 429, body);
+    assert.match(body, /The server is shutting down\..*"retryable":true/);
+    raw.socket.destroy();
+    assert.ok((await closed) < 2000);
+  });
+
+  it("waits so long and no longer for clients that take nothing, and for a tool that does not end", async () => {
+    const { tool } = heldTool();
+    const server = await gatewayWith(["x".repeat(16 * 1024 * 1024), { content: [scriptedToolCall("wait", {}, "w")] }], {
+      limits: { closeGraceMs: 300, maxBufferedBytes: 64 * 1024 * 1024 },
+      pace: { deltaLength: 1024 * 1024 },
+      tools: () => [tool],
+      rules: { judge: () => ({ action: "allow" }), add: async () => {} },
+    });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const auth = `host: localhost\r\nauthorization: Bearer ${token}\r\n`;
+    const stalled = await begun(server, `GET /api/runs/${runId}/events?seq=-1 HTTP/1.1\r\n${auth}\r\n`);
+    stalled.pause();
+    const silent = await server.client();
+    await silent.call("chat.subscribe", { sessionKey: "s" });
+    silent.socket.pause();
+    const slow = await begun(server, "GET / HTTP/1.1\r\nhost: loc");
+    await client.end(runId);
+    await client.call("chat.send", { sessionKey: "s", message: "wait", idempotencyKey: "waits" });
+    await client.event("chat.tool_call", "waits");
+    const ms = await msOf(server.gateway.close());
+    assert.ok(ms >= 290 && ms < 3000 + 300 + 1000, `${ms}`);
+    for (const socket of [stalled, slow]) socket.destroy();
+    for (const { socket } of [client, silent]) socket.terminate();
+  });
+});

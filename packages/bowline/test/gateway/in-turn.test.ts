@@ -1,0 +1,83 @@
+/** Many requests at once on one connection, by clients that need not even have a token. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { RawHttp } from "../fuzz/raw-http.ts";
+import { gatewayWith, wait, type TestGateway, type TestOptions } from "./gateway.ts";
+
+const get = (path: string): Buffer => Buffer.from(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+
+/** A page whose every answer takes a moment, and what was asked of it. */
+async function slowPage(
+  more: TestOptions = {},
+): Promise<{ readonly server: TestGateway; readonly asked: string[]; readonly most: () => number }> {
+  const asked: string[] = [];
+  let [now, most] = [0, 0];
+  const page = async (request: Request): Promise<Response> => {
+    asked.push(new URL(request.url).pathname);
+    most = Math.max(most, ++now);
+    await wait(5);
+    now--;
+    return new Response(asked.at(-1));
+  };
+  return { server: await gatewayWith([], { page, ...more }), asked, most: () => most };
+}
+
+describe("requests on one connection", () => {
+  it("are answered one after the other, however many come at once", async () => {
+    const { server, asked, most } = await slowPage();
+    await using _ = server;
+    const raw = await RawHttp.open(server.gateway.port);
+    const paths = Array.from({ length: 60 }, (__, index) => `/${index}`);
+    for (const path of paths) raw.ask("GET", get(path));
+    await raw.until(paths.length);
+    assert.deepEqual(
+      raw.answers.map(({ body }) => body),
+      paths,
+    );
+    assert.deepEqual([asked, most()], [paths, 1]);
+    raw.ask("GET", get("/again"));
+    await raw.until(paths.length + 1);
+    assert.equal(raw.answers.at(-1)?.body, "/again");
+    raw.socket.destroy();
+  });
+
+  it("are not answered any more when there are too many of them", async () => {
+    const { server, asked } = await slowPage({ limits: { maxPendingRequests: 10 } });
+    await using _ = server;
+    const raw = await RawHttp.open(server.gateway.port);
+    raw.ask("GET", Buffer.concat(Array.from({ length: 1000 }, () => get("/"))));
+    await raw.until(Number.POSITIVE_INFINITY);
+    raw.socket.destroy();
+    await wait(50);
+    assert.ok(asked.length <= 1, `${asked.length} were begun`);
+    assert.equal((await fetch(`${server.gateway.url}/`)).status, 200);
+  });
+
+  it("are not begun when their client has gone", async () => {
+    const { server, asked } = await slowPage();
+    await using _ = server;
+    const raw = await RawHttp.open(server.gateway.port);
+    for (let count = 0; count < 20; count++) raw.ask("GET", get("/"));
+    while (asked.length === 0) await wait(1);
+    raw.socket.resetAndDestroy();
+    await wait(50);
+    assert.ok(asked.length <= 2, `${asked.length} were begun`);
+  });
+
+  it("whose answers nobody takes end their connection", async () => {
+    const text = "x".repeat(1024 * 1024);
+    await using server = await gatewayWith([], {
+      page: () => new Response(text),
+      limits: { authTimeoutMs: 40, tickIntervalMs: 50 },
+    });
+    const raw = await RawHttp.open(server.gateway.port);
+    raw.socket.pause();
+    for (let count = 0; count < 30; count++) raw.ask("GET", get("/"));
+    const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    const before = sockets();
+    assert.ok(before >= 2);
+    for (let left = 200; left > 0 && sockets() === before; left--) await wait(20);
+    assert.equal(sockets(), before - 1, "the server has let it go");
+    raw.socket.destroy();
+  });
+});
