@@ -54,10 +54,12 @@ export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   const known = jsonSchemas.get(schema);
   if (known !== undefined) return known;
   const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : schema;
-  const { type, anyOf, oneOf, allOf, $ref, properties = {} } = json;
+  const { type, properties = {} } = json;
   if ((type ?? "object") !== "object") throw refusal(what, `must describe an object, not ${JSON.stringify(type)}`);
-  if (type === undefined && (anyOf ?? oneOf ?? allOf ?? $ref) !== undefined) {
-    throw refusal(what, "must be an object at the top, not anyOf, oneOf, allOf or $ref");
+  // A union, a `$ref`, or properties that nothing is around.
+  const [word] = Object.keys(json);
+  if (type === undefined && json.properties === undefined && word !== undefined) {
+    throw refusal(what, `must be an object at the top, with type and properties, not ${word}`);
   }
   const complete = { ...json, type: "object", properties };
   if (!isStandardSchema(schema)) assertCheckable(complete, what);
@@ -99,7 +101,7 @@ function mend(schema: StandardSchema, value: unknown, what: string): unknown {
 function standardJson(schema: StandardSchema, what: string): JsonSchema {
   const { jsonSchema, vendor } = schema["~standard"];
   if (jsonSchema === undefined) {
-    throw refusal(what, `need a JSON Schema: ${vendor} cannot give one; pass it as jsonSchema`);
+    throw refusal(what, `need a JSON Schema: ${vendor} cannot give one; pass it as jsonSchema, or by withJsonSchema`);
   }
   try {
     return jsonSchema.input({ target: "draft-2020-12" });

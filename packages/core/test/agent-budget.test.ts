@@ -19,6 +19,14 @@ describe("a budget", () => {
     assert.match(run.error?.message ?? "", /10 tokens/);
   });
 
+  it("that is no number lets nothing through", async () => {
+    for (const limit of ["maxTurns", "maxTokens", "maxCost", "maxTimeMs"]) {
+      const { agent, script } = rig(["Hi"], [], { budget: { [limit]: Number("ten") }, clock: new ManualClock() });
+      const run = await agent.prompt("Hi");
+      assert.deepEqual([run.error?.code, script.calls.length], ["budget_exceeded", 0], limit);
+    }
+  });
+
   it("of one agent's own counts each run by itself", async () => {
     const { agent } = rig(["1", "2"], [], { budget: { maxTurns: 1 } });
     assert.equal((await agent.prompt("Hi")).reason, "done");

@@ -70,6 +70,26 @@ describe("tools", () => {
     assert.match(JSON.stringify(agent.state.messages), /returned no result/);
   });
 
+  it("that give back what no model takes fail, and spoil no later request", async () => {
+    const resource = { type: "resource", resource: { uri: "a", text: "b" } };
+    for (const content of ["text", [null], [5], ["text"], [{ type: "text" }], [{ type: "image" }], [resource]]) {
+      const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => ({ content }) as never }]);
+      const { messages, tools } = await agent.prompt("Hi");
+      assert.deepEqual(texts(messages).slice(2), [
+        "toolResult: The tool returned no result of text and images.",
+        "assistant: Done.",
+      ]);
+      assert.equal(tools[0]?.outcome, "failed");
+    }
+  });
+
+  it("that are blocked for no reason say that they were [P14]", async () => {
+    for (const blocked of [{ block: true }, { block: true, reason: "" }]) {
+      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { beforeToolCall: () => blocked });
+      assert.equal(texts((await agent.prompt("Hi")).messages)[2], "toolResult: Tool execution was blocked");
+    }
+  });
+
   it("of an answer that the token limit cut are not run, and a model that goes on so is stopped [X29]", async () => {
     let ran = 0;
     const cut = { ...call("a"), stopReason: "length" as const };

@@ -144,6 +144,33 @@ describe("a run for an output, elsewhere", () => {
     const run = await agent.prompt("Number?", { output: json });
     assert.deepEqual([run.output, texts(run.messages).at(-1)], [{ n: 1 }, "assistant: Told."]);
   });
+
+  it("gives the value that a follow-up asked for in place of the first, unless it does not fit", async () => {
+    for (const [how, steps, expected] of [
+      ["json_schema", ['{"n":1}', '{"n":2}'], 2],
+      ["json_schema", ['{"n":1}', '{"n":"two"}'], 1],
+      ["none", [final({ n: 1 }, "1"), final({ n: 2 }, "2")], 2],
+    ] as const) {
+      const { agent, script } = setUp(how, steps);
+      agent.followUp({ ...hello, content: "Once more" });
+      const run = await agent.prompt("Number?", { output: json });
+      assert.deepEqual([run.reason, run.output, script.calls.length], ["done", { n: expected }, 2]);
+    }
+  });
+
+  it("finds its value also when the transcript is assigned anew meanwhile", async () => {
+    for (const [how, last] of [
+      ["json_schema", '{"n":7}'],
+      ["none", final({ n: 7 })],
+    ] as const) {
+      const prune = tool("a", () => {
+        agent.state.messages = agent.state.messages.slice(-1);
+        return "1";
+      });
+      const { agent } = setUp(how, [call("a"), call("a"), last], [prune]);
+      assert.deepEqual((await agent.prompt("Number?", { output: json })).output, { n: 7 });
+    }
+  });
 });
 
 describe("what is no output", () => {

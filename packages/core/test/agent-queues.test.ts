@@ -10,9 +10,10 @@ import {
   type AgentMessage,
 } from "../src/agent/index.ts";
 import { Agent } from "../src/index.ts";
+import type { ErrorInfo } from "../src/errors.ts";
 import type { StandardSchema } from "../src/schema.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
-import { code, deferred, hello, ManualClock, rig, settle, texts } from "./support.ts";
+import { call, code, deferred, hello, ManualClock, rig, settle, texts, tool } from "./support.ts";
 
 const late: AgentMessage = { role: "user", content: "Late", timestamp: 1 };
 
@@ -178,6 +179,22 @@ describe("an agent's queues", () => {
     noDefault.steer(late);
     await assert.rejects(noDefault.continue(), code("invalid_argument"));
     assert.deepEqual([agent.hasQueuedMessages(), noDefault.hasQueuedMessages()], [true, true]);
+  });
+
+  it("that throw when they are asked whether they have something end the run, and no call is left without a result", async () => {
+    const { model, streamFn } = createScriptedModel([call("a"), "never"]);
+    const config = {
+      model,
+      convertToLlm: (messages: AgentMessage[]) => messages,
+      skipToolsOnSteering: true,
+      hasSteeringMessages: () => assert.fail("boom"),
+    };
+    const context = { systemPrompt: "", messages: [], tools: [tool("a", () => "A")] };
+    const stream = agentLoop([hello], context, config, undefined, streamFn);
+    let error: ErrorInfo | undefined;
+    for await (const event of stream) if (event.type === "agent_end") ({ error } = event);
+    assert.deepEqual([error?.code, error?.message.includes("boom")], ["hook_failed", true]);
+    assert.deepEqual(texts(await stream.result()), ["user: Hello", "assistant: toolCall", "toolResult: A"]);
   });
 
   it("do not get back what was cleared while a run without a budget was ending", async () => {

@@ -204,6 +204,17 @@ describe("a step that cannot be recorded", () => {
     assert.equal(agent.state.messages.filter(({ role }) => role === "toolResult").length, 2);
   });
 
+  it("of the model: its answer is kept in the transcript, and its call is not run", async () => {
+    ran.length = 0;
+    const { agent, events } = rig([call("a"), "never"], noted, {
+      effects: { ...memory(() => undefined), step: (_name, fn) => fn().then(() => Promise.reject(full)) },
+    });
+    const run = await agent.prompt("Go");
+    assert.deepEqual([run.reason, run.error?.code, ran], ["error", "storage_failed", []]);
+    assert.match(texts(agent.state.messages).join("\n"), /^user: Go\nassistant: toolCall\ntoolResult: Not run: /);
+    assert.deepEqual(events.slice(-2).map(short), ["turn_end", "agent_end:error"]);
+  });
+
   it("after the tool: what it gave is kept in the transcript", async () => {
     const { agent } = rig([call("a"), "never"], noted, {
       effects: {

@@ -176,6 +176,22 @@ describe("an agent as a tool", () => {
     );
   });
 
+  it("may be one agent for all calls: each counts once in the caller's budget, and its own settings come back", async () => {
+    const script = createScriptedModel(["One.", "Two.", "Alone."]);
+    const own = { maxTurns: 50 };
+    const one = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn, budget: own });
+    const research = createAgentTool({ name: "research", description: "Helps.", createAgent: () => one });
+    const budget = createBudget({ maxTurns: 100 });
+    const { agent } = rig([ask("research", "a", "1"), ask("research", "b", "2"), "Done."], [research], { budget });
+    await agent.prompt("Hi");
+    assert.equal(budget.used.turns, 5);
+    const events: AgentEvent[] = [];
+    one.subscribe((event) => void events.push(event));
+    await one.prompt("Alone");
+    assert.equal(budget.used.turns, 5);
+    assert.deepEqual([one.budget, one.abortGraceMs, events[0]?.parentRunId], [own, undefined, undefined]);
+  });
+
   it("fails its call when its run fails", async () => {
     const { tool: research } = helper("research", [{ error: new BowlineError("server_error", "The server is down.") }]);
     const { agent } = rig([ask("research", "Look"), "Sorry."], [research]);

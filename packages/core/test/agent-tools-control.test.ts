@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import { agentLoop, defineTool, type AgentLoopConfig } from "../src/agent/index.ts";
+import { toolCallsOf, type AssistantMessage } from "../src/llm/message.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
 import { deferred, hello, rig, settle, texts, tool } from "./support.ts";
 
@@ -50,6 +51,23 @@ describe("beforeToolCall", () => {
     const { messages } = await agent.prompt("Hi");
     assert.equal(texts(messages)[2], "toolResult: bigint 3");
     assert.deepEqual(seen, [{ n: 3n }]);
+  });
+
+  it("changes what runs and not what the model wrote, nor does the tool: the transcript and the events stay as they were", async () => {
+    const rewrite = { ...add, prepareArguments: (raw: unknown) => Object.assign(raw as object, { n: 2 }) };
+    rewrite.execute = (id, args, ...rest) => {
+      const result = add.execute(id, args, ...rest);
+      Object.assign(args, { n: 99 });
+      return result;
+    };
+    const { agent, events } = rig([addCall(1), "Done."], [rewrite], {
+      beforeToolCall: ({ args }) => void Object.assign(args as object, { n: 3 }),
+    });
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: got 3");
+    const start = events.find(({ type }) => type === "tool_execution_start");
+    assert.deepEqual(start?.type === "tool_execution_start" && start.args, { n: 1 });
+    assert.deepEqual(toolCallsOf(messages[1] as AssistantMessage)[0]?.arguments, { n: 1 });
   });
 });
 

@@ -117,6 +117,20 @@ describe("karl's task", () => {
     await assert.rejects(start([asks("waits"), says("Never")], { tools: [waits], onEvent }).result, { message: "no" });
     await stopped.promise;
   });
+
+  for (const at of ["task_start", "hook_error", "tool_start", "tool_end", "thinking", "task_complete"] as const) {
+    it(`that is watched by a listener that throws at ${at} rejects with just that, and tells it no more [K6]`, async () => {
+      const told: TaskEvent["type"][] = [];
+      const onEvent = ({ type }: TaskEvent): void => {
+        told.push(type);
+        if (type === at) throw "no error"; // oxlint-disable-line typescript/only-throw-error -- a listener may throw anything
+      };
+      const hooks = { "pre-tool": () => assert.fail("a hook that fails") };
+      const { result } = start([asks("a"), says("Done.")], { tools: [tool("a", async () => "")], hooks, onEvent });
+      assert.equal(await result.catch((thrown: unknown) => thrown), "no error");
+      assert.equal(told.at(-1), at);
+    });
+  }
 });
 
 describe("karl's retries", () => {

@@ -188,7 +188,8 @@ describe("a tool is not made of", () => {
       /must be an object at the top/,
     ],
     ["a reference at the top", { $defs: { a: numberAndTags }, $ref: "#/$defs/a" }, /must be an object at the top/],
-    ["valibot alone", v.object({}), /valibot cannot give one; pass it as jsonSchema/],
+    ["properties that nothing is around", { city: { type: "string" } }, /with type and properties, not city\.$/],
+    ["valibot alone", v.object({}), /valibot cannot give one; pass it as jsonSchema, or by withJsonSchema/],
     ["what has no JSON Schema", z.object({ at: z.date() }), /cannot be written as JSON Schema: /],
     [
       "a keyword that is not checked here",

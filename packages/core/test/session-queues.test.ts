@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentMessage } from "../src/agent/index.ts";
+import { BowlineError } from "../src/errors.ts";
 import {
   attachSession,
   createMemoryStore,
@@ -10,6 +11,7 @@ import {
   resumeSession,
   type Entry,
   type Session,
+  type SessionWriter,
   type Store,
 } from "../src/session/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
@@ -27,6 +29,27 @@ const kindsIn = async (store: Store): Promise<string[]> => (await entriesIn(stor
 async function queuedIn(session: Session): Promise<string[]> {
   const { queued = [] } = await session.state();
   return queued.map(({ queue, message }) => `${queue} ${(message as { content: string }).content}`);
+}
+
+type Append = SessionWriter["append"];
+
+/** The store, but for how its writers append. */
+function withAppend(store: Store, instead: (append: Append, entries: Parameters<Append>[0]) => Promise<void>): Store {
+  const changed = (writer: SessionWriter): SessionWriter =>
+    Object.create(writer, {
+      append: { value: (entries: Parameters<Append>[0]) => instead((all) => writer.append(all), entries) },
+    }) as SessionWriter;
+  return {
+    ...store,
+    create: async (...asked) => changed(await store.create(...asked)),
+    open: async (id) => changed(await store.open(id)),
+  };
+}
+
+/** Says late that there is none. */
+async function noRoom(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  throw new BowlineError("storage_failed", "There is no room left.");
 }
 
 /** The next process on a session that was left. */
@@ -167,6 +190,37 @@ describe("a message that is queued", () => {
     assert.equal((await agent.prompt("Go")).error?.code, "invalid_state");
   });
 
+  it("before a run, whose entry cannot be written, ends the run before it begins", async () => {
+    const { agent } = rig(["never"]);
+    const session = await createSession(withAppend(createMemoryStore(), noRoom), { id: "s" });
+    await attachSession(agent, session);
+    agent.steer(user("just now"));
+    assert.equal((await agent.prompt("Go")).error?.code, "storage_failed");
+    assert.deepEqual([agent.state.messages, agent.hasQueuedMessages()], [[], true]);
+  });
+
+  it("whose entry cannot be written stays in the queue, however late that is known", async () => {
+    const { agent } = rig(["A", "never"]);
+    let isFull = false;
+    const full = withAppend(createMemoryStore(), (append, entries) => (isFull ? noRoom() : append(entries)));
+    const session = await createSession(full, { id: "s" });
+    await attachSession(agent, session);
+    agent.subscribe((event) => {
+      if (event.type !== "message_end" || event.message.role !== "assistant" || isFull) return;
+      isFull = true;
+      agent.steer(user("just now"));
+    });
+    assert.equal((await agent.prompt("Go")).error?.code, "storage_failed");
+    assert.equal(agent.hasQueuedMessages(), true);
+    assert.deepEqual(texts(agent.state.messages), ["user: Go", "assistant: A"]);
+    assert.deepEqual(await session.contextMessages(), agent.state.messages);
+    // Nor does a run that fails at once take it, or leave a prompt behind that the log does not have.
+    assert.equal((await agent.continue()).error?.code, "storage_failed");
+    assert.equal((await agent.prompt("More")).error?.code, "storage_failed");
+    assert.equal(agent.hasQueuedMessages(), true);
+    assert.deepEqual(await session.contextMessages(), agent.state.messages);
+  });
+
   it("while calls are open goes in behind their results", async () => {
     const store = createMemoryStore();
     const two = { content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] };
@@ -188,6 +242,55 @@ describe("a message that is queued", () => {
       ["user", "assistant", "toolResult", "toolResult", "user"],
     );
   });
+});
+
+describe("a store that fails at any entry", () => {
+  for (const mode of ["all", "one-at-a-time"] as const)
+    it(`loses no message that was said to be queued, and has none twice, ${mode}`, async () => {
+      let [nth, left] = [0, 0];
+      for (let appends = 1; nth < appends; nth++) {
+        const store = createMemoryStore();
+        await sessionOf(store, "s", []);
+        let count = 0;
+        const full = withAppend(store, async (append, entries) => {
+          if (count++ === nth) throw new BowlineError("storage_failed", "There is no room left.");
+          return append(entries);
+        });
+        const [queued, all]: [string[], string[]] = [[], []];
+        const agent = life([], { steeringMode: mode, followUpMode: mode });
+        const session = await openSession(full, "s");
+        const attached = await attachSession(agent, session);
+        const put = (how: "steer" | "followUp", text: string): void => {
+          agent[how](user(text));
+          all.push(`user: ${text}`);
+          attached.queued().then(
+            () => queued.push(`user: ${text}`),
+            () => {},
+          );
+        };
+        agent.subscribe((event) => {
+          if (event.type === "tool_execution_start") put("steer", `tool ${all.length}`);
+          if (event.type === "message_end" && event.message.role === "assistant" && all.length < 9)
+            put(all.length % 2 === 0 ? "steer" : "followUp", `answer ${all.length}`);
+        });
+        put("steer", "before");
+        put("followUp", "later");
+        const { reason } = await agent.prompt(hello);
+        await session.close();
+        const again = await openSession(store, "s");
+        const kept = said([
+          ...(await again.contextMessages()),
+          ...((await again.state()).queued ?? []).map(({ message }) => message),
+        ]);
+        for (const text of all) {
+          const times = kept.filter((other) => other === text).length;
+          assert.equal(times, queued.includes(text) ? 1 : 0, `${text}, when entry ${nth} failed`);
+        }
+        if (reason === "error") appends = nth + 2;
+        left += all.length - queued.length;
+      }
+      assert.ok(nth > 20 && left > 10, `${nth} entries, ${left} that were not queued`);
+    });
 });
 
 /** Steered from a tool, followed up from a listener, and queued before: what a run can have. */

@@ -9,7 +9,7 @@ import { createRunLog } from "./run.ts";
 import { endRun, type RunEnd } from "./run-events.ts";
 import type { RunLog } from "./run-log.ts";
 
-/** How far back is looked for a run: it is asked for by who lost the connection a moment ago. */
+/** How far back is looked for a run, but for the last: it is asked for by who lost the connection a moment ago. */
 const MAX_ENTRIES = 2000;
 /** A process that goes on with a run counts from so many behind its last entry: two are beyond all that it gave out. */
 const SEQ_PER_ENTRY = 1_000_000;
@@ -71,14 +71,16 @@ export function wasStarted(all: readonly AnyEntry[], message: PendingMessage): "
   return isStopped ? "held" : "no";
 }
 
-/** Of a session, oldest first; none when there is no such session. */
+/** Of a session, oldest first, its last run whole; none when there is no such session. */
 export async function lastEntries(store: Store, sessionKey: string): Promise<AnyEntry[]> {
   const entries: AnyEntry[] = [];
   try {
     const session = await openSession(store, sessionKey, { readOnly: true });
+    let hasRun = false;
     for await (const entry of session.entries({ reverse: true })) {
       entries.push(entry);
-      if (entries.length >= MAX_ENTRIES) break;
+      hasRun ||= isKnownEntry(entry) && entry.type === "run_start" && entry.parentRunId === undefined;
+      if (hasRun && entries.length >= MAX_ENTRIES) break;
     }
   } catch {
     return [];

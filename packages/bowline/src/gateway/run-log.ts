@@ -58,11 +58,15 @@ export class RunLog {
     return this.#total + this.#length + this.#frames.length * OVERHEAD;
   }
 
-  /** Goes on with what an earlier process began. Who follows it is told what is left of that: an answer that was cut is not. */
+  /** Has what is left of what an earlier process began: of an answer that was cut, nothing. */
   continueFrom(seq: number, blocks: readonly Block[]): void {
-    this.#next = Math.max(seq, this.#next);
-    this.#heldFrom = this.#next;
+    this.#next = seq;
+    this.#heldFrom = seq;
     this.#blocks = [...blocks];
+  }
+
+  /** Who follows it is told all so far: of a run that goes on they may know more, which is not so any more. */
+  show(): void {
     if (!this.#isStopped) this.#options.publish(this.#snapshot(), "chat.snapshot");
   }
 

@@ -13,7 +13,6 @@ import {
 } from "@bowline/core";
 import { attachSession, type QueuedMessage, type Session } from "@bowline/core/session";
 import type { AgentEntry } from "./agents-file.ts";
-import { blocksOf } from "./blocks.ts";
 import type { Backend, Host } from "./host.ts";
 import { incomingOf, sameness, type Incoming } from "./incoming.ts";
 import type { PendingMessage } from "./pending.ts";
@@ -27,7 +26,7 @@ const ABORT_GRACE_MS = 1000;
 export class Run {
   readonly log: RunLog;
   entry: AgentEntry;
-  /** What it begins with; none when it is taken up again. */
+  /** What it begins with; none when it is taken up again: its log has what there is of it. */
   readonly first: Incoming | undefined;
   /** Everything that has to be there before it may start is. */
   isReady = false;
@@ -115,20 +114,19 @@ export class Run {
       const agent = await this.#createAgent(backend);
       const prompts = first === undefined ? [] : [...held, first];
       const attached = await attachSession(agent, session);
-      this.#takeBack(agent, await queuedIn(session), [...prompts, ...this.#steering.map(({ incoming }) => incoming)]);
-      const { interrupted } = attached;
       ({ detach } = attached);
-      const turn = first === undefined ? (interrupted?.turns ?? 0) : 0;
-      if (first === undefined && interrupted !== undefined) {
-        const kept = await messagesOfRun(session, log.runId);
-        log.continueFrom(interrupted.seq ?? 0, filter.value(blocksOf(kept)));
-      }
+      if (agent.hasQueuedMessages())
+        this.#takeBack(agent, await queuedIn(session), [...prompts, ...this.#steering.map(({ incoming }) => incoming)]);
+      const turn = first === undefined ? (attached.interrupted?.turns ?? 0) : 0;
+      if (first === undefined) log.show();
       if (backend.notice !== undefined) log.append("chat.notice", backend.notice);
       agent.subscribe(ofRun(log.runId, approvals.listener(agent, log)));
       const idOf = (message: unknown): string | undefined => this.#onTheWay.get(message)?.pending.id;
       const keyVariable = (): string | undefined => this.#backend?.keyVariable;
       agent.subscribe(ofRun(log.runId, createRunEvents(log, { filter, turn, idOf, keyVariable })));
-      agent.subscribe((event) => this.#noteArrival(event));
+      agent.subscribe((event) => {
+        if (attached.failure === undefined) this.#noteArrival(event);
+      });
       this.#agent = agent;
       agent.state.model = this.#backend.model;
       for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
@@ -255,15 +253,6 @@ function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: Ag
 
 async function queuedIn(session: Session): Promise<readonly QueuedMessage[]> {
   return (await session.state()).queued ?? [];
-}
-
-async function messagesOfRun(session: Session, runId: string): Promise<{ readonly role: string }[]> {
-  const messages: { readonly role: string }[] = [];
-  for (const entry of await session.path()) {
-    const { type, runId: of, message } = entry as { type: string; runId?: string; message?: { role: string } };
-    if (type === "message" && of === runId && message !== undefined) messages.push(message);
-  }
-  return messages;
 }
 
 function isTerminalState({ state }: RunLog): boolean {

@@ -5,7 +5,8 @@ import { readdir } from "node:fs/promises";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
 import { systemClock } from "@bowline/core";
-import { createMemoryStore, createSession } from "@bowline/core/session";
+import type { Message } from "@bowline/core";
+import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
 import { createMemoryPending, createPendingFolder, type PendingMessage } from "../../src/gateway/pending.ts";
 import { RunLog } from "../../src/gateway/run-log.ts";
 import { temporary } from "../command.ts";
@@ -97,6 +98,52 @@ describe("a message that a killed server had accepted", () => {
     const { event, data } = await client.end(waiting.runId);
     assert.equal(event, "chat.aborted");
     assert.ok(data !== undefined && "seq" in data && data.seq > 1_000_000, JSON.stringify(data));
+  });
+
+  it("is told what is left of its run once, however long that is, and reads it no more often", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const session = await createSession(store, { id: "s" });
+    await session.append({ type: "run_start", runId: "the-run", model: { provider: "scripted", model: "scripted" } });
+    const about = { api: "scripted", provider: "scripted", model: "scripted", usage: {}, timestamp: 2 };
+    const add = (message: Message): Promise<unknown> => session.append({ type: "message", runId: "the-run", message });
+    await add({ role: "user", content: "go", timestamp: 1 });
+    for (let turn = 0; turn < 1100; turn++) {
+      const call = { type: "toolCall", id: `c${turn}`, name: "look", arguments: { turn } } as const;
+      const names = { toolCallId: call.id, toolName: "look" };
+      await add({ role: "assistant", content: [call], stopReason: "toolUse", ...about });
+      await add({ role: "toolResult", content: [], isError: false, timestamp: 3, ...names });
+    }
+    await session.close();
+    await pending.add(left);
+    let entries = 0;
+    const counting: Store = {
+      ...store,
+      async *read(...asked) {
+        for await (const batch of store.read(...asked)) {
+          entries += batch.length;
+          yield batch;
+        }
+      },
+    };
+    await using server = await gatewayWith(["Done."], {
+      store: counting,
+      pending,
+      limits: { maxTurns: 2000 },
+      pace: { delayMs: 30 },
+    });
+    const client = await server.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId: "the-run", seq: 5 });
+    assert.equal((await client.end("the-run")).event, "chat.final");
+    assert.deepEqual(
+      server.model.calls.map(({ context }) => context.messages.length),
+      [2201],
+    );
+    const users = server.model.calls[0]?.context.messages.filter(({ role }) => role === "user");
+    assert.equal(users?.length, 1);
+    const snapshots = client.ofRun("the-run").filter(({ event }) => event === "chat.snapshot");
+    assert.ok(JSON.stringify(snapshots.at(-1)?.data).includes('"go"'));
+    // By who took it up, for its agent's model, for its state, and for what the model is shown.
+    assert.ok(entries < 4.5 * 2202, `${entries} entries were read`);
   });
 
   it("is told from another of the same words that came in the same moment", async () => {
@@ -191,6 +238,7 @@ it("a run that is taken up again says first what is left of it, to who knows mor
   const log = new RunLog({ runId: "r", sessionKey: "s", maxEvents: 100, maxLength: 1e6, publish });
   log.state = "running";
   log.continueFrom(5_000_000, [{ type: "user", text: "go" }]);
+  log.show();
   log.append("chat.delta", { turn: 0, text: "From the beginning." });
   const [snapshot, delta] = published.map((json) => JSON.parse(json) as { event: string; data: { seq: number } });
   assert.equal(snapshot?.event, "chat.snapshot");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createMemoryStore } from "@bowline/core/session";
+import { BowlineError, type UserMessage } from "@bowline/core";
+import { createMemoryStore, type SessionWriter, type Store } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { heldTool } from "../held-tool.ts";
 import { createMemoryPending } from "../../src/gateway/pending.ts";
@@ -10,6 +11,21 @@ const allow: TestOptions["rules"] = { judge: () => ({ action: "allow" }), add: a
 const data = Buffer.alloc(40).toString("base64");
 const image = { mimeType: "image/png", bytes: 40 };
 const call = { content: [scriptedToolCall("wait", {}, "w")] };
+
+type Append = SessionWriter["append"];
+
+/** The store, but for how its writers append. */
+function withAppend(store: Store, instead: (append: Append, entries: Parameters<Append>[0]) => Promise<void>): Store {
+  const changed = (writer: SessionWriter): SessionWriter =>
+    Object.create(writer, {
+      append: { value: (entries: Parameters<Append>[0]) => instead((all) => writer.append(all), entries) },
+    }) as SessionWriter;
+  return {
+    ...store,
+    create: async (...asked) => changed(await store.create(...asked)),
+    open: async (id) => changed(await store.open(id)),
+  };
+}
 
 const kindsOf = async (client: TestClient): Promise<string[]> => {
   const { waiting } = await client.call("chat.history", { sessionKey: "s" });
@@ -92,6 +108,40 @@ describe("a message that waits", () => {
     assert.deepEqual(await kindsOf(client), ["so held"]);
     await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
     await client.end("next");
+    assert.deepEqual(await kindsOf(client), []);
+  });
+
+  it("waits still when its session had no room for it", async () => {
+    const { tool } = heldTool();
+    let isFull = false;
+    const store = withAppend(createMemoryStore(), async (append, entries) => {
+      if (isFull) throw new BowlineError("storage_failed", "There is no room left.");
+      await append(entries);
+    });
+    const [script, pending] = [[call, "Heard."], createMemoryPending()];
+    await using server = await gatewayWith(script, { store, pending, tools: () => [tool], rules: allow });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.steer", { sessionKey: "s", message: "But so", idempotencyKey: "so" });
+    await client.call("chat.abort", { sessionKey: "s", runId: "first" });
+    await client.end("first");
+    while ((await client.call("health.check", {})).runs > 0);
+    isFull = true;
+    await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
+    assert.equal((await client.end("next")).event, "chat.error");
+    while ((await client.call("health.check", {})).runs > 0);
+    assert.deepEqual(await kindsOf(client), ["so held"]);
+    assert.deepEqual(
+      (await pending.list()).map(({ id }) => id),
+      ["so"],
+    );
+    isFull = false;
+    await client.call("chat.send", { sessionKey: "s", message: "Now", idempotencyKey: "now" });
+    await client.end("now");
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    const said = messages.flatMap(({ message }) => (message.role === "user" ? [(message as UserMessage).content] : []));
+    assert.deepEqual(said, ["Begin", "But so", "Now"]);
     assert.deepEqual(await kindsOf(client), []);
   });
 

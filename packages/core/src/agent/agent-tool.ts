@@ -63,14 +63,15 @@ export function createAgentTool({ createAgent, ...about }: AgentToolOptions): Ag
   });
 }
 
-/** Ties the agent's next run to the run that called it. Returns what unties them. */
+/** Ties the agent's next run to the run that called it. Returns what unties them, for an agent that is used again. */
 function nest(agent: Agent, parent: RunPort, signal: AbortSignal): () => void {
+  const { parentRunId, budget, abortGraceMs } = agent;
   agent.parentRunId = parent.runId;
-  agent.budget = budgetWithin(agent.budget, parent.budget);
+  agent.budget = budgetWithin(budget, parent.budget);
   // It must have settled when the caller's own patience ends.
-  agent.abortGraceMs = Math.min(agent.abortGraceMs ?? Infinity, parent.abortGraceMs / 2);
+  agent.abortGraceMs = Math.min(abortGraceMs ?? Infinity, parent.abortGraceMs / 2);
   const questions = new Map<string, AbortController>();
-  return agent.subscribe((event) => {
+  const unsubscribe = agent.subscribe((event) => {
     // A question of its own, or one that passes through from further down.
     if (event.type === "approval_request") {
       const { approvalId } = event;
@@ -84,6 +85,10 @@ function nest(agent: Agent, parent: RunPort, signal: AbortSignal): () => void {
     if (event.type === "approval_answer") questions.get(event.approvalId)?.abort();
     return parent.emit(event);
   });
+  return () => {
+    unsubscribe();
+    Object.assign(agent, { parentRunId, budget, abortGraceMs });
+  };
 }
 
 function budgetWithin(own: Agent["budget"], parent: SharedBudget): SharedBudget {

@@ -15,7 +15,7 @@ import { assertContinuable, isAnswer, runLoop } from "./loop.ts";
 import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import type { InterruptedRun, RunInput, RunResult } from "./run.ts";
-import { applyToState, createAgentState, type AgentState, type InitialState, type MutableAgentState } from "./state.ts";
+import { applyToState, MutableAgentState, type AgentState, type InitialState } from "./state.ts";
 
 /**
  * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A throw ends the run with
@@ -93,7 +93,7 @@ export class Agent<TContext = unknown> {
 
   constructor(options: AgentOptions<TContext> = {}) {
     const { initialState = {}, steeringMode, followUpMode, context, ...settings } = options;
-    this.#state = createAgentState(initialState);
+    this.#state = new MutableAgentState(initialState);
     this.#steering = new MessageQueue(steeringMode);
     this.#followUps = new MessageQueue(followUpMode);
     this.context = context;
@@ -215,7 +215,10 @@ export class Agent<TContext = unknown> {
     this.#controller?.abort();
   }
 
-  /** Resolves when no run is going on. Throws `invalid_state` in a listener, which the run itself waits for. */
+  /**
+   * Resolves when no run is going on. Throws `invalid_state` in a listener before its first `await`, since the run waits for the listener.
+   * Behind it that cannot be seen: such a listener ends the run at `hookTimeoutMs`.
+   */
   waitForIdle(): Promise<void> {
     if (this.#inListener > 0) {
       throw new BowlineError("invalid_state", "waitForIdle() in a listener would wait for itself.");
@@ -266,8 +269,8 @@ export class Agent<TContext = unknown> {
   #run(prompts: AgentMessage[], { output, steeringTaken, resume }: RunChoices): Promise<RunResult> {
     const { defaultStreamFn, outputRun } = this.constructor as typeof Agent;
     const { streamFn = defaultStreamFn } = this;
-    const missing = streamFn === undefined ? "streamFn" : output !== undefined && !outputRun ? "outputRun" : undefined;
-    if (streamFn === undefined || missing !== undefined) {
+    const missing = !streamFn ? "streamFn" : output !== undefined && !outputRun && "outputRun";
+    if (!streamFn || missing) {
       throw new BowlineError("invalid_argument", `No ${missing}: give one, or import Agent from the main entry.`);
     }
     const state = this.#state;
@@ -279,9 +282,9 @@ export class Agent<TContext = unknown> {
       hasQueued: (kind) => this.#queue(kind).size > 0,
       publish: (event, hear) => this.#publish(event, hear),
       inbox: (kind) => {
-        const skip = skipSteering; // the first poll is for steering messages
-        skipSteering = false;
-        return skip ? [] : this.#queue(kind).take();
+        if (!skipSteering) return this.#queue(kind).take();
+        skipSteering = false; // the first poll is for steering messages
+        return [];
       },
       giveBack: (kind, messages) => this.#queue(kind).giveBack(messages),
     };
@@ -296,8 +299,7 @@ export class Agent<TContext = unknown> {
     const forOutput = output === undefined ? undefined : outputRun?.(output, input);
     this.#controller = controller;
     state.isStreaming = true;
-    const running =
-      forOutput === undefined ? runLoop(prompts, input) : runLoop(prompts, forOutput.input).then(forOutput.finish);
+    const running = runLoop(prompts, forOutput?.input ?? input).then(forOutput?.finish);
     this.#running = running.finally(() => {
       state.isStreaming = false;
       state.streamingMessage = undefined;

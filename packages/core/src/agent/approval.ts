@@ -1,4 +1,5 @@
 /** Asks a person before a call runs. Bound to the exact arguments, answered once, and denied when nobody answers in time. */
+import { onAbort } from "../clock.ts";
 import { defined } from "../json-value.ts";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "./hooks.ts";
 
@@ -40,6 +41,7 @@ export function requireApproval(
     const answer = run.waitFor<unknown>(approvalId, waiting).then(readAnswer, unanswered);
     const expiresAt = timeoutMs > 0 ? run.clock.now() + timeoutMs : undefined;
     const cancel = timeoutMs > 0 ? run.clock.setTimer(timeoutMs, () => late.abort()) : () => {};
+    onAbort(waiting, cancel); // who is waited for may ignore it
     const { id: toolCallId, name: toolName } = toolCall;
     const about = defined({ reason, expiresAt });
     await run.emit({ type: "approval_request", approvalId, toolCallId, toolName, args, ...about });

@@ -41,10 +41,10 @@ export function budgetChain(budget: SharedBudget): SharedBudget[] {
 /** What is used up, if one more call that costs as much as the last would go beyond it. */
 export function exceededBudget(chain: readonly SharedBudget[], last: Usage, now: number): BowlineError | undefined {
   for (const { maxTurns = Infinity, maxTokens = Infinity, maxCost = Infinity, maxTimeMs, used } of chain) {
-    if (used.turns >= maxTurns) return exceeded(`${maxTurns} turns`);
+    if (!(used.turns < maxTurns)) return exceeded(`${maxTurns} turns`);
     if (isOver(used.tokens, last.totalTokens, maxTokens)) return exceeded(`${maxTokens} tokens`);
     if (isOver(used.cost, last.cost?.total, maxCost)) return exceeded(`$${maxCost}`);
-    if (now >= (used.deadline ?? Infinity)) return exceeded(`${maxTimeMs} ms`);
+    if (!(now < (used.deadline ?? Infinity))) return exceeded(`${maxTimeMs} ms`);
   }
   return undefined;
 }
@@ -63,5 +63,5 @@ export function exceeded(what: string): BowlineError {
 }
 
 function isOver(used: number, next = 0, limit: number): boolean {
-  return used >= limit || used + next > limit;
+  return !(used < limit && used + next <= limit);
 }

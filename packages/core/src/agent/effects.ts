@@ -25,13 +25,16 @@ export type InboxKind = "steering" | "followUp";
 export interface Effects {
   /**
    * Runs `fn` once for this name and gives its result, which is JSON-safe. An engine records the intent before and the result
-   * after, and gives a recorded result without running `fn`. Names are stable: `model:<turn>`, `tool:<turn>:<call id>`.
+   * after, and gives a recorded result without running `fn`. Names are stable: `model:<turn>`, `tool:<turn>:<call id>`. One that
+   * rejects ends the run with its error, and so does one that is not done when the grace of an abort is over: what `fn` came to
+   * counts then, and if it was not begun it does nothing any more.
    */
   step<T>(name: string, fn: () => Promise<T>, about: StepAbout): Promise<T>;
   /**
    * What is known of a tool's step before it is asked about or begun: its result, or, for one that began and must not be repeated,
    * a result that says so. Absent or undefined: nothing, it may run. Asked also about calls of a run's last answer whose results are
-   * in the transcript, which do not say whether they ended the run. One that rejects ends the run with its error.
+   * in the transcript, which do not say whether they ended the run. One that rejects ends the run with its error. Waited for as
+   * `step` is.
    */
   recorded?(name: string): Promise<SettledCall | undefined> | SettledCall | undefined;
   /** Resolves when something outside (a person, another process) answers under this name. Rejects when `signal` fires. */
@@ -64,16 +67,15 @@ export function createMemoryEffects(ports: Partial<Effects> = {}): MemoryEffects
     step: (_name, fn) => fn(),
     waitFor: <T>(name: string, signal?: AbortSignal) =>
       new Promise<T>((resolve, reject) => {
+        waiting.set(name, (value) => {
+          waiting.delete(name);
+          release();
+          resolve(value as T);
+        });
         const release = onAbort(signal, () => {
           waiting.delete(name);
           reject(new BowlineError("aborted", "The wait was aborted."));
         });
-        if (signal?.aborted !== true)
-          waiting.set(name, (value) => {
-            waiting.delete(name);
-            release();
-            resolve(value as T);
-          });
       }),
     answer(name, value) {
       const settle = waiting.get(name);

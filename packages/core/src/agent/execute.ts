@@ -9,7 +9,7 @@ import type { AgentMessage } from "./event.ts";
 import type { AfterToolCallResult } from "./hooks.ts";
 import { aboutCall, preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
-import { failedCall, namesOf, runTool, stepOf, type SettledCall } from "./run-tool.ts";
+import { failedCall, namesOf, notToStart, runTool, stepOf, type SettledCall } from "./run-tool.ts";
 import { textResult } from "./define-tool.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 
@@ -36,7 +36,7 @@ export async function executeToolCalls(run: Run, message: AssistantMessage, why?
     toolResults.push(await addResult(run, call, settled));
     ends.push(settled);
   };
-  const waiting: (() => Promise<SettledCall>)[] = [];
+  const waiting: Start[] = [];
   for (const call of calls) {
     const start = await prepare(run, message, call, tools, why);
     if (isSequential) await finish(call, await start());
@@ -63,6 +63,8 @@ function resultsOf(answer: AssistantMessage, messages: readonly AgentMessage[]):
   return messages.slice(messages.lastIndexOf(answer)).filter((message) => message.role === "toolResult");
 }
 
+type Start = () => SettledCall | Promise<SettledCall>;
+
 /** Preflight. Gives what executes the call, or, when it will not run, what gives the result; its end event is out by then. */
 async function prepare(
   run: Run,
@@ -70,29 +72,27 @@ async function prepare(
   call: ToolCall,
   tools: ReadonlyMap<string, AgentTool>,
   why?: string,
-): Promise<() => Promise<SettledCall>> {
+): Promise<Start> {
   let settled = await recorded(run, call);
   const skipped = settled ? undefined : notToStart(run, why);
-  if (skipped) return async () => skipped;
+  if (skipped) return () => skipped;
   await run.emitter.emit({ type: "tool_execution_start", ...namesOf(call), args: call.arguments });
   try {
     if (!settled) {
       const ready = await preflight(run, message, call, tools);
-      const execute = async (): Promise<SettledCall> =>
-        notToStart(run) ?? runTool(run, ready, (done) => after(run, message, ready, done));
-      return async () => announceEnd(run, call, await execute());
+      return async () => announceEnd(run, call, await runTool(run, ready, (done) => after(run, message, ready, done)));
     }
   } catch (error) {
     settled = failedCall(errorText(error));
   }
   const end = await announceEnd(run, call, settled);
-  return async () => end;
+  return () => end;
 }
 
 /** What an earlier life of this run began is not asked about again, nor said not to have run. */
 async function recorded(run: Run, call: Pick<ToolCall, "id">): Promise<SettledCall | undefined> {
   try {
-    return await run.effects.recorded?.(stepOf(run, call));
+    return await run.patiently(run.effects.recorded?.(stepOf(run, call)));
   } catch (error) {
     return failedCall(`Perhaps run: ${run.fail(error).message}`, "unknown");
   }
@@ -107,8 +107,7 @@ async function after(run: Run, message: AssistantMessage, ready: Ready, settled:
   try {
     const state = { ...aboutCall(run, message, call, args), result, isError: failed };
     const asked = afterToolCall(state, run.signal);
-    const { isError = failed, ...fields } =
-      (await run.patiently<AfterToolCallResult | undefined | void>(asked, 0)) ?? {};
+    const { isError = failed, ...fields } = (await run.patiently<AfterToolCallResult | undefined | void>(asked)) ?? {};
     return { ...settled, isError, result: { ...result, ...fields } as AgentToolResult };
   } catch (error) {
     return { ...settled, isError: true, result: textResult(`afterToolCall failed: ${errorText(error)}`) };
@@ -137,12 +136,4 @@ async function addResult(
   run.tools.push({ ...namesOf(call), outcome });
   await run.add(message);
   return message;
-}
-
-/** Why a call is not to be started now: the run has to stop, or a person wants to be heard first. */
-function notToStart({ stop, config, effects }: Run, why = stop && `Not run: ${stop.message}`): SettledCall | undefined {
-  if (why) return failedCall(why);
-  return config.skipToolsOnSteering && effects.hasQueued?.("steering")
-    ? failedCall("Not run: a new message from the user came first.")
-    : undefined;
 }

@@ -2,12 +2,12 @@
  * The loop. Model call, tools, queues, and again, until there is nothing to do; everything it touches is passed in. Whatever a
  * hook, a tool, a listener or a stream function throws, a run ends with exactly one `agent_end`.
  */
-import { BowlineError, toBowlineError, toErrorInfo, type ErrorCode } from "../errors.ts";
+import { BowlineError, toErrorInfo, type ErrorCode } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import { messageText, type AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
-import { createMemoryEffects, type InboxKind } from "./effects.ts";
+import { createMemoryEffects, type Effects, type InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentMessage, RunEndReason } from "./event.ts";
 import { executeToolCalls, openCalls } from "./execute.ts";
 import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
@@ -74,19 +74,31 @@ function startLoop(
     );
   }
   return new EventStream(async (push, either) => {
-    const effects = createMemoryEffects({
-      publish: (event) => push([event]),
-      inbox: (kind) => inboxOf(config, kind),
-      giveBack: (kind, messages) => config.returnMessages?.(messages, kind),
-      ...(config.hasSteeringMessages && { hasQueued: config.hasSteeringMessages }),
-    });
+    const effects = createMemoryEffects({ publish: (event) => push([event]), ...queuesOf(config) });
     return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal: either })).messages;
   }, signal);
 }
 
-/** The messages of the configuration's own queues. */
-async function inboxOf(config: AgentLoopConfig, kind: InboxKind): Promise<readonly AgentMessage[]> {
-  return (await (kind === "steering" ? config.getSteeringMessages?.() : config.getFollowUpMessages?.())) ?? [];
+/** The configuration's own queues. What one throws that is only asked about is said when it is read: calls are open until then. */
+function queuesOf(config: AgentLoopConfig): Partial<Effects> {
+  const { hasSteeringMessages } = config;
+  let thrown: { readonly error: unknown } | undefined;
+  const hasQueued = (): boolean => {
+    try {
+      return hasSteeringMessages?.() === true;
+    } catch (error) {
+      thrown = { error };
+      return false;
+    }
+  };
+  return {
+    async inbox(kind) {
+      if (thrown) throw thrown.error;
+      return (await (kind === "steering" ? config.getSteeringMessages?.() : config.getFollowUpMessages?.())) ?? [];
+    },
+    hasQueued,
+    giveBack: (kind, messages) => config.returnMessages?.(messages, kind),
+  };
 }
 
 /** One run over any effects. Never rejects. */
@@ -94,7 +106,7 @@ export async function runLoop(prompts: readonly AgentMessage[], input: RunInput)
   const run = createRun(input);
   const { emitter, newMessages: messages } = run;
   await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
-  const cause = await turns(run, prompts).catch((error) => run.stop ?? toBowlineError(error, "internal_error"));
+  const cause = await turns(run, prompts).catch((error) => run.stop ?? run.fail(error));
   const { reason, error } = endOf(run, cause);
   run.isEnding = true;
   await emitter.emit({
@@ -137,7 +149,7 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
   const isOpen = answer !== undefined && openCalls(answer, messages).length > 0;
   const last = messages.at(-1);
   if (!isOpen && last !== answer && last?.role !== "toolResult") answer = undefined;
-  const refusal = run.configure() ?? run.reserve();
+  const refusal = emitter.failure ?? run.configure() ?? run.reserve();
   if (refusal && (isOpen || !answer)) {
     if (answer) await executeToolCalls(run, answer, `Not run: ${refusal.message}`);
     return refusal;

@@ -28,7 +28,9 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     let answer: AssistantMessage;
     try {
       if (run.stop) throw run.stop;
-      answer = await run.patiently(consume(), 0, giveUp);
+      // A stranger's stream may never let go of who leaves it: its answer is there with its last event.
+      const said = new Promise<AssistantMessage>((resolve, reject) => void consume(resolve).catch(reject));
+      answer = await run.patiently(said, 0, giveUp);
     } catch (error) {
       answer = failed(run.stop ?? toBowlineError(error, "internal_error"));
     }
@@ -45,7 +47,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     return answer;
   }
 
-  async function consume(): Promise<AssistantMessage> {
+  async function consume(end: (answer: AssistantMessage) => void): Promise<void> {
     const { config, signal } = run;
     const { model, transformContext, getApiKey } = config;
     const transformed = transformContext
@@ -58,7 +60,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     return ask(await askKey(), true);
 
     /** A key that expired on the way may have a successor (Q226). */
-    async function ask(apiKey: string | undefined, mayExpire: boolean): Promise<AssistantMessage> {
+    async function ask(apiKey: string | undefined, mayExpire: boolean): Promise<void> {
       // The whole configuration, of which a stream function reads the stream options.
       const options: StreamOptions = { ...config, signal, ...(apiKey && { apiKey }) };
       // The hooks may have been waited for beyond an abort.
@@ -78,7 +80,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
               await (hearing = wait);
               hearing = undefined;
             }
-            if (event.type === "done") return event.message;
+            if (event.type === "done") return end(event.message);
             if (event.type !== "error") continue;
             const { error } = event.error;
             if (mayExpire && !started && error?.code === "authentication_failed") {
@@ -88,7 +90,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
                 return await ask(next, false);
               }
             }
-            return event.error;
+            return end(event.error);
           }
         }
       } catch (error) {

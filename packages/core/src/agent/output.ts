@@ -7,9 +7,10 @@ import { parseJson } from "../json-value.ts";
 import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { supportsOutput } from "../llm/model.ts";
 import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
-import { systemClock } from "../clock.ts";
+import { onAbort, systemClock } from "../clock.ts";
+import type { AgentMessage } from "./event.ts";
 import type { AgentContext } from "./hooks.ts";
-import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput, type RunResult } from "./run.ts";
+import { abortedRun, DEFAULT_HOOK_TIMEOUT_MS, type RunInput, type RunResult } from "./run.ts";
 import type { AgentTool } from "./tool.ts";
 
 /** The tool by which a model without native support gives its answer. */
@@ -33,13 +34,15 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
   const { messages } = input.context;
   let found: { readonly value: unknown } | undefined;
   let attempts = 0;
-  /** How far the transcript was looked through: of a run that goes on, from where it began. */
-  let seen = messages.length;
-  for (let turns = input.resume?.turns ?? 0; turns > 0 && seen > 0;)
-    if (messages[--seen]?.role === "assistant") turns--;
   let calls: readonly ToolCall[] = [];
   /** What the tool was given and took, in this process or an earlier one. */
   let given: unknown;
+  /** The run's last message. */
+  let last: AgentMessage | undefined;
+  let from = messages.length;
+  for (let turns = input.resume?.turns ?? 0; turns > 0 && from > 0;)
+    if (messages[--from]?.role === "assistant") turns--;
+  for (const message of messages.slice(from)) look(message);
 
   const tool: AgentTool = {
     name: OUTPUT_TOOL,
@@ -61,11 +64,18 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
       config: () => ({ ...input.config(), ...(isNative() && { output: { schema: json } }) }),
       effects: {
         ...input.effects,
+        // By its events: the transcript may be assigned anew meanwhile.
+        publish(event, hear) {
+          if (event.type === "message_end" && event.parentRunId === input.config().parentRunId) look(event.message);
+          return input.effects.publish(event, hear);
+        },
         inbox: async (kind) => {
-          const problem = kind === "followUp" && found === undefined ? await read() : undefined;
+          // What a follow-up comes to replaces what was there, if it fits.
+          const unfit = kind === "followUp" ? await read() : undefined;
+          const problem = found === undefined ? unfit : undefined;
           if (problem !== undefined) attempts++;
-          lookThrough();
-          if (attempts >= MAX_ATTEMPTS) throw invalid(problem ?? "Its arguments did not fit the schema.");
+          if (found === undefined && attempts >= MAX_ATTEMPTS)
+            throw invalid(problem ?? "Its arguments did not fit the schema.");
           if (problem !== undefined)
             return [{ role: "user", content: problem, timestamp: (input.config().clock ?? systemClock).now() }];
           return input.effects.inbox(kind);
@@ -75,15 +85,14 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
     finish: async (result) => {
       const isDone = result.reason === "done";
       const error = found === undefined && (isDone || given !== undefined) ? await readLate() : undefined;
-      if (error !== undefined && isDone) return { ...result, reason: "error", error };
+      if (error !== undefined && isDone)
+        return { ...result, reason: error.code === "aborted" ? "aborted" : "error", error };
       return found === undefined ? result : { ...result, output: found.value };
     },
   };
 
   /** Takes the value from the last answer. Gives what is wrong with it, in words for the model. */
   async function read(): Promise<string | undefined> {
-    lookThrough();
-    const last = messages.at(-1);
     const text = last?.role === "assistant" ? unfenced(messageText(last)) : "";
     const native = isNative();
     const value = given ?? (native ? parseJson(text) : undefined);
@@ -101,13 +110,15 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
     return undefined;
   }
 
-  /** The run is over, and nobody else is patient with a check that is not ours: it has the time of a hook. */
+  /** The run is over, and nobody else is patient with a check that is not ours: it has the time of a hook, after an abort none. */
   async function readLate(): Promise<BowlineError | undefined> {
     const { clock = systemClock, hookTimeoutMs: limit = DEFAULT_HOOK_TIMEOUT_MS } = input.config();
-    let cancel = (): void => {};
+    const releases: (() => void)[] = [];
     const late = new Promise<never>((_, reject) => {
       const fail = (): void => reject(new Error(`took longer than ${limit} ms`));
-      if (limit > 0) cancel = clock.setTimer(limit, fail);
+      if (limit > 0) releases.push(clock.setTimer(limit, fail));
+      const leave = (): void => reject(abortedRun());
+      releases.push(onAbort(input.signal, () => releases.push(clock.setTimer(0, leave))));
     });
     try {
       const problem = await callHook("Checking the output", () => Promise.race([read(), late]));
@@ -115,19 +126,17 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
     } catch (error) {
       return error as BowlineError;
     } finally {
-      cancel();
+      for (const release of releases) release();
     }
   }
 
   /** Answers by the tool that did not fit were sent back already; they count. */
-  function lookThrough(): void {
-    for (; seen < messages.length; seen++) {
-      const message = messages[seen];
-      if (message?.role === "assistant") calls = toolCallsOf(message);
-      if (message?.role !== "toolResult" || message.toolName !== OUTPUT_TOOL) continue;
-      if (message.isError) attempts++;
-      else given = calls.find(({ id }) => id === message.toolCallId)?.arguments;
-    }
+  function look(message: AgentMessage): void {
+    last = message;
+    if (message.role === "assistant") calls = toolCallsOf(message);
+    if (message.role !== "toolResult" || message.toolName !== OUTPUT_TOOL) return;
+    if (message.isError) attempts++;
+    else given = calls.find(({ id }) => id === message.toolCallId)?.arguments;
   }
 }
 

@@ -28,18 +28,21 @@ export async function preflight(
     throw new Error(`Not run: the token limit cut the answer. ${again} less at once.`);
   if (call.argumentsError) throw new Error(`Not run: ${call.argumentsError} ${again} valid JSON.`);
   const check = async (value: unknown): Promise<unknown> => {
-    const checking = validate(tool.parameters, value, `tool "${tool.name}"`);
-    const checked = await run.patiently<ValidationResult>(checking, 0);
+    const checked = await run.patiently<ValidationResult>(validate(tool.parameters, value, `tool "${tool.name}"`));
     if (checked.issues) throw new Error(invalidArguments(call, checked.issues));
     return checked.value;
   };
-  const args = await check(tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments);
+  // Hooks and tools may write on what they get; what the model wrote stays.
+  const raw = structuredClone(call.arguments);
+  const args = await check(tool.prepareArguments?.(raw) ?? raw);
   const { beforeToolCall } = run.config;
   if (!beforeToolCall) return { call, tool, args };
   const before = jsonText(args);
-  const asked = beforeToolCall(aboutCall(run, message, call, args), run.signal);
-  const verdict = (await run.patiently<BeforeToolCallResult | undefined | void>(asked, 0)) ?? {};
-  if (verdict.block) throw new Error(verdict.reason ?? "Tool execution was blocked");
+  const verdict =
+    (await run.patiently<BeforeToolCallResult | undefined | void>(
+      beforeToolCall(aboutCall(run, message, call, args), run.signal),
+    )) ?? {};
+  if (verdict.block) throw new Error(verdict.reason || "Tool execution was blocked");
   // Arguments changed by the hook, in their place too, are checked like the model's own.
   const { args: edited = args } = verdict;
   return { call, tool, args: jsonText(edited) === before ? args : await check(edited) };

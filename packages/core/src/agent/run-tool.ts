@@ -1,5 +1,6 @@
 /** One execution of a tool, which always settles: by itself, by its time limit, or by an abort and the grace after it. */
 import { errorText } from "../errors.ts";
+import { asRecord, isRecord } from "../json-value.ts";
 import type { ToolCall } from "../llm/message.ts";
 import { textResult } from "./define-tool.ts";
 import type { ToolOutcome } from "./event.ts";
@@ -25,19 +26,33 @@ export async function runTool(
 ): Promise<SettledCall> {
   const { call, tool, args } = ready;
   const idempotencyKey = keyOf(run, call);
-  const about = { kind: "tool", ...namesOf(call), args, replay: tool.replay ?? "never", idempotencyKey } as const;
-  let done: SettledCall | undefined;
-  const execute = async (): Promise<SettledCall> => (done = await after(await settle(run, ready, idempotencyKey)));
-  try {
-    return await run.effects.step(stepOf(run, call), execute, about);
-  } catch (error) {
-    const { message } = run.fail(error);
-    return done ?? failedCall(`Not run: ${message}`);
-  }
+  // Asked again: the intent may have been recorded for long.
+  const execute = async (): Promise<SettledCall> => notToStart(run) ?? after(await settle(run, ready, idempotencyKey));
+  return (
+    notToStart(run) ??
+    run.effects.step(stepOf(run, call), execute, {
+      kind: "tool",
+      ...namesOf(call),
+      args,
+      replay: tool.replay ?? "never",
+      idempotencyKey,
+    })
+  );
 }
 
 export function failedCall(why: string, outcome: ToolOutcome = "not_started"): SettledCall {
   return { result: textResult(why), isError: true, outcome, durationMs: 0 };
+}
+
+/** Why a call is not to be started now: the run has to stop, or a person wants to be heard first. */
+export function notToStart(
+  { stop, config, effects }: Run,
+  why: string | undefined = stop && `Not run: ${stop.message}`,
+): SettledCall | undefined {
+  if (why) return failedCall(why);
+  return config.skipToolsOnSteering && effects.hasQueued?.("steering")
+    ? failedCall("Not run: a new message from the user came first.")
+    : undefined;
 }
 
 export function stepOf(run: Run, call: Pick<ToolCall, "id">): string {
@@ -83,7 +98,7 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
   function stopped(): Promise<Omit<SettledCall, "durationMs">> {
     return new Promise((resolve) => {
       const stop = (why: string): void => {
-        if (signal.aborted || settled) return;
+        if (signal.aborted) return;
         controller.abort(new Error(why));
         const text = `${why} The tool was left running and may still take effect.`;
         releases.push(clock.setTimer(graceOf(run), () => resolve(failedCall(text, "left_running"))));
@@ -101,8 +116,16 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
   }
 }
 
-/** Tools are other people's code: what comes back may be nothing, or have no content. */
+/** Tools are other people's code: what comes back may be nothing, have no content, or hold what no model takes. */
 function normalize(result: AgentToolResult | undefined | null): AgentToolResult {
-  if (typeof result !== "object" || result === null) throw new Error("The tool returned no result.");
-  return Array.isArray(result.content) ? result : { ...result, content: [] };
+  const content = result?.content ?? [];
+  if (!isRecord(result) || !Array.isArray(content) || !content.every(isPart))
+    throw new Error("The tool returned no result of text and images.");
+  return { ...result, content };
+}
+
+/** Whether it looks like text or an image. */
+function isPart(part: unknown): boolean {
+  const { text, data = text } = asRecord(part);
+  return typeof data === "string";
 }

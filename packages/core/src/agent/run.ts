@@ -84,7 +84,7 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
    */
   patiently<T>(
     waiting: T | PromiseLike<T>,
-    limitMs: number,
+    limitMs?: number,
     giveUp?: () => T | PromiseLike<T>,
     anew?: boolean,
   ): T | Promise<T>;
@@ -152,6 +152,19 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     signal,
     newMessages: [],
     tools: [],
+    effects: {
+      ...input.effects,
+      async step(name, fn, about) {
+        let begun: ReturnType<typeof fn> | undefined;
+        const begin = (): ReturnType<typeof fn> => (begun ??= fn());
+        try {
+          return await run.patiently(input.effects.step(name, begin, about));
+        } catch (error) {
+          run.fail(error);
+          return begin();
+        }
+      },
+    },
     port: {
       runId: id,
       clock,
@@ -198,15 +211,19 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       else waiting.add(listener);
       return () => waiting.delete(listener);
     },
-    patiently<T>(waited: T | PromiseLike<T>, limitMs: number, giveUp?: () => T | PromiseLike<T>, anew = false) {
+    patiently<T>(waited: T | PromiseLike<T>, limitMs = 0, giveUp?: () => T | PromiseLike<T>, anew = false) {
       if (!isThenable<T>(waited)) return waited;
       const releases: (() => void)[] = [];
       const givenUp = new Promise<T>((resolve, reject) => {
         const late = (): void => reject(new Error(`took longer than ${limitMs} ms`));
         if (limitMs > 0) releases.push(clock.setTimer(limitMs, late));
         const leave = (): void => (giveUp ? resolve(giveUp()) : reject(abortedRun()));
-        const left = (): number => graceOf(run) - (anew ? 0 : clock.now() - abortedAt);
-        releases.push(run.onAbort(() => releases.push(clock.setTimer(Math.max(0, left()), leave))));
+        releases.push(
+          run.onAbort(() => {
+            const left = graceOf(run) - (anew ? 0 : clock.now() - abortedAt);
+            releases.push(clock.setTimer(Math.max(0, left), leave));
+          }),
+        );
       });
       return Promise.race([waited, givenUp]).finally(() => {
         for (const end of releases) end();

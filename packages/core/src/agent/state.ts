@@ -34,38 +34,46 @@ const noModel: Model = {
 
 export type InitialState = Partial<Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "tools" | "messages">>;
 
-/** The state as its owner sees it. */
-export type MutableAgentState = { -readonly [K in keyof AgentState]: AgentState[K] } & {
-  readonly pendingToolCalls: Set<string>;
-};
+const copying = Object.fromEntries(
+  (["tools", "messages"] as const).map((name) => [
+    name,
+    {
+      enumerable: true,
+      get(this: MutableAgentState) {
+        return this.lists[name];
+      },
+      set(this: MutableAgentState, assigned: never[]) {
+        this.lists[name] = [...assigned];
+      },
+    },
+  ]),
+);
 
-export function createAgentState({
-  systemPrompt = "",
-  model = noModel,
-  thinkingLevel = "off",
-  ...given
-}: InitialState): MutableAgentState {
-  let tools = [...(given.tools ?? [])];
-  let messages = [...(given.messages ?? [])];
-  return {
-    systemPrompt,
-    model,
-    thinkingLevel,
-    isStreaming: false,
-    pendingToolCalls: new Set(),
-    get tools() {
-      return tools;
-    },
-    set tools(assigned) {
-      tools = [...assigned];
-    },
-    get messages() {
-      return messages;
-    },
-    set messages(assigned) {
-      messages = [...assigned];
-    },
-  };
+/**
+ * The state as its owner sees it. Accessors in a literal would make each a slow dictionary; these are shared by all, and enumerable as
+ * a literal's are. One state stays, and with it what was compiled for it, as of `LiveDelta`.
+ */
+export class MutableAgentState implements AgentState {
+  static readonly kept: MutableAgentState = new MutableAgentState({});
+  systemPrompt: string;
+  model: Model;
+  thinkingLevel: ThinkingLevel;
+  declare tools: AgentTool[];
+  declare messages: AgentMessage[];
+  isStreaming = false;
+  streamingMessage: AgentMessage | undefined;
+  readonly pendingToolCalls: Set<string> = new Set();
+  errorMessage: string | undefined;
+  /** Not enumerable, and no private field: such cannot be read through a proxy, or an object that inherits. */
+  declare readonly lists: Pick<AgentState, "tools" | "messages">;
+
+  constructor({ systemPrompt = "", model = noModel, thinkingLevel = "off", tools = [], messages = [] }: InitialState) {
+    this.systemPrompt = systemPrompt;
+    this.model = model;
+    this.thinkingLevel = thinkingLevel;
+    Object.defineProperty(this, "lists", { value: { tools: [...tools], messages: [...messages] } });
+    Object.defineProperties(this, copying);
+  }
 }
 
 /** Folds one event in, before any listener sees it. The loop itself appends to `messages`. */

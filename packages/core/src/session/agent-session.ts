@@ -39,6 +39,8 @@ export interface AgentSession {
    * taken. Rejects when it could not be written.
    */
   queued(this: void): Promise<void>;
+  /** Why nothing is kept any more. Until there is a reason, what a later listener hears of a run that goes on is in the log. */
+  readonly failure: BowlineError | undefined;
   /** Ends the keeping; the session stays open. What waits in the agent's queues is the agent's alone from then on. */
   detach(this: void): void;
 }
@@ -93,6 +95,8 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
   let keeping: Promise<void> = Promise.resolve();
   const unsubscribe = agent.subscribe((event, signal) => {
     if (event.parentRunId !== agent.parentRunId) return undefined; // a nested run is part of its tool's step
+    // The queues are read behind it: what no log has is not taken.
+    if (event.type === "turn_end") return queues.written();
     const bodies = entriesOfEvent(event, transcript);
     if (bodies.length === 0 && event.type !== "agent_start") return undefined;
     const kept = keeping.then(() => keep(event, bodies, signal));
@@ -116,6 +120,9 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
       return { ...result, ...defined({ message }) };
     },
     queued: queues.written,
+    get failure() {
+      return failure;
+    },
     detach() {
       queues.release();
       unsubscribe();
@@ -145,6 +152,7 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     start = undefined;
     if (failure !== undefined) throw failure;
     try {
+      await queues.written();
       await catchUp();
       if (event.resumed !== true) await endInterrupted();
     } catch (error) {
@@ -262,8 +270,7 @@ export async function resumeSession<TContext, const TSchema>(
   const session = await openSession(store, id, options);
   try {
     const attached = await attachSession(agent, session);
-    const result = await attached.resume(options);
-    return { ...attached, interrupted: undefined, result };
+    return Object.assign(attached, { result: await attached.resume(options) });
   } catch (error) {
     await session.close();
     throw error;

@@ -1,35 +1,45 @@
-/** Every example that shows what it prints compiles as a user's program, and prints just that. */
+/** Every example that shows what it prints, and every block of the pages about agents, compiles as a user's program and prints just that. */
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join, parse } from "node:path";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createPrograms, type Programs } from "./programs.ts";
 
-const folder = join(import.meta.dirname, "../../../../examples");
+const root = join(import.meta.dirname, "../../../..");
+const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
+const sources = new Map<string, string>();
+
 // The first asks a real wire: readme.test.ts has a server for it. One is `.mts` and so apart from the other TypeScript of the
 // repository, which is one program: what it declares by merging would hold for all of it. The twelfth needs bowline too:
 // packages/bowline/test/tools/package.test.ts has it.
-const files = globSync("*.{ts,mts}", { cwd: folder })
-  .filter((file) => !/^(?:01|12)-/.test(file))
-  .toSorted();
+for (const file of globSync("*.{ts,mts}", { cwd: join(root, "examples") }).toSorted())
+  if (!/^(?:01|12)-/.test(file)) sources.set(`examples/${file}`, await read(`examples/${file}`));
 
-describe("the examples", { concurrency: 2 }, () => {
+const examples = new Set(sources.values());
+for (const page of ["agent", "runs", "limits"]) {
+  const blocks = [...(await read(`docs/${page}.md`)).matchAll(/^```\w*\n(.*?)^```/gms)];
+  for (const [index, [, code = ""]] of blocks.entries())
+    if (!examples.has(code)) sources.set(`docs/${page}.md, block ${index + 1}`, code);
+}
+
+describe("the examples and the pages about agents", { concurrency: 2 }, () => {
   let programs: Programs;
   let errors: ReadonlyMap<string, readonly string[]>;
+  const nameOf = (where: string): string => where.replaceAll(/\W+/g, "-");
 
   before(async () => {
     programs = await createPrograms();
-    for (const file of files) await programs.add(parse(file).name, await readFile(join(folder, file), "utf8"));
+    for (const [where, source] of sources) await programs.add(nameOf(where), source);
     errors = await programs.check();
   });
   after(() => programs[Symbol.asyncDispose]());
 
-  for (const file of files) {
-    it(`${file} prints what it says at its end`, async () => {
-      const { name } = parse(file);
+  for (const [where, source] of sources) {
+    it(`${where} prints what it says at its end`, async () => {
+      const name = nameOf(where);
       assert.deepEqual(errors.get(name), undefined);
-      const expected = /\/\* Prints:\n(.*)\*\/\n$/s.exec(await readFile(join(folder, file), "utf8"))?.[1];
+      const expected = /\/\* Prints:\n(.*)\*\/\n$/s.exec(source)?.[1];
       const { code, stdout, stderr } = await programs.run(name);
       assert.equal(stdout, expected, stderr);
       assert.equal(code, 0, stderr);

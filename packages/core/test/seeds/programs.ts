@@ -76,7 +76,7 @@ async function install(folder: string): Promise<void> {
   const core = join(folder, "node_modules/@bowline/core");
   await mkdir(core, { recursive: true });
   await copyFile(join(root, "packages/core/package.json"), join(core, "package.json"));
-  for (const name of ["@types", "typebox", "undici"]) {
+  for (const name of ["@types", "arktype", "typebox", "undici", "valibot", "zod"]) {
     await symlink(join(root, "node_modules", name), join(folder, "node_modules", name), "dir");
   }
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');

@@ -20,6 +20,7 @@ import {
   type SummaryTask,
 } from "./summary.ts";
 import { estimateTokens, rememberEstimates, sumTokens, tokensSince } from "./tokens.ts";
+import { untilAborted } from "./until-aborted.ts";
 import { compactedView, markOf, standInText, type CompactionState } from "./view.ts";
 
 /** The conversation's last request, but for its messages. */
@@ -159,7 +160,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
     const before = count(messages);
     const limit = limitNow();
     if (reason === "limit" && before <= Math.max(limit, retryAbove)) return false;
-    await tell({ type: "compaction_start", reason, tokensBefore: before });
+    await tell({ type: "compaction_start", reason, tokensBefore: before }, signal);
     const sizes = { before, shown: sumTokens(view(messages), estimate) };
     const room = roomFor(sizes, reason === "limit" ? limit : 0, keepRecentTokens, maxSummaryTokens);
     const by = room.maxSummary < MIN_SUMMARY_TOKENS ? undefined : writer();
@@ -181,7 +182,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
       retryAbove = result.tokensAfter > limit ? result.tokensAfter * (1 + minFreedShare) : 0;
     if (next !== undefined && reason === "overflow") refused = Math.min(refused, before);
     const { firstKeptIndex } = state ?? { firstKeptIndex: 0 };
-    await tell({
+    const end: CompactionEvent = {
       type: "compaction_end",
       reason,
       tokensBefore: before,
@@ -191,13 +192,16 @@ export function createCompactor(options: CompactionOptions): Compactor {
       ...(firstKeptIndex < messages.length && { firstKept: messages[firstKeptIndex] }),
       ...defined({ maxResultTokens: state?.maxResultTokens }),
       ...result,
-    });
+    };
+    await tell(end, signal);
     if (signal?.aborted === true) throw abortedRun();
     return next !== undefined;
   }
 
-  async function tell(event: CompactionEvent): Promise<void> {
-    await callHook("onCompaction", () => options.onCompaction?.(event));
+  /** Hooks that never answer are left behind with an abort: the next compaction waits for this one. */
+  async function tell(event: CompactionEvent, signal: AbortSignal | undefined): Promise<void> {
+    const told = callHook("onCompaction", () => options.onCompaction?.(event));
+    await untilAborted(told, signal, undefined);
     await run?.emit(event);
   }
 
@@ -229,11 +233,11 @@ export function createCompactor(options: CompactionOptions): Compactor {
     const { summary = "", firstKeptIndex = 0, droppedFrom = firstKeptIndex } = state ?? {};
     const { contextWindow = Math.min(windowNow(), before) } = by.model;
     try {
-      const apiKey = await options.getApiKey?.(by.model.provider);
+      const apiKey = await untilAborted(options.getApiKey?.(by.model.provider), signal, undefined);
       return await writeSummary({
         by: { ...by, options: { ...by.options, ...(apiKey && { apiKey }) } },
         previous: summary,
-        older: await convertToLlm(messages.slice(droppedFrom, cut)),
+        older: await untilAborted(convertToLlm(messages.slice(droppedFrom, cut)), signal, []),
         request: await continuedRequest(task),
         instruction: options.prompt ?? instructionFor(maxTokens),
         maxInputTokens: Math.floor(contextWindow / 2),
@@ -252,13 +256,14 @@ export function createCompactor(options: CompactionOptions): Compactor {
     before,
     reason,
     maxTokens,
+    signal,
   }: OlderPart): Promise<SummaryTask["request"]> {
     if (asked === undefined || options.model !== undefined || reason === "overflow") return undefined;
     const { toolChoice = "auto" } = asked.options;
     if (state?.droppedFrom !== undefined || toolChoice !== "auto") return undefined;
     const kept = messages.slice(cut);
     if (before - sumTokens(kept, estimate) + roomToAnswer(asked.model, maxTokens) > windowNow()) return undefined;
-    const older = await convertToLlm(view(messages).slice(0, -kept.length));
+    const older = await untilAborted(convertToLlm(view(messages).slice(0, -kept.length)), signal, []);
     return { context: { ...asked.context, messages: older }, options: asked.options };
   }
 }

@@ -1,5 +1,5 @@
 /** The model call that writes a summary: bounded in what it reads and writes, tried again when that may help. */
-import { onAbort, sleep, systemClock } from "../../clock.ts";
+import { sleep, systemClock } from "../../clock.ts";
 import { BowlineError, toBowlineError, type ErrorCode } from "../../errors.ts";
 import { isTerminal } from "../../llm/event.ts";
 import { messageText, type AssistantMessage, type Context, type Message } from "../../llm/message.ts";
@@ -9,6 +9,7 @@ import { addUsage, type Usage } from "../../llm/usage.ts";
 import { abortedRun } from "../run.ts";
 import { shortenText } from "./shorten.ts";
 import { transcriptText } from "./transcript-text.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 /** Who writes: a model, how it is asked, and what the call is told. */
 export interface Summarizer {
@@ -71,7 +72,8 @@ export async function writeSummary(task: SummaryTask): Promise<SummaryResult> {
   let usage: Usage = {};
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted === true) return { error: abortedRun(), usage };
-    const answer = await untilAborted(ask({ ...task, request, maxInputTokens }), signal);
+    const given: Answer = { text: "", usage: {}, error: abortedRun() };
+    const answer = await untilAborted(ask({ ...task, request, maxInputTokens }), signal, given);
     usage = addUsage(usage, answer.usage);
     const { error } = answer;
     if (error === undefined) return { summary: shortenText(answer.text, task.maxTokens), usage };
@@ -93,17 +95,21 @@ interface Answer {
   readonly error?: BowlineError;
 }
 
-/** One try. Never rejects. */
-async function ask(task: SummaryTask): Promise<Answer> {
-  try {
-    for await (const batch of batchesOf(await startCall(task))) {
-      const last = batch.at(-1);
-      if (last !== undefined && isTerminal(last)) return readAnswer(last.type === "done" ? last.message : last.error);
-    }
-    throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
-  } catch (error) {
-    return { text: "", usage: {}, error: toBowlineError(error, "stream_function_failed") };
-  }
+/** One try. Never rejects; a stranger's stream may never let go of who leaves it, so nobody waits for that. */
+function ask(task: SummaryTask): Promise<Answer> {
+  return new Promise((end) => {
+    const read = async (): Promise<void> => {
+      for await (const batch of batchesOf(await startCall(task))) {
+        const last = batch.at(-1);
+        if (last !== undefined && isTerminal(last))
+          return end(readAnswer(last.type === "done" ? last.message : last.error));
+      }
+      throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+    };
+    const fail = (error: unknown): void =>
+      end({ text: "", usage: {}, error: toBowlineError(error, "stream_function_failed") });
+    read().catch(fail);
+  });
 }
 
 function startCall({ by, request, ...task }: SummaryTask): ReturnType<StreamFn> {
@@ -147,17 +153,4 @@ function readAnswer(message: AssistantMessage): Answer {
   if (text !== "" && !callsTool) return { text, usage };
   const why = callsTool ? "calls a tool" : "is empty";
   return { text, usage, error: new BowlineError("empty_response", `The summary ${why}.`, { retryable: !callsTool }) };
-}
-
-/** A stream function may ignore its signal. */
-async function untilAborted(asking: Promise<Answer>, signal: AbortSignal | undefined): Promise<Answer> {
-  let release: (() => void) | undefined;
-  const aborted = new Promise<Answer>((resolve) => {
-    release = onAbort(signal, () => resolve({ text: "", usage: {}, error: abortedRun() }));
-  });
-  try {
-    return await Promise.race([asking, aborted]);
-  } finally {
-    release?.();
-  }
 }

@@ -65,7 +65,7 @@ const MAX_HOOK_MS = 30_000;
  */
 export async function runTask(options: TaskOptions): Promise<TaskResult> {
   const { task, systemPrompt = "", providerType, timeoutMs = 0, tools: given = [], ...rest } = options;
-  const { retry = {}, hooks = {}, onEvent = () => {}, ...config } = rest;
+  const { retry = {}, hooks = {}, onEvent: listener = () => {}, ...config } = rest;
   const { attempts = 3, delayMs: firstDelayMs = 1000, maxDelayMs = 60_000 } = retry;
   const { clock = systemClock, signal } = config;
   const started = clock.now();
@@ -73,11 +73,21 @@ export async function runTask(options: TaskOptions): Promise<TaskResult> {
   const toolsUsed = new Set<string>();
   const tokens: TokenUsage = {};
   const tools = given.map((tool) => adaptTool(withHooks(tool)));
+  let thrown: { readonly error: unknown } | undefined;
+  const onEvent = (event: TaskEvent): void => {
+    try {
+      if (thrown === undefined) listener(event);
+    } catch (error) {
+      thrown = { error };
+    }
+    if (thrown !== undefined) throw thrown.error; // again, when a tool took the first for its hook's
+  };
 
   onEvent({ type: "task_start" });
   await callHook("pre-task");
   for (let attempt = 1; ; attempt++) {
     const end = await attemptOnce().catch((error: unknown) => error as Error);
+    if (thrown !== undefined) throw thrown.error;
     if (!(end instanceof Error)) {
       const result = conclude("success", messageText(end));
       await callHook("post-task", { result: result.result });
