@@ -61,7 +61,10 @@ export function createEmitter({
   const emitter: Emitter = {
     // A nested run's event is passed on as it is, in its turn.
     emit: (event) => send("runId" in event ? event : { ...event, runId, seq: seq++, ...parent }),
-    update: (event, message) => send(Object.assign(new MessageUpdate(runId, seq++, event, message), parent)),
+    update(event, message) {
+      const update = new MessageUpdate(runId, seq++, event, message);
+      return send(parentRunId === undefined ? update : Object.assign(update, parent));
+    },
     failure: undefined,
   };
   return emitter;

@@ -94,9 +94,11 @@ export class SseReader {
   #readLine(text: string, start: number, end: number): void {
     if (start === end) this.#dispatch();
     // In pieces of three letters, which V8 compares without a call: a fiftieth of the whole time of decoding.
-    else if (text.startsWith("dat", start) && text.startsWith("a:", start + 3))
-      this.#addData(valueAt(text, start + 5, end));
-    else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3))
+    else if (text.startsWith("dat", start) && text.startsWith("a:", start + 3)) {
+      const more = valueAt(text, start + 5, end);
+      this.#data = this.#data === undefined ? more : `${this.#data}\n${more}`;
+      this.#bound(this.#data);
+    } else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3))
       this.#name = valueAt(text, start + 6, end);
     else {
       const line = text.slice(start, end);
@@ -104,11 +106,6 @@ export class SseReader {
       this.#stray += `${line}\n`;
       this.#bound(this.#stray);
     }
-  }
-
-  #addData(more: string): void {
-    this.#data = this.#data === undefined ? more : `${this.#data}\n${more}`;
-    this.#bound(this.#data);
   }
 
   #dispatch(): void {

@@ -1,5 +1,4 @@
 /** One tool call while its deltas come: what it is called, and its arguments so far. */
-import { GrowingText } from "../../llm/live.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 
 export interface OpenCall {
@@ -13,9 +12,9 @@ export interface OpenCall {
   thoughtSignature: string;
   /** The part's place in the message, once its name is known. */
   contentIndex: number | undefined;
-  /** The arguments, joined. */
-  text: string;
-  growing: GrowingText;
+  /** The arguments as they came, and their length: {@link argumentsOf} joins them. */
+  pieces: string[];
+  length: number;
   /** The last fragment while each one so far began with the one before: a server may send snapshots (Q050). */
   snapshot: string | undefined;
   /** How far the text was searched for the end of its object, and in what state. */
@@ -34,8 +33,8 @@ export function createOpenCall(index: number | undefined, wireId: string, id: st
     isNamedAgain: false,
     thoughtSignature: "",
     contentIndex: undefined,
-    text: "",
-    growing: new GrowingText(),
+    pieces: [],
+    length: 0,
     snapshot: "",
     searched: 0,
     depth: 0,
@@ -44,13 +43,21 @@ export function createOpenCall(index: number | undefined, wireId: string, id: st
   };
 }
 
+/** The arguments so far. */
+export function argumentsOf(call: OpenCall): string {
+  if (call.pieces.length > 1) call.pieces = [call.pieces.join("")];
+  return call.pieces[0] ?? "";
+}
+
 export function appendArguments(call: OpenCall, fragment: string): void {
-  if (call.text === "{}" && fragment.startsWith("{")) {
-    call.growing = new GrowingText(); // a placeholder object before the real arguments (Q049)
+  if (call.length === 2 && fragment.startsWith("{") && argumentsOf(call) === "{}") {
+    call.length = 0;
+    call.pieces = []; // a placeholder object before the real arguments (Q049)
     call.searched = 0;
     call.isWhole = false;
   }
-  call.text = call.growing.append(fragment);
+  call.pieces.push(fragment);
+  call.length += fragment.length;
   if (call.snapshot !== undefined) call.snapshot = fragment.startsWith(call.snapshot) ? fragment : undefined;
 }
 
@@ -59,8 +66,9 @@ export function appendArguments(call: OpenCall, fragment: string): void {
  * character once, however often it is asked.
  */
 export function isComplete(call: OpenCall): boolean {
-  for (; call.searched < call.text.length && !call.isWhole; call.searched++) {
-    const char = call.text[call.searched] as string;
+  const text = argumentsOf(call);
+  for (; call.searched < text.length && !call.isWhole; call.searched++) {
+    const char = text[call.searched] as string;
     if (call.inString) {
       if (char === "\\") call.searched++;
       else call.inString = char !== '"';
@@ -72,7 +80,9 @@ export function isComplete(call: OpenCall): boolean {
 }
 
 /** The joined text, or the last snapshot when only that is valid. */
-export function finalArguments({ text, snapshot }: OpenCall): string {
+export function finalArguments(call: OpenCall): string {
+  const { snapshot } = call;
+  const text = argumentsOf(call);
   return snapshot !== undefined && !isValid(text) && isValid(snapshot) ? snapshot : text;
 }
 

@@ -46,15 +46,14 @@ export class ChatReader implements ProtocolReader {
     // Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098).
     if (found !== undefined) this.#writer.describe({ usage: (this.#usage = { ...this.#usage, ...found }) });
     if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
-    if (asText(chunk.type).startsWith("response.")) {
+    if (chunk.type && asText(chunk.type).startsWith("response.")) {
       throw new BowlineError("unexpected_response", "The server speaks openai-responses here, not openai-chat."); // Q192
     }
     // The first id and model count; an id that changes on the way is no error (Q077).
     const answer = this.#answer;
-    const id = asText(chunk.id);
-    const model = asText(chunk.model);
-    if (id !== "") answer.responseId ??= id;
-    if (model !== "" && model !== answer.model) answer.responseModel ??= model;
+    if (answer.responseId === undefined && asText(chunk.id) !== "") answer.responseId = asText(chunk.id);
+    const { model } = chunk;
+    if (model !== answer.model && asText(model) !== "") answer.responseModel ??= asText(model);
     if (choice === undefined) return;
     const { delta, message } = choice;
     // A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081).
@@ -99,12 +98,13 @@ export class ChatReader implements ProtocolReader {
 
   #read(delta: Json): void {
     // Looked for one by one only in the few deltas that have any: their names are those of `reasoningFields`.
-    const hasAny = Boolean(delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking);
+    const hasAny = delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking;
     const field = hasAny ? reasoningFields.find((known) => reasoningText(delta[known]) !== "") : undefined;
     if (field !== undefined) this.#write("thinking", reasoningText(delta[field]), field);
     if (delta.reasoning_details) this.#noteDetails(list(delta.reasoning_details), field === undefined);
-    if (Array.isArray(delta.content)) this.#readParts(delta.content);
-    else this.#write("text", asText(delta.content));
+    const { content } = delta;
+    if (Array.isArray(content)) this.#readParts(content);
+    else if (content) this.#write("text", asText(content));
     if (delta.refusal) this.#refuse(asText(delta.refusal));
     if (delta.tool_calls) for (const call of list(delta.tool_calls)) this.#addCall(asRecord(call));
     if (isRecord(delta.function_call)) this.#addCall({ index: 0, function: delta.function_call }); // the old single-call form (Q068)

@@ -6,7 +6,14 @@ import { asNumber, asRecord, asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName, toWireName } from "../tool-names.ts";
-import { appendArguments, createOpenCall, finalArguments, isComplete, type OpenCall } from "./open-call.ts";
+import {
+  appendArguments,
+  argumentsOf,
+  createOpenCall,
+  finalArguments,
+  isComplete,
+  type OpenCall,
+} from "./open-call.ts";
 import { nameLimits } from "./request.ts";
 
 /** One entry of `delta.tool_calls`, with what is of no use left out. */
@@ -23,6 +30,7 @@ export class ToolCallAssembler {
   readonly #writer: CallWriter;
   readonly #facts: ReaderFacts;
   readonly #calls: OpenCall[] = [];
+  #latest: OpenCall | undefined;
   /** Declared names, as the request gave them. */
   readonly #declared: ReadonlySet<string>;
 
@@ -39,6 +47,19 @@ export class ToolCallAssembler {
   /** One entry of `delta.tool_calls`. */
   add(wire: Record<string, unknown>): void {
     const fn = asRecord(wire.function);
+    const latest = this.#latest;
+    // Nearly always the open call goes on.
+    if (
+      latest &&
+      latest.index === wire.index &&
+      fn.arguments &&
+      !(wire.id || fn.name || wire.extra_content || latest.isNamedAgain) &&
+      typeof fn.arguments === "string" &&
+      latest.contentIndex !== undefined
+    ) {
+      appendArguments(latest, fn.arguments);
+      return this.#writer.append(latest.contentIndex, fn.arguments);
+    }
     const name = asText(fn.name);
     const delta = {
       index: asIndex(wire.index),
@@ -49,7 +70,8 @@ export class ToolCallAssembler {
     const call = this.#callOf(delta);
     call.wireId ||= delta.id;
     if (name !== "") this.#noteName(call, delta.name);
-    call.thoughtSignature ||= asText(asRecord(asRecord(wire.extra_content).google).thought_signature);
+    const { extra_content: extra } = wire;
+    if (extra) call.thoughtSignature ||= asText(asRecord(asRecord(extra).google).thought_signature);
     // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
     if (call.name !== "" && (delta.fragment !== "" || this.#declared.size === 0 || this.#declared.has(call.name)))
       this.#open(call);
@@ -78,9 +100,6 @@ export class ToolCallAssembler {
   /** The call that a delta goes on with, or the one that it begins. */
   #callOf(delta: CallDelta): OpenCall {
     const { index, id, name, fragment } = delta;
-    const latest = this.#calls.at(-1);
-    const isLatest = latest !== undefined && (index === undefined || index === latest.index);
-    if (isLatest && id === "" && name === "" && !latest.isNamedAgain) return latest; // nearly always
     // With an index, only calls of that index come into question; the last one unless an id says otherwise.
     const isCandidate = (call: OpenCall): boolean => index === undefined || call.index === index;
     const sameId = id === "" ? undefined : this.#calls.findLast((call) => call.wireId === id && isCandidate(call));
@@ -95,7 +114,7 @@ export class ToolCallAssembler {
       isNew = last.isNamedAgain && /^\s*\{/.test(fragment);
     } else if (id === "") isNew = this.#isNext(last, delta);
     // A new id with a name is a new call (Q033), unless the last one is under way and this repeats its name and goes on.
-    else isNew = last.name !== name || last.text === "" || isComplete(last) || !/^[^{]/.test(fragment);
+    else isNew = last.name !== name || last.length === 0 || isComplete(last) || !/^[^{]/.test(fragment);
     if (!isNew) return last;
     const call = this.#start(delta);
     if (name === "") call.name = last.name;
@@ -107,7 +126,7 @@ export class ToolCallAssembler {
     if (call.name === "") return false;
     if (call.name === name) {
       // Behind whole arguments it may begin another call of the same tool, which shows with what follows.
-      call.isNamedAgain = isComplete(call) && call.text !== "{}";
+      call.isNamedAgain = isComplete(call) && argumentsOf(call) !== "{}";
       return call.isNamedAgain && fragment.trim() !== "";
     }
     return (this.#declared.has(call.name) && this.#declared.has(name)) || isComplete(call);
@@ -118,7 +137,7 @@ export class ToolCallAssembler {
     if (call.contentIndex === undefined) {
       const name = fromWireName(call.name, this.#facts.toolNames, nameLimits.nameLength);
       call.contentIndex = this.#writer.openToolCall(call.id, name);
-      this.#writer.append(call.contentIndex, call.text);
+      this.#writer.append(call.contentIndex, argumentsOf(call));
     }
     return call.contentIndex;
   }
@@ -129,6 +148,7 @@ export class ToolCallAssembler {
     const taken = this.#calls.some((call) => call.id === id);
     const call = createOpenCall(index, id, id === "" || taken ? this.#facts.createId() : id);
     this.#calls.push(call);
+    this.#latest = call;
     return call;
   }
 

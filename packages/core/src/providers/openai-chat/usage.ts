@@ -7,9 +7,11 @@ export function findUsage(
   chunk: Record<string, unknown>,
   choice: Record<string, unknown> | undefined,
 ): Usage | undefined {
-  const found = chunk.usage ?? choice?.usage ?? asRecord(chunk.x_groq).usage;
-  if (isRecord(found)) return toUsage(found);
-  const { prompt_n, predicted_n } = asRecord(chunk.timings); // llama.cpp
+  const { usage, x_groq, timings } = chunk;
+  const found = usage ?? choice?.usage ?? (x_groq && asRecord(x_groq).usage);
+  if (found && isRecord(found)) return toUsage(found);
+  if (!timings) return undefined; // nearly always
+  const { prompt_n, predicted_n } = asRecord(timings); // llama.cpp
   return prompt_n === undefined ? undefined : toUsage({ prompt_tokens: prompt_n, completion_tokens: predicted_n });
 }
 
