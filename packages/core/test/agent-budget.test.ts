@@ -66,6 +66,24 @@ describe("a budget", () => {
     assert.equal(budget.used.turns, 5);
   });
 
+  it("has one measure for all runs: the first call of one is taken to use what the last of any used", async () => {
+    const budget = createBudget({ maxTokens: 50 });
+    const { agent } = rig([{ content: [{ type: "text", text: "Hi" }], ...used(10) }], [], { budget });
+    await agent.prompt("Hi");
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, () => {
+        const script = createScriptedModel([again(10), again(10)], { delayMs: 1 });
+        return new Agent({
+          initialState: { model: script.model, tools: [a] },
+          streamFn: script.streamFn,
+          budget,
+        }).prompt("Hi");
+      }),
+    );
+    assert.equal(budget.used.tokens, 50);
+    assert.ok(runs.every(({ reason }) => reason === "budget"));
+  });
+
   it("that others have used up while hooks were waited for makes no call", async () => {
     const budget = createBudget({ maxCost: 1 });
     const other = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], { budget });
@@ -77,7 +95,7 @@ describe("a budget", () => {
       },
     });
     assert.deepEqual([(await agent.prompt("Hi")).reason, script.calls.length], ["budget", 0]);
-    assert.deepEqual(budget.used, { turns: 1, tokens: 1, cost: 2 });
+    assert.deepEqual(budget.used, { turns: 1, tokens: 1, cost: 2, last: used(1, 2).usage });
   });
 
   it("knows what a call used before its message is told, however long that takes", async () => {

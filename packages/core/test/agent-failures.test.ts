@@ -14,7 +14,11 @@ describe("tools", () => {
       [tool("a", () => "1"), tool("b", () => "2")],
       {
         beforeToolCall: ({ toolCall }) => (toolCall.name === "a" ? { block: true, reason: "not today" } : undefined),
-        afterToolCall: ({ result }) => ({ details: { ...result.details, audited: true } }),
+        // A field that is there and says nothing replaces nothing.
+        afterToolCall: ({ result }) => ({
+          ...({ content: undefined } as object),
+          details: { ...result.details, audited: true },
+        }),
       },
     );
     await agent.prompt("Hi");

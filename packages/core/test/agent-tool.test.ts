@@ -192,6 +192,22 @@ describe("an agent as a tool", () => {
     assert.deepEqual([one.budget, one.abortGraceMs, events[0]?.parentRunId], [own, undefined, undefined]);
   });
 
+  it("that is one agent for two calls at once fails the second, and tells nothing twice", async () => {
+    const script = createScriptedModel(["One."]);
+    const one = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });
+    const research = createAgentTool({ name: "research", description: "Helps.", createAgent: () => one });
+    const both: ScriptedStep = {
+      content: [scriptedToolCall("research", { prompt: "1" }, "a"), scriptedToolCall("research", { prompt: "2" }, "b")],
+    };
+    const { agent } = rig([both, "Done."], [research]);
+    const starts: AgentEvent[] = [];
+    agent.subscribe((event) => void (event.type === "turn_start" && event.parentRunId && starts.push(event)));
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: One.");
+    assert.match(texts(messages)[3] ?? "", /at work: createAgent has to make one for each call/);
+    assert.equal(starts.length, 1);
+  });
+
   it("fails its call when its run fails", async () => {
     const { tool: research } = helper("research", [{ error: new BowlineError("server_error", "The server is down.") }]);
     const { agent } = rig([ask("research", "Look"), "Sorry."], [research]);

@@ -9,7 +9,7 @@ import {
 } from "../src/agent/index.ts";
 import type { AssistantMessage } from "../src/llm/message.ts";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
-import { call, code, deferred, hello, ManualClock, rig, texts, tool } from "./support.ts";
+import { call, code, deferred, hello, ManualClock, rig, settle, texts, tool } from "./support.ts";
 
 describe("Agent", () => {
   it("resolves a prompt to what the run came to [P25, X13]", async () => {
@@ -146,6 +146,29 @@ describe("Agent", () => {
     assert.deepEqual([...log, agent.state.isStreaming], ["first", "true", "second", false]);
   });
 
+  it("calls a listener once, however often it was given, and not once it has left, also while another is waited for", async () => {
+    const { agent } = rig(["Hello."]);
+    const heard: string[] = [];
+    const second = ({ type }: AgentEvent): void => void heard.push(`second ${type}`);
+    const third = ({ type }: AgentEvent): void => void heard.push(`third ${type}`);
+    agent.subscribe(async ({ type }) => {
+      if (type !== "turn_start") return;
+      agent.subscribe(third);
+      await settle();
+      leave();
+    });
+    const leave = agent.subscribe(second);
+    agent.subscribe(second);
+    await agent.prompt("Hi");
+    assert.deepEqual(heard.slice(0, 3), ["second agent_start", "third turn_start", "third message_start"]);
+    assert.equal(heard.filter((line) => line.startsWith("second")).length, 1);
+  });
+
+  it("takes an option that is undefined for one that is not given", async () => {
+    const { agent } = rig(["Hello."], [], { convertToLlm: undefined, budget: undefined } as object);
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+  });
+
   it("throws at once when a listener waits for idle", async () => {
     const { agent } = rig(["Hello."]);
     let thrown: unknown;
@@ -244,14 +267,20 @@ describe("budgets", () => {
     assert.equal(agent.hasQueuedMessages(), true);
   });
 
-  it("of tokens and money count what is reported, and unknown is not zero spent", async () => {
+  it("of tokens and money count what is reported; tokens that nobody reports are estimated, money is not", async () => {
     const costly = { ...call("a"), usage: { input: 90, output: 20, cost: { total: 0.2 } } };
     for (const budget of [{ maxTokens: 100 }, { maxCost: 0.1 }]) {
       const { agent } = rig([costly, "never"], [tool("a", () => "1")], { budget });
       assert.equal((await agent.prompt("Hi")).reason, "budget");
     }
-    const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { budget: { maxTokens: 1, maxCost: 0.01 } });
-    assert.deepEqual((await agent.prompt("Hi")).reason, "done");
+    for (const [budget, reason] of [
+      [{ maxTokens: 1 }, "budget"],
+      [{ maxTokens: 1000, maxCost: 0.01 }, "done"],
+    ] as const) {
+      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { budget });
+      const run = await agent.prompt("Hi");
+      assert.deepEqual([run.reason, run.usage], [reason, {}]); // what is not known stays so
+    }
   });
 
   it("of time end a tool that is running", async () => {

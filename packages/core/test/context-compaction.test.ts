@@ -110,15 +110,19 @@ describe("any transcript, compacted", () => {
   it("grows at its end only, so that a server's cache holds", () =>
     forAll(async ({ messages, more, options }) => {
       const compaction = createCompaction(options);
-      const shown = await compaction.transformContext(messages);
+      const shown = withoutNote(await compaction.transformContext(messages));
       const { state } = compaction;
       const grown = [...messages, ...Array.from({ length: more }, (_, index) => turn(100 + index)).flat()];
-      const next = await compaction.transformContext(grown);
+      const next = await compaction.transformContext(grown).catch((error: unknown) => {
+        assert.ok(code("no_progress")(error));
+        return undefined;
+      });
+      if (next === undefined) return;
       assertAccepted(next);
       if (compaction.state !== state) return;
       assert.deepEqual(next.slice(0, shown.length), shown);
       const restored = createCompaction({ ...options, contextWindow: 1e9, state });
-      assert.deepEqual(await restored.transformContext(grown), next);
+      assert.deepEqual(await restored.transformContext(grown), withoutNote(next));
     }));
 });
 
@@ -426,18 +430,41 @@ describe("a summary that fails", () => {
 });
 
 describe("a compaction that frees nothing", () => {
-  it("says so once, asks no model, and is tried again when there is a tenth more", async () => {
+  const long = user("word ".repeat(2000));
+  const grown = (count: number): AgentMessage[] => [long, ...task(count).slice(1)];
+
+  it("tells the model once, asks none, and stops when it frees nothing again with a tenth more", async () => {
     const { transform, ends, asked } = set([]);
-    const long = user("word ".repeat(2000));
-    for (let count = 0; count < 3; count++)
-      assert.equal((await transform([long, ...task(count).slice(1)])).length, 1 + 2 * count);
+    const told = await transform(grown(0));
+    assert.deepEqual(withoutNote(told), grown(0));
+    assert.match(JSON.stringify(told.slice(-1)), /fills the context window.*Answer with what is known/);
+    for (const count of [1, 2]) assert.deepEqual(await transform(grown(count)), grown(count));
     assert.deepEqual(
       ends.map(({ outcome, freed }) => [outcome, freed]),
       [["none", 0]],
     );
-    assert.equal(asked.length, 0);
-    await transform([long, ...task(4).slice(1)]);
+    await assert.rejects(transform(grown(4)), code("no_progress"));
     assert.equal(ends.length, 2);
+    assert.equal(asked.length, 0);
+  });
+
+  it("leaves whom it stopped alone until there is a tenth more again", async () => {
+    const { transform } = set([]);
+    await transform(grown(0));
+    await assert.rejects(transform(grown(4)), code("no_progress"));
+    assert.deepEqual(await transform(grown(5)), grown(5));
+    await assert.rejects(transform(grown(9)), code("no_progress"));
+  });
+
+  it("begins anew when one has freed something", async () => {
+    const { transform, ends } = set(["Goal: read."]);
+    await transform(grown(0));
+    await transform(task(30));
+    assert.deepEqual(
+      ends.map(({ outcome }) => outcome),
+      ["none", "summarized"],
+    );
+    assert.equal((await transform(grown(0))).length, 2); // told once more, not stopped
   });
 
   it("can end the run", async () => {
@@ -449,3 +476,8 @@ describe("a compaction that frees nothing", () => {
     await assert.rejects(transform([user("word ".repeat(2000))]), code("no_progress"));
   });
 });
+
+/** Without what it adds when it frees nothing. */
+function withoutNote(shown: readonly AgentMessage[]): AgentMessage[] {
+  return shown.filter((message) => !JSON.stringify(message).includes("Note: the conversation fills"));
+}

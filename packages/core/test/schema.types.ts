@@ -3,7 +3,7 @@ import { type } from "arktype";
 import { Type } from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
-import { type AgentTool, defineTool } from "../src/agent/index.ts";
+import { Agent, type AgentTool, defineTool, type ToolRun } from "../src/agent/index.ts";
 import type { InferSchema } from "../src/infer-schema.ts";
 import { toJsonSchema, type withJsonSchema } from "../src/schema.ts";
 
@@ -124,6 +124,33 @@ void (true satisfies Same<InferSchema<ReturnType<typeof withJsonSchema<unknown, 
 // Tools with different arguments stand in one list, and keep their own types outside it.
 export const tools: AgentTool[] = [fromTypebox, fromLiteral, fromZod, fromArktype, fromValibot];
 void (true satisfies Same<Parameters<typeof fromZod.execute>[1], { n: number; on: boolean; at: number }>);
+
+// An agent takes tools that its context is enough for.
+interface Harbour {
+  readonly berths: readonly string[];
+  readonly user: string;
+}
+const reserve = defineTool({
+  ...base,
+  parameters: z.object({}),
+  execute: (_, run: ToolRun<Harbour>) => run.context.user,
+});
+const count = defineTool({
+  ...base,
+  parameters: z.object({}),
+  execute: (_, run: ToolRun<Pick<Harbour, "berths">>) => String(run.context.berths.length),
+});
+const queue = defineTool({
+  ...base,
+  parameters: z.object({}),
+  execute: (_, run: ToolRun<{ readonly queue: number[] }>) => String(run.context.queue.length),
+});
+export const harbour: Agent<Harbour> = new Agent<Harbour>({
+  initialState: { tools: [reserve, count, fromZod] },
+  context: { berths: [], user: "" },
+});
+// @ts-expect-error it has no queue
+export const noQueue: Agent<Harbour> = new Agent<Harbour>({ initialState: { tools: [queue] } });
 
 // What is no definition
 // @ts-expect-error a tool says what it does

@@ -140,7 +140,7 @@ describe("the public surface", () => {
       "sessionToMarkdown",
       "summaryOf",
     ]);
-    assert.deepEqual(names(sessionNode), ["createJsonlStore"]);
+    assert.deepEqual(names(sessionNode), ["createJsonlStore", "makeFolder"]);
     assert.deepEqual(names(undici), ["createUndiciFetch"]);
     assert.deepEqual(names(testing), [
       "checkChatRequest",

@@ -2,7 +2,7 @@
 import { open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { BowlineError } from "@bowline/core";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder } from "@bowline/core/session/node";
 
 /** What may be over when it is tried again: no room left, or too much at once. */
 const passing = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EMFILE", "ENFILE", "EAGAIN", "EBUSY"]);

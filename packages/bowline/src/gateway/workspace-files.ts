@@ -1,7 +1,7 @@
 /** The files of a workspace, made on the first start and the user's own from then on. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder } from "@bowline/core/session/node";
 
 const files: Readonly<Record<string, string>> = {
   "AGENTS.md": `# Agents

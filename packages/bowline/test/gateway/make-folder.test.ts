@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { makeFolder } from "../../src/gateway/make-folder.ts";
+import { makeFolder } from "@bowline/core/session/node";
 import { bowline, temporary } from "../command.ts";
 
 describe("a folder", () => {

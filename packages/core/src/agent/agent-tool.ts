@@ -65,6 +65,8 @@ export function createAgentTool({ createAgent, ...about }: AgentToolOptions): Ag
 
 /** Ties the agent's next run to the run that called it. Returns what unties them, for an agent that is used again. */
 function nest(agent: Agent, parent: RunPort, signal: AbortSignal): () => void {
+  if (agent.state.isStreaming)
+    throw new BowlineError("invalid_state", "This agent is at work: createAgent has to make one for each call.");
   const { parentRunId, budget, abortGraceMs } = agent;
   agent.parentRunId = parent.runId;
   agent.budget = budgetWithin(budget, parent.budget);

@@ -23,7 +23,10 @@ import { applyToState, MutableAgentState, type AgentState, type InitialState } f
  */
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
 
-/** What may also be assigned on the agent later; it takes effect with the next turn. */
+/**
+ * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`, `budget`, `hookTimeoutMs`, `clock`
+ * and `createId` with the next run.
+ */
 export interface AgentSettings extends Partial<
   Omit<
     AgentLoopConfig,
@@ -44,7 +47,7 @@ export interface AgentSettings extends Partial<
 }
 
 export interface AgentOptions<TContext = unknown> extends AgentSettings {
-  initialState?: InitialState;
+  initialState?: InitialState<TContext>;
   /** Default `one-at-a-time`. */
   steeringMode?: QueueMode;
   /** Default `one-at-a-time`. */
@@ -84,7 +87,8 @@ export class Agent<TContext = unknown> {
   readonly #state: MutableAgentState;
   readonly #steering: MessageQueue;
   readonly #followUps: MessageQueue;
-  #listeners: readonly ((event: AgentEvent) => unknown)[] = [];
+  /** How each is called. */
+  readonly #listeners = new Map<AgentListener, (event: AgentEvent) => unknown>();
   #inListener = 0;
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
@@ -123,20 +127,17 @@ export class Agent<TContext = unknown> {
     this.#followUps.mode = mode;
   }
 
-  /** Calls `listener` with every event from now on. Returns what ends that. */
+  /** Calls `listener` with every event from now on, once, however often it is given. Returns what ends that at once. */
   subscribe(listener: AgentListener): () => void {
-    const call = (event: AgentEvent): unknown => {
+    this.#listeners.set(listener, (event) => {
       this.#inListener++;
       try {
         return listener(event, this.signal as AbortSignal);
       } finally {
         this.#inListener--;
       }
-    };
-    this.#listeners = [...this.#listeners, call];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== call);
-    };
+    });
+    return () => void this.#listeners.delete(listener);
   }
 
   /**
@@ -312,8 +313,9 @@ export class Agent<TContext = unknown> {
 
   #config(): AgentLoopConfig {
     const { model, thinkingLevel } = this.#state;
-    return Object.assign({ convertToLlm: this.#toLlm }, this as AgentSettings, {
+    return Object.assign({}, this as AgentSettings, {
       model,
+      convertToLlm: this.convertToLlm ?? this.#toLlm,
       toolContext: this.context,
       ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
     });
@@ -323,10 +325,7 @@ export class Agent<TContext = unknown> {
   #publish(event: AgentEvent, hear: Hear): Promise<void> | undefined {
     // Events of nested runs pass through; the state is of the agent's own.
     if (event.parentRunId === this.parentRunId) applyToState(this.#state, event);
-    let waiting: Promise<void> | undefined;
-    for (const listener of this.#listeners)
-      waiting = waiting ? hearAfter(waiting, hear, listener, event) : hear(listener, event);
-    return waiting;
+    return hearOneByOne(this.#listeners.values(), event, hear);
   }
 
   #queue(kind: InboxKind): MessageQueue {
@@ -339,7 +338,11 @@ export class Agent<TContext = unknown> {
   }
 }
 
-/** Apart from where it is called, so that an event that nobody waits for makes no closure. */
-function hearAfter(waiting: Promise<void>, hear: Hear, ...heard: Parameters<Hear>): Promise<void> {
-  return waiting.then(() => hear(...heard));
+/** Goes on behind one that is waited for with those who are subscribed then. */
+function hearOneByOne(rest: Iterable<Parameters<Hear>[0]>, event: AgentEvent, hear: Hear): Promise<void> | undefined {
+  for (const listener of rest) {
+    const waiting = hear(listener, event);
+    if (waiting) return waiting.then(() => hearOneByOne(rest, event, hear));
+  }
+  return undefined;
 }

@@ -6,7 +6,7 @@ import type { Usage } from "../llm/usage.ts";
 export interface Budget {
   /** Model calls. */
   maxTurns?: number;
-  /** Tokens over all calls, as far as servers report them. */
+  /** Tokens over all calls; what a server does not report is estimated. */
   maxTokens?: number;
   /** US dollars over all calls, as far as prices are known. */
   maxCost?: number;
@@ -24,6 +24,8 @@ interface BudgetUse {
   turns: number;
   tokens: number;
   cost: number;
+  /** What the last call used: the first of a run is taken to use as much. */
+  last?: Usage;
   /** Milliseconds since the epoch; set by the first run, from `maxTimeMs`. */
   deadline?: number;
 }

@@ -108,7 +108,7 @@ async function after(run: Run, message: AssistantMessage, ready: Ready, settled:
     const state = { ...aboutCall(run, message, call, args), result, isError: failed };
     const asked = afterToolCall(state, run.signal);
     const { isError = failed, ...fields } = (await run.patiently<AfterToolCallResult | undefined | void>(asked)) ?? {};
-    return { ...settled, isError, result: { ...result, ...fields } as AgentToolResult };
+    return { ...settled, isError, result: { ...result, ...defined(fields) } };
   } catch (error) {
     return { ...settled, isError: true, result: textResult(`afterToolCall failed: ${errorText(error)}`) };
   }

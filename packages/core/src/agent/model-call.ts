@@ -2,8 +2,9 @@
 import { sleep } from "../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../errors.ts";
 import { applyEvent, emptyMessage, failureOf, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
-import { toolCallsOf, type AssistantMessage } from "../llm/message.ts";
+import { toolCallsOf, type AssistantMessage, type Message } from "../llm/message.ts";
 import type { StreamOptions } from "../llm/model.ts";
+import { estimateTokens, sumTokens } from "./context/tokens.ts";
 import { abortedRun, graceOf, type Run } from "./run.ts";
 
 /** Streams of others may only give one event at a time. */
@@ -19,8 +20,10 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
   /** Listeners that are being waited for, and since when. */
   let hearing: Promise<void> | undefined;
   let since = 0;
+  let asked: readonly Message[] = [];
   const message = await run.effects.step(`model:${turn}`, call, { kind: "model", turn });
-  run.settle(message.usage); // before anybody is told, who may take long: others draw on the budget meanwhile
+  // Before anybody is told, who may take long: others draw on the budget meanwhile.
+  run.settle(message.usage, () => (message.content.length > 0 ? sumTokens([...asked, message], estimateTokens) : 0));
   await run.add(message, started);
   return message;
 
@@ -57,6 +60,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     const askKey = async (): Promise<string | undefined> =>
       (getApiKey && (await run.hook("getApiKey", () => getApiKey(model.provider)))) || config.apiKey;
     const { systemPrompt, tools = [] } = context;
+    asked = messages;
     return ask(await askKey(), true);
 
     /** A key that expired on the way may have a successor (Q226). */

@@ -22,7 +22,7 @@ export interface RunResult<TOutput = unknown> {
   readonly messages: AgentMessage[];
   /** The sum over the run's model calls. */
   readonly usage: Usage;
-  /** Model calls made. */
+  /** Model calls begun, one that a hook ended before it was sent included. */
   readonly turns: number;
   /** Each tool call and what became of it, in order. */
   readonly tools: readonly { readonly toolCallId: string; readonly toolName: string; readonly outcome: ToolOutcome }[];
@@ -73,8 +73,8 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   configure(): BowlineError | undefined;
   /** Takes the next model call out of the budget; gives what is used up instead, if something is. */
   reserve(): BowlineError | undefined;
-  /** Counts what the call that was reserved used; nothing when it was not made. */
-  settle(usage?: Usage): void;
+  /** Counts what the call that was reserved used; nothing when it was not made. `guess` is for tokens that nobody reported. */
+  settle(usage?: Usage, guess?: () => number): void;
   /** As `onAbort` of a signal, which searches its listeners one by one: thousands of tools may wait here. */
   onAbort(listener: () => void): () => void;
   /**
@@ -93,7 +93,7 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   /** Stops the run at its next safe point, as this error, which it gives back. */
   fail(thrown: unknown): BowlineError;
   /** Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the caller's abort. */
-  readonly stop: BowlineError | undefined;
+  stop: BowlineError | undefined;
   /** Adds a message, with its two events; with its end alone, if its start is out already. */
   add(message: AgentMessage, isStarted?: boolean): Promise<void>;
   /** Releases what the run held. */
@@ -111,14 +111,14 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   const abort = (): void => {
     if (signal.aborted) return;
     abortedAt = clock.now();
+    run.stop = failure ?? abortedRun();
     controller.abort();
     for (const listener of waiting) listener();
   };
-  const release = onAbort(caller, abort);
   let failure: BowlineError | undefined;
   const fail = (thrown: unknown): BowlineError => {
     const error = toBowlineError(thrown, "internal_error");
-    failure ??= error;
+    run.stop = failure ??= error;
     abort();
     return error;
   };
@@ -141,8 +141,8 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     return clock.setTimer(used.deadline - clock.now(), () => fail(exceeded(`${maxTimeMs} ms`)));
   });
   /** What the last call used, which the next is taken to use too. */
-  let last: Usage = {};
-  let reserved = false;
+  let last: Usage | undefined;
+  let reserved: Usage | undefined;
   charge(chain, turns, before);
   const run: Run = {
     ...input,
@@ -191,19 +191,23 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       return new BowlineError("invalid_argument", `maxParallelTools must be at least 1, not ${width}.`);
     },
     reserve() {
+      last ??= chain.find(({ used }) => used.last)?.used.last ?? {};
       const error = exceededBudget(chain, last, clock.now());
-      reserved = error === undefined;
-      if (reserved) charge(chain, 1, last);
-      return error;
+      if (error) return error;
+      charge(chain, 1, (reserved = last));
+      return undefined;
     },
-    settle(usage) {
+    settle(usage, guess) {
       if (!reserved) return;
-      reserved = false;
-      charge(chain, 1, last, -1);
+      charge(chain, 1, reserved, -1);
+      reserved = undefined;
       if (usage === undefined) return;
-      charge(chain, 1, usage);
       run.usage = addUsage(run.usage, usage);
       last = usage;
+      if (guess && usage.totalTokens === undefined && chain.some(({ maxTokens }) => maxTokens))
+        last = { ...usage, totalTokens: guess() };
+      charge(chain, 1, last);
+      if (last.totalTokens) for (const { used } of chain) used.last = last;
     },
     fail,
     onAbort(listener) {
@@ -234,9 +238,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
         if (run.stop) throw run.stop; // what was waited for before may have outlasted the run
         return run.patiently(call(), hookTimeoutMs);
       }),
-    get stop() {
-      return failure ?? (signal.aborted ? abortedRun() : undefined);
-    },
+    stop: undefined,
     async add(message, isStarted = false) {
       if (!isStarted) await emitter.emit({ type: "message_start", message });
       input.context.messages.push(message);
@@ -249,6 +251,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       release();
     },
   };
+  const release = onAbort(caller, abort);
   return run;
 }
 

@@ -32,7 +32,12 @@ const noModel: Model = {
   input: ["text"],
 };
 
-export type InitialState = Partial<Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "tools" | "messages">>;
+export interface InitialState<TContext = unknown> extends Partial<
+  Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "messages">
+> {
+  /** Of those that take the agent's context. */
+  tools?: AgentTool<unknown, unknown, TContext>[];
+}
 
 const copying = Object.fromEntries(
   (["tools", "messages"] as const).map((name) => [

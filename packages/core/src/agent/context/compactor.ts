@@ -1,6 +1,6 @@
 /** What the compactions of one transcript remember, for their two faces: the hook and the stream function. */
 import { systemClock } from "../../clock.ts";
-import { callHook, toBowlineError } from "../../errors.ts";
+import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
 import { isLlmMessage, type Context, type Message } from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
@@ -49,6 +49,9 @@ export interface Compactor {
   recover(signal: AbortSignal): Promise<Message[] | undefined>;
 }
 
+const STUCK = "the conversation fills the context window, and compaction frees nothing";
+/** To the model, at the first such try. */
+const NOTE = `Note: ${STUCK}. Answer with what is known.`;
 /** Shorter summaries say nothing. */
 const MIN_SUMMARY_TOKENS = 32;
 
@@ -68,6 +71,8 @@ export function createCompactor(options: CompactionOptions): Compactor {
   let refused = Infinity;
   /** After a try that did not come below the limit: the size from which another may. */
   let retryAbove = 0;
+  /** Tries in a row that freed nothing. */
+  let failures = 0;
   let previous: Promise<unknown> = Promise.resolve();
   /** The run whose context was asked for last. */
   let run: RunPort | undefined;
@@ -82,8 +87,10 @@ export function createCompactor(options: CompactionOptions): Compactor {
       // Waits for the first request once; one that never comes this way is not waited for again.
       const waits = isExpecting && writer() === undefined;
       isExpecting = false;
+      const before = failures;
       if (!waits) await compact(messages, "limit", signal);
-      return show(messages, signal);
+      if (failures > Math.max(1, before)) throw new BowlineError("no_progress", `Stopped: ${STUCK}, twice.`);
+      return show(messages, signal, failures > before ? [{ role: "user", content: NOTE, timestamp: clock.now() }] : []);
     },
     compact,
     owns: (signal, messages) =>
@@ -102,8 +109,8 @@ export function createCompactor(options: CompactionOptions): Compactor {
   };
 
   /** The request's messages, noted as given. */
-  function show(messages: AgentMessage[], signal: AbortSignal | undefined): AgentMessage[] {
-    const shown = view(messages);
+  function show(messages: AgentMessage[], signal: AbortSignal | undefined, note: Message[] = []): AgentMessage[] {
+    const shown = [...view(messages), ...note];
     given = { messages, signal, state, last: shown.at(-1) };
     return shown;
   }
@@ -178,8 +185,10 @@ export function createCompactor(options: CompactionOptions): Compactor {
     if (options.budget !== undefined) charge(budgetChain(options.budget), 0, result.usage);
     else run?.addUsage(result.usage);
     state = next ?? state;
-    if (signal?.aborted !== true)
+    if (signal?.aborted !== true) {
       retryAbove = result.tokensAfter > limit ? result.tokensAfter * (1 + minFreedShare) : 0;
+      failures = next === undefined ? failures + 1 : 0;
+    }
     if (next !== undefined && reason === "overflow") refused = Math.min(refused, before);
     const { firstKeptIndex } = state ?? { firstKeptIndex: 0 };
     const end: CompactionEvent = {

@@ -4,11 +4,12 @@
  * both have claimed see each other, so never two hold it; claims of dead processes are removed by whoever meets them, which is safe
  * because no name is used twice. A process that is killed leaves a claim that holds nobody up.
  */
-import { mkdir, open, readdir, stat, unlink } from "node:fs/promises";
+import { open, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { randomId, sleep, type Clock } from "../../clock.ts";
 import { sessionLocked, type SessionHolder } from "../store.ts";
 import { toFileName } from "./file-name.ts";
+import { makeFolder } from "./make-folder.ts";
 import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { ifThere, systemCode } from "./storage-error.ts";
 
@@ -65,7 +66,7 @@ async function place(folder: string, claim: string): Promise<() => Promise<void>
     await make();
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     await make();
   }
   return async () => {

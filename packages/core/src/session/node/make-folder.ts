@@ -1,10 +1,11 @@
-/** A folder for its owner only, and those above it that are not there. */
+/** Folders for their owner only. */
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Rejects with the system's error. Node's own recursive `mkdir` never comes back where a folder is there and takes no others, such as
- * `/proc`: it is told ENOENT, and makes the folder above again and again.
+ * Makes the folder, and those above it that are not there; one that is there stays as it is. Rejects with the system's error. Node's
+ * own recursive `mkdir` never comes back where a folder is there and takes no others, such as `/proc`: it is told ENOENT, and makes the
+ * folder above again and again.
  */
 export async function makeFolder(folder: string): Promise<void> {
   try {
