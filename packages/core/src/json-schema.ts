@@ -65,6 +65,17 @@ export function checkJson(schema: JsonSchema | boolean, value: unknown): Validat
   }
 }
 
+/** What is wrong with a value that is not to be mended. Throws as {@link checkJson}. */
+export function issuesOf(schema: JsonSchema, value: unknown): readonly SchemaIssue[] {
+  const walk: Walk = { links: linksOf(schema, "The schema"), mend: false, issues: [], path: [], steps: 0 };
+  try {
+    visit(walk, schema, value);
+  } catch {
+    walk.issues.push({ path: "", message: "is nested too deep or too large to be checked" });
+  }
+  return walk.issues;
+}
+
 /** Notes what is wrong with the value, or with its part of that key; gives it back, mended if that is asked for. */
 function visit(walk: Walk, schema: unknown, given: unknown, key?: PropertyKey): unknown {
   walk.steps += 1;
@@ -252,8 +263,8 @@ function typesOf(schema: JsonSchema): string[] {
 /** Whether a value is of the type that a schema names, or one of them. */
 function isOfType({ type }: JsonSchema, value: unknown): boolean {
   const own = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
-  if (!Array.isArray(type)) return (type ?? own) === own || (type === "integer" && Number.isInteger(value));
-  return type.length === 0 || type.includes(own) || (type.includes("integer") && Number.isInteger(value));
+  const types = Array.isArray(type) ? type : [type ?? own];
+  return types.includes(own) || (types.includes("integer") && Number.isInteger(value));
 }
 
 /** Whether `const` and `enum` allow a value. A text is compared as it is, anything else as JSON. */

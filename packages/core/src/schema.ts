@@ -3,7 +3,7 @@
  * Schema; zod and arktype are Standard Schemas that give their JSON Schema; valibot needs it beside ({@link withJsonSchema}).
  */
 import { BowlineError, errorText } from "./errors.ts";
-import { checkJson, type ValidationResult } from "./json-schema.ts";
+import { checkJson, issuesOf, type ValidationResult } from "./json-schema.ts";
 import { describe, isRecord, joinPath, type JsonSchema } from "./json-value.ts";
 import { assertCheckable } from "./schema-links.ts";
 
@@ -54,17 +54,51 @@ export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   const known = jsonSchemas.get(schema);
   if (known !== undefined) return known;
   const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : schema;
-  const { type, properties = {} } = json;
-  if ((type ?? "object") !== "object") throw refusal(what, `must describe an object, not ${JSON.stringify(type)}`);
-  // A union, a `$ref`, or properties that nothing is around.
-  const [word] = Object.keys(json);
-  if (type === undefined && json.properties === undefined && word !== undefined) {
-    throw refusal(what, `must be an object at the top, with type and properties, not ${word}`);
-  }
-  const complete = { ...json, type: "object", properties };
+  const { properties, type = properties ? "object" : (Object.keys(json)[0] ?? "object") } = json;
+  // Properties that nothing is around are none; a union or a `$ref` is no object that every wire takes.
+  if (type !== "object")
+    throw refusal(what, `must describe an object at the top, with type and properties, not ${JSON.stringify(type)}`);
+  const complete = { ...json, type, properties: properties ?? {} };
   if (!isStandardSchema(schema)) assertCheckable(complete, what);
   jsonSchemas.set(schema, complete);
   return complete;
+}
+
+const part = { $ref: "#" };
+const parts = { type: "array", items: part };
+const named = { type: "object", additionalProperties: part };
+const values = { type: "array" };
+
+/** What the keywords of tools' schemas hold; what they hold otherwise would be ignored, or nothing would fit it. */
+const metaSchema: JsonSchema = {
+  type: ["object", "boolean"],
+  properties: {
+    $defs: named,
+    additionalProperties: part,
+    allOf: parts,
+    anyOf: parts,
+    definitions: named,
+    enum: values,
+    items: { anyOf: [part, parts] },
+    oneOf: parts,
+    properties: named,
+    required: values,
+    type: {
+      type: ["string", "array"],
+      items: { $ref: "#/properties/type" },
+      pattern: "^(?:array|boolean|integer|null|number|object|string)$",
+    },
+  },
+};
+
+const sound = new WeakSet<object>();
+
+/** Throws for all that {@link toJsonSchema} refuses, and for keywords that hold what they cannot, such as `type: "strng"`. */
+export function assertSchema(schema: unknown, what: string): void {
+  const json = toJsonSchema(schema, what);
+  const [wrong] = sound.has(json) ? [] : issuesOf(metaSchema, json);
+  if (wrong) throw refusal(what, `are no JSON Schema: ${wrong.path || "$"}: ${wrong.message}`);
+  sound.add(json);
 }
 
 function refusal(what: string, why: string, cause?: unknown): BowlineError {
@@ -84,17 +118,19 @@ export function validate(schema: unknown, value: unknown, what: string): Validat
 async function validateStandard(schema: StandardSchema, value: unknown, what: string): Promise<ValidationResult> {
   const result = fromStandard(await schema["~standard"].validate(value));
   if (result.issues === undefined) return result;
-  const mended = mend(schema, value, what);
-  return mended === value ? result : fromStandard(await schema["~standard"].validate(mended));
+  const own = checkOwn(schema, value, what);
+  if (own.issues === undefined)
+    return own.value === value ? result : fromStandard(await schema["~standard"].validate(own.value));
+  // Zod says of a union no more than that none of its members fitted.
+  return result.issues.some(({ message }) => message === "Invalid input") ? own : result;
 }
 
-/** The value as its JSON Schema accepts it; unchanged if there is none, or none that helps. */
-function mend(schema: StandardSchema, value: unknown, what: string): unknown {
+/** By the JSON Schema; as if the value fitted where there is none. */
+function checkOwn(schema: StandardSchema, value: unknown, what: string): ValidationResult {
   try {
-    const result = checkJson(toJsonSchema(schema, what), value);
-    return result.issues === undefined ? result.value : value;
+    return checkJson(toJsonSchema(schema, what), value);
   } catch {
-    return value; // The library can check what we cannot.
+    return { value }; // The library can check what we cannot.
   }
 }
 

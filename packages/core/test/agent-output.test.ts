@@ -14,6 +14,8 @@ const final = (args: Record<string, unknown>, id?: string): ScriptedStep => ({
   content: [scriptedToolCall("final_answer", args, id)],
 });
 
+const isThree = (args: unknown): boolean => (args as { n?: unknown }).n === 3;
+
 function setUp(
   how: Compat["structuredOutput"],
   steps: readonly ScriptedStep[],
@@ -117,6 +119,30 @@ describe("a run for an output, elsewhere", () => {
       agent.state.tools.map(({ name }) => name),
       ["a"],
     );
+  });
+
+  it("gives what beforeToolCall made of the arguments, once checked", async () => {
+    const length = z.object({ n: z.string().transform((text) => text.length) });
+    for (const [output, args, edited, expected] of [
+      [json, { n: 1 }, { n: 9 }, { n: 9 }],
+      [json, { n: 1 }, { n: "9" }, { n: 9 }],
+      [length, { n: "abc" }, { n: "a" }, { n: 1 }],
+      [length, { n: "abc" }, undefined, { n: 3 }],
+    ] as const) {
+      const { agent, script } = setUp("none", [final(args)], [], { beforeToolCall: () => ({ args: edited }) });
+      const run = await agent.prompt("Number?", { output });
+      assert.deepEqual([run.reason, run.output, script.calls.length], ["done", expected, 1]);
+    }
+  });
+
+  it("gives what the last call came to, also of calls that share an id", async () => {
+    const steps = [final({ n: 1 }, "0"), final({ n: 2 }, "0"), final({ n: 3 }, "0"), "Enough."];
+    const { agent } = setUp("none", steps, [], {
+      followUpMode: "one-at-a-time",
+      beforeToolCall: ({ args }) => (isThree(args) ? { block: true } : { args: { n: (args as { n: number }).n * 10 } }),
+    });
+    for (const content of ["Again", "Once more"]) agent.followUp({ ...hello, content });
+    assert.deepEqual((await agent.prompt("Number?", { output: json })).output, { n: 20 });
   });
 
   it("asks for the tool when the model only talks, and again when its arguments do not fit", async () => {

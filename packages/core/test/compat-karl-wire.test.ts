@@ -16,7 +16,7 @@ const read: ToolDefinition = {
 const configOf = (baseUrl: string): AgentLoopConfig => ({
   model: "any-1",
   baseUrl,
-  apiKey: "sk-1",
+  apiKey: "sk-karl-1",
   apiFormat: "openai",
 });
 
@@ -58,7 +58,7 @@ describe("karl's requests", () => {
     await run({ ...configOf(server.baseUrl), maxTokens: 99, temperature: 0.5 });
     const [request] = server.requests;
     assert.equal(request?.url, "/v1/chat/completions");
-    assert.equal(request?.headers.authorization, "Bearer sk-1");
+    assert.equal(request?.headers.authorization, "Bearer sk-karl-1");
     assert.match(String(request?.headers["content-type"]), /^application\/json/);
     const { name, description } = read;
     assert.deepEqual(JSON.parse(request?.body ?? ""), {
@@ -229,8 +229,22 @@ describe("karl's reading of a stream", () => {
 });
 
 describe("karl's errors of servers", () => {
+  it("quote a body as it is where what stood in for a key is a word of it", async () => {
+    await using server = await loopback(failing(404, "try ollama pull llama9"));
+    const { error } = await run({ ...configOf(server.baseUrl), apiKey: "ollama" });
+    assert.equal((error as Error).message, "API error 404: try ollama pull llama9");
+  });
+
+  it("are none of a configuration without an address, which is refused before anything is sent", async () => {
+    const { baseUrl: _, ...config } = configOf("");
+    const { events, error } = await run(config as AgentLoopConfig);
+    assert.ok(isBowlineError(error) && error.code === "invalid_argument");
+    assert.match(error.message, /baseUrl.*https:/);
+    assert.deepEqual(events, [{ type: "error", error }]);
+  });
+
   it("quote status and body, without the key; nothing is asked again [K42, K52]", async () => {
-    const body = '{"error":{"message":"bad key sk-1"}}';
+    const body = '{"error":{"message":"bad key sk-karl-1"}}';
     await using server = await loopback(failing(401, body), failing(500, "boom"));
     const refused = await run(configOf(server.baseUrl));
     assert.ok(isBowlineError(refused.error));

@@ -1,9 +1,13 @@
-/** Keys that expire while an agent runs: a 401 is worth one more try when there is another key (Q226). */
+/**
+ * Keys that are refused: one that expired while an agent runs is worth one more try when there is another (Q226), and the error says
+ * whether there was one, without it.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, type AgentEvent, type AgentOptions } from "../src/agent/index.ts";
 import { messageText } from "../src/llm/message.ts";
-import type { StreamFn } from "../src/llm/model.ts";
+import type { StreamFn, StreamOptions } from "../src/llm/model.ts";
+import { streamByProtocol } from "../src/providers/by-protocol.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { asEvents, data, hello, refused, say } from "./http-case.ts";
@@ -143,4 +147,43 @@ describe("a key that was refused", () => {
     assert.equal((await agent.prompt("Hi")).reason, "aborted");
     assert.deepEqual([asked, server.requests.length], [2, 1]);
   });
+});
+
+describe("what is said of a request that was refused", () => {
+  /** What the error says, its address left out. */
+  async function said(answer: Answer, options: StreamOptions, api = "openai-chat"): Promise<string> {
+    await using server = await serveBytes([answer]);
+    const model = { ...getModel("custom", "the-model", { baseUrl: `${server.origin}/v1` }), api };
+    const messages = [{ role: "user" as const, content: "Hi", timestamp: 1 }];
+    const stream = await streamByProtocol(model, { messages }, { maxRetries: 0, ...options });
+    for await (const event of stream)
+      if (event.type === "error") return event.error.errorMessage?.replace(/http:\S+/, "<url>") ?? "";
+    return assert.fail("it was not refused");
+  }
+  const dummies = ["ollama", "key", "k", "EMPTY", "sk-1234", "none", " ollama "];
+  const words = "ask ollama for the key: k, EMPTY, sk-1234 or none";
+
+  it("keeps its words where what stood in for a key is one of them", async () => {
+    for (const apiKey of dummies)
+      for (const status of [401, 404]) assert.ok((await said(refused(status, {}, words), { apiKey })).endsWith(words));
+  });
+
+  it("has no key that may be a secret, from eight characters on, wherever it stood", async () => {
+    for (const apiKey of ["hunter22", "sk-abcdefghijklmnop", "0123456789abcdef0123456789abcdef", " padded-key\n"]) {
+      const key = apiKey.trim();
+      const message = await said(refused(401, {}, `${key} and x${key}, ${key}${key}`), { apiKey });
+      assert.ok(message.endsWith("refused the API key: [key] and x[key], [key][key]"), message);
+    }
+  });
+
+  for (const api of ["openai-chat", "anthropic-messages", "openai-responses", "google-generate"])
+    it(`tells a key that is wrong from none at all, over ${api}`, async () => {
+      const answer = refused(401, {}, "No entry.");
+      const wrong = "The server at <url> answered HTTP 401 and refused the API key: No entry.";
+      const none = "The server at <url> answered HTTP 401 for want of an apiKey: No entry.";
+      assert.equal(await said(answer, { apiKey: "wrong-key" }, api), wrong);
+      assert.equal(await said(answer, { headers: { Authorization: "Bearer wrong-key" } }, api), wrong);
+      for (const options of [{}, { apiKey: "" }, { apiKey: " " }, { headers: { "x-other": "a" } }])
+        assert.equal(await said(answer, options, api), none);
+    });
 });

@@ -172,8 +172,8 @@ describe("a call through a proxy", () => {
   });
 
   it("takes a refusal in the words of the proxy, without its own token", async () => {
-    await using server = await loopback(failing(403, { error: "token is out of credit" }), failing(500, "down"));
-    const { message } = await call(server.baseUrl);
+    await using server = await loopback(failing(403, { error: "own-token is out of credit" }), failing(500, "down"));
+    const { message } = await call(server.baseUrl, { authToken: "own-token" });
     const { code, status, retryable } = message.error!;
     assert.deepEqual([code, status, retryable], ["permission_denied", 403, false]);
     assert.match(message.errorMessage ?? "", /\[key\] is out of credit/);

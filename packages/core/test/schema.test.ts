@@ -5,8 +5,8 @@ import { describe, it } from "node:test";
 import { Type } from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
-import { defineTool } from "../src/agent/index.ts";
 import { isBowlineError } from "../src/errors.ts";
+import { Agent, defineTool, getModel, type AgentTool } from "../src/index.ts";
 import { type JsonSchema, type StandardSchema, toJsonSchema, validate } from "../src/schema.ts";
 
 const numberAndTags: JsonSchema = {
@@ -122,6 +122,25 @@ describe("a Standard Schema", () => {
     assert.deepEqual(await check(even, { n: "2" }), { value: { n: 2 } });
   });
 
+  it("says of a union what was expected, by its JSON Schema: its own words say nothing", async () => {
+    const way = z.union([z.object({ car: z.string() }), z.array(z.string())]);
+    const schema = z.object({ u: z.union([z.boolean(), z.number()]), n: z.number(), ways: z.array(way) });
+    assert.deepEqual(await check(schema, { u: "x", n: 1, ways: [{ car: {} }, 5, ["x"]] }), {
+      issues: [
+        { path: "u", message: 'expected boolean or number, received the string "x"' },
+        { path: "ways[0].car", message: "expected string, received an object" },
+        { path: "ways[1]", message: "expected one of: object with car, array; received number 5" },
+      ],
+    });
+    const { issues = [] } = await check(schema, { u: "x", n: [], ways: [] });
+    assert.deepEqual(
+      issues.map(({ path }) => path),
+      ["u", "n"],
+    );
+    const odd = z.object({ u: z.union([z.number().refine((n) => n % 2 === 1), z.null()]), n: z.number() });
+    assert.deepEqual(await check(odd, { u: 2, n: 1 }), { issues: [{ path: "u", message: "Invalid input" }] });
+  });
+
   it("may take its time", async () => {
     const slow = z.object({ n: z.number().refine(async (n) => n > 1, "is too small") });
     assert.deepEqual(await check(slow, { n: "2" }), { value: { n: 2 } });
@@ -172,6 +191,13 @@ describe("a Standard Schema", () => {
   });
 });
 
+/** Objects in objects. */
+function nested(levels: number): JsonSchema {
+  let schema: JsonSchema = { type: "object" };
+  for (let level = 0; level < levels; level++) schema = { type: "object", properties: { a: schema } };
+  return schema;
+}
+
 describe("a tool is not made of", () => {
   const cases: [what: string, parameters: unknown, message: RegExp][] = [
     ["a text", "object", /tool "a" must be a schema, not the string "object"/],
@@ -179,16 +205,20 @@ describe("a tool is not made of", () => {
     ["null", null, /must be a schema, not null/],
     ["a list", [], /must be a schema, not an array/],
     ["a function that is no schema", () => ({}), /must be a schema, not a function/],
-    ["a schema of a text", Type.String(), /must describe an object, not "string"/],
-    ["a schema of a text, by zod", z.string(), /must describe an object, not "string"/],
-    ["anyOf at the top", { anyOf: [numberAndTags] }, /must be an object at the top.*anyOf/],
+    ["a schema of a text", Type.String(), /must describe an object at the top, with type and properties, not "string"/],
+    ["a schema of a text, by zod", z.string(), /must describe an object at the top.*, not "string"/],
+    ["anyOf at the top", { anyOf: [numberAndTags] }, /must describe an object at the top.*, not "anyOf"/],
     [
       "a union at the top, by zod",
       z.union([z.object({}), z.object({ a: z.string() })]),
-      /must be an object at the top/,
+      /must describe an object at the top.*, not "anyOf"/,
     ],
-    ["a reference at the top", { $defs: { a: numberAndTags }, $ref: "#/$defs/a" }, /must be an object at the top/],
-    ["properties that nothing is around", { city: { type: "string" } }, /with type and properties, not city\.$/],
+    [
+      "a reference at the top",
+      { $defs: { a: numberAndTags }, $ref: "#/$defs/a" },
+      /must describe an object at the top/,
+    ],
+    ["properties that nothing is around", { city: { type: "string" } }, /with type and properties, not "city"\.$/],
     ["valibot alone", v.object({}), /valibot cannot give one; pass it as jsonSchema, or by withJsonSchema/],
     ["what has no JSON Schema", z.object({ at: z.date() }), /cannot be written as JSON Schema: /],
     [
@@ -196,12 +226,129 @@ describe("a tool is not made of", () => {
       { ...numberAndTags, unevaluatedProperties: false },
       /^The parameters of tool "a": "unevaluatedProperties" cannot be checked: use a Standard Schema library for it$/,
     ],
+    [
+      "a schema that is none",
+      { ...numberAndTags, properties: { n: { type: "strng" } } },
+      /^The parameters of tool "a" are no JSON Schema: properties\.n\.type: expected text that .*string.*, received the string "strng"\.$/,
+    ],
+    [
+      "properties that are a list",
+      { type: "object", properties: ["a"] },
+      /: properties: expected object, received an array\.$/,
+    ],
+    [
+      "required that is a text",
+      { ...numberAndTags, required: "n" },
+      /: required: expected array, received the string "n"\.$/,
+    ],
+    [
+      "a property that is no schema",
+      { type: "object", properties: { a: "string" } },
+      /: properties\.a: expected object or boolean, received the string "string"\.$/,
+    ],
+    [
+      "one that is none deep inside",
+      Type.Object({ a: Type.Array(Type.Union([Type.Unsafe({ type: ["null", "int"] })])) }),
+      /: properties\.a\.items\.anyOf\[0\]\.type\[1\]: expected text/,
+    ],
+    [
+      "members that are no list",
+      { $defs: { a: { allOf: {} } }, type: "object" },
+      /: \$defs\.a\.allOf: expected array, received an object\.$/,
+    ],
+    [
+      "required of draft 3",
+      { type: "object", properties: { a: { required: true } } },
+      /: properties\.a\.required: expected array/,
+    ],
+    ["one that is nested for ever", nested(5000), /: \$: is nested too deep/],
+    [
+      "an enum that is no list",
+      { type: "object", properties: { a: { enum: "a" } } },
+      /: properties\.a\.enum: expected array/,
+    ],
     ["a pattern that is none", Type.Object({ a: Type.String({ pattern: "(" }) }), /Invalid regular expression/],
   ];
   for (const [what, parameters, message] of cases) {
     it(what, () => {
       assert.throws(
         () => define(parameters),
+        (error) => isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message),
+      );
+    });
+  }
+});
+
+describe("a tool may be made of", () => {
+  const cases: [what: string, parameters: unknown][] = [
+    [
+      "keywords as the names of properties",
+      {
+        type: "object",
+        properties: {
+          type: { type: "string" },
+          required: { type: "boolean" },
+          enum: {},
+          properties: { properties: { items: true } },
+        },
+        required: ["type"],
+      },
+    ],
+    [
+      "values and notes that look like a schema",
+      {
+        type: "object",
+        default: { type: "dog" },
+        example: { required: "a" },
+        enum: [{ type: "dog" }],
+        "x-note": { type: "dog" },
+        errorMessage: { required: "is needed", type: "is no object" },
+      },
+    ],
+    [
+      "fields that are not set",
+      { type: "object", properties: { a: { type: undefined, enum: undefined }, b: undefined }, required: undefined },
+    ],
+    ["objects in objects", nested(300)],
+    ["items as a list", { type: "object", properties: { a: { items: [{ type: "string" }, false] } } }],
+    [
+      "what refers to itself",
+      {
+        type: "object",
+        properties: { a: { $ref: "#" }, b: { $ref: "#/$defs/b" } },
+        $defs: { b: { items: { $ref: "#/$defs/b" } } },
+      },
+    ],
+  ];
+  for (const [what, parameters] of cases) it(what, () => assert.equal(define(parameters), parameters));
+});
+
+describe("a plain tool whose schema is none", () => {
+  it("ends the run when the default stream function first sees it", async () => {
+    const parameters = { type: "object", properties: { city: { type: "strng" } } };
+    const tools: AgentTool[] = [{ name: "t", description: "", parameters, execute: () => ({}) }];
+    const fetch = async (): Promise<Response> => assert.fail("it was sent");
+    const agent = new Agent({ initialState: { model: getModel("openai", "m"), tools }, fetch });
+    for (let times = 0; times < 2; times++) {
+      const { reason, error } = await agent.prompt("Hi");
+      assert.deepEqual([reason, error?.code], ["error", "invalid_argument"]);
+      assert.match(error?.message ?? "", /tool "t" are no JSON Schema: properties\.city\.type: /);
+    }
+  });
+});
+
+describe("a tool is refused", () => {
+  const whole = { name: "a", description: "", parameters: numberAndTags, execute: () => "" };
+  const cases: [what: string, definition: object, message: RegExp][] = [
+    ["without a name", { ...whole, name: undefined }, /name must be 1 to 64 of .*, not undefined\.$/],
+    ["whose name is no text", { ...whole, name: 5 }, /name must be 1 to 64 of .*, not 5\.$/],
+    ["without execute", { ...whole, execute: undefined }, /tool "a" has no execute: give the function that runs it\.$/],
+    ["whose execute is no function", { ...whole, execute: "ls" }, /tool "a" has no execute/],
+  ];
+  for (const [what, definition, message] of cases) {
+    it(what, () => {
+      assert.throws(
+        () => defineTool(definition as typeof whole),
         (error) => isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message),
       );
     });

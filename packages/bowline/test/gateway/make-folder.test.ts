@@ -12,6 +12,8 @@ describe("a folder", () => {
     await Promise.all([makeFolder(path), makeFolder(path), makeFolder(join(path, "..", "d"))]);
     for (const folder of [path, join(home.path, "a"), join(home.path, "a", "b", "d")])
       assert.equal((await stat(folder)).mode & 0o777, 0o700, folder);
+    const many = Array.from({ length: 200 }, (_, at) => join(home.path, `${at % 20}`, "e", `${at % 7}`, "f"));
+    await Promise.all(many.map((folder) => makeFolder(folder)));
     await makeFolder(path);
     await makeFolder("/");
     await symlink(path, join(home.path, "link"));

@@ -4,6 +4,7 @@
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
+import { asRecord, isRecord } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
@@ -154,8 +155,8 @@ export class Agent<TContext = unknown> {
     imagesOrOptions: readonly ImageContent[] | PromptOptions = {},
   ): Promise<RunResult> {
     this.#assertIdle();
-    const { images = [], output }: PromptOptions =
-      "length" in imagesOrOptions ? { images: imagesOrOptions } : imagesOrOptions;
+    const options = Array.isArray(imagesOrOptions) ? { images: imagesOrOptions } : imagesOrOptions;
+    const { images = [], output } = asRecord(options) as PromptOptions;
     const prompts =
       typeof input === "string"
         ? [
@@ -166,7 +167,12 @@ export class Agent<TContext = unknown> {
             },
           ]
         : [input].flat();
-    if (prompts.length === 0) throw new BowlineError("invalid_argument", "There is no message to send.");
+    const isSound = prompts.length > 0 && prompts.every((message?: Partial<AgentMessage>) => message?.role);
+    if (!isSound || !isRecord(options))
+      throw new BowlineError(
+        "invalid_argument",
+        "prompt() takes a text, or messages with a role; then images, or options.",
+      );
     return this.#run(prompts, { output });
   }
 
@@ -270,9 +276,11 @@ export class Agent<TContext = unknown> {
   #run(prompts: AgentMessage[], { output, steeringTaken, resume }: RunChoices): Promise<RunResult> {
     const { defaultStreamFn, outputRun } = this.constructor as typeof Agent;
     const { streamFn = defaultStreamFn } = this;
-    const missing = !streamFn ? "streamFn" : output !== undefined && !outputRun && "outputRun";
+    const missing = !streamFn
+      ? "streamFn: give one"
+      : output !== undefined && !outputRun && "outputRun: let a subclass set it to createOutputRun";
     if (!streamFn || missing) {
-      throw new BowlineError("invalid_argument", `No ${missing}: give one, or import Agent from the main entry.`);
+      throw new BowlineError("invalid_argument", `No ${missing}, or import Agent from the main entry.`);
     }
     const state = this.#state;
     const controller = new AbortController();

@@ -1,7 +1,7 @@
 /** The typed way to make a tool: arguments follow from the schema, results may be plain text. */
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
-import { isStandardSchema, toJsonSchema, withJsonSchema, type JsonSchema } from "../schema.ts";
+import { assertSchema, isStandardSchema, withJsonSchema, type JsonSchema } from "../schema.ts";
 import type { RunPort } from "./hooks.ts";
 import type { AgentTool, AgentToolResult } from "./tool.ts";
 
@@ -37,21 +37,26 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
 /** The longest names that the named wires accept, and their alphabet (Q118). */
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Makes a tool. Throws `invalid_argument` for a name no model server takes and for a schema that is not one of an object. */
+/**
+ * Makes a tool. Throws `invalid_argument` for a name no model server takes, without `execute`, and for a schema that is none or not one
+ * of an object.
+ */
 export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
   definition: ToolDefinition<TParameters, TDetails, TContext>,
 ): AgentTool<TParameters, TDetails, TContext> {
   const { jsonSchema, ...rest } = definition;
   const { name } = rest;
-  if (!namePattern.test(name)) {
+  if (typeof name !== "string" || !namePattern.test(name)) {
     throw new BowlineError(
       "invalid_argument",
       `A tool's name must be 1 to 64 of A-Z, a-z, 0-9, _ and -, not ${JSON.stringify(name)}.`,
     );
   }
+  if (typeof rest.execute !== "function")
+    throw new BowlineError("invalid_argument", `The tool "${name}" has no execute: give the function that runs it.`);
   const given: unknown = rest.parameters;
   const parameters = jsonSchema !== undefined && isStandardSchema(given) ? withJsonSchema(given, jsonSchema) : given;
-  toJsonSchema(parameters, `tool "${name}"`);
+  assertSchema(parameters, `tool "${name}"`);
   return {
     ...rest,
     parameters: parameters as TParameters,

@@ -3,7 +3,7 @@
  * elsewhere the model gives it by a tool that ends the run. Either way it is checked, and sent back a bounded number of times.
  */
 import { BowlineError, callHook } from "../errors.ts";
-import { parseJson } from "../json-value.ts";
+import { isRecord, parseJson } from "../json-value.ts";
 import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { supportsOutput } from "../llm/model.ts";
 import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
@@ -35,7 +35,9 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
   let found: { readonly value: unknown } | undefined;
   let attempts = 0;
   let calls: readonly ToolCall[] = [];
-  /** What the tool was given and took, in this process or an earlier one. */
+  /** What the tool took, checked and as hooks left it. */
+  const taken = new Map<string, unknown>();
+  /** What the model gave it that an earlier process took: how hooks left it is not known. */
   let given: unknown;
   /** The run's last message. */
   let last: AgentMessage | undefined;
@@ -49,10 +51,16 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
     description: "Gives the final answer. Call it once, when the work is done, and not before.",
     parameters: schema,
     replay: "safe",
-    execute: () => ({ content: [{ type: "text", text: "Accepted." }], terminate: true }),
+    execute(id, args) {
+      taken.set(id, args);
+      return { content: [{ type: "text", text: "Accepted." }], terminate: true };
+    },
   };
   const tools = (): readonly AgentTool[] => input.context.tools ?? [];
-  const isNative = (): boolean => supportsOutput(input.config().model, tools().length > 0);
+  const isNative = (): boolean => {
+    const { model } = input.config(); // which may be missing: the run says so
+    return isRecord(model) && supportsOutput(model, tools().length > 0);
+  };
   const context = Object.create(input.context, {
     tools: { get: () => [...tools(), ...(isNative() ? [] : [tool])] },
   }) as AgentContext;
@@ -135,8 +143,12 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
     last = message;
     if (message.role === "assistant") calls = toolCallsOf(message);
     if (message.role !== "toolResult" || message.toolName !== OUTPUT_TOOL) return;
-    if (message.isError) attempts++;
-    else given = calls.find(({ id }) => id === message.toolCallId)?.arguments;
+    const { toolCallId, isError } = message;
+    if (isError) attempts++;
+    else if (taken.has(toolCallId)) {
+      found = { value: taken.get(toolCallId) };
+      given = undefined;
+    } else given = calls.find(({ id }) => id === toolCallId)?.arguments;
   }
 }
 

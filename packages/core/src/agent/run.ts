@@ -1,6 +1,7 @@
 /** What one run is made of: the parts that the turn, the tools and the loop share. */
 import { onAbort, randomId, systemClock, type Clock } from "../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../errors.ts";
+import { isRecord } from "../json-value.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { addUsage, type Usage } from "../llm/usage.ts";
@@ -186,7 +187,9 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     isEnding: false,
     configure() {
       run.config = configure();
-      const { maxParallelTools: width = 1 } = run.config;
+      const { maxParallelTools: width = 1, model } = run.config;
+      if (!isRecord(model))
+        return new BowlineError("invalid_argument", "No model is set: use one that getModel() gives.");
       if (width >= 1) return undefined;
       return new BowlineError("invalid_argument", `maxParallelTools must be at least 1, not ${width}.`);
     },

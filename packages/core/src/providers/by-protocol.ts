@@ -1,13 +1,15 @@
 /** The stream function of the main entry: the wire is chosen by the model's protocol and loaded on first use. */
 import { BowlineError } from "../errors.ts";
 import type { Model, StreamFn } from "../llm/model.ts";
+import { assertSchema } from "../schema.ts";
 import { vendors } from "./vendors.ts";
 
 /**
  * Without an `apiKey` it takes that of the vendor's environment variable, for the vendor's own address only. Throws
- * `invalid_argument` for a protocol it does not know; the loop makes a failed message of it.
+ * `invalid_argument` for a protocol it does not know and for a tool whose schema is none; the loop makes a failed message of it.
  */
 export const streamByProtocol: StreamFn = async (model, context, given) => {
+  for (const { name, parameters } of context.tools ?? []) assertSchema(parameters, `tool "${name}"`);
   const apiKey = given.apiKey ?? environmentKey(model);
   const options = { ...given, ...(apiKey !== undefined && { apiKey }) };
   switch (model.api) {

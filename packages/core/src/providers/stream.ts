@@ -7,6 +7,7 @@ import type { AssistantMessage, Context } from "../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamOptions } from "../llm/model.ts";
 import { EventStream, type Push } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
+import { MIN_SECRET_LENGTH } from "../transport/redact.ts";
 import { backoffMs } from "../transport/retry.ts";
 import { postForStream, type ChunkVerdict, type PostRequest } from "../transport/request.ts";
 import { StreamDecoder, type DecoderOptions } from "./decoder.ts";
@@ -72,7 +73,6 @@ async function call(
   const toolNames = (context.tools ?? []).map((tool) => tool.name);
   let asked = wire.asLearned?.(model) ?? model;
   let request = prepare(wire, asked, context, options);
-  const secret = options.apiKey?.trim() ?? ""; // servers quote the key they refuse; it must not travel on
   let poorAnswers = 0;
   let lessons = 0;
   let fresh = false;
@@ -86,7 +86,7 @@ async function call(
     });
     const failure = await ask(decoder);
     if (failure === undefined) return decoder.message;
-    const error = secret ? reworded(failure, failure.message.replaceAll(secret, "[key]")) : failure;
+    const error = reworded(failure, withoutKey(failure.message, options.apiKey));
     const taught = decoder.started || maxRetries === 0 ? undefined : wire.learn?.(model, asked, error);
     const { code, status, retryable, retryAfterMs = 0 } = error;
     // The server is well, the answer was no good: empty, or a call that the model botched (Q092, Q104, Q207).
@@ -166,6 +166,12 @@ function toJson(body: Record<string, unknown>, { field, text }: Settled): string
     json += key === field ? `[${text}${value.slice(1)}` : value;
   }
   return `${json}}`;
+}
+
+/** Servers quote the key they refuse; it must not travel on. */
+function withoutKey(text: string, apiKey = ""): string {
+  const key = apiKey.trim();
+  return key.length < MIN_SECRET_LENGTH ? text : text.replaceAll(key, "[key]");
 }
 
 /** The cause is left behind: it may say what the message no longer does. */

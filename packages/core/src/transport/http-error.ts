@@ -16,6 +16,8 @@ const throttleWords = /rate limit|too many requests|please wait/i;
 export interface ResponseFacts {
   readonly status: number;
   readonly headers: Headers;
+  /** The names of the headers that were sent. */
+  readonly sent: readonly string[];
   /** The body as text. */
   readonly body: string;
   readonly url: string;
@@ -25,11 +27,17 @@ export interface ResponseFacts {
 
 /** The error of a response that is not 2xx. */
 export function errorOfResponse(facts: ResponseFacts): BowlineError {
-  const { status, body, url, model } = facts;
+  const { status, sent, body, url, model } = facts;
   const said =
     htmlTitle(body) ?? messageIn(parseJson(body)) ?? messageIn(body) ?? `no reason given, for the model "${model}"`; // Q242
   const hint =
-    status === 401 ? " and refused the API key" : status === 404 ? " (check the base URL and the model's name)" : "";
+    status === 401
+      ? /auth|key/i.test(sent.join())
+        ? " and refused the API key"
+        : " for want of an apiKey"
+      : status === 404
+        ? " (check the base URL and the model's name)"
+        : "";
   return toError(facts, `The server at ${url} answered HTTP ${status}${hint}: ${said}`);
 }
 
@@ -43,7 +51,7 @@ export function errorOfEnvelope(envelope: unknown, status: number | undefined = 
   return toError(facts, `The server reported an error in the stream: ${said}${hint}`);
 }
 
-type Facts = Omit<ResponseFacts, "status" | "model"> & { readonly status: number | undefined };
+type Facts = Omit<ResponseFacts, "status" | "model" | "sent"> & { readonly status: number | undefined };
 
 function toError(facts: Facts, message: string): BowlineError {
   const { status, headers, body } = facts;

@@ -1,5 +1,12 @@
 /** Secrets out of what is kept: by the name of their header or query parameter, by the look of a key, and as given. */
 
+/**
+ * What is shorter is taken for no secret. Vendors' keys have 32 characters and more, and what people make up for servers of their own
+ * has the 8 that passwords must have at the least. What stands in for a key where none is asked for (`ollama`, `EMPTY`, `key`) is a
+ * word, and harmless texts have it too.
+ */
+export const MIN_SECRET_LENGTH = 8;
+
 export interface Redactor {
   /** Given secrets and what looks like a key, replaced. */
   readonly text: (text: string) => string;
@@ -21,9 +28,9 @@ const parameters =
 const credentials = /^([a-z][a-z\d+.-]*:\/\/)[^/?#@]*@/i;
 
 /** What vendors' keys look like. Before one stands no letter, but for the letter of a JSON escape such as `\n`. */
-const lookOfKeys = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))(?:sk-|gsk_|xai-|AIza)[\w-]{16,}`;
+const lookOfKeys = "(?:(?<![A-Za-z0-9])|(?<=\\\\[bfnrt]))(?:sk-|gsk_|xai-|AIza)[\\w-]{16,}";
 
-/** `secrets` are replaced wherever they stand, as they are or escaped for JSON or a URL, or in base64. Empty ones are ignored. */
+/** `secrets` are replaced wherever they stand, as they are or escaped for JSON or a URL, or in base64; not those under 8 characters. */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
   const forms = formsOf(secrets);
   const textPattern = patternOf(forms);
@@ -42,7 +49,9 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
 
 /** The longest first, so that a secret goes whole where another one is a part of it. */
 function formsOf(secrets: readonly string[]): string[] {
-  const plain = secrets.flatMap((secret) => [secret, secret.trim()]).filter((secret) => secret.trim() !== "");
+  const plain = secrets
+    .flatMap((secret) => [secret, secret.trim()])
+    .filter((secret) => secret.trim().length >= MIN_SECRET_LENGTH);
   const forms = plain.flatMap((secret) => {
     const bytes = new TextEncoder().encode(secret);
     const json = JSON.stringify(secret).slice(1, -1);

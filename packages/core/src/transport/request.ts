@@ -121,7 +121,15 @@ export async function postForStream(request: PostRequest, options: PostOptions):
   function errorOf({ status, headers }: Response): BowlineError {
     if (status >= 400) {
       const { model } = options;
-      return errorOfResponse({ status, headers, body: words, url, model, now: clock.now() });
+      return errorOfResponse({
+        status,
+        headers,
+        sent: Object.keys(request.headers),
+        body: words,
+        url,
+        model,
+        now: clock.now(),
+      });
     }
     const target = headers.get("location") ?? "another address"; // which browsers do not tell, nor the status
     const message = `The server at ${url} redirects to ${target}: use that base URL.`;

@@ -75,6 +75,11 @@ async function* run(
   tools: readonly ToolDefinition[],
   { model: id, baseUrl, apiFormat, compat, signal, ...config }: AgentLoopConfig,
 ): Events {
+  if (typeof baseUrl !== "string")
+    throw new BowlineError(
+      "invalid_argument",
+      'The configuration has no baseUrl: give the address up to its version, such as "https://openrouter.ai/api/v1".',
+    );
   const { maxToolRounds = 50, thinkingEvents = false, onMessage, clock = systemClock } = config;
   const api = apiFormat === "anthropic" ? "anthropic-messages" : "openai-chat";
   const about = { id, name: id, api, provider: apiFormat, baseUrl, reasoning: true, ...(compat && { compat }) };

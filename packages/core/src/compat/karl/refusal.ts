@@ -2,6 +2,8 @@
 import type { StreamOptions } from "../../llm/model.ts";
 
 const MAX_TEXT = 4096;
+/** What is shorter stands in for a key and is a word of harmless texts, as in all errors. */
+const MIN_KEY_LENGTH = 8;
 
 export interface RefusalKeeper {
   readonly fetch: typeof globalThis.fetch;
@@ -10,6 +12,7 @@ export interface RefusalKeeper {
 }
 
 export function keepRefusal({ fetch = globalThis.fetch, apiKey = "" }: StreamOptions): RefusalKeeper {
+  const key = apiKey.trim();
   let text: string | undefined;
   return {
     text: () => text,
@@ -17,7 +20,7 @@ export function keepRefusal({ fetch = globalThis.fetch, apiKey = "" }: StreamOpt
       const response = await fetch(input, init);
       if (response.status < 400) return response;
       const body = await readText(response.body?.getReader());
-      text = body.replaceAll(apiKey || "\0", "[key]");
+      text = key.length < MIN_KEY_LENGTH ? body : body.replaceAll(key, "[key]");
       return new Response(body, response);
     },
   };

@@ -8,15 +8,22 @@ import { dirname } from "node:path";
  * folder above again and again.
  */
 export async function makeFolder(folder: string): Promise<void> {
+  const error = await make(folder);
+  if (error === undefined) return;
+  const parent = dirname(folder);
+  if (error.code !== "ENOENT" || parent === folder) throw error;
+  if (!(await isFolder(parent))) await makeFolder(parent);
+  const again = await make(folder); // others may have made the parent meanwhile
+  if (again !== undefined) throw again;
+}
+
+/** Gives why there is no folder. */
+async function make(folder: string): Promise<NodeJS.ErrnoException | undefined> {
   try {
     await mkdir(folder, { mode: 0o700 });
+    return undefined;
   } catch (error) {
-    if (await isFolder(folder)) return;
-    const parent = dirname(folder);
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === folder || (await isFolder(parent)))
-      throw error;
-    await makeFolder(parent);
-    await makeFolder(folder);
+    return (await isFolder(folder)) ? undefined : (error as NodeJS.ErrnoException);
   }
 }
 

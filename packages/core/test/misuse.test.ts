@@ -1,0 +1,76 @@
+/** What a caller did wrong is told as such: `invalid_argument`, with what to do instead, and the agent can be used after it. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { agentLoop, Agent as AgentWithoutWire, type AgentEvent, type AgentLoopConfig } from "../src/agent/index.ts";
+import { isBowlineError } from "../src/errors.ts";
+import { Agent, type Model } from "../src/index.ts";
+import { createScriptedModel, type ScriptedModel } from "../src/testing/index.ts";
+import { hello } from "./support.ts";
+
+function setUp(): { agent: Agent; script: ScriptedModel } {
+  const script = createScriptedModel(["Fine."]);
+  return { script, agent: new Agent({ initialState: { model: script.model }, streamFn: script.streamFn }) };
+}
+
+const invalid =
+  (message: RegExp) =>
+  (error: unknown): boolean =>
+    isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message);
+
+describe("a run without a model", () => {
+  const models: readonly unknown[] = [undefined, null, "openai/gpt-5-mini"];
+
+  it("of an agent ends at once, with and without an output", async () => {
+    for (const model of models)
+      for (const output of [undefined, { type: "object" }]) {
+        const { agent, script } = setUp();
+        agent.state.model = model as Model;
+        const { reason, error, messages } = await agent.prompt("Hi", { output });
+        assert.deepEqual([reason, messages, script.calls.length], ["error", [], 0]);
+        assert.ok(invalid(/^No model is set.*getModel/)(error), error?.message);
+        agent.state.model = script.model;
+        assert.equal((await agent.prompt("Hi")).reason, "done");
+      }
+  });
+
+  it("of the loop alone ends as one that failed", async () => {
+    const { streamFn, calls } = createScriptedModel(["Fine."]);
+    const config = { convertToLlm: () => [] } as Partial<AgentLoopConfig> as AgentLoopConfig;
+    let last: AgentEvent | undefined;
+    for await (const event of agentLoop([hello], { systemPrompt: "", messages: [] }, config, undefined, streamFn))
+      last = event;
+    assert.ok(last?.type === "agent_end" && last.error?.code === "invalid_argument");
+    assert.deepEqual([last.reason, calls.length], ["error", 0]);
+  });
+});
+
+describe("prompt() rejects", () => {
+  const takes = /^prompt\(\) takes a text, or messages with a role/;
+  const cases: [what: string, input: unknown, options?: unknown][] = [
+    ["nothing", undefined],
+    ["null", null],
+    ["a number", 5],
+    ["no messages", []],
+    ["a message without a role", { content: "Hi" }],
+    ["a list that holds none", [hello, undefined]],
+    ["null in place of options", "Hi", null],
+    ["a text in place of options", "Hi", "shout"],
+  ];
+  for (const [what, ...given] of cases)
+    it(what, async () => {
+      const { agent, script } = setUp();
+      await assert.rejects(
+        (agent.prompt as (...all: unknown[]) => Promise<unknown>).apply(agent, given),
+        invalid(takes),
+      );
+      assert.deepEqual([agent.state.messages, script.calls.length], [[], 0]);
+      assert.equal((await agent.prompt("Hi")).reason, "done");
+    });
+
+  it("an output where nothing makes runs for one, and names what can", async () => {
+    const { streamFn, model } = createScriptedModel([]);
+    const agent = new AgentWithoutWire({ initialState: { model }, streamFn });
+    const said = /^No outputRun: let a subclass set it to createOutputRun, or import Agent from the main entry\.$/;
+    await assert.rejects(agent.prompt("Hi", { output: { type: "object" } }), invalid(said));
+  });
+});
