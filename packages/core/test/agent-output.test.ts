@@ -200,6 +200,13 @@ describe("a run for an output, elsewhere", () => {
 });
 
 describe("what is no output", () => {
+  it("is refused where a tool has the name of the one that gives it", async () => {
+    const { agent, script } = setUp(undefined, [good], [tool("final_answer", () => "1")]);
+    await assert.rejects(agent.prompt("Hi", { output: schema }), code("invalid_argument"));
+    assert.equal(script.calls.length, 0);
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+  });
+
   it("is refused before anything is sent", async () => {
     const { agent, script } = setUp("none", []);
     await assert.rejects(agent.prompt("Hi", { output: { type: "string" } }), code("invalid_argument"));

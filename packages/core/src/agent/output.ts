@@ -15,7 +15,7 @@ import type { AgentTool } from "./tool.ts";
 
 /** The tool by which a model without native support gives its answer. */
 const OUTPUT_TOOL = "final_answer";
-/** Answers in a row that do not fit, before the run ends with `invalid_output`. */
+/** Answers that do not fit, before the run ends with `invalid_output`. */
 const MAX_ATTEMPTS = 3;
 
 /** A run with an output: what it is made from, and what its result holds. */
@@ -27,11 +27,13 @@ export interface OutputRun {
 
 export type OutputRunFactory = (schema: unknown, input: RunInput) => OutputRun;
 
-/** Makes a run for an output. Throws `invalid_argument` for a schema that does not describe an object. */
+/** Makes a run for an output. Throws `invalid_argument` for a schema that does not describe an object, and for a tool of its tool's name. */
 export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
   const owner = "the output";
   const json = toJsonSchema(schema, owner);
-  const { messages } = input.context;
+  const { messages, tools: own = [] } = input.context;
+  if (own.some(({ name }) => name === OUTPUT_TOOL))
+    throw new BowlineError("invalid_argument", `An output takes the name "${OUTPUT_TOOL}": rename that tool.`);
   let found: { readonly value: unknown } | undefined;
   let attempts = 0;
   let calls: readonly ToolCall[] = [];
