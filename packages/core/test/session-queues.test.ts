@@ -11,7 +11,6 @@ import {
   resumeSession,
   type Entry,
   type Session,
-  type SessionWriter,
   type Store,
 } from "../src/session/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
@@ -21,6 +20,7 @@ import { assertAccepted, user } from "./context-rig.ts";
 import { entriesIn, newSession, sessionOf } from "./session-agent-rig.ts";
 import { temporaryFolder } from "./session-support.ts";
 import { code, hello, rig, texts, tool, type Rig } from "./support.ts";
+import { withAppend } from "../../../test/support/with-append.ts";
 
 const said = (messages: readonly unknown[]): string[] =>
   texts(messages as AgentMessage[]).filter((text) => text.startsWith("user"));
@@ -29,21 +29,6 @@ const kindsIn = async (store: Store): Promise<string[]> => (await entriesIn(stor
 async function queuedIn(session: Session): Promise<string[]> {
   const { queued = [] } = await session.state();
   return queued.map(({ queue, message }) => `${queue} ${(message as { content: string }).content}`);
-}
-
-type Append = SessionWriter["append"];
-
-/** The store, but for how its writers append. */
-function withAppend(store: Store, instead: (append: Append, entries: Parameters<Append>[0]) => Promise<void>): Store {
-  const changed = (writer: SessionWriter): SessionWriter =>
-    Object.create(writer, {
-      append: { value: (entries: Parameters<Append>[0]) => instead((all) => writer.append(all), entries) },
-    }) as SessionWriter;
-  return {
-    ...store,
-    create: async (...asked) => changed(await store.create(...asked)),
-    open: async (id) => changed(await store.open(id)),
-  };
 }
 
 /** Says late that there is none. */

@@ -1,31 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError, type UserMessage } from "@bowline/core";
-import { createMemoryStore, type SessionWriter, type Store } from "@bowline/core/session";
+import { createMemoryStore } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { heldTool } from "../held-tool.ts";
 import { createMemoryPending } from "../../src/gateway/pending.ts";
 import { gatewayWith, type TestClient, type TestOptions } from "./gateway.ts";
+import { withAppend } from "../../../../test/support/with-append.ts";
 
 const allow: TestOptions["rules"] = { judge: () => ({ action: "allow" }), add: async () => {} };
 const data = Buffer.alloc(40).toString("base64");
 const image = { mimeType: "image/png", bytes: 40 };
 const call = { content: [scriptedToolCall("wait", {}, "w")] };
-
-type Append = SessionWriter["append"];
-
-/** The store, but for how its writers append. */
-function withAppend(store: Store, instead: (append: Append, entries: Parameters<Append>[0]) => Promise<void>): Store {
-  const changed = (writer: SessionWriter): SessionWriter =>
-    Object.create(writer, {
-      append: { value: (entries: Parameters<Append>[0]) => instead((all) => writer.append(all), entries) },
-    }) as SessionWriter;
-  return {
-    ...store,
-    create: async (...asked) => changed(await store.create(...asked)),
-    open: async (id) => changed(await store.open(id)),
-  };
-}
 
 const kindsOf = async (client: TestClient): Promise<string[]> => {
   const { waiting } = await client.call("chat.history", { sessionKey: "s" });
