@@ -1,11 +1,7 @@
 /** The `bowline` command. Ends with one line for a person, never with a stack trace, unless BOWLINE_DEBUG asks for it. */
 import { readFileSync } from "node:fs";
-import { doctor } from "./doctor.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { mainHelp } from "./help.ts";
-import { replay } from "./replay.ts";
-import { run } from "./run.ts";
-import { sessions } from "./sessions.ts";
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -13,18 +9,18 @@ async function main([command, ...rest]: string[]): Promise<number> {
   // A reader that goes away (`bowline run … | head -1`) is no failure of ours.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", leaveOnBrokenPipe);
   try {
+    // Each loads what it needs and nothing else.
     switch (command) {
       case "run":
-        return await run(rest, process);
+        return await (await import("./run.ts")).run(rest, process);
       case "serve":
-        // Its server is not loaded for commands that need none.
         return await (await import("./serve.ts")).serve(rest, process, version());
       case "replay":
-        return await replay(rest, process);
+        return await (await import("./replay.ts")).replay(rest, process);
       case "sessions":
-        return await sessions(rest, process);
+        return await (await import("./sessions.ts")).sessions(rest, process);
       case "doctor":
-        return await doctor(rest, process);
+        return await (await import("./doctor.ts")).doctor(rest, process);
       case "--version":
       case "-v":
         process.stdout.write(`${version()}\n`);
