@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
-import { Agent as AgentWithoutWire } from "../src/agent/index.ts";
-import { Agent, type AgentOptions, type AgentTool, type Compat } from "../src/index.ts";
+import { Agent as AgentWithoutWire, type SettledCall } from "../src/agent/index.ts";
+import { Agent, createAgentTool, type AgentOptions, type AgentTool, type Compat } from "../src/index.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
 import { call, code, hello, ManualClock, settle, texts, tool } from "./support.ts";
 
@@ -133,6 +133,23 @@ describe("a run for an output, elsewhere", () => {
       const run = await agent.prompt("Number?", { output });
       assert.deepEqual([run.reason, run.output, script.calls.length], ["done", expected, 1]);
     }
+  });
+
+  it("gives what a call of its own was given in an earlier process, whatever the run of a tool says meanwhile", async () => {
+    const inner = createScriptedModel(["Looked."]);
+    const createAgent = (): Agent => new Agent({ initialState: { model: inner.model }, streamFn: inner.streamFn });
+    const look = createAgentTool({ name: "look", description: "Looks.", createAgent });
+    const both = {
+      content: [scriptedToolCall("look", { prompt: "Look" }), scriptedToolCall("final_answer", { n: 7 }, "x")],
+    };
+    const result = { content: [], terminate: true };
+    const recorded = (name: string): SettledCall | undefined =>
+      name.endsWith(":x") ? { result, isError: false, outcome: "finished", durationMs: 1 } : undefined;
+    const { agent, script } = setUp("none", ["Done."], [look], { effects: { recorded } });
+    const stopped = setUp("none", [both], [], { budget: { maxTurns: 1 } });
+    agent.state.messages = (await stopped.agent.prompt("Number?")).messages.slice(0, 2);
+    const run = await agent.resume({ runId: "old", turns: 1 }, { output: json });
+    assert.deepEqual([run.reason, run.output, script.calls.length], ["done", { n: 7 }, 1]);
   });
 
   it("gives what the last call came to, also of calls that share an id", async () => {

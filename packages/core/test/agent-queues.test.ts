@@ -197,6 +197,22 @@ describe("an agent's queues", () => {
     assert.deepEqual(texts(await stream.result()), ["user: Hello", "assistant: toolCall", "toolResult: A"]);
   });
 
+  it("get back what was taken in its place, before what was queued meanwhile", async () => {
+    const { agent } = rig(["One.", "Two.", "Three."]);
+    await agent.prompt("Hi");
+    agent.budget = { maxTurns: 0 };
+    agent.followUp(late);
+    const leave = agent.subscribe(({ type }) => {
+      if (type === "agent_end") agent.followUp({ ...hello, content: "Later" });
+    });
+    assert.equal((await agent.continue()).reason, "budget");
+    leave();
+    delete agent.budget;
+    await agent.continue();
+    const [, , ...heard] = texts(agent.state.messages);
+    assert.deepEqual(heard, ["user: Late", "assistant: Two.", "user: Later", "assistant: Three."]);
+  });
+
   it("do not get back what was cleared while a run without a budget was ending", async () => {
     const { agent } = rig(["One."]);
     await agent.prompt("Hi");

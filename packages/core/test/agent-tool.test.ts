@@ -122,11 +122,38 @@ describe("an agent as a tool", () => {
     await settle();
     agent.abort();
     await clock.advance(100);
-    const { reason, tools } = await run;
-    assert.deepEqual([reason, tools[0]?.outcome], ["aborted", "stopped"]);
+    const ended = await Promise.race([run, settle()]);
+    assert.deepEqual([ended?.reason, ended?.tools[0]?.outcome], ["aborted", "stopped"]);
     const inner = events.find((event) => event.type === "tool_execution_end" && event.parentRunId !== undefined);
     assert.equal(inner?.type === "tool_execution_end" && inner.outcome, "left_running");
     assert.equal(clock.pending, 0);
+  });
+
+  it("says nothing at a caller whose run is over: listeners of its own may hold it up for longer", async () => {
+    const clock = new ManualClock();
+    const script = createScriptedModel(["Looked."]);
+    let hasEnded = false;
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent() {
+        const inner = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn, clock });
+        for (let hanging = 0; hanging < 3; hanging++)
+          inner.subscribe(({ type }) => (type === "turn_end" ? new Promise(() => {}) : undefined));
+        inner.subscribe(({ type }) => void (hasEnded ||= type === "agent_end"));
+        return inner;
+      },
+    });
+    const { agent, events } = rig([ask("research", "Look")], [research], { clock, abortGraceMs: 200 });
+    const run = agent.prompt("Hi");
+    await settle();
+    agent.abort();
+    await clock.advance(200);
+    const ended = await Promise.race([run, settle()]);
+    assert.deepEqual([ended?.tools[0]?.outcome, hasEnded], ["left_running", false]);
+    const { length } = events;
+    await clock.advance(1000);
+    assert.deepEqual([hasEnded, events.length], [true, length]);
   });
 
   it("is aborted also when its caller was while the agent was being made", async () => {

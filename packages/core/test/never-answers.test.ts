@@ -331,6 +331,23 @@ describe("a step that is recorded late", () => {
     const { reason, tools: told } = await agent.prompt("Go");
     assert.deepEqual([reason, told[0]?.outcome, ran], ["aborted", "not_started", 0]);
   });
+
+  it("runs no tool when its recorder goes on as it hears of the abort: the run was stopped before", async () => {
+    let begin = (): void => {};
+    let ran = 0;
+    const { agent } = rig([call("a")], [tool("a", () => `${ran++}`)], {
+      beforeToolCall: (_context, signal) => signal?.addEventListener("abort", () => begin()),
+      effects: {
+        step: (_name, fn, { kind }) =>
+          kind === "model" ? fn() : new Promise((resolve) => (begin = () => resolve(fn()))),
+      },
+    });
+    const run = agent.prompt("Go");
+    await settle();
+    agent.abort();
+    const { reason, tools: told } = await run;
+    assert.deepEqual([reason, told[0]?.outcome, ran], ["aborted", "not_started", 0]);
+  });
 });
 
 describe("a stream that lets nobody go", () => {

@@ -161,7 +161,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
         try {
           return await run.patiently(input.effects.step(name, begin, about));
         } catch (error) {
-          run.fail(error);
+          run.fail(toBowlineError(error, "storage_failed"));
           return begin();
         }
       },

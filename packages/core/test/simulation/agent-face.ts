@@ -14,6 +14,7 @@ import type { Face, Parts } from "./face.ts";
 import { createHooks, createListener } from "./hooks.ts";
 import { createStreamFn } from "./model.ts";
 import type { AgentPlan } from "./plan.ts";
+import { createRecorder } from "./steps.ts";
 import { createTools } from "./tools.ts";
 import type { Watch } from "./watch.ts";
 import { createWatchedAgent, listenLast } from "./watched-agent.ts";
@@ -33,6 +34,7 @@ function createAgent(plan: AgentPlan, watch: Watch, world: World): Agent {
     ...settings,
     ...(budget !== undefined && { budget: plan.sharesBudget === true ? createBudget(budget) : budget }),
     ...createHooks(plan, watch, timeline, () => []),
+    ...(plan.steps !== undefined && { effects: createRecorder(plan.steps, watch, timeline) }),
   };
   const agent = createWatchedAgent(options, watch);
   for (const listener of plan.listeners) {
@@ -63,6 +65,11 @@ export function createAgentFace({ plan, watch, ...world }: Parts): Face {
     const { isStreaming, streamingMessage, pendingToolCalls } = agent.state;
     const isIdle = !isStreaming && streamingMessage === undefined && pendingToolCalls.size === 0;
     if (!isIdle || agent.signal !== undefined) report("2 state", `${watch.tag} is not idle after its run`);
+    try {
+      void agent.waitForIdle();
+    } catch {
+      report("2 state", `${watch.tag}: waitForIdle() is refused outside every listener`);
+    }
   }
 
   async function refused(what: string, call: () => unknown): Promise<void> {

@@ -20,6 +20,10 @@ export function checkAnswer(
     if (!hasFailed || message.content.length > 0) report("7 replay", "an answer came without a model call");
     return;
   }
+  const own = call.said ?? (isBowlineError(call.failure) ? call.failure : undefined);
+  if (message.error?.code === "aborted" && run.abort === undefined && own === undefined) {
+    report("4 error", "an answer says that it was aborted, and nobody aborted it");
+  }
   const said = JSON.stringify(messageOf(call));
   checkUpdates(message, call, run, report);
   if (call.ended !== undefined && said === json) {

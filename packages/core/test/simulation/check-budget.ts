@@ -1,6 +1,6 @@
 /** What runs may use: their own budget, one that several share, and that of the run whose tool started them. */
 import type { AssistantMessage } from "../../src/llm/message.ts";
-import type { RunRecord } from "./facts.ts";
+import type { EventOf, RunRecord } from "./facts.ts";
 import type { Settings } from "./plan.ts";
 import type { Report } from "./report.ts";
 
@@ -24,6 +24,19 @@ export function checkBudget(runs: readonly RunRecord[], budget: Settings["budget
     sum(({ usage }) => usage.cost?.total) < maxCost;
   if (!isWithin) report("budget", "a request beyond the budget");
   if (now - (runs[0]?.startedAt ?? now) > maxTimeMs) report("budget", "a request beyond the budget's time");
+}
+
+/** A run that ended for want of turns: they were had. Runs inside others may hold one that they give back. */
+export function checkRefusal(
+  runs: readonly RunRecord[],
+  { maxTurns = 0 }: NonNullable<Settings["budget"]>,
+  { error }: EventOf<"agent_end">,
+  report: Report,
+): void {
+  if (error?.message !== `The run used its budget of ${maxTurns} turns.`) return;
+  if (runs.some(({ nested }) => nested.length > 0)) return;
+  const turns = runs.reduce((total, { answers }) => total + answers, 0);
+  if (turns < maxTurns) report("budget", `${turns} turns used up a budget of ${maxTurns}`);
 }
 
 function withNested(run: RunRecord): RunRecord[] {

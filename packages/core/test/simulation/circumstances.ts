@@ -58,11 +58,19 @@ export class Circumstances {
 
   /** A tool's end may be heard some time after it. */
   get isLate(): boolean {
-    const { hooks, listeners, yields } = this.#plan;
+    const { hooks, listeners, yields, steps } = this.#plan;
     const isSlow = listeners.some(({ does }) => does === "waits" || does === "rejects" || does === "never");
     return (
-      yields === true || isSlow || hooks.some(({ hook }) => hook === "afterToolCall") || this.#parent?.isLate === true
+      yields === true ||
+      isSlow ||
+      steps !== undefined ||
+      hooks.some(({ hook }) => hook === "afterToolCall") ||
+      this.#parent?.isLate === true
     );
+  }
+
+  get isNested(): boolean {
+    return this.#parent !== undefined;
   }
 
   get hasBudget(): boolean {

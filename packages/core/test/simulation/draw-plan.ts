@@ -10,6 +10,7 @@ import type {
   Plan,
   Settings,
   StartPlan,
+  StepPlan,
   ToolPlan,
 } from "./plan.ts";
 import { drawAnswer } from "./draw-answer.ts";
@@ -46,14 +47,17 @@ function unpaused(agent: AgentPlan): AgentPlan {
 
 /** An agent that is a tool: it is prompted once, by its call. */
 function drawNested(random: Random): AgentPlan {
-  return { ...drawAgent(random, 1), face: "agent", starts: [], actions: [] };
+  const agent = drawAgent(random, 1);
+  const question = { ...drawHook(random, "agent"), hook: "beforeToolCall", call: 0, does: "asks" } as const;
+  const hooks = random.chance(0.3) ? [question, ...agent.hooks] : agent.hooks;
+  return { ...agent, face: "agent", starts: [], actions: [], hooks };
 }
 
 function drawAgent(random: Random, depth = 0): AgentPlan {
   const face = random.chance(0.25) ? "loop" : "agent";
   const tools = toolNames.slice(0, 1 + random.below(toolNames.length)).map((name): ToolPlan => {
     const tool = drawTool(random, name);
-    return depth === 0 && random.chance(0.06) ? { ...tool, nested: drawNested(random) } : tool;
+    return depth === 0 && random.chance(0.1) ? { ...tool, nested: drawNested(random) } : tool;
   });
   const called = random.chance(0.85) ? tools.map(({ name }) => name) : [];
   const slow = face === "loop" && random.chance(0.2) ? drawSlowQueue(random) : { hooks: [], actions: [] };
@@ -72,6 +76,7 @@ function drawAgent(random: Random, depth = 0): AgentPlan {
     actions: [...slow.actions, ...(random.chance(0.6) ? random.some(8, () => drawAction(random)) : [])],
     hooks: [...slow.hooks, ...(random.chance(0.45) ? random.some(5, () => drawHook(random, face)) : [])],
     listeners: face === "agent" && random.chance(0.3) ? random.some(2, () => drawListener(random)) : [],
+    ...(face === "agent" && random.chance(0.15) && { steps: random.some(3, () => drawStep(random)) }),
     ...(face === "loop" && random.chance(0.3) && { reader: drawReader(random) }),
   };
 }
@@ -154,6 +159,15 @@ function drawListener(random: Random): ListenerPlan {
     from: random.below(50),
     ...(random.chance(0.5) && { every: 1 + random.below(6) }),
     does: random.pick(["throws", "rejects", "never", "waits", "waits", "leaves"] as const),
+    ...(random.chance(0.7) && { wait: random.pick(delays) }),
+  };
+}
+
+function drawStep(random: Random): StepPlan {
+  return {
+    at: random.below(6),
+    ...(random.chance(0.5) && { isBehind: true }),
+    does: random.pick(["waits", "waits", "rejects", "never"] as const),
     ...(random.chance(0.7) && { wait: random.pick(delays) }),
   };
 }

@@ -72,6 +72,8 @@ export interface RunRecord {
   lastAnswer?: AssistantMessage;
   end?: EventOf<"agent_end">;
   abort?: { readonly at: number; readonly turnEnds: number; readonly isStreamOver: boolean };
+  /** The step that could not be recorded: the run stops. */
+  failedStep?: string;
   /** A hook told the run to stop. */
   stopAsked: boolean;
   /** Messages of each queue in the current turn. */

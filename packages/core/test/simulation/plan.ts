@@ -30,6 +30,8 @@ export interface AgentPlan {
   readonly actions: readonly ActionPlan[];
   readonly hooks: readonly HookPlan[];
   readonly listeners: readonly ListenerPlan[];
+  /** Its steps are recorded, all at once but these. Of the agent only. */
+  readonly steps?: readonly StepPlan[];
   /** How the stream of `agentLoop` is read. */
   readonly reader?: ReaderPlan;
 }
@@ -100,6 +102,14 @@ export interface ListenerPlan {
   readonly from: number;
   readonly every?: number;
   readonly does: "throws" | "rejects" | "never" | "waits" | "leaves";
+  readonly wait?: number;
+}
+
+/** What the record of step number `at` does, before what is done in the step or behind it. */
+export interface StepPlan {
+  readonly at: number;
+  readonly isBehind?: boolean;
+  readonly does: "waits" | "rejects" | "never";
   readonly wait?: number;
 }
 

@@ -55,6 +55,11 @@ export class QueueWatch {
     return this.#queue.some(({ kind, state }) => kind === "steering" && state !== "seen");
   }
 
+  /** The next of them that the loop can take. */
+  get steering(): string | undefined {
+    return this.#queue.find(({ kind, state }) => kind === "steering" && state === "waiting")?.text;
+  }
+
   get waiting(): number {
     return this.#queue.filter(({ state }) => state === "waiting").length;
   }

@@ -2,6 +2,7 @@
 import type { AgentEvent, AgentMessage } from "../../src/agent/index.ts";
 import { OUTPUT_TOOL } from "./arguments.ts";
 import { checkAnswer } from "./check-answer.ts";
+import { checkRefusal } from "./check-budget.ts";
 import { checkNoneLost, checkOutcome } from "./check-calls.ts";
 import { checkEnd } from "./check-end.ts";
 import type { Circumstances } from "./circumstances.ts";
@@ -66,6 +67,8 @@ export class RunWatch {
       case "agent_end":
         run.end = event;
         checkEnd(run, circumstances.isStopped, circumstances.hasBudget, this.#report);
+        if (plan.face === "agent" && !circumstances.isNested)
+          checkRefusal(circumstances.together, plan.settings.budget ?? {}, event, this.#report);
         break;
       case "request_retry":
       case "model_failover":

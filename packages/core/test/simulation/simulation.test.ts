@@ -70,4 +70,5 @@ const mustHappen = Object.entries({
 })
   .flatMap(([kind, names]) => names.map((name) => `${kind} ${name}`))
   .concat(["request_retry", "model_failover", "tool_execution_update", "approval_request", "approval_answer"])
-  .concat(["event of a nested run", "request on a strict wire", "value of a schema", "queue given back"]);
+  .concat(["event of a nested run", "request on a strict wire", "value of a schema", "queue given back"])
+  .concat(["a record waits", "a record rejects", "a record never"]);

@@ -37,6 +37,7 @@ export function createTools(
       execute(toolCallId, params, signal = new AbortController().signal, onUpdate, run) {
         const call = plan.calls[calls++] ?? {};
         const facts = watch.executed(plan, toolCallId, params, signal, run);
+        Object.assign(params as object, { n: "spoiled" }); // what a tool gets is its own
         if (nested !== undefined) {
           const running = nested.execute(toolCallId, { prompt: `${watch.tag} a task` }, signal, onUpdate, run);
           return settleFacts(running, facts, () => {});
@@ -109,7 +110,7 @@ function text(words: string): AgentToolResult {
 function prepare(kind: "completes" | "throws"): (raw: unknown) => unknown {
   return (raw) => {
     if (kind === "throws") throw new Error("prepareArguments threw");
-    return Object.keys(raw as object).length === 0 ? { n: COMPLETED } : raw;
+    return Object.keys(raw as object).length === 0 ? Object.assign(raw as object, { n: COMPLETED }) : raw;
   };
 }
 

@@ -1,5 +1,6 @@
 /** Watches one agent in a world: takes what the world sees and what the agent says, and checks the invariants at each. */
-import type { AgentEvent, AgentMessage, RunResult, ToolRunContext } from "../../src/agent/index.ts";
+import type { AgentEvent, AgentMessage, RunResult, StepAbout, ToolRunContext } from "../../src/agent/index.ts";
+import { BowlineError } from "../../src/errors.ts";
 import type { Context } from "../../src/llm/message.ts";
 import type { Model, StreamOptions } from "../../src/llm/model.ts";
 import { checkBudget } from "./check-budget.ts";
@@ -198,6 +199,7 @@ export class Watch {
     else {
       run.calls.set(messages.filter(({ role }) => role === "assistant").length, call);
       if (run.abort !== undefined) this.#report("3 request", `request ${number} after the abort`);
+      if (run.failedStep !== undefined) this.#report("3 request", `request ${number} after ${run.failedStep} failed`);
       this.#checkBudget();
     }
     const problem = pairingProblem(messages);
@@ -220,6 +222,19 @@ export class Watch {
     if (parent?.run !== undefined) parent.#checkBudget();
   }
 
+  /** A step is to be recorded: one that is recorded may have taken effect. Gives what makes the failure of that. */
+  steps(name: string, { kind }: StepAbout): () => BowlineError {
+    const { run } = this;
+    if (kind === "tool" && run?.abort !== undefined) this.#report("3 tool", `${name} was recorded after the abort`);
+    return () => {
+      if (run !== undefined && run === this.run) {
+        run.failedStep ??= name;
+        this.circumstances.hasFailed = true;
+      }
+      return new BowlineError("storage_failed", `${name} was not recorded`);
+    };
+  }
+
   executed(
     tool: ToolPlan,
     id: string,
@@ -230,9 +245,11 @@ export class Watch {
     this.note(() => `runs ${tool.name} ${id} ${JSON.stringify(params)}`);
     const facts: ExecutionFacts = { signal, hasBegun: false };
     const call = this.lastCall;
-    const { maxParallelTools = Infinity } = this.#options.plan.settings;
+    const { maxParallelTools = Infinity, skipToolsOnSteering = false } = this.#options.plan.settings;
+    const { steering } = this.queue;
     this.signals.add(signal);
     if (this.run?.abort !== undefined || signal.aborted) this.#report("3 tool", `${id} started after the abort`);
+    if (skipToolsOnSteering && steering !== undefined) this.#report("3 queue", `${id} started before "${steering}"`);
     checkExecution(tool, id, params, call, maxParallelTools, this.#report);
     const { context, idempotencyKey = "" } = toolRun ?? {};
     if (context !== this.context) this.#report("12 strangers", `${id} got another context`);
