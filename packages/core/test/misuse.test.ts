@@ -1,9 +1,16 @@
 /** What a caller did wrong is told as such: `invalid_argument`, with what to do instead, and the agent can be used after it. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { agentLoop, Agent as AgentWithoutWire, type AgentEvent, type AgentLoopConfig } from "../src/agent/index.ts";
+import {
+  agentLoop,
+  Agent as AgentWithoutWire,
+  type AgentEvent,
+  type AgentLoopConfig,
+  type AgentMessage,
+} from "../src/agent/index.ts";
 import { isBowlineError } from "../src/errors.ts";
 import { Agent, type Model } from "../src/index.ts";
+import { attachSession, createMemoryStore, createSession } from "../src/session/index.ts";
 import { createScriptedModel, type ScriptedModel } from "../src/testing/index.ts";
 import { hello } from "./support.ts";
 
@@ -73,4 +80,17 @@ describe("prompt() rejects", () => {
     const said = /^No outputRun: let a subclass set it to createOutputRun, or import Agent from the main entry\.$/;
     await assert.rejects(agent.prompt("Hi", { output: { type: "object" } }), invalid(said));
   });
+});
+
+it("a queue takes no text and no nothing, also that of a session", async () => {
+  const { agent, script } = setUp();
+  const session = await createSession(createMemoryStore());
+  const { queued } = await attachSession(agent, session);
+  for (const message of ["Stop.", undefined, { content: "Stop." }] as unknown as AgentMessage[])
+    for (const queue of ["steer", "followUp"] as const)
+      assert.throws(() => agent[queue](message), invalid(/^A queue takes messages/));
+  await queued();
+  assert.deepEqual((await session.state()).queued ?? [], []);
+  assert.equal((await agent.prompt("Hi")).reason, "done");
+  assert.equal(script.calls.length, 1);
 });

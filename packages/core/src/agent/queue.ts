@@ -1,4 +1,5 @@
 /** Messages that wait for the loop: all at once, or one a turn. */
+import { BowlineError } from "../errors.ts";
 import type { AgentMessage } from "./event.ts";
 
 export type QueueMode = "one-at-a-time" | "all";
@@ -16,7 +17,10 @@ export class MessageQueue {
     return this.#messages.length;
   }
 
+  /** Throws `invalid_argument` for what would spoil the transcript, such as a text. */
   push(message: AgentMessage): void {
+    if (!(message as AgentMessage | undefined)?.role)
+      throw new BowlineError("invalid_argument", 'A queue takes messages, such as { role: "user", content: "…" }.');
     this.#messages.push(message);
   }
 

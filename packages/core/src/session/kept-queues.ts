@@ -65,12 +65,12 @@ export function keepQueues<TContext>(
   };
   put({
     steer(message: AgentMessage) {
+      before.steer(message); // which may refuse it
       push("steering", message);
-      before.steer(message);
     },
     followUp(message: AgentMessage) {
-      push("followUp", message);
       before.followUp(message);
+      push("followUp", message);
     },
     clearSteeringQueue() {
       clear("steering");
