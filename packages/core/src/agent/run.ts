@@ -94,7 +94,7 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   /** Stops the run at its next safe point, as this error, which it gives back. */
   fail(thrown: unknown): BowlineError;
   /** Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the caller's abort. */
-  stop: BowlineError | undefined;
+  readonly stop: BowlineError | undefined;
   /** Adds a message, with its two events; with its end alone, if its start is out already. */
   add(message: AgentMessage, isStarted?: boolean): Promise<void>;
   /** Releases what the run held. */
@@ -145,7 +145,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   let last: Usage | undefined;
   let reserved: Usage | undefined;
   charge(chain, turns, before);
-  const run: Run = {
+  const run: Run & { stop: Run["stop"] } = {
     ...input,
     id,
     clock,

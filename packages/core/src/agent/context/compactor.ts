@@ -90,7 +90,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
       const before = failures;
       if (!waits) await compact(messages, "limit", signal);
       if (failures > Math.max(1, before)) throw new BowlineError("no_progress", `Stopped: ${STUCK}, twice.`);
-      return show(messages, signal, failures > before ? [{ role: "user", content: NOTE, timestamp: clock.now() }] : []);
+      return show(messages, signal, failures > before);
     },
     compact,
     owns: (signal, messages) =>
@@ -108,9 +108,10 @@ export function createCompactor(options: CompactionOptions): Compactor {
     },
   };
 
-  /** The request's messages, noted as given. */
-  function show(messages: AgentMessage[], signal: AbortSignal | undefined, note: Message[] = []): AgentMessage[] {
-    const shown = [...view(messages), ...note];
+  /** The request's messages, noted as given; with a note to the model when they could not be made fewer. */
+  function show(messages: AgentMessage[], signal: AbortSignal | undefined, isStuck = false): AgentMessage[] {
+    let shown = view(messages);
+    if (isStuck) shown = [...shown, { role: "user", content: NOTE, timestamp: clock.now() }];
     given = { messages, signal, state, last: shown.at(-1) };
     return shown;
   }
