@@ -42,6 +42,15 @@ export async function checkInside(workspace: Workspace, place: Place, handle: Fi
   throw outsideError(workspace, place.given);
 }
 
+/** Whether it is the file that was looked at before, and as far as its size and time tell with the same content. */
+export function isSame(now: BigIntStats | undefined, then: BigIntStats): boolean {
+  return now?.ino === then.ino && now.dev === then.dev && now.size === then.size && now.mtimeNs === then.mtimeNs;
+}
+
+export function changedMeanwhile({ given }: Place): Error {
+  return toolError(`${showPath(given)} was changed by something else meanwhile; read it again`);
+}
+
 /** The error for something that is no regular file. */
 export function notRegular(place: Place, stats: Stats | BigIntStats): Error {
   const shown = showPath(place.given);

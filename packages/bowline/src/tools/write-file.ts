@@ -9,7 +9,7 @@ import { basename, dirname, join } from "node:path";
 import { descriptorFolder } from "./descriptors.ts";
 import { showPath } from "./escape.ts";
 import { isWithin } from "./inside.ts";
-import { checkInside, notRegular } from "./open-file.ts";
+import { changedMeanwhile, checkInside, isSame, notRegular } from "./open-file.ts";
 import { stopIfAborted, toolError } from "./tool-error.ts";
 import { outsideError, type Place, type Workspace } from "./workspace.ts";
 
@@ -44,9 +44,7 @@ export async function writeFileInside(
     if (before !== undefined) await checkReplaceable(place, before, target);
     await writeTemporary(temporary, data, before);
     stopIfAborted(signal);
-    if (expected !== undefined && !isSame(await lookAt(target), expected)) {
-      throw toolError(`${showPath(place.given)} was changed by something else meanwhile; read it again`);
-    }
+    if (expected !== undefined && !isSame(await lookAt(target), expected)) throw changedMeanwhile(place);
     await rename(temporary, target);
     await folder.handle.sync().catch(() => {}); // not every file system can flush a folder
     return before === undefined ? "created" : "replaced";
@@ -109,10 +107,6 @@ async function lookAt(path: string): Promise<BigIntStats | undefined> {
 async function checkReplaceable(place: Place, stats: BigIntStats, target: string): Promise<void> {
   if (!stats.isFile()) throw notRegular(place, stats);
   await access(target, constants.W_OK);
-}
-
-function isSame(now: BigIntStats | undefined, then: BigIntStats): boolean {
-  return now?.ino === then.ino && now.dev === then.dev && now.size === then.size && now.mtimeNs === then.mtimeNs;
 }
 
 /** With the mode and, where allowed, the owner of the file it will replace; never with its set-user-id bits. */

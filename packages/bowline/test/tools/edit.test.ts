@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { chmodSync, statSync, symlinkSync, truncateSync } from "node:fs";
+import { chmodSync, readdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createFolder } from "./folder.ts";
@@ -144,15 +145,37 @@ describe("edit", () => {
     assert.match(await edit("."), /^Error: \. is a folder/);
   });
 
-  it("refuses when the file is changed while it is edited", async (t) => {
+  it("refuses when the file is changed while it is read", async (t) => {
     const folder = createFolder(t);
-    folder.put("a.txt", `aa${"-".repeat(9e6)}`);
-    const call = folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b" });
-    const timer = setInterval(() => folder.put("a.txt", "aa"), 0);
-    const { text } = await call;
-    clearInterval(timer);
+    const path = folder.put("a.txt", "aa--");
+    const handle = await open(path);
+    await handle.close();
+    const reading = t.mock.method(Object.getPrototypeOf(handle) as FileHandle, "readFile", function (this: FileHandle) {
+      reading.mock.restore();
+      folder.put("a.txt", ""); // what another program that writes it anew has done first
+      return this.readFile();
+    });
+    const { text } = await folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b" });
+    assert.equal(text, "Error: a.txt was changed by something else meanwhile; read it again");
+    assert.equal(folder.get("a.txt"), "");
+  });
+
+  it("refuses when the file is changed before it is replaced", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "aa--");
+    const { signal } = new AbortController();
+    let asked = 0;
+    // The last thing that is asked before the file is looked at again and replaced.
+    Object.defineProperty(signal, "aborted", {
+      get() {
+        if (++asked === 2) folder.put("a.txt", "aa");
+        return false;
+      },
+    });
+    const { text } = await folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b" }, { signal });
     assert.equal(text, "Error: a.txt was changed by something else meanwhile; read it again");
     assert.equal(folder.get("a.txt"), "aa");
+    assert.deepEqual(readdirSync(folder.root), ["a.txt"]);
   });
 
   it("refuses more replacements than it can hold", async (t) => {
