@@ -235,6 +235,17 @@ describe("karl's errors of servers", () => {
     assert.equal((error as Error).message, "API error 404: try ollama pull llama9");
   });
 
+  it("have nothing of a key that stood where a long body is cut", async () => {
+    for (const before of [4064, 4080, 4088, 4095]) {
+      await using server = await loopback(
+        failing(401, `${"-".repeat(before)}0123456789abcdef0123456789abcdef is refused`),
+      );
+      const { error } = await run({ ...configOf(server.baseUrl), apiKey: "0123456789abcdef0123456789abcdef" });
+      const { message } = error as Error;
+      assert.ok(message.length <= 4096 + "API error 401: ".length && !message.includes("0123"), message.slice(4070));
+    }
+  });
+
   it("are none of a configuration without an address, which is refused before anything is sent", async () => {
     const { baseUrl: _, ...config } = configOf("");
     const { events, error } = await run(config as AgentLoopConfig);

@@ -176,6 +176,27 @@ describe("what is said of a request that was refused", () => {
     }
   });
 
+  it("has nothing of a key that stood where a long text is cut", async () => {
+    const apiKey = "0123456789abcdef0123456789abcdef";
+    for (const before of [467, 468, 484, 491, 499, 500]) {
+      const long = `${"-".repeat(before)}${apiKey} is refused`;
+      assert.doesNotMatch(await said(refused(401, {}, long), { apiKey }), /01234567/, `after ${before} characters`);
+    }
+  });
+
+  it("has no key that was given in a header, whatever its scheme", async () => {
+    for (const headers of [
+      { "Api-Key": "hunter22" },
+      { Authorization: "Bearer hunter22" },
+      { authorization: "hunter22" },
+    ])
+      assert.ok(
+        (
+          await said(refused(404, {}, "no hunter22 for my-title"), { headers: { ...headers, "x-title": "my-title" } })
+        ).endsWith("no [key] for my-title"),
+      );
+  });
+
   for (const api of ["openai-chat", "anthropic-messages", "openai-responses", "google-generate"])
     it(`tells a key that is wrong from none at all, over ${api}`, async () => {
       const answer = refused(401, {}, "No entry.");

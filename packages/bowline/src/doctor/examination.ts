@@ -1,5 +1,14 @@
 /** One server under examination: asks it as Bowline would, and keeps the bytes beside what Bowline made of them. */
-import { getModel, systemClock, type Clock, type Compat, type Context, type Model } from "@bowline/core";
+import {
+  createRedactor,
+  getModel,
+  systemClock,
+  type Clock,
+  type Compat,
+  type Context,
+  type Model,
+  type Redactor,
+} from "@bowline/core";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
 import { createRecorder, type Recorder } from "./exchange.ts";
 import type { Finding } from "./finding.ts";
@@ -38,11 +47,13 @@ export class Examination {
   model: string;
   readonly #clock: Clock;
   readonly #recorder: Recorder;
+  readonly #redactor: Redactor;
 
   constructor(options: ExaminationOptions) {
     this.options = options;
     this.model = options.model ?? "";
     this.#clock = options.clock ?? systemClock;
+    this.#redactor = createRedactor([options.apiKey ?? ""]);
     this.#recorder = createRecorder(options.fetch ?? globalThis.fetch, () => this.#clock.now());
   }
 
@@ -61,8 +72,8 @@ export class Examination {
     const { says, means } = finding;
     this.findings.push({
       ...finding,
-      says: this.#withoutKey(says),
-      ...(means !== undefined && { means: this.#withoutKey(means) }),
+      says: this.#redactor.text(says),
+      ...(means !== undefined && { means: this.#redactor.text(means) }),
     });
   }
 
@@ -176,10 +187,5 @@ export class Examination {
       const cancel = this.#clock.setTimer(ms, end);
       signal.addEventListener("abort", end);
     });
-  }
-
-  #withoutKey(text: string): string {
-    const key = this.options.apiKey?.trim() ?? "";
-    return key.length < 8 ? text : text.replaceAll(key, "[key]"); // what is shorter stands in for a key, as in all errors
   }
 }

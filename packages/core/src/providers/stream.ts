@@ -86,7 +86,10 @@ async function call(
     });
     const failure = await ask(decoder);
     if (failure === undefined) return decoder.message;
-    const error = reworded(failure, withoutKey(failure.message, options.apiKey));
+    const error = reworded(
+      failure,
+      withoutKeys(failure.message, { ...model.headers, ...options.headers, key: options.apiKey }),
+    );
     const taught = decoder.started || maxRetries === 0 ? undefined : wire.learn?.(model, asked, error);
     const { code, status, retryable, retryAfterMs = 0 } = error;
     // The server is well, the answer was no good: empty, or a call that the model botched (Q092, Q104, Q207).
@@ -168,10 +171,14 @@ function toJson(body: Record<string, unknown>, { field, text }: Settled): string
   return `${json}}`;
 }
 
-/** Servers quote the key they refuse; it must not travel on. */
-function withoutKey(text: string, apiKey = ""): string {
-  const key = apiKey.trim();
-  return key.length < MIN_SECRET_LENGTH ? text : text.replaceAll(key, "[key]");
+/** Servers quote the key they refuse; it must not travel on, nor its beginning where what was quoted was cut. */
+function withoutKeys(text: string, sent: Record<string, string | undefined>): string {
+  for (const [name, value = ""] of Object.entries(sent)) {
+    const key = /auth|key/i.test(name) ? value.trim().replace(/^\w+ /, "") : "";
+    for (let length = key.length, end = ""; length >= MIN_SECRET_LENGTH; length--, end = "…")
+      text = text.replaceAll(key.slice(0, length) + end, "[key]");
+  }
+  return text;
 }
 
 /** The cause is left behind: it may say what the message no longer does. */

@@ -19,22 +19,24 @@ export function keepRefusal({ fetch = globalThis.fetch, apiKey = "" }: StreamOpt
     async fetch(input, init) {
       const response = await fetch(input, init);
       if (response.status < 400) return response;
-      const body = await readText(response.body?.getReader());
-      text = key.length < MIN_KEY_LENGTH ? body : body.replaceAll(key, "[key]");
+      // Cut when the key is out: its beginning would pass for another word.
+      const body = await readText(response.body?.getReader(), MAX_TEXT + key.length);
+      text = (key.length < MIN_KEY_LENGTH ? body : body.replaceAll(key, "[key]")).slice(0, MAX_TEXT);
       return new Response(body, response);
     },
   };
 }
 
-async function readText(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<string> {
+/** To the end, or at least so many characters. */
+async function readText(reader: ReadableStreamDefaultReader<Uint8Array> | undefined, length: number): Promise<string> {
   if (reader === undefined) return "";
   const decoder = new TextDecoder();
   for (let text = ""; ;) {
     const { done, value } = await reader.read();
     text += decoder.decode(value, { stream: !done });
     if (done) return text;
-    if (text.length < MAX_TEXT) continue;
+    if (text.length < length) continue;
     await reader.cancel();
-    return text.slice(0, MAX_TEXT);
+    return text;
   }
 }
