@@ -420,7 +420,11 @@ describe("the doctor command", () => {
     await using silent = await chatServer({ write: () => {} });
     const { code, stdout, ms } = await bowline(["doctor", silent.baseUrl], {
       watch: (child) => {
-        const wait = setInterval(() => silent.bodies.length > 0 && child.kill("SIGINT"), 50);
+        const wait = setInterval(() => {
+          if (silent.bodies.length === 0) return;
+          clearInterval(wait); // the second Ctrl-C would not wait for what was found
+          child.kill("SIGINT");
+        }, 50);
         child.on("exit", () => clearInterval(wait));
       },
     });
