@@ -2,7 +2,8 @@
 
 /** An answer with nothing in it. `failed` holds why a client gave up. */
 export function emptyAnswer() {
-  return { text: "", thinking: "", calls: [], blocks: [], stop: undefined, usage: undefined, failed: undefined };
+  const whole = { id: undefined, model: undefined, stop: undefined, usage: undefined, failed: undefined };
+  return { text: "", thinking: "", calls: [], blocks: [], ...whole };
 }
 
 /** The fields in which two answers differ, each with both values. `fields` are those that the peer knows at all. */

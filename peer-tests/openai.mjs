@@ -10,13 +10,13 @@ export function openaiPeers({ default: OpenAI }) {
     {
       name: "openai raw",
       isRaw: true,
-      fields: ["text", "thinking", "calls", "stop", "usage"],
+      fields: ["text", "thinking", "calls", "stop", "usage", "id", "model"],
       read: (url) => readRaw(client(url)),
     },
     {
       name: "openai helper",
       // It keeps neither reasoning nor where servers other than OpenAI put usage.
-      fields: ["text", "calls", "stop"],
+      fields: ["text", "calls", "stop", "model"],
       read: (url) => readHelper(client(url)),
     },
   ];

@@ -110,12 +110,12 @@ describe("a recorded run", () => {
     };
     const key = "hush-hush-hush-1";
     const servers = {
-      retried: [failing(503, { error: { message: "busy" } }), chatText("At last.")],
+      retried: [failing(503, { error: { message: "busy" } }, { "retry-after": "2" }), chatText("At last.")],
       broken: [broken],
       refused: [failing(401, { error: { message: `Incorrect API key provided: ${key}` } })],
     };
     const ended: (number | null)[] = [];
-    for (const handlers of Object.values(servers)) {
+    for (const [how, handlers] of Object.entries(servers)) {
       const options = { env: { MY_KEY: key, OTHER_TOKEN: "another-secret" } };
       await recorded(
         handlers,
@@ -129,6 +129,7 @@ describe("a recorded run", () => {
           const text = await readFile(file, "utf8");
           assert.doesNotMatch(text, /hush|another-secret/);
           assert.match(text, /say \[redacted\]/);
+          if (how === "retried") assert.ok(again.ms < live.ms, "its waits are not waited for");
         },
         options,
       );
@@ -161,7 +162,6 @@ describe("a recorded run", () => {
     assert.equal(live.code, 130);
     const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
     assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
-    assert.ok(again.ms < live.ms);
   });
 
   it("is cut in the middle of an answer where Ctrl-C cut it", async () => {
@@ -279,6 +279,5 @@ describe("a recording that cannot be replayed", () => {
     const live = await bowline(at(`http://127.0.0.1:${port}/v1`, "--json", "--record", file, "hi"));
     const again = await bowline(["replay", "--json", file]);
     assert.deepEqual([live.code, again.code, again.stdout], [1, 1, live.stdout]);
-    assert.ok(again.ms < live.ms, "the waits before asking again are not waited for");
   });
 });

@@ -155,7 +155,7 @@ describe("a run over plain HTTP", () => {
     await wait(100);
     const from = performance.now();
     await server.gateway.close("for the test");
-    assert.ok(performance.now() - from < 2000, "a reader does not hold it up");
+    assert.ok(performance.now() - from < 4000, "a reader does not hold it up");
     const said = await text;
     assert.match(said, /\n\n:\n\n/);
     assert.match(said, /\n\nevent: shutdown\ndata: \{"reason":"for the test"\}\n\n$/);
@@ -247,7 +247,7 @@ describe("an HTTP server for anybody", () => {
     await wait(10);
     const started = performance.now();
     await server.gateway.close();
-    assert.ok(performance.now() - started < 1000);
+    assert.ok(performance.now() - started < 4000);
     silent.destroy();
   });
 
