@@ -1,7 +1,14 @@
 /** One answer at a time, from servers that stream and from servers that cannot. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { complete, getModel, messageText, type AssistantMessage, type Model } from "../src/index.ts";
+import {
+  complete,
+  getModel,
+  messageText,
+  type AssistantMessage,
+  type AssistantMessageStream,
+  type Model,
+} from "../src/index.ts";
 import type { AssistantMessageEvent } from "../src/llm/event.ts";
 import { chatText, failing, loopback, type Handler } from "../../../test/support/loopback.ts";
 import { hello } from "./support.ts";
@@ -182,5 +189,29 @@ describe("one answer", () => {
       [broken.errorMessage, broken.error?.code, broken.timestamp],
       ["lost", "stream_function_failed", 9],
     );
+  });
+
+  it("is there with the last event, whatever becomes of a stranger's stream", async () => {
+    const end = { stopReason: "stop", content: [{ type: "text", text: "Hi" }] } as unknown as AssistantMessage;
+    const done: AssistantMessageEvent = { type: "done", attempt: 1, reason: "stop", message: end };
+    const next = (): Promise<IteratorResult<AssistantMessageEvent>> => Promise.resolve({ done: false, value: done });
+    let left = 0;
+    const ways = {
+      hangs: () => new Promise<never>(() => {}),
+      rejects: () => Promise.reject(new Error("no")),
+      throws: () => {
+        throw new Error("no");
+      },
+    };
+    for (const letGo of Object.values(ways)) {
+      const iterator = { next, return: () => (left++, letGo()) };
+      const stream = { [Symbol.asyncIterator]: () => iterator };
+      const inBatches = {
+        batches: () => ({ [Symbol.asyncIterator]: () => ({ ...iterator, next: async () => ({ value: [done] }) }) }),
+      };
+      for (const one of [stream, { ...stream, ...inBatches }])
+        assert.equal(await complete(at(""), context, {}, () => one as AssistantMessageStream), end);
+    }
+    assert.equal(left, 6);
   });
 });

@@ -76,10 +76,20 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   }
 }
 
-/** Any stream in batches: those it offers, or one event at a time. */
+/** Any stream in batches: those it offers, or one event at a time. Who leaves does not wait until a stranger lets go. */
 export async function* batchesOf<T>(
   stream: AsyncIterable<T> & { batches?(): AsyncIterable<readonly T[]> },
 ): AsyncGenerator<readonly T[]> {
-  if (stream.batches !== undefined) return yield* stream.batches();
-  for await (const event of stream) yield [event];
+  const offered = stream.batches?.();
+  const iterator: AsyncIterator<T | readonly T[]> = (offered ?? stream)[Symbol.asyncIterator]();
+  let isOpen = false;
+  try {
+    for (let next; !(next = await iterator.next()).done;) {
+      isOpen = true;
+      yield offered ? (next.value as readonly T[]) : [next.value as T];
+      isOpen = false;
+    }
+  } finally {
+    if (isOpen) void (async () => iterator.return?.())().catch(() => {}); // how it lets go is of no interest
+  }
 }
