@@ -8,6 +8,7 @@ import { Agent, type AgentEvent, type AgentOptions } from "../src/agent/index.ts
 import { messageText } from "../src/llm/message.ts";
 import type { StreamFn, StreamOptions } from "../src/llm/model.ts";
 import { streamByProtocol } from "../src/providers/by-protocol.ts";
+import { complete } from "../src/providers/complete.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { asEvents, data, hello, refused, say } from "./http-case.ts";
@@ -178,10 +179,46 @@ describe("what is said of a request that was refused", () => {
 
   it("has nothing of a key that stood where a long text is cut", async () => {
     const apiKey = "0123456789abcdef0123456789abcdef";
-    for (const before of [467, 468, 484, 491, 499, 500]) {
+    for (let before = 440; before < 600; before += 10) {
       const long = `${"-".repeat(before)}${apiKey} is refused`;
       assert.doesNotMatch(await said(refused(401, {}, long), { apiKey }), /01234567/, `after ${before} characters`);
     }
+  });
+
+  it("has no secret of an address, whether the server answers, redirects or is not there", async () => {
+    await using server = await serveBytes([
+      refused(404, {}, "Nothing here."),
+      refused(307, { location: "https://elsewhere.example/v1?sig=hunter23&alt=sse" }, ""),
+    ]);
+    const asked = async (baseUrl: string): Promise<string> => {
+      const messages = [{ role: "user" as const, content: "Hi", timestamp: 1 }];
+      const { errorMessage = "" } = await complete(
+        getModel("custom", "m", { baseUrl }),
+        { messages },
+        { maxRetries: 0 },
+      );
+      return errorMessage;
+    };
+    const { origin } = server;
+    const { host } = new URL(origin);
+    const answered = "answered HTTP 404 (check the base URL and the model's name): Nothing here.";
+    assert.equal(
+      await asked(`${origin}/v1?api-version=2&api_key=hunter22`),
+      `The server at ${origin}/v1/chat/completions?api-version=2&api_key=[key] ${answered}`,
+    );
+    assert.match(
+      await asked(`${origin}/v1`),
+      /redirects to https:\/\/elsewhere\.example\/v1\?sig=\[key\]&alt=sse: use/,
+    );
+    const refusedByFetch = await asked(`http://me:hunter22@${host}/v1`);
+    assert.ok(refusedByFetch.startsWith(`Could not reach http://[key]@${host}/v1/`), refusedByFetch);
+    assert.doesNotMatch(refusedByFetch, /hunter22/);
+  });
+
+  it("is cut where it goes on for pages", async () => {
+    const message = await said(refused(404, {}, "long ".repeat(9000)), {});
+    assert.match(message, /^The server at <url> answered HTTP 404.*[long ]+…$/);
+    assert.ok(message.length < 700, `${message.length}`);
   });
 
   it("has no key that was given in a header, whatever its scheme", async () => {

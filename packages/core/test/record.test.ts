@@ -304,8 +304,8 @@ describe("redaction", () => {
     const kept = { "anthropic-ratelimit-tokens-remaining": "9", "x-request-id": "req_1" };
     assert.deepEqual(redactor.headers(new Headers(kept)), kept);
     assert.equal(
-      redactor.url("https://me:pw@h/v1?key=a&alt=sse&api_key=b&access_token=c&monkey=d#x"),
-      "https://[redacted]@h/v1?key=[redacted]&alt=sse&api_key=[redacted]&access_token=[redacted]&monkey=d#x",
+      redactor.url("https://me:pw@h/v1?key=a&alt=sse&api_key=b&access_token=c&X-Amz-Signature=d&password=e&v=1#x"),
+      "https://[redacted]@h/v1?key=[redacted]&alt=sse&api_key=[redacted]&access_token=[redacted]&X-Amz-Signature=[redacted]&password=[redacted]&v=1#x",
     );
   });
 

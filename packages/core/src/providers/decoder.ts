@@ -122,7 +122,7 @@ export class StreamDecoder implements SseListener {
     if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
     if (lines.length === 1 || parseJson(lines[0]) === undefined) {
-      throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${text.slice(0, 200)}`, {
+      throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${text}`, {
         retryable: true,
       });
     }

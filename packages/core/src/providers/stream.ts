@@ -1,13 +1,13 @@
 /** Joins a protocol to the transport: one model call with its retries, as a stream that always ends with `done` or `error`. */
 import { randomId, sleep, systemClock } from "../clock.ts";
 import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
-import { defined } from "../json-value.ts";
+import { defined, shorten } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamOptions } from "../llm/model.ts";
 import { EventStream, type Push } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
-import { MIN_SECRET_LENGTH } from "../transport/redact.ts";
+import { MIN_SECRET_LENGTH, secretsInUrls } from "../transport/redact.ts";
 import { backoffMs } from "../transport/retry.ts";
 import { postForStream, type ChunkVerdict, type PostRequest } from "../transport/request.ts";
 import { StreamDecoder, type DecoderOptions } from "./decoder.ts";
@@ -33,6 +33,10 @@ export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progres
 
 /** Answers that are no good are asked for again on a budget of their own: each costs the whole prompt. */
 const MAX_POOR_ANSWERS = 2;
+
+/** How much is told of what a server said, and how much of it is looked at. */
+const MAX_MESSAGE_LENGTH = 600;
+const MAX_QUOTE_LENGTH = 10_000;
 
 /** The protocol as a stream function. Never throws or rejects: every failure is the stream's last event. */
 export function createStreamFn(
@@ -171,14 +175,14 @@ function toJson(body: Record<string, unknown>, { field, text }: Settled): string
   return `${json}}`;
 }
 
-/** Servers quote the key they refuse; it must not travel on, nor its beginning where what was quoted was cut. */
-function withoutKeys(text: string, sent: Record<string, string | undefined>): string {
-  for (const [name, value = ""] of Object.entries(sent)) {
-    const key = /auth|key/i.test(name) ? value.trim().replace(/^\w+ /, "") : "";
-    for (let length = key.length, end = ""; length >= MIN_SECRET_LENGTH; length--, end = "…")
-      text = text.replaceAll(key.slice(0, length) + end, "[key]");
+/** Servers quote the key they refuse; it must not travel on. What they say is cut behind that: the beginning of a key looks like a word. */
+function withoutKeys(said: string, sent: Record<string, string | undefined>): string {
+  let text = said.slice(0, MAX_QUOTE_LENGTH).replace(secretsInUrls, "[key]");
+  for (const name in sent) {
+    const key = (sent[name] ?? "").replace(/^\w+ |\s/g, "");
+    if (/auth|key/i.test(name) && key.length >= MIN_SECRET_LENGTH) text = text.replaceAll(key, "[key]");
   }
-  return text;
+  return shorten(text, MAX_MESSAGE_LENGTH);
 }
 
 /** The cause is left behind: it may say what the message no longer does. */

@@ -1,9 +1,7 @@
 /** A failed response as a typed error: what the server said, in words, with what a program needs to act on it. */
 import { BowlineError, type ErrorCode } from "../errors.ts";
-import { asRecord, defined, list, parseJson, shorten } from "../json-value.ts";
+import { asRecord, defined, list, parseJson } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
-
-const MAX_QUOTE = 500;
 
 /** Words that make a 429 final: waiting will not help (Q225). */
 const quotaWords =
@@ -143,5 +141,5 @@ function codeOf({ status = 500, body, url }: Facts, delay: number | undefined): 
 }
 
 function quote(text: string): string {
-  return shorten(text.replace(/\s+/g, " ").trim(), MAX_QUOTE);
+  return text.replace(/\s+/g, " ").trim();
 }

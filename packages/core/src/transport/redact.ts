@@ -23,9 +23,10 @@ export const MARK = "[redacted]";
 
 const headerNames =
   /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?|.*api-?key|(?:.*-)?(?:token|secret|password|access-key|subscription-key))$/i;
-const parameters =
-  /([?&](?:(?:[\w.-]*[_.-])?(?:key|token|secret|password|signature)|api-?key|sig|auth(?:orization)?)=)[^&#\s]*/gi;
-const credentials = /^([a-z][a-z\d+.-]*:\/\/)[^/?#@]*@/i;
+
+/** Credentials before a host, and the values of parameters in whose name a word for a secret stands. */
+export const secretsInUrls: RegExp =
+  /(?<=:\/\/)[^/@\s]+(?=@)|(?<=[?&][^=\s]*(?:auth|key|pass|secret|sig|token)[^=\s]*=)[^&\s]+/gi;
 
 /** What vendors' keys look like. Before one stands no letter, but for the letter of a JSON escape such as `\n`. */
 const lookOfKeys = "(?:(?<![A-Za-z0-9])|(?<=\\\\[bfnrt]))(?:sk-|gsk_|xai-|AIza)[\\w-]{16,}";
@@ -39,7 +40,7 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
   return {
     text,
     chunks: (chunks) => redactChunks(chunks, bytePattern),
-    url: (url) => text(url.replace(credentials, `$1${MARK}@`).replace(parameters, `$1${MARK}`)),
+    url: (url) => text(url.replace(secretsInUrls, MARK)),
     headers: (headers) =>
       Object.fromEntries(
         [...headers].map(([name, value]) => [text(name), headerNames.test(name) ? MARK : text(value)]),
