@@ -152,8 +152,10 @@ describe("the fetch over undici", () => {
       response.write("first ");
       setTimeout(() => response.write("second", () => response.destroy()), 20);
     });
-    const reader = (await createUndiciFetch()(loopback.origin, post())).body?.getReader();
-    await new Promise((resolve) => setTimeout(resolve, 100)); // all of it has happened before anything is read
+    const dispatcher = new Agent();
+    const broken = once(dispatcher, "disconnect");
+    const reader = (await createUndiciFetch({ dispatcher })(loopback.origin, post())).body?.getReader();
+    await broken; // all of it has happened before anything is read
     const first = await reader?.read();
     assert.equal(Buffer.from(first?.value ?? []).toString(), "first second");
     const { message, cause } = await errorOf(reader?.read() ?? Promise.resolve());
