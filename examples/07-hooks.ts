@@ -32,7 +32,7 @@ const agent = new Agent({
 
 agent.subscribe((event) => {
   if (event.type !== "tool_execution_end") return;
-  const { content = [], details } = event.result;
+  const { content, details } = event.result;
   console.log(`${event.toolName}: ${messageText({ content })}`, details);
 });
 const run = await agent.prompt("Tidy up.");

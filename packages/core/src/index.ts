@@ -1,6 +1,6 @@
 /** `@bowline/core`: everything, with a default stream function. For the smallest bundle import `./agent` and one wire. */
 import { Agent as AgentWithoutWire } from "./agent/agent.ts";
-import type { AgentEvent, AgentMessage } from "./agent/event.ts";
+import type { AgentEvent, AgentEventSink, AgentMessage } from "./agent/event.ts";
 import type { AgentContext, AgentLoopConfig } from "./agent/hooks.ts";
 import * as loop from "./agent/loop.ts";
 import { createOutputRun, type OutputRunFactory } from "./agent/output.ts";
@@ -10,6 +10,7 @@ import { streamByProtocol } from "./providers/by-protocol.ts";
 
 /** The agent whose default stream function speaks the wire that the model names. */
 export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
+  declare streamFn: StreamFn;
   static override readonly defaultStreamFn: StreamFn = streamByProtocol;
   static override readonly outputRun: OutputRunFactory = createOutputRun;
 }
@@ -33,6 +34,29 @@ export function agentLoopContinue(
   streamFn: StreamFn = streamByProtocol,
 ): EventStream<AgentEvent, AgentMessage[]> {
   return loop.agentLoopContinue(context, config, signal, streamFn);
+}
+
+/** {@link loop.runAgentLoop} with a default stream function. */
+export function runAgentLoop(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  emit: AgentEventSink,
+  signal?: AbortSignal,
+  streamFn: StreamFn = streamByProtocol,
+): Promise<AgentMessage[]> {
+  return loop.runAgentLoop(prompts, context, config, emit, signal, streamFn);
+}
+
+/** {@link loop.runAgentLoopContinue} with a default stream function. */
+export function runAgentLoopContinue(
+  context: AgentContext,
+  config: AgentLoopConfig,
+  emit: AgentEventSink,
+  signal?: AbortSignal,
+  streamFn: StreamFn = streamByProtocol,
+): Promise<AgentMessage[]> {
+  return loop.runAgentLoopContinue(context, config, emit, signal, streamFn);
 }
 
 export { BowlineError, errorCodes, isBowlineError, toErrorInfo } from "./errors.ts";
@@ -146,6 +170,7 @@ export type {
   BeforeToolCallContext,
   BeforeToolCallResult,
   Budget,
+  CheckedToolResult,
   Compaction,
   CompactionEvent,
   CompactionOptions,

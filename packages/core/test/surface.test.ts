@@ -80,6 +80,8 @@ describe("the public surface", () => {
       "parseModelRef",
       "reduceEvents",
       "requireApproval",
+      "runAgentLoop",
+      "runAgentLoopContinue",
       "shortenToolResults",
       "streamByProtocol",
       "streamProxy",
@@ -112,6 +114,8 @@ describe("the public surface", () => {
       "estimateTokens",
       "keepLastTurns",
       "requireApproval",
+      "runAgentLoop",
+      "runAgentLoopContinue",
       "shortenToolResults",
       "textResult",
     ]);

@@ -75,6 +75,8 @@ interface RunChoices {
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the settings are assigned in the constructor, whole
 export interface Agent<TContext = unknown> extends AgentSettings {
+  /** Default: keeps the three roles that a model understands. */
+  convertToLlm: AgentLoopConfig["convertToLlm"];
   /** Handed to every tool unchanged. */
   context: TContext | undefined;
 }
@@ -94,15 +96,22 @@ export class Agent<TContext = unknown> {
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
   readonly #effects = createMemoryEffects();
-  readonly #toLlm = createLlmFilter();
 
   constructor(options: AgentOptions<TContext> = {}) {
-    const { initialState = {}, steeringMode, followUpMode, context, ...settings } = options;
+    // What streams and what converts is there to be called and wrapped, also when it is the default.
+    const {
+      initialState = {},
+      steeringMode,
+      followUpMode,
+      context,
+      streamFn = new.target.defaultStreamFn,
+      convertToLlm = createLlmFilter(),
+      ...settings
+    } = options;
     this.#state = new MutableAgentState(initialState);
     this.#steering = new MessageQueue(steeringMode);
     this.#followUps = new MessageQueue(followUpMode);
-    this.context = context;
-    Object.assign(this, settings);
+    Object.assign(this, settings, { context, streamFn, convertToLlm });
   }
 
   get state(): AgentState {
@@ -274,8 +283,8 @@ export class Agent<TContext = unknown> {
   }
 
   #run(prompts: AgentMessage[], { output, steeringTaken, resume }: RunChoices): Promise<RunResult> {
-    const { defaultStreamFn, outputRun } = this.constructor as typeof Agent;
-    const { streamFn = defaultStreamFn } = this;
+    const { outputRun } = this.constructor as typeof Agent;
+    const { streamFn } = this;
     const missing = !streamFn
       ? "streamFn: give one"
       : output !== undefined && !outputRun && "outputRun: let a subclass set it to createOutputRun";
@@ -312,7 +321,6 @@ export class Agent<TContext = unknown> {
     this.#running = running.finally(() => {
       state.isStreaming = false;
       state.streamingMessage = undefined;
-      state.pendingToolCalls.clear();
       this.#controller = undefined;
       this.#running = undefined;
     });
@@ -321,9 +329,8 @@ export class Agent<TContext = unknown> {
 
   #config(): AgentLoopConfig {
     const { model, thinkingLevel } = this.#state;
-    return Object.assign({}, this as AgentSettings, {
+    return Object.assign({}, this, {
       model,
-      convertToLlm: this.convertToLlm ?? this.#toLlm,
       toolContext: this.context,
       ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
     });

@@ -3,7 +3,7 @@ import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import { assertSchema, isStandardSchema, withJsonSchema, type JsonSchema } from "../schema.ts";
 import type { RunPort } from "./hooks.ts";
-import type { AgentTool, AgentToolResult } from "./tool.ts";
+import type { AgentTool, AgentToolResult, CheckedToolResult } from "./tool.ts";
 
 /** What a tool's `execute` is told about its call. */
 export interface ToolRun<TContext = unknown, TDetails = unknown> {
@@ -75,6 +75,6 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
 }
 
 /** A result that is only text. */
-export function textResult(text: string): AgentToolResult<never> {
+export function textResult(text: string): CheckedToolResult<never> {
   return { content: [{ type: "text", text }] };
 }

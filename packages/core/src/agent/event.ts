@@ -8,7 +8,7 @@ import { LiveDelta } from "../llm/live.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
 import type { CompactionEvent } from "./context/compaction-options.ts";
-import type { AgentToolResult } from "./tool.ts";
+import type { AgentToolResult, CheckedToolResult } from "./tool.ts";
 
 /** Extend this by declaration merging to carry messages of your own; `convertToLlm` says what a model sees of them. */
 export interface CustomAgentMessages {}
@@ -92,7 +92,7 @@ interface ToolExecutionEndEvent {
   readonly type: "tool_execution_end";
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly result: AgentToolResult;
+  readonly result: CheckedToolResult;
   readonly isError: boolean;
   readonly outcome: ToolOutcome;
   readonly durationMs: number;

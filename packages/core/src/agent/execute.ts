@@ -11,7 +11,7 @@ import { aboutCall, preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
 import { failedCall, namesOf, notToStart, runTool, stepOf, type SettledCall } from "./run-tool.ts";
 import { textResult } from "./define-tool.ts";
-import type { AgentTool, AgentToolResult } from "./tool.ts";
+import type { AgentTool, CheckedToolResult } from "./tool.ts";
 
 export interface BatchResult {
   readonly toolResults: ToolResultMessage[];
@@ -103,7 +103,9 @@ async function after(run: Run, message: AssistantMessage, ready: Ready, settled:
   const { afterToolCall } = run.config;
   if (!afterToolCall) return settled;
   const { call, args } = ready;
-  const { result, isError: failed } = settled as SettledCall & { readonly result: AgentToolResult<object | undefined> };
+  const { result, isError: failed } = settled as SettledCall & {
+    readonly result: CheckedToolResult<object | undefined>;
+  };
   try {
     const state = { ...aboutCall(run, message, call, args), result, isError: failed };
     const asked = afterToolCall(state, run.signal);
@@ -124,7 +126,7 @@ async function addResult(
   call: ToolCall,
   { result, isError, outcome }: SettledCall,
 ): Promise<ToolResultMessage> {
-  const { content = [], details } = result;
+  const { content, details } = result;
   const message: ToolResultMessage = {
     role: "toolResult",
     ...namesOf(call),

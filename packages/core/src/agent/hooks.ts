@@ -9,7 +9,7 @@ import type { Usage } from "../llm/usage.ts";
 import type { Budget, SharedBudget } from "./budget.ts";
 import type { InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentEventBody, AgentMessage } from "./event.ts";
-import type { AgentTool, AgentToolCall, AgentToolResult, ToolExecutionMode } from "./tool.ts";
+import type { AgentTool, AgentToolCall, AgentToolResult, CheckedToolResult, ToolExecutionMode } from "./tool.ts";
 
 /** The transcript and what goes with it. The loop appends to `messages` in place. */
 export interface AgentContext {
@@ -56,7 +56,7 @@ export interface BeforeToolCallResult {
 }
 
 export interface AfterToolCallContext extends BeforeToolCallContext {
-  readonly result: AgentToolResult<object | undefined>;
+  readonly result: CheckedToolResult<object | undefined>;
   readonly isError: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** The agent and the loop without a wire: bring a `streamFn`, and a bundle holds only what it uses. */
 export { defineTool, textResult } from "./define-tool.ts";
 export type { ToolDefinition, ToolRun } from "./define-tool.ts";
-export { agentLoop, agentLoopContinue } from "./loop.ts";
+export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 export { Agent } from "./agent.ts";
 export type { AgentListener, AgentOptions, AgentSettings, PromptOptions } from "./agent.ts";
 export { createAgentTool } from "./agent-tool.ts";
@@ -57,6 +57,7 @@ export type {
   AgentToolCall,
   AgentToolResult,
   AgentToolUpdateCallback,
+  CheckedToolResult,
   ToolExecutionMode,
   ToolRunContext,
 } from "./tool.ts";

@@ -8,7 +8,7 @@ import { messageText, type AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
 import { createMemoryEffects, type Effects, type InboxKind } from "./effects.ts";
-import type { AgentEvent, AgentMessage, RunEndReason } from "./event.ts";
+import type { AgentEvent, AgentEventSink, AgentMessage, RunEndReason } from "./event.ts";
 import { executeToolCalls, openCalls } from "./execute.ts";
 import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
 import { callModel } from "./model-call.ts";
@@ -60,6 +60,54 @@ export function isAnswer(message: AgentMessage): boolean {
   return message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
 }
 
+/**
+ * {@link agentLoop} with a sink in place of a stream: the run waits for what it returns, as for a listener of an agent. Resolves with
+ * the new messages, also when the run failed.
+ */
+export async function runAgentLoop(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  emit: AgentEventSink,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): Promise<AgentMessage[]> {
+  return toSink(prompts, { ...context, messages: [...context.messages] }, config, emit, signal, streamFn);
+}
+
+/** {@link agentLoopContinue} with such a sink. */
+export async function runAgentLoopContinue(
+  context: AgentContext,
+  config: AgentLoopConfig,
+  emit: AgentEventSink,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): Promise<AgentMessage[]> {
+  assertContinuable(context.messages);
+  return toSink([], context, config, emit, signal, streamFn);
+}
+
+async function toSink(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  emit: AgentEventSink,
+  signal: AbortSignal | undefined,
+  streamFn: StreamFn | undefined,
+): Promise<AgentMessage[]> {
+  const effects = createMemoryEffects({ publish: (event, hear) => hear(emit, event), ...queuesOf(config) });
+  const input = { context, config: () => config, effects, streamFn: required(streamFn), signal };
+  return (await runLoop(prompts, input)).messages;
+}
+
+function required(streamFn: StreamFn | undefined): StreamFn {
+  if (streamFn) return streamFn;
+  throw new BowlineError(
+    "invalid_argument",
+    "A stream function is needed: pass one, or import from the package's main entry, which has a default.",
+  );
+}
+
 function startLoop(
   prompts: AgentMessage[],
   context: AgentContext,
@@ -67,15 +115,11 @@ function startLoop(
   signal: AbortSignal | undefined,
   streamFn: StreamFn | undefined,
 ): EventStream<AgentEvent, AgentMessage[]> {
-  if (streamFn === undefined) {
-    throw new BowlineError(
-      "invalid_argument",
-      "A stream function is needed: pass one, or import from the package's main entry, which has a default.",
-    );
-  }
+  const asked = required(streamFn); // thrown to the caller, where a stream would only reject
   return new EventStream(async (push, either) => {
     const effects = createMemoryEffects({ publish: (event) => push([event]), ...queuesOf(config) });
-    return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal: either })).messages;
+    return (await runLoop(prompts, { context, config: () => config, effects, streamFn: asked, signal: either }))
+      .messages;
   }, signal);
 }
 

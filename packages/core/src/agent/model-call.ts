@@ -10,6 +10,11 @@ import { abortedRun, graceOf, type Run } from "./run.ts";
 /** Streams of others may only give one event at a time. */
 type Batch = AssistantMessageEvent | readonly AssistantMessageEvent[];
 
+/** Streams of others may also end with their answer and no event. */
+interface Ended {
+  result?(): Promise<AssistantMessage | undefined>;
+}
+
 /** Always gives a message, its `message_start` and `message_end` emitted; never throws for what a hook, stream or server did. */
 export async function callModel(run: Run): Promise<AssistantMessage> {
   const { emitter, context, clock } = run;
@@ -97,6 +102,10 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
             return end(event.error);
           }
         }
+        // One that ended has its result by now, if that is how its answer was given.
+        const ended = events.batches ? undefined : (events as Ended).result?.();
+        const given = ended && (await Promise.race([ended, Promise.resolve()]));
+        if (given?.role === "assistant") return end(given);
       } catch (error) {
         throw toBowlineError(error, "stream_function_failed", "The stream function failed");
       }

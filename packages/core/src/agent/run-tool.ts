@@ -6,10 +6,10 @@ import { textResult } from "./define-tool.ts";
 import type { ToolOutcome } from "./event.ts";
 import type { Ready } from "./preflight.ts";
 import { graceOf, type Run } from "./run.ts";
-import type { AgentToolResult } from "./tool.ts";
+import type { AgentToolResult, CheckedToolResult } from "./tool.ts";
 
 export interface SettledCall {
-  readonly result: AgentToolResult;
+  readonly result: CheckedToolResult;
   readonly isError: boolean;
   readonly outcome: ToolOutcome;
   readonly durationMs: number;
@@ -117,7 +117,7 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
 }
 
 /** Tools are other people's code: what comes back may be nothing, have no content, or hold what no model takes. */
-function normalize(result: AgentToolResult | undefined | null): AgentToolResult {
+function normalize(result: AgentToolResult | undefined | null): CheckedToolResult {
   const content = result?.content ?? [];
   if (!isRecord(result) || !Array.isArray(content) || !content.every(isPart))
     throw new Error("The tool returned no result of text and images.");

@@ -15,7 +15,7 @@ export interface AgentState {
   readonly isStreaming: boolean;
   /** The message that is being received. */
   readonly streamingMessage?: AgentMessage | undefined;
-  /** Ids of the calls that were started and have not ended. */
+  /** Ids of the calls that were started and have not ended; another set when they have changed, for pages that compare. */
   readonly pendingToolCalls: ReadonlySet<string>;
   /** Why the last run failed; cleared when the next begins. */
   readonly errorMessage?: string | undefined;
@@ -39,20 +39,29 @@ export interface InitialState<TContext = unknown> extends Partial<
   tools?: AgentTool<unknown, unknown, TContext>[];
 }
 
-const copying = Object.fromEntries(
-  (["tools", "messages"] as const).map((name) => [
-    name,
-    {
-      enumerable: true,
-      get(this: MutableAgentState) {
-        return this.lists[name];
-      },
-      set(this: MutableAgentState, assigned: never[]) {
-        this.lists[name] = [...assigned];
-      },
+const shared = {
+  // Thousands of calls may start at once: they are copied when they are looked at.
+  pendingToolCalls: {
+    enumerable: true,
+    get(this: MutableAgentState) {
+      return (this.lists.pending ??= new Set(this.lists.calls));
     },
-  ]),
-);
+  },
+  ...Object.fromEntries(
+    (["tools", "messages"] as const).map((name) => [
+      name,
+      {
+        enumerable: true,
+        get(this: MutableAgentState) {
+          return this.lists[name];
+        },
+        set(this: MutableAgentState, assigned: never[]) {
+          this.lists[name] = [...assigned];
+        },
+      },
+    ]),
+  ),
+};
 
 /**
  * The state as its owner sees it. Accessors in a literal would make each a slow dictionary; these are shared by all, and enumerable as
@@ -67,17 +76,20 @@ export class MutableAgentState implements AgentState {
   declare messages: AgentMessage[];
   isStreaming = false;
   streamingMessage: AgentMessage | undefined;
-  readonly pendingToolCalls: Set<string> = new Set();
   errorMessage: string | undefined;
+  declare readonly pendingToolCalls: ReadonlySet<string>;
   /** Not enumerable, and no private field: such cannot be read through a proxy, or an object that inherits. */
-  declare readonly lists: Pick<AgentState, "tools" | "messages">;
+  declare readonly lists: Pick<AgentState, "tools" | "messages"> & {
+    readonly calls: Set<string>;
+    pending?: ReadonlySet<string> | undefined;
+  };
 
   constructor({ systemPrompt = "", model = noModel, thinkingLevel = "off", tools = [], messages = [] }: InitialState) {
     this.systemPrompt = systemPrompt;
     this.model = model;
     this.thinkingLevel = thinkingLevel;
-    Object.defineProperty(this, "lists", { value: { tools: [...tools], messages: [...messages] } });
-    Object.defineProperties(this, copying);
+    Object.defineProperty(this, "lists", { value: { tools: [...tools], messages: [...messages], calls: new Set() } });
+    Object.defineProperties(this, shared);
   }
 }
 
@@ -97,10 +109,9 @@ export function applyToState(state: MutableAgentState, event: AgentEvent): void 
       state.streamingMessage = undefined;
       break;
     case "tool_execution_start":
-      state.pendingToolCalls.add(event.toolCallId);
-      break;
     case "tool_execution_end":
-      state.pendingToolCalls.delete(event.toolCallId);
+      state.lists.calls["result" in event ? "delete" : "add"](event.toolCallId);
+      state.lists.pending = undefined;
       break;
     case "turn_end":
       state.errorMessage = event.message.errorMessage;

@@ -14,6 +14,11 @@ export interface AgentToolResult<TDetails = unknown> {
   terminate?: boolean;
 }
 
+/** A result that has passed its check: what it has for the model is there. */
+export interface CheckedToolResult<TDetails = unknown> extends AgentToolResult<TDetails> {
+  content: UserContent[];
+}
+
 /** Reports progress. Calls after the tool has settled are ignored. */
 export type AgentToolUpdateCallback<TDetails = unknown> = (partial: AgentToolResult<TDetails>) => void;
 

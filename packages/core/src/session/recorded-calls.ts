@@ -26,7 +26,7 @@ export function unansweredResults(
   return openCalls(answer, messages).map(({ id: toolCallId, name: toolName }) => {
     const call = run?.calls.get(`${run.runId}:${run.turns}:${toolCallId}`);
     const { result, isError } = call === undefined ? notRun : (outcomeOf(call) ?? unknown(call.intent));
-    const { content = [], details } = result;
+    const { content, details } = result;
     return { role: "toolResult", toolCallId, toolName, content, ...defined({ details }), isError, timestamp };
   });
 }

@@ -112,7 +112,7 @@ export class RunWatch {
     } else if (message.role === "toolResult") {
       const end = run.toolEnds.get(message.toolCallId);
       if (end === undefined) return;
-      const { content = [], details } = end.result;
+      const { content, details } = end.result;
       const said = JSON.stringify([content, details, end.isError]);
       if (JSON.stringify([message.content, message.details, message.isError]) === said) return;
       this.#report("7 stored", `the result of ${message.toolCallId} is not what its end said`);

@@ -125,7 +125,7 @@ async function* run(
       yield { type: "tool_execution_start", toolName: event.toolName, args: event.args };
     } else if (event.type === "tool_execution_end" && known.has(event.toolName)) {
       const { toolName, isError } = event;
-      const { content = [], details } = event.result;
+      const { content, details } = event.result;
       const text = wording(toolName, messageText({ content }));
       const result = (details as ToolResult | undefined) ?? { content: [{ type: "text", text }], isError };
       yield { type: "tool_execution_end", toolName, result, isError };
