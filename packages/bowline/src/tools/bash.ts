@@ -184,7 +184,7 @@ function startError(error: unknown, root: string): Error {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "E2BIG")
     return toolError("The command is too long for the operating system; write it to a file and run that");
-  if (code === "ENOENT")
+  if (code === "ENOENT" || code === "ENOTDIR")
     return toolError(`The command could not be started: is the working directory ${root} still there?`);
   return toolError(`The command could not be started (${code ?? "unknown error"})`, error);
 }

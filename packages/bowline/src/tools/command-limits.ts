@@ -18,6 +18,7 @@ export class CommandLimits {
   readonly #limits: Limits;
   readonly #timers: NodeJS.Timeout[] = [];
   #bytes = 0;
+  #isInTime = false;
   #reason: keyof typeof GRACE_MS | undefined;
   #giveUp = (): void => {};
   /** Resolves when the command was killed and has still not ended. Else it stays as it is. */
@@ -28,7 +29,7 @@ export class CommandLimits {
   constructor(command: LiveCommand, limits: Limits) {
     this.#command = command;
     this.#limits = limits;
-    this.#timers.push(setTimeout(() => this.#stop("timeout"), limits.timeoutMs));
+    this.#timers.push(setTimeout(this.#onTime, limits.timeoutMs));
     limits.signal.addEventListener("abort", this.#onAbort, { once: true });
     if (limits.signal.aborted) this.#onAbort();
   }
@@ -43,11 +44,24 @@ export class CommandLimits {
     if (this.#bytes > this.#limits.maxOutput) this.#stop("flood");
   }
 
+  /** The command itself has ended, and need not hurry any more. Its output may still come, or an abort. */
+  releaseTime(): void {
+    this.#isInTime = true;
+  }
+
   /** No limit holds any longer. */
   release(): void {
+    this.releaseTime();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#limits.signal.removeEventListener("abort", this.#onAbort);
   }
+
+  // Timers come before all else: that it ended in time may not have been heard yet.
+  readonly #onTime = (): void => {
+    setImmediate(() => {
+      if (!this.#isInTime) this.#stop("timeout");
+    });
+  };
 
   readonly #onAbort = (): void => this.#stop("aborted");
 

@@ -1,12 +1,13 @@
 /** Which lines of which files match a regular expression. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { cutText, escapeLineBreaks } from "./escape.ts";
+import { cutText, escapeLineBreaks, showPath } from "./escape.ts";
 import { HEAD_BYTES } from "./file-kind.ts";
 import { listPaths } from "./find-paths.ts";
 import { isWithin } from "./inside.ts";
 import { descriptorFolder } from "./descriptors.ts";
 import { MAX_SEARCHED_BYTES, type GrepJob, type SearchPlace, type SearchResult } from "./search.ts";
+import { toolError, toToolError } from "./tool-error.ts";
 
 const MAX_LINE = 300;
 /** Of a long line, what is shown before the match. */
@@ -19,7 +20,7 @@ export function findLines(job: GrepJob): SearchResult {
   let room = job.characters;
   const paths = job.isFile ? [""] : listPaths(job, { patterns: toPatterns(job.glob), kind: "file", withLinks: false });
   for (const path of paths) {
-    const text = readText(job, join(job.base, path));
+    const text = textOf(job, path);
     if (text === undefined) continue;
     const shown = escapeLineBreaks(job.prefix + path);
     for (const [index, line] of text.split("\n").entries()) {
@@ -50,7 +51,20 @@ function toPatterns(glob: string | undefined): string[] {
   return isNegated ? ["**/*", `!${pattern}`] : [pattern];
 }
 
-/** Nothing for what is no text, too large, unreadable, or not where it was. */
+/** A file that was asked for by name was all right a moment ago: it is not passed over in silence. */
+function textOf(job: GrepJob, path: string): string | undefined {
+  try {
+    const text = readText(job, join(job.base, path));
+    if (text !== undefined || !job.isFile) return text;
+  } catch (error) {
+    // Some files can be opened and not be read, such as the kernel's settings.
+    if (job.isFile) throw toToolError(error, job.prefix);
+    return undefined;
+  }
+  throw toolError(`${showPath(job.prefix)} was changed by something else meanwhile; read it again`);
+}
+
+/** Nothing for what is no text, too large, may not be opened, or is not where it was. */
 function readText(place: SearchPlace, path: string): string | undefined {
   let descriptor: number;
   try {

@@ -1,5 +1,6 @@
 /** Which files and folders match a glob: tinyglobby walks and matches, this decides which folders it gets to see. */
 import {
+  accessSync,
   closeSync,
   constants,
   openSync,
@@ -16,6 +17,7 @@ import { escapeLineBreaks } from "./escape.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { isInside, isWithin } from "./inside.ts";
 import type { GlobJob, SearchPlace, SearchResult } from "./search.ts";
+import { toToolError } from "./tool-error.ts";
 
 /** Does a glob job. */
 export function findPaths(job: GlobJob): SearchResult {
@@ -50,7 +52,8 @@ export function listPaths(place: SearchPlace, { patterns, kind, withLinks }: Lis
     onlyDirectories: kind === "directory",
     fs: { readdirSync: createReaddir(place, withLinks) as unknown as Readdir },
   });
-  return found.filter((path) => !/^(?:\.?\.\/?)*$/.test(path)).toSorted(byCodeUnit);
+  checkThere(place);
+  return found.filter((path) => !/^(?:\.{1,2}(?:\/|$))*$/.test(path)).toSorted(byCodeUnit);
 }
 
 /** Node's has many forms; the walk uses the one that gives entries. */
@@ -102,10 +105,23 @@ function asFile(name: string): Entry {
   return { name, isFile: () => true, isDirectory: () => false, isSymbolicLink: () => false };
 }
 
-/** A file that is gone by now has no size; neither has a folder. */
-function sizeOf(path: string): number {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() === true ? stats.size : 0;
+/** The walk passes by what it cannot read. That is no answer if it is the folder itself, or if that is gone by now. */
+function checkThere({ base, prefix }: SearchPlace): void {
+  try {
+    accessSync(base, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    throw toToolError(error, prefix || ".", "folder");
+  }
+}
+
+/** A folder has no size. Of a file that is gone by now, or that may not be looked at, it is not known. */
+function sizeOf(path: string): number | "?" {
+  try {
+    const stats = statSync(path);
+    return stats.isFile() ? stats.size : 0;
+  } catch {
+    return "?";
+  }
 }
 
 function byCodeUnit(a: string, b: string): number {

@@ -18,6 +18,7 @@ export interface GrepDetails {
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 10_000;
+const NO_LINE_FEEDS = String.raw`[no matches; lines are searched one by one, so \n in the pattern matches nothing]`;
 
 const parameters = {
   type: "object",
@@ -53,7 +54,8 @@ export function createGrepTool(options: ToolOptions): AgentTool {
       const { lines, total } = await queue.search(job, { signal, timeLimitMs: searchMs });
       const truncated = total > lines.length;
       const notice = truncated ? [`[${lines.length} of more hits shown; narrow the search]`] : [];
-      const text = total === 0 ? "[no matches]" : [...lines, ...notice].join("\n");
+      const none = !literal && hasLineFeed(pattern) ? NO_LINE_FEEDS : "[no matches]";
+      const text = total === 0 ? none : [...lines, ...notice].join("\n");
       return { content: [{ type: "text", text }], details: { hits: lines.length, truncated } };
     },
   });
@@ -84,6 +86,11 @@ function toExpression(
     }
   }
   throw new Error("unreachable");
+}
+
+/** Whether an expression asks for a line feed: `\n`, but not in `[^\n]`, nor in `\\n`. */
+function hasLineFeed(pattern: string): boolean {
+  return /(?<!\\)(?:\\\\)*\\n/.test(pattern.replaceAll(/\[(?:\\.|[^\]\\])*\]/g, ""));
 }
 
 async function resolvePlace(workspace: Workspace, path: string): Promise<SearchPlace & Pick<GrepJob, "isFile">> {

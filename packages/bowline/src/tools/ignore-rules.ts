@@ -1,7 +1,7 @@
 /** What searches skip: `.git`, `node_modules`, and what the `.gitignore` files of the working directory ignore, nested ones too. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import ignore, { type Ignore } from "ignore";
+import ignore, { type Ignore, type TestResult } from "ignore";
 import { isInside } from "./inside.ts";
 
 const ALWAYS = new Set([".git", "node_modules"]);
@@ -13,7 +13,7 @@ export class IgnoreRules {
   /** Rules above this folder do not count. */
   readonly #top: string;
   readonly #base: string;
-  readonly #rules = new Map<string, Ignore | undefined>();
+  readonly #rules = new Map<string, Rules | undefined>();
   readonly #folders = new Map<string, boolean>();
 
   /** A `base` that is itself ignored was asked for by name: then only the rules inside it count. */
@@ -31,12 +31,9 @@ export class IgnoreRules {
     if (ALWAYS.has(basename(path))) return true;
     for (let folder = dirname(path); isInside(this.#top, folder); folder = dirname(folder)) {
       const rules = this.#rulesOf(folder);
-      if (rules !== undefined) {
-        const { ignored, unignored } = rules.test(
-          path.slice(folder === "/" ? 1 : folder.length + 1) + (isFolder ? "/" : ""),
-        );
-        if (ignored || unignored) return ignored;
-      }
+      const relative = path.slice(folder === "/" ? 1 : folder.length + 1);
+      const { ignored, unignored } = rules?.test(relative, isFolder) ?? { ignored: false, unignored: false };
+      if (ignored || unignored) return ignored;
       if (folder === this.#top) break;
     }
     return false;
@@ -51,14 +48,47 @@ export class IgnoreRules {
     return isIgnored;
   }
 
-  #rulesOf(folder: string): Ignore | undefined {
+  #rulesOf(folder: string): Rules | undefined {
     if (!this.#rules.has(folder)) this.#rules.set(folder, readRules(join(folder, ".gitignore")));
     return this.#rules.get(folder);
   }
 }
 
+/** Those of one file. */
+class Rules {
+  readonly #text: string;
+  readonly #all: Ignore;
+  /** For a folder that these rules ignore and those of a folder in between do not. */
+  readonly #amended = new Map<string, Ignore>();
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#all = ignore({ ignorecase }).add(text);
+  }
+
+  /** `path` lies in a folder that is not ignored, whatever these rules alone say of that folder. */
+  test(path: string, isFolder: boolean): TestResult {
+    const parent = dirname(path);
+    const isReturned = parent !== "." && this.#all.test(`${parent}/`).ignored;
+    return (isReturned ? this.#without(parent) : this.#all).test(path + (isFolder ? "/" : ""));
+  }
+
+  /** The rules, without what they say of a folder and those above it. */
+  #without(folder: string): Ignore {
+    let rules = this.#amended.get(folder);
+    if (rules === undefined) {
+      rules = ignore({ ignorecase }).add(this.#text);
+      for (let path = folder; path !== "."; path = dirname(path)) {
+        rules.add([`!/${path.replaceAll(/[\\*?[\]]/g, String.raw`\$&`)}/`]);
+      }
+      this.#amended.set(folder, rules);
+    }
+    return rules;
+  }
+}
+
 /** Like git it does not follow a link; what is no regular file or cannot be read has no rules. */
-function readRules(path: string): Ignore | undefined {
+function readRules(path: string): Rules | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -68,7 +98,7 @@ function readRules(path: string): Ignore | undefined {
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
-    return ignore({ ignorecase }).add(readFileSync(descriptor, "utf8"));
+    return new Rules(readFileSync(descriptor, "utf8"));
   } finally {
     closeSync(descriptor);
   }

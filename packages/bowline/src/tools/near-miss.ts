@@ -21,6 +21,12 @@ const MAX_LINE = 200;
  * its turn in between, and an abort its effect.
  */
 export async function describeNearMiss(text: string, wanted: string, signal: AbortSignal): Promise<string> {
+  // As files of old had them: one line to all that is below.
+  const here = text.replaceAll("\r", "\n").indexOf(wanted.replaceAll("\r", "\n"));
+  if (here !== -1) {
+    const where = `line ${lineAt(text, here)} has carriage returns alone ("\\r") where oldText has line feeds, or the other way round`;
+    return `The nearest text differs only in line breaks: ${where}.`;
+  }
   const [lines, wantedLines] = [text.split("\n"), wanted.split("\n")];
   for (const [difference, simplify] of WAYS) {
     const needle = wantedLines.map(simplify).join("\n");

@@ -18,7 +18,10 @@ export async function openFile(workspace: Workspace, place: Place): Promise<Open
   // Opening a device can have effects of its own.
   if (!before.isFile() && !before.isSymbolicLink()) throw notRegular(place, before);
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const handle = await open(place.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const handle = await open(place.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    // The path had no link left in it when it was resolved.
+    throw error.code === "ELOOP" ? changedMeanwhile(place) : error;
+  });
   try {
     await checkInside(workspace, place, handle, place.real);
     const stats = await handle.stat({ bigint: true });

@@ -1,6 +1,6 @@
 /** All that a command printed, byte for byte: in memory while that is little, then in a file of bounded size. */
 import { randomUUID } from "node:crypto";
-import { closeSync, lstatSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Of a longer output the file has the beginning. */
@@ -61,20 +61,32 @@ export class OutputFile {
   }
 
   close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    if (this.#descriptor === undefined) return;
+    // A command that clears the temporary folder takes its own output along.
+    if (this.#path !== undefined && !isAt(this.#path, this.#descriptor)) this.#path = undefined;
+    closeSync(this.#descriptor);
     this.#descriptor = undefined;
   }
 
   #write(chunk: Buffer): void {
-    if (this.#descriptor === undefined || this.#path === undefined) return;
+    const path = this.#path;
+    if (this.#descriptor === undefined || path === undefined) return;
     try {
       writeFileSync(this.#descriptor, chunk);
     } catch {
       // Half a file would only take up what little room there is.
       this.close();
-      rmSync(this.#path, { force: true });
+      rmSync(path, { force: true });
       this.#path = undefined;
     }
+  }
+}
+
+function isAt(path: string, descriptor: number): boolean {
+  try {
+    return lstatSync(path).ino === fstatSync(descriptor).ino;
+  } catch {
+    return false;
   }
 }
 

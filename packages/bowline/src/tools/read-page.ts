@@ -13,6 +13,8 @@ export interface PageOptions {
   readonly maxBytes: number;
   /** Read to the end to count all lines, or stop when the page is full. */
   readonly countAll: boolean;
+  /** Where the file ends, in bytes: one that grows while it is read, such as a log, would have no end. */
+  readonly end: number;
   readonly signal: AbortSignal;
 }
 
@@ -30,14 +32,14 @@ const CHUNK = 256 * 1024;
 
 /** Reads one page. O(bytes up to its end), or O(file) with `countAll`. */
 export async function readPage(handle: FileHandle, options: PageOptions): Promise<Page> {
-  const { offset, countAll, signal } = options;
+  const { offset, countAll, end: fileEnd, signal } = options;
   const page = new PageBuilder(options);
   const buffer = Buffer.allocUnsafe(CHUNK);
   let line = 1;
   let isLineOpen = false;
   for (let position = 0; ;) {
     stopIfAborted(signal);
-    const { bytesRead } = await handle.read(buffer, 0, CHUNK, position);
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(CHUNK, fileEnd - position), position);
     if (bytesRead === 0) break;
     position += bytesRead;
     const chunk = buffer.subarray(0, bytesRead);

@@ -2,7 +2,7 @@
 import { defineTool, type AgentTool, type AgentToolResult } from "@bowline/core";
 import { showPath } from "./escape.ts";
 import { binaryKindOf, decodeUtf8, HEAD_BYTES, imageTypeOf } from "./file-kind.ts";
-import { openFile, type OpenFile } from "./open-file.ts";
+import { changedMeanwhile, isSame, openFile, type OpenFile } from "./open-file.ts";
 import { readPage, type Page } from "./read-page.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type Place, type ToolOptions } from "./workspace.ts";
@@ -19,6 +19,8 @@ const DEFAULT_BYTES = 100_000;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 /** The lines of larger files are not counted to the end. */
 const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
+/** Of a log that grows all the time there is no quiet moment, so this is no error. */
+const CHANGED = "[the file was changed by something else while it was read: this may be part old and part new]";
 
 const parameters = {
   type: "object",
@@ -70,33 +72,46 @@ interface Wanted {
   readonly signal: AbortSignal;
 }
 
-async function readOpen(
-  place: Place,
-  { handle, stats }: OpenFile,
-  wanted: Wanted,
-): Promise<AgentToolResult<ReadDetails>> {
-  const size = Number(stats.size);
+async function readOpen(place: Place, file: OpenFile, wanted: Wanted): Promise<AgentToolResult<ReadDetails>> {
+  const { handle } = file;
+  const size = Number(file.stats.size);
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const head = buffer.subarray(0, bytesRead);
   const mimeType = imageTypeOf(head);
-  if (mimeType !== undefined) return readImage(place, { handle, size, mimeType });
+  if (mimeType !== undefined) return readImage(place, file, mimeType);
   const details = { path: place.shown, bytes: size, lines: 0 };
-  if (bytesRead === 0) return { content: [{ type: "text", text: "[empty file]" }], details };
-  if (head.includes(0)) throw binaryError(place, head, size);
-  const page = await readPage(handle, { ...wanted, countAll: size <= MAX_COUNTED_BYTES });
+  if (bytesRead === 0)
+    return unlessChanged(place, file, { content: [{ type: "text", text: "[empty file]" }], details });
+  if (head.includes(0)) throw await unlessChanged(place, file, binaryError(place, head, size));
+  // Some file systems say 0 and have content all the same.
+  const end = size === 0 ? Infinity : size;
+  const page = await readPage(handle, { ...wanted, countAll: size <= MAX_COUNTED_BYTES, end });
   const { offset } = wanted;
-  if (page.last < offset)
-    throw toolError(`${showPath(place.given)} has ${count(page.total ?? 0)}; there is no line ${offset}`);
+  if (page.last < offset) {
+    const why = `${showPath(place.given)} has ${count(page.total ?? 0)}; there is no line ${offset}`;
+    throw await unlessChanged(place, file, toolError(why));
+  }
   let text: string;
   try {
     text = decodeUtf8(page.bytes, page.isLineCut);
   } catch {
-    throw binaryError(place, head, size);
+    throw await unlessChanged(place, file, binaryError(place, head, size));
   }
   if (wanted.lineNumbers) text = numberLines(text, offset);
-  const notice = noticeOf(page, wanted);
-  if (notice !== "" && !text.endsWith("\n")) text += "\n";
-  return { content: [{ type: "text", text: text + notice }], details: { ...details, lines: page.last - offset + 1 } };
+  const notices = [noticeOf(page, wanted), (await hasChanged(file)) ? CHANGED : ""].filter((notice) => notice !== "");
+  if (notices.length > 0 && !text.endsWith("\n")) text += "\n";
+  text += notices.join("\n");
+  return { content: [{ type: "text", text }], details: { ...details, lines: page.last - offset + 1 } };
+}
+
+async function hasChanged({ handle, stats }: OpenFile): Promise<boolean> {
+  return !isSame(await handle.stat({ bigint: true }), stats);
+}
+
+/** Passes on what was learned from a file, unless it may have been learned from half of the old one and half of the new. */
+async function unlessChanged<T>(place: Place, file: OpenFile, learned: T): Promise<T> {
+  if (await hasChanged(file)) throw changedMeanwhile(place);
+  return learned;
 }
 
 /** A number and a tab before each line, also an empty one; the text ends with no line of its own after the last line feed. */
@@ -105,16 +120,15 @@ function numberLines(text: string, first: number): string {
   return text.replaceAll(/(?<=^|\n)(?=[^])/g, () => `${line++}\t`);
 }
 
-async function readImage(
-  place: Place,
-  { handle, size, mimeType }: Pick<OpenFile, "handle"> & { readonly size: number; readonly mimeType: string },
-): Promise<AgentToolResult<ReadDetails>> {
+async function readImage(place: Place, file: OpenFile, mimeType: string): Promise<AgentToolResult<ReadDetails>> {
+  const size = Number(file.stats.size);
   const tooLarge = `${showPath(place.given)} is an image of ${size} bytes (${mimeType}); at most ${MAX_IMAGE_BYTES} can be read`;
   if (size > MAX_IMAGE_BYTES) throw toolError(tooLarge);
   // By position: the file may grow while it is read.
-  const { bytesRead, buffer } = await handle.read(Buffer.alloc(size), 0, size, 0);
+  const { bytesRead, buffer } = await file.handle.read(Buffer.alloc(size), 0, size, 0);
   const data = buffer.subarray(0, bytesRead).toString("base64");
-  return { content: [{ type: "image", data, mimeType }], details: { path: place.shown, bytes: size, lines: 0 } };
+  const details = { path: place.shown, bytes: size, lines: 0 };
+  return unlessChanged(place, file, { content: [{ type: "image", data, mimeType }], details });
 }
 
 /** Empty when the page ends where the file does. */

@@ -75,7 +75,7 @@ async function run(options: CommandOptions, mark: string, guard: Guard): Promise
   // Nobody has anything to say there; it closes when the last process that holds it is gone.
   const leash = (child.stdio as readonly unknown[])[LEASH] as Socket;
   leash.resume();
-  const exit = await Promise.race([waitForExit(child), limits.patience]);
+  const exit = await Promise.race([waitForExit(child, limits), limits.patience]);
   limits.release();
   const { reason } = limits;
   const { reached, refused } = await look(tree, leash);
@@ -96,9 +96,10 @@ async function run(options: CommandOptions, mark: string, guard: Guard): Promise
 }
 
 /** Until the command itself has ended and its output is over, or was waited for long enough. */
-async function waitForExit(child: Started): Promise<Pick<CommandEnd, "exitCode" | "signal">> {
+async function waitForExit(child: Started, limits: CommandLimits): Promise<Pick<CommandEnd, "exitCode" | "signal">> {
   const closed = new Promise((resolve) => void child.stdout.once("close", resolve));
   const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  limits.releaseTime();
   await Promise.race([closed, sleep(OUTPUT_GRACE_MS, undefined, { ref: false })]);
   // Timers come before input: one more turn for what was written while this process was busy.
   await turn();

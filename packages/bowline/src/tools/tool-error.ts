@@ -1,6 +1,8 @@
 /** The text of every failure a tool throws starts with `Error: `, says what was wrong and where, and fits one line. */
 import { showPath } from "./escape.ts";
 
+const NOT_UTF8 = " (\uFFFD may stand for bytes that are not UTF-8; a name with such bytes can be used with bash only)";
+
 class ToolError extends Error {
   override readonly name = "ToolError";
 }
@@ -32,7 +34,7 @@ export function abortReason({ reason }: AbortSignal): string {
 function describeCode(code: string, path: string, missing: string): string | undefined {
   switch (code) {
     case "ENOENT":
-      return `No such ${missing}: ${path}`;
+      return `No such ${missing}: ${path}${path.includes("\uFFFD") ? NOT_UTF8 : ""}`;
     case "EACCES":
     case "EPERM":
       return `Permission denied: ${path}`;
@@ -49,6 +51,8 @@ function describeCode(code: string, path: string, missing: string): string | und
     case "ENOSPC":
     case "EDQUOT":
       return `No space left to write ${path}`;
+    case "EBUSY":
+      return `${path} is held by the system, as a mounted file is, and cannot be replaced; bash can write into it`;
     case "EROFS":
       return `The file system is read-only: ${path}`;
     case "EMFILE":

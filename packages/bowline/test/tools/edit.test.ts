@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { chmodSync, readdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import { chmodSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { afterStep, beforeStep } from "./before-step.ts";
 import { createFolder } from "./folder.ts";
+import { isLinux } from "./processes.ts";
 
 describe("edit", () => {
   it("replaces a text that occurs once, with a diff in its details", async (t) => {
@@ -60,6 +61,7 @@ describe("edit", () => {
       ["f( a,b )\n", "f(a, b)", /only in white space:\n1: f\( a,b \)$/],
       ["say \u201Chi\u201D \u2014 now\n", 'say "hi" - now', /look-alike characters:\n1: say/],
       ["const Foo = 1;\n", "const foo = 1;", /upper and lower case:\n1: const Foo/],
+      ["x\na\rb\rc", "a\nb", /only in line breaks: line 2 has carriage returns alone \("\\r"\)/],
       ["a\rb\n", "ab", /only in carriage returns:\n1: a\rb$/],
       ["x\nconst total = sum(a);\ny\n", "const total = sum(b);", /nearest lines are:\n2: const total = sum\(a\);$/],
       ["abc\n", "qqqq", /Nothing in it is like it; read the file again\.$/],
@@ -147,14 +149,8 @@ describe("edit", () => {
 
   it("refuses when the file is changed while it is read", async (t) => {
     const folder = createFolder(t);
-    const path = folder.put("a.txt", "aa--");
-    const handle = await open(path);
-    await handle.close();
-    const reading = t.mock.method(Object.getPrototypeOf(handle) as FileHandle, "readFile", function (this: FileHandle) {
-      reading.mock.restore();
-      folder.put("a.txt", ""); // what another program that writes it anew has done first
-      return this.readFile();
-    });
+    folder.put("a.txt", "aa--");
+    await beforeStep(t, "readFile", () => folder.put("a.txt", "")); // what another program that writes it anew does first
     const { text } = await folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b" });
     assert.equal(text, "Error: a.txt was changed by something else meanwhile; read it again");
     assert.equal(folder.get("a.txt"), "");
@@ -176,6 +172,28 @@ describe("edit", () => {
     assert.equal(text, "Error: a.txt was changed by something else meanwhile; read it again");
     assert.equal(folder.get("a.txt"), "aa");
     assert.deepEqual(readdirSync(folder.root), ["a.txt"]);
+  });
+
+  it("does not give back rights that were taken away before it is replaced", async (t) => {
+    const folder = createFolder(t);
+    const path = folder.put("a.txt", "aa--");
+    chmodSync(path, 0o644);
+    await beforeStep(t, "sync", (call) => call === 1 && chmodSync(path, 0o600));
+    const { text } = await folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b" });
+    assert.equal(text, "Error: a.txt was changed by something else meanwhile; read it again");
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.equal(folder.get("a.txt"), "aa--");
+  });
+
+  it("does not bring back a folder that was removed with the file", async (t) => {
+    const folder = createFolder(t);
+    folder.put("src/deep/a.txt", "aa--");
+    // The last thing that is asked of the file that was read.
+    const last = isLinux ? 2 : 3;
+    await afterStep(t, "stat", (call) => call === last && rmSync(folder.at("src"), { recursive: true }));
+    const { text } = await folder.call("edit", { path: "src/deep/a.txt", oldText: "aa", newText: "b" });
+    assert.equal(text, "Error: No such file: src/deep/a.txt");
+    assert.deepEqual(readdirSync(folder.root), []);
   });
 
   it("refuses more replacements than it can hold", async (t) => {

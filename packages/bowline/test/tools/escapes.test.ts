@@ -51,7 +51,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     assert.equal(text, `${pid}\n[ended with the command: sleep (pid ${pid})]`);
     assert.deepEqual(details["ended"], [{ pid, name: "sleep" }]);
     assert.equal(isError, false);
-    assert.ok(await endsWithin(pid, 1_000));
+    assert.ok(await endsWithin(pid, 20_000));
   });
 
   it("finds and ends a grandchild that left the group by setsid, by the mark in its environment", async (t) => {
@@ -61,7 +61,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     const { text } = await folder.call("bash", { command });
     const pid = await pidFrom(folder, "pid");
     assert.equal(text, `[no output]\n[ended with the command: sleep (pid ${pid})]`);
-    assert.ok(await endsWithin(pid, 1_000));
+    assert.ok(await endsWithin(pid, 20_000));
   });
 
   it("finds and ends a grandchild that also wiped its environment, by the descriptor it inherited", async (t) => {
@@ -71,7 +71,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     });
     const pid = await pidFrom(folder, "pid");
     assert.equal(text, `[no output]\n[ended with the command: sleep (pid ${pid})]`);
-    assert.ok(await endsWithin(pid, 1_000));
+    assert.ok(await endsWithin(pid, 20_000));
   });
 
   it("does not find what left the group, wiped its environment and closed every descriptor", async (t) => {
@@ -93,7 +93,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     const pids = [await pidFrom(folder, "pid"), await pidFrom(folder, "deaf")];
     controller.abort(new Error("enough"));
     assert.match((await call).text, /^Error: The command was stopped after \d+ ms \(enough\); it had printed nothing$/);
-    for (const pid of pids) assert.ok(await endsWithin(pid, 1_000), `${pid}`);
+    for (const pid of pids) assert.ok(await endsWithin(pid, 20_000), `${pid}`);
   });
 
   it("stops a loop of forks in the group", async (t) => {
@@ -105,7 +105,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     assert.match(text, /^\[no output\]\n\[timed out after 1 s\]$/);
     const pids = folder.get("pids").trim().split("\n").map(Number);
     assert.ok(pids.length > 30, `${pids.length} shells`);
-    for (const pid of pids) assert.ok(await endsWithin(pid, 3_000), `${pid}`);
+    for (const pid of pids) assert.ok(await endsWithin(pid, 20_000), `${pid}`);
   });
 
   it("stops a chain of forks that leaves its group with every step", async (t) => {
@@ -140,7 +140,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     assert.equal((await run("sleep 0.01")).isLost, false);
     const grouped = await run("sleep 60 > /dev/null 2>&1 & echo $! > pid");
     assert.deepEqual([grouped.ended.map(({ name }) => name), grouped.isLost], [["its process group"], false]);
-    assert.ok(await endsWithin(pidIn(folder.get("pid")), 1_000));
+    assert.ok(await endsWithin(pidIn(folder.get("pid")), 20_000));
     const lost = await run("setsid sleep 60 > /dev/null 2>&1 & echo $! > pid; sleep 0.1");
     assert.deepEqual([lost.ended, lost.left, lost.isLost], [[], [], true]);
     process.kill(pidIn(folder.get("pid")), "SIGKILL");
@@ -148,8 +148,8 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
 
   it("asks a process once to end before it is killed", async (t) => {
     const folder = createFolder(t);
-    const command = "trap 'echo asked >> asked' TERM; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; done";
-    await folder.call("bash", { command, timeout: 0.3 });
+    const command = "trap 'echo asked >> asked' TERM; for i in $(seq 20); do sleep 0.1; done";
+    await folder.call("bash", { command, timeout: 1.3 });
     assert.equal(folder.get("asked"), "asked\n");
   });
 
@@ -165,7 +165,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
       const command = `trap '' TERM; echo $$ > leader; ${others} until [ -s marked ] && [ -s leashed ] && [ -s grouped ]; do sleep 0.05; done; echo; wait`;
       const ended = await inOwnProcess(folder, command, `process.kill(process.pid, "${signal}")`);
       assert.deepEqual(ended, [null, signal]);
-      for (const name of names) assert.ok(await endsWithin(await pidFrom(folder, name), 2_000), `${signal} ${name}`);
+      for (const name of names) assert.ok(await endsWithin(await pidFrom(folder, name), 20_000), `${signal} ${name}`);
     }
   });
 

@@ -71,6 +71,15 @@ describe("output of bash", () => {
     assert.match(said.slice(14_000, 16_000), /\n\[\d+ characters left out here; the full output could not be kept\]\n/);
   });
 
+  it("names no file with the full output when the command has removed it", async (t) => {
+    const folder = createFolder(t);
+    const command = `seq 1 100000; until rm ${folder.outputs}/* 2> /dev/null; do sleep 0.01; done`;
+    const { text, details } = await folder.call("bash", { command });
+    assert.match(text.slice(14_000, 16_000), /\n\[\d+ characters left out here; the full output could not be kept\]\n/);
+    assert.equal(details["fullOutputPath"], undefined);
+    assert.equal(details["truncated"], true);
+  });
+
   it("keeps binary output from the model, and all of it in a file", async (t) => {
     const folder = createFolder(t);
     const bytes = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(1000, 1)]);

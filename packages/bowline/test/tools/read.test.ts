@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { truncateSync } from "node:fs";
+import { appendFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { openFile } from "../../src/tools/open-file.ts";
+import { createWorkspace } from "../../src/tools/workspace.ts";
+import { beforeStep } from "./before-step.ts";
 import { createFolder } from "./folder.ts";
 
 const lines = (from: number, to: number): string =>
@@ -135,6 +138,59 @@ describe("read", () => {
     assert.equal((await call).text, "Error: Stopped: enough");
   });
 
+  const changed = "Error: a.txt was changed by something else meanwhile; read it again";
+  const notice = "[the file was changed by something else while it was read: this may be part old and part new]";
+
+  it("gives a file that grows while it is read as it was at first, and says so", async (t) => {
+    const folder = createFolder(t);
+    const path = folder.put("a.txt", "one\ntwo\n");
+    await beforeStep(t, "read", (call) => call < 50 && appendFileSync(path, "more\n".repeat(20_000)));
+    const { text, details } = await folder.call("read", { path: "a.txt", limit: 1e6 });
+    assert.equal(text, `one\ntwo\n${notice}`);
+    assert.deepEqual(details, { path: "a.txt", bytes: 8, lines: 2 });
+  });
+
+  it("says when a file is changed between two looks at it", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "one\ntwo\n");
+    await beforeStep(t, "read", (call) => call === 2 && folder.put("a.txt", "1\n"));
+    assert.equal((await folder.call("read", { path: "a.txt" })).text, `1\n${notice}`);
+    t.mock.restoreAll();
+    folder.put("a.txt", "one\ntwo\nthree\n");
+    await beforeStep(t, "read", (call) => call === 2 && folder.put("a.txt", "1\n2"));
+    const { text } = await folder.call("read", { path: "a.txt", limit: 1, lineNumbers: true });
+    assert.equal(text, `1\t1\n[lines 1-1 of 2; read on with offset 2]\n${notice}`);
+  });
+
+  it("calls no file empty, short or binary that another program has just begun to write", async (t) => {
+    const folder = createFolder(t);
+    const png = Buffer.from("89504e470d0a1a0a0000000d", "hex");
+    const cases: readonly (readonly [before: string | Buffer, at: number, meanwhile: string | Buffer])[] = [
+      ["one\n", 1, ""],
+      ["one\n", 2, ""],
+      ["one\n", 1, "\0"],
+      ["one\n", 2, Buffer.from([0xff])],
+      [png, 2, ""],
+      [png, 2, png.subarray(0, 8)],
+    ];
+    for (const [before, at, meanwhile] of cases) {
+      folder.put("a.txt", before);
+      await beforeStep(t, "read", (call) => call === at && folder.put("a.txt", meanwhile));
+      assert.equal((await folder.call("read", { path: "a.txt" })).text, changed);
+      t.mock.restoreAll();
+    }
+  });
+
+  it("does not take a link that was put in the place of the file for a circle of links", async (t) => {
+    const folder = createFolder(t);
+    const real = folder.put("a.txt", "one\n");
+    rmSync(real);
+    symlinkSync("b.txt", real);
+    // As it is when the path was resolved before.
+    const place = { given: "a.txt", shown: "a.txt", real };
+    await assert.rejects(openFile(createWorkspace(folder), place), { message: changed });
+  });
+
   it("gives an image as an image part", async (t) => {
     const folder = createFolder(t);
     const images: Record<string, Buffer> = {
@@ -178,6 +234,21 @@ describe("read", () => {
     const { text } = await folder.call("read", { path: "src" });
     assert.equal(text, 'Error: src is a folder; list it with glob (path "src", pattern "*", kind "any")');
     assert.match((await folder.call("read", { path: "." })).text, /^Error: \. is a folder/);
+  });
+
+  it("says of a name that is not UTF-8 who can use it", async (t) => {
+    const folder = createFolder(t);
+    const name = Buffer.concat([Buffer.from(folder.at("caf")), Buffer.from([0xe9]), Buffer.from(".txt")]);
+    try {
+      writeFileSync(name, "text");
+    } catch {
+      return t.skip("this file system takes no such name");
+    }
+    const { text: listed } = await folder.call("glob", { pattern: "*" });
+    assert.equal(listed, "caf\uFFFD.txt");
+    const { text } = await folder.call("read", { path: listed });
+    const why = "\uFFFD may stand for bytes that are not UTF-8; a name with such bytes can be used with bash only";
+    assert.equal(text, `Error: No such file: caf\uFFFD.txt (${why})`);
   });
 
   it("names a missing file in a fixed sentence", async (t) => {

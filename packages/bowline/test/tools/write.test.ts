@@ -1,10 +1,27 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { createWorkspace } from "../../src/tools/workspace.ts";
+import { writeFileInside } from "../../src/tools/write-file.ts";
+import { asNobody } from "./as-nobody.ts";
+import { beforeStep } from "./before-step.ts";
 import { createFolder } from "./folder.ts";
 
 describe("write", () => {
@@ -123,6 +140,24 @@ describe("write", () => {
     assert.equal(folder.get("a.txt"), "old");
   });
 
+  it("says why a file cannot be replaced that may be written to", async (t) => {
+    const folder = createFolder(t);
+    chmodSync(folder.put("closed/a.txt", "old"), 0o666);
+    chmodSync(folder.at("closed"), 0o555);
+    const write = async (path: string): Promise<string> => (await folder.call("write", { path, content: "new" })).text;
+    const why = "a file is written beside the old one and takes its place, and the folder may not be written to";
+    const denied = await asNobody(folder, () => write("closed/a.txt"));
+    assert.equal(denied, `Error: Permission denied: closed/a.txt (${why})`);
+    chmodSync(folder.at("closed"), 0o755);
+    // What the system says of one that is mounted, as files are in a container.
+    await beforeStep(t, "sync", () => {
+      throw Object.assign(new Error("EBUSY"), { code: "EBUSY" });
+    });
+    const held = "is held by the system, as a mounted file is, and cannot be replaced; bash can write into it";
+    assert.equal(await write("closed/a.txt"), `Error: closed/a.txt ${held}`);
+    assert.deepEqual(readdirSync(folder.at("closed")), ["a.txt"]);
+  });
+
   it("refuses a path that leads through a file", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "old");
@@ -132,9 +167,96 @@ describe("write", () => {
 
   it("refuses a path that names a folder, and makes no file of that name", async (t) => {
     const folder = createFolder(t);
-    const { text } = await folder.call("write", { path: "src/", content: "x" });
-    assert.equal(text, "Error: src/ names a folder, not a file");
+    for (const path of ["src/", "src/.", "src/deep/.."]) {
+      const { text } = await folder.call("write", { path, content: "x" });
+      assert.equal(text, `Error: ${path} names a folder, not a file`);
+    }
     assert.deepEqual(readdirSync(folder.root), []);
+  });
+
+  it("says when the working directory is gone, and does not make it again", async (t) => {
+    const folder = createFolder(t);
+    rmSync(folder.root, { recursive: true });
+    for (const path of ["a.txt", "src/a.txt"]) {
+      const { text } = await folder.call("write", { path, content: "x" });
+      assert.equal(text, `Error: The working directory ${folder.root} is no longer there`);
+    }
+    assert.equal(existsSync(folder.root), false);
+  });
+
+  it("writes nothing where its folder is moved to or removed from under way, and says so", async (t) => {
+    const folder = createFolder(t);
+    const what = "its folder, or the temporary file in it, was moved or removed by something else meanwhile";
+    const why = `Error: src/a.txt could not be written: ${what}; try again`;
+    const there = join(folder.outside, "src");
+    const actions = [() => renameSync(folder.at("src"), there), () => rmSync(folder.at("src"), { recursive: true })];
+    for (const step of ["writeFile", "sync"] as const) {
+      for (const action of actions) {
+        mkdirSync(folder.at("src"));
+        await beforeStep(t, step, (call) => call === 1 && action());
+        assert.equal((await folder.call("write", { path: "src/a.txt", content: "new" })).text, why);
+        t.mock.restoreAll();
+        if (existsSync(there)) assert.deepEqual(readdirSync(there), []);
+        assert.deepEqual(readdirSync(folder.root), []);
+        rmSync(there, { recursive: true, force: true });
+      }
+    }
+  });
+
+  it("does not take a link that was put in the place of the folder for a file in the way", async (t) => {
+    const folder = createFolder(t);
+    mkdirSync(folder.at("other"));
+    symlinkSync("other", folder.at("src"));
+    // As it is when the path was resolved before.
+    const place = { given: "src/a.txt", shown: "src/a.txt", real: folder.at("src/a.txt") };
+    const { signal } = new AbortController();
+    const write = writeFileInside(createWorkspace(folder), place, Buffer.from("new"), { signal });
+    await assert.rejects(write, { message: /^Error: src\/a\.txt could not be written: its folder, .* was moved/ });
+    assert.deepEqual(readdirSync(folder.at("other")), []);
+  });
+
+  it("replaces nothing that was made, removed, closed to it or put there instead under way", async (t) => {
+    const folder = createFolder(t);
+    const path = folder.at("a.txt");
+    const actions = new Map<string, () => void>([
+      ["removed", () => rmSync(path)],
+      ["closed", () => chmodSync(path, 0o600)],
+      ["a folder", () => (rmSync(path), mkdirSync(path))],
+      ["a link", () => (rmSync(path), symlinkSync("b.txt", path))],
+    ]);
+    const why = "Error: a.txt was changed by something else meanwhile; read it again";
+    const write = async (action: () => void): Promise<string> => {
+      await beforeStep(t, "sync", (call) => call === 1 && action());
+      const { text } = await folder.call("write", { path: "a.txt", content: "new" });
+      t.mock.restoreAll();
+      return text;
+    };
+    assert.equal(await write(() => void folder.put("a.txt", "of somebody else")), why);
+    assert.equal(folder.get("a.txt"), "of somebody else");
+    for (const [name, action] of actions) {
+      rmSync(path, { recursive: true, force: true });
+      chmodSync(folder.put("a.txt", "old"), 0o644);
+      assert.equal(await write(action), why, name);
+      if (name === "closed") assert.equal(statSync(path).mode & 0o777, 0o600);
+    }
+    assert.ok(lstatSync(path).isSymbolicLink());
+    assert.deepEqual(readdirSync(folder.root), ["a.txt"]);
+  });
+
+  it("keeps the group of the file it replaces, where it may not keep the owner", async (t) => {
+    const { getgroups, setgroups } = process;
+    if (process.getuid?.() !== 0 || getgroups === undefined || setgroups === undefined)
+      return t.skip("only root can make a file of somebody else");
+    const folder = createFolder(t);
+    chmodSync(folder.root, 0o777);
+    chmodSync(folder.put("a.txt", "old"), 0o666);
+    chownSync(folder.at("a.txt"), 1, 54_321);
+    const groups = getgroups();
+    setgroups([...groups, 54_321]);
+    t.after(() => setgroups(groups));
+    const { text } = await asNobody(folder, () => folder.call("write", { path: "a.txt", content: "new" }));
+    assert.equal(text, "Replaced a.txt (3 bytes)");
+    assert.equal(statSync(folder.at("a.txt")).gid, 54_321);
   });
 
   it("refuses half a character rather than put another in its place", async (t) => {
