@@ -16,15 +16,17 @@ export function differences(peer, ours, fields) {
   return found;
 }
 
-/** Arguments as a program reads them. Empty text is no arguments; text that is no JSON stays text. */
+/** Arguments as a program reads them. Empty text is no arguments; text that is no JSON object stays text. */
 export function parseArguments(text) {
   if (typeof text !== "string") return text;
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text);
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    return { unparsed: text };
+    // said below
   }
+  return { unparsed: text };
 }
 
 /** JSON with sorted keys and without absent fields. */

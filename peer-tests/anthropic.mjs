@@ -7,26 +7,34 @@ const stopReasons = {
   stop_sequence: "stop",
   pause_turn: "stop",
   max_tokens: "length",
+  model_context_window_exceeded: "length",
   tool_use: "toolUse",
   refusal: "error",
 };
 
 export function anthropicPeers({ default: Anthropic }) {
   const client = (url) => new Anthropic({ apiKey: "dummy", baseURL: url, maxRetries: 0 });
-  const fields = ["text", "thinking", "calls", "blocks", "stop", "usage"];
+  const fields = ["text", "thinking", "calls", "blocks", "stop", "usage", "id", "model"];
   return [
     { name: "anthropic raw", isRaw: true, fields, read: (url) => readRaw(client(url)) },
-    { name: "anthropic helper", fields, normalize: withoutMcpInput, read: (url) => readHelper(client(url)) },
+    {
+      name: "anthropic helper",
+      fields,
+      // It completes arguments that were cut as it sees fit.
+      fieldsWhenCut: fields.filter((field) => field !== "calls" && field !== "blocks"),
+      normalize: withoutMcpInput,
+      read: (url) => readHelper(client(url)),
+    },
   ];
 }
 
 async function readRaw(client) {
-  const message = { content: [], usage: {}, stop_reason: undefined };
+  const message = { content: [] };
   const inputs = [];
   let failed;
   try {
     for await (const event of await client.messages.create({ ...request, stream: true })) {
-      if (event.type === "message_start") Object.assign(message.usage, event.message.usage);
+      if (event.type === "message_start") Object.assign(message, event.message);
       else if (event.type === "content_block_start") message.content[event.index] = event.content_block;
       else if (event.type === "content_block_delta") addDelta(message.content[event.index], event, inputs);
       else if (event.type === "message_delta") {
@@ -61,18 +69,22 @@ async function readHelper(client) {
 }
 
 function toAnswer(message, failed) {
-  const answer = { ...emptyAnswer(), failed };
+  const answer = { ...emptyAnswer(), id: message.id, model: message.model, failed };
   // A block without content is no content: ours opens none.
-  const blocks = message.content.filter((block) => block.text !== "" || (block.citations?.length ?? 0) > 0);
+  const blocks = message.content.filter((block) => !isEmpty(block));
   for (const block of blocks) {
     if (block.type === "text") answer.text += block.text;
     else if (block.type === "thinking") answer.thinking += block.thinking;
-    else if (block.type === "tool_use") answer.calls.push({ name: block.name, arguments: block.input });
+    else if (block.type === "tool_use") answer.calls.push({ id: block.id, name: block.name, arguments: block.input });
     answer.blocks.push(normalBlock(block));
   }
   answer.stop = failed === undefined ? stopReasons[message.stop_reason] : "error";
   answer.usage = normalUsage(message.usage);
   return answer;
+}
+
+function isEmpty({ type, text, citations, thinking, signature }) {
+  return (type === "text" && text === "" && !citations?.length) || (type === "thinking" && !thinking && !signature);
 }
 
 /** The helper leaves the input of an MCP server's tool as it began. */
@@ -87,6 +99,7 @@ function withoutMcpInput(ours) {
 function normalBlock(block) {
   const { citations, caller, ...rest } = block;
   if (block.type === "tool_use") return { ...rest, ...(caller?.tool_id !== undefined && { caller }) };
+  if (block.type === "thinking") return { ...block, signature: block.signature || undefined };
   if (block.type !== "text") return block;
   return { type: "text", text: block.text, ...(citations?.length > 0 && { citations }) };
 }
@@ -94,10 +107,12 @@ function normalBlock(block) {
 function normalUsage(usage) {
   const { input_tokens: input, output_tokens: output } = usage;
   const { cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite } = usage;
+  const { thinking_tokens: reasoning } = usage.output_tokens_details ?? {};
   return {
     ...(input != null && { input }),
     ...(output != null && { output }),
     ...(cacheRead != null && { cacheRead }),
     ...(cacheWrite != null && { cacheWrite }),
+    ...(reasoning != null && { reasoning }),
   };
 }

@@ -1,8 +1,8 @@
-// The official openai client: its raw stream, put together here by the reference, and its own stream helper.
+// The official openai client on Chat Completions: its raw stream, put together here by the reference, and its own stream helper.
 import { emptyAnswer, parseArguments } from "./answer.mjs";
 
 const request = { model: "recorded", messages: [{ role: "user", content: "Say it again." }] };
-const stopReasons = { stop: "stop", length: "length", tool_calls: "toolUse" };
+const stopReasons = { stop: "stop", length: "length", tool_calls: "toolUse", content_filter: "error" };
 
 export function openaiPeers({ default: OpenAI }) {
   const client = (url) => new OpenAI({ apiKey: "dummy", baseURL: url, maxRetries: 0 });
@@ -16,7 +16,7 @@ export function openaiPeers({ default: OpenAI }) {
     {
       name: "openai helper",
       // It keeps neither reasoning nor where servers other than OpenAI put usage.
-      fields: ["text", "calls", "stop", "model"],
+      fields: ["text", "calls", "stop", "id", "model"],
       read: (url) => readHelper(client(url)),
     },
   ];
@@ -26,41 +26,53 @@ async function readRaw(client) {
   const answer = emptyAnswer();
   const calls = [];
   let reason;
+  let refusal = "";
   try {
     for await (const chunk of await client.chat.completions.create({ ...request, stream: true })) {
       const choice = chunk.choices?.[0];
       const usage = chunk.usage ?? choice?.usage ?? chunk.x_groq?.usage;
       if (usage) answer.usage = normalUsage(usage);
+      answer.id ||= chunk.id || undefined;
+      answer.model ||= chunk.model || undefined;
       const delta = choice?.delta ?? {};
       answer.thinking += reasoningOf(delta);
       answer.text += textOf(delta.content);
-      for (const { index, function: fn } of delta.tool_calls ?? []) {
-        calls[index] ??= { name: "", arguments: "" };
-        calls[index].name ||= fn?.name ?? "";
-        calls[index].arguments += fn?.arguments ?? "";
-      }
+      refusal += delta.refusal ?? "";
+      if (delta.function_call) addCall(calls, { index: 0, function: delta.function_call });
+      for (const call of delta.tool_calls ?? []) addCall(calls, call);
       reason ||= choice?.finish_reason;
     }
   } catch (error) {
     answer.failed = error.message;
   }
-  answer.calls = calls.map(({ name, arguments: text }) => ({ name, arguments: parseArguments(text) }));
-  answer.stop = stopOf(reason, answer);
+  answer.model ??= request.model;
+  answer.text += refusal;
+  answer.calls = calls.map(({ id, name, text }) => ({ id, name, arguments: parseArguments(text) }));
+  answer.stop = stopOf(reason, refusal, answer);
   return answer;
+}
+
+function addCall(calls, { index, id, function: fn }) {
+  const call = (calls[index] ??= { id, name: "", text: "" });
+  call.name ||= fn?.name ?? "";
+  call.text += fn?.arguments ?? "";
 }
 
 async function readHelper(client) {
   const answer = emptyAnswer();
   try {
-    const { choices } = await client.chat.completions.stream(request).finalChatCompletion();
+    const { id, model, choices } = await client.chat.completions.stream(request).finalChatCompletion();
     const { message, finish_reason: reason } = choices[0];
+    Object.assign(answer, { id, model });
     // It joins Mistral's parts as if they were strings; what was in them is compared on the raw stream.
-    answer.text = textOf(message.content).replaceAll("[object Object]", "");
-    answer.calls = (message.tool_calls ?? []).map(({ function: fn }) => ({
+    answer.text = textOf(message.content).replaceAll("[object Object]", "") + (message.refusal ?? "");
+    const old = message.function_call ? [{ function: message.function_call }] : [];
+    answer.calls = (message.tool_calls ?? old).map(({ id: own, function: fn }) => ({
+      id: own,
       name: fn.name,
       arguments: parseArguments(fn.arguments),
     }));
-    answer.stop = stopOf(reason, answer);
+    answer.stop = stopOf(reason, message.refusal, answer);
   } catch (error) {
     answer.failed = error.message;
   }
@@ -68,9 +80,9 @@ async function readHelper(client) {
 }
 
 /** A stream that ended by [DONE] without a reason is complete; calls are run whatever the benign reason. */
-function stopOf(reason, { failed, calls }) {
-  if (failed !== undefined) return "error";
-  if (reason === "length") return "length";
+function stopOf(reason, refusal, { failed, calls }) {
+  if (failed !== undefined || refusal) return "error";
+  if (reason === "length" || reason === "content_filter") return stopReasons[reason];
   if (calls.length > 0) return "toolUse";
   return reason ? stopReasons[reason] : "stop";
 }
@@ -93,11 +105,12 @@ function reasoningOf({ reasoning_content: own, reasoning, reasoning_details: det
 function normalUsage({ prompt_tokens: prompt, completion_tokens: completion, ...usage }) {
   const cached = usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
   const written = usage.prompt_tokens_details?.cache_write_tokens;
-  const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? usage.reasoning_tokens ?? 0;
+  const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? usage.reasoning_tokens;
   return {
     input: prompt - (cached ?? 0) - (written ?? 0),
-    output: reasoning > completion ? completion + reasoning : completion,
+    output: (reasoning ?? 0) > completion ? completion + reasoning : completion,
     ...(cached != null && { cacheRead: cached }),
     ...(written != null && { cacheWrite: written }),
+    ...(reasoning != null && { reasoning }),
   };
 }

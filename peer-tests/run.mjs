@@ -1,24 +1,57 @@
-// npm run peers: reads each recording with the official client of its protocol and with ours, over loopback, and compares.
-// Installs the official clients beside this file on first use. Exits 1 on any difference.
+// npm run peers: reads each recording, and then random streams, with the official client of its protocol and with ours, over loopback,
+// and compares. Installs the official clients beside this file on first use. Exits 1 on any difference.
+//   --random            random streams only
+//   --runs N            how many of each protocol: 300
+//   --seed S            the same ones again; --path P begins where a run failed
+//   --protocol NAME     of one protocol only
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 import { checkChatRequest, checkMessagesRequest } from "@bowline/core/testing";
 import { anthropicPeers } from "./anthropic.mjs";
 import { differences } from "./answer.mjs";
+import { googlePeers } from "./google.mjs";
 import { openaiPeers } from "./openai.mjs";
 import { readOurs } from "./ours.mjs";
+import { compareRandom } from "./random.mjs";
+import { responsesPeers } from "./responses.mjs";
 import { loadRecordings, serve } from "./serve.mjs";
 
 const here = import.meta.dirname;
 
-const recordings = loadRecordings();
-if (recordings !== undefined) process.exitCode = (await compareAll(recordings)) ? 0 : 1;
+const { values: options } = parseArgs({
+  options: {
+    random: { type: "boolean" },
+    runs: { type: "string", default: "300" },
+    seed: { type: "string" },
+    path: { type: "string" },
+    protocol: { type: "string" },
+  },
+});
+install();
+const recordings = options.random ? undefined : loadRecordings();
+const isEqual = recordings === undefined || (await compareAll(recordings));
+process.exitCode = (await compareStreams()) && isEqual ? 0 : 1;
+
+async function compareStreams() {
+  const openai = await load("openai");
+  const google = await loadGoogle();
+  const peers = {
+    "openai-chat": openaiPeers(openai),
+    "anthropic-messages": anthropicPeers(await load("@anthropic-ai/sdk")),
+    "openai-responses": responsesPeers(openai, await load("openai/lib/responses/ResponseAccumulator.mjs")),
+    ...(google && { "google-generate": googlePeers(google) }),
+  };
+  const { protocol, runs, path, seed = Date.now() % 1_000_000 } = options;
+  if (protocol !== undefined && peers[protocol] === undefined) throw new Error(`No client reads ${protocol}.`);
+  const chosen = protocol === undefined ? peers : { [protocol]: peers[protocol] };
+  return compareRandom(chosen, { runs: Number(runs), seed: Number(seed), path });
+}
 
 async function compareAll(all) {
-  install();
   const peers = {
     "openai-chat": openaiPeers(await load("openai")),
     "anthropic-messages": anthropicPeers(await load("@anthropic-ai/sdk")),
@@ -77,6 +110,16 @@ function install() {
 }
 
 /** Not a plain import: the client may have been installed a moment ago, by a package that the root does not know. */
-function load(name) {
-  return import(pathToFileURL(createRequire(join(here, "package.json")).resolve(name)).href);
+function load(name, folder = here) {
+  return import(pathToFileURL(createRequire(join(folder, "package.json")).resolve(name)).href);
+}
+
+/** Google's client is installed by the conformance run alone: nothing is recorded for it here. */
+async function loadGoogle() {
+  try {
+    return await load("@google/genai", join(here, "..", "conformance"));
+  } catch {
+    console.log("skipped: no random streams of google-generate (npm run conformance installs its client)");
+    return undefined;
+  }
 }

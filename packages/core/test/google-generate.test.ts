@@ -216,6 +216,12 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(ending(cutOff), ["error", undefined, "stream_truncated"]);
   });
 
+  it("the end of one request of a long answer as a cut, not as its end", () => {
+    const message = answer(...text("Hello"), end("CONTINUATION", { continuationToken: "AAAA" }));
+    assert.deepEqual([message.content, ...ending(message)], [said, "length", "CONTINUATION", undefined]);
+    assert.equal(answer(call({ name: "f", args: {} }), end("CONTINUATION")).stopReason, "length");
+  });
+
   it("every finish reason by its meaning (Q204, Q207, Q208, Q219)", () => {
     const reason = (value: string, ...chunks: object[]): unknown[] => {
       const { stopReason, rawStopReason, error } = answer(...chunks, end(value, { finishMessage: "why" }));

@@ -207,6 +207,14 @@ describe("items of the provider's own", () => {
     assert.deepEqual(calls(answered), [["a", "f", { x: 1 }]]);
   });
 
+  it("keep their place when the server is done with them and their end follows", () => {
+    const searched = [created(), added(0, search), piece(1, "Hel"), at(0, "web_search_call.completed")];
+    const answered = answer(...searched, done(0, found), piece(1, "lo"), completed());
+    assert.deepEqual(answered.content, [opaque(found), ...said]);
+    // Instead of their end more text: it is shown, and they come behind it.
+    assert.deepEqual(answer(...searched, piece(1, "lo"), completed()).content, [...said, opaque(search)]);
+  });
+
   it("do not hold up the text when their end goes missing", () => {
     const list = (id: string, tools: unknown[]): object => ({ type: "mcp_list_tools", id, tools });
     const { events, message } = read(

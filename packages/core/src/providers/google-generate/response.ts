@@ -9,8 +9,8 @@ import { field, type Json } from "./fields.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
 import { TokenCounts } from "./usage.ts";
 
-/** Reasons by meaning. An unknown one with content is a stop. */
-const lengthReasons = new Set(["MAX_TOKENS", "LENGTH"]);
+/** Reasons by meaning. An unknown one with content is a stop. A long answer that would need another request is cut, too. */
+const lengthReasons = new Set(["MAX_TOKENS", "LENGTH", "CONTINUATION"]);
 /** Besides every `IMAGE_…` (Q208). */
 const filterReasons = new Set([
   "SAFETY",

@@ -129,12 +129,10 @@ export class ItemAssembler {
     if (typeof event.name === "string") item.raw = { name: event.name, ...item.raw };
   }
 
-  /** The server is done with an item of its own, though its end is still to come. */
+  /** The server is done with an item of its own. Its end comes next; what comes in its place need not wait for it. */
   settled(event: Json): void {
     const part = this.#find(event, event.item_id)?.part;
-    if (part?.kind !== "opaque") return;
-    part.isSettled = true;
-    this.#parts.settle();
+    if (part?.kind === "opaque") part.isSettled = true;
   }
 
   /** The answer is complete. `output` repeats it, or not (Q183): it counts for what did not come, or did not end (Q184). */

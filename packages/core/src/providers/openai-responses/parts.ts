@@ -66,11 +66,10 @@ export class PartWriter {
 
   append(part: Part, text: string): void {
     if (text === "" || part.ended) return;
-    const isFirst = part.length === 0;
     part.length += text.length;
     if (part.index !== undefined) return this.#writer.append(part.index, text);
     part.held += text;
-    if (isFirst) this.settle();
+    this.settle();
   }
 
   /** Text from `from` on as the server says it is: what is missing at its end is written, what was shown otherwise stays. */
