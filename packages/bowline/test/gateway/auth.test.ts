@@ -51,7 +51,7 @@ describe("the first frame", () => {
   });
 
   it("has to come in time", async () => {
-    await using server = await gatewayWith([], { limits: { authTimeoutMs: 30 } });
+    await using server = await gatewayWith([], { limits: { authTimeoutMs: 1000 } });
     assert.equal(await closed(server.socket()), 4408);
   });
 
