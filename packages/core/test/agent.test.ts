@@ -200,6 +200,25 @@ describe("Agent", () => {
     assert.deepEqual([second?.model.id, second?.context.systemPrompt, second?.context.tools], ["other", "new", []]);
   });
 
+  it("runs the calls of an answer with the tools that it was asked for with, whatever is assigned while it comes", async () => {
+    const { agent, script } = rig([call("a"), call("b"), "Done."], [tool("a", () => "1")]);
+    agent.subscribe(({ type }) => {
+      if (type === "message_update") agent.state.tools = [tool("b", () => "2")];
+    });
+    const { tools } = await agent.prompt("Hi");
+    assert.deepEqual(
+      tools.map(({ toolName, outcome }) => [toolName, outcome]),
+      [
+        ["a", "finished"],
+        ["b", "finished"],
+      ],
+    );
+    assert.deepEqual(
+      script.calls.map(({ context }) => context.tools?.map(({ name }) => name)),
+      [["a"], ["b"], ["b"]],
+    );
+  });
+
   it("hands the context and a stable key to tools [X7]", async () => {
     let seen: unknown[] = [];
     const spy: AgentTool["execute"] = (_id, _params, _signal, _update, about) => {

@@ -64,6 +64,27 @@ describe("a family of models", () => {
       assert.deepEqual(adaptive(id), [true, true, true], id);
   });
 
+  it("of Anthropic's is asked for as much as it writes (Q175)", () => {
+    const most = (id: string): unknown => getModel("anthropic", id).maxTokens;
+    for (const id of [
+      "claude-sonnet-4-5-20250929",
+      "claude-haiku-4-5",
+      "claude-opus-4-8",
+      "claude-sonnet-5",
+      "claude-haiku-6",
+    ])
+      assert.equal(most(id), 64_000, id);
+    for (const id of [
+      "claude-opus-4-1-20250805",
+      "claude-opus-4-20250514",
+      "claude-sonnet-4-0",
+      "claude-3-7-sonnet-latest",
+    ])
+      assert.equal(most(id), 32_000, id);
+    assert.equal(most("claude-3-5-haiku-20241022"), undefined);
+    assert.equal(getModel("anthropic", "claude-opus-5", { maxTokens: 9 }).maxTokens, 9);
+  });
+
   it("may not be made to call, or begun for, where that is known (Q112, Q126, Q173)", () => {
     const taken = (provider: string, id: string): unknown[] => {
       const { toolChoice, prefill } = getModel(provider, id).compat ?? {};

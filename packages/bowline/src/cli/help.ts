@@ -91,7 +91,7 @@ are read from .env in the current folder, too. The protocol is in docs/gateway.m
 Options:
 ${optionLines(serveOptions)}
 
-Exit codes: 0 stopped, 1 failed, 2 wrong usage
+Exit codes: 0 stopped, 1 failed, 2 wrong usage, 130 stopped at once by a second signal
 `;
 }
 

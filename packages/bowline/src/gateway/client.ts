@@ -1,6 +1,6 @@
 /**
  * `bowline/client`: a gateway from the other side, in a page or in Node. It connects again by itself, goes on with what it follows
- * from the last number it saw, and gives each event once. It imports nothing but types and constants.
+ * from the last number it saw, and gives each event once. It imports nothing of the server's but types and constants.
  */
 import { createKey } from "./create-key.ts";
 import { closeCodes, type AuthReply, type EventFrame, type FrameError, type Welcome } from "./frame.ts";

@@ -10,7 +10,7 @@ export interface AuthFrame {
   readonly token: string;
   /** Which events are wanted: all, or these. Default: {@link plainEvents}. Numbers of events that are left out are passed over. */
   readonly events?: "all" | readonly string[];
-  /** For the log: a name and a version. */
+  /** For the record of who answered an approval. Default: the connection's id. */
   readonly client?: string;
 }
 
@@ -140,7 +140,7 @@ export const closeCodes = {
   unauthorized: 4401,
   authTimeout: 4408,
   secondAuth: 4409,
-  /** Too many wrong tokens, or too many connections. */
+  /** Too many wrong tokens. Too many connections are an HTTP 503. */
   tooMany: 4429,
   /** The client did not answer two pings. */
   silent: 4410,

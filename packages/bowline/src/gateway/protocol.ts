@@ -1,4 +1,7 @@
-/** The gateway's methods and events, as types. `schema.ts` says the same as JSON Schema and is held to this by the compiler. */
+/**
+ * The gateway's methods and events, as types: one list, and so as long as the protocol. `schema.ts` says the same as JSON Schema and is
+ * held to this by the compiler.
+ */
 import type { ErrorInfo } from "@bowline/core";
 
 /** Names a session. Any well-formed text of 1 to 512 characters; a session comes to be with its first message. */

@@ -43,7 +43,7 @@ export function createGrepTool(options: ToolOptions): AgentTool {
     label: "Grep",
     description:
       `Searches the text files ${workspace.where}, line by line. Each hit is a line path:line:text. Skips binary files, ` +
-      "files above 5 MB, .git, node_modules and what .gitignore ignores, unless path names such a folder.",
+      "files above 5 MiB, .git, node_modules and what .gitignore ignores, unless path names such a folder.",
     parameters,
     replay: "safe",
     async execute({ pattern, path, glob, ignoreCase = false, literal = false, limit = DEFAULT_LIMIT }, { signal }) {

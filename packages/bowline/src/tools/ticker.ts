@@ -1,13 +1,13 @@
-/** Output on its way to whoever watches: collected and handed on a few times a second, each update only what is new. */
+/** Output on its way to whoever watches: a few times a second, each update all so far, of which only the end is kept. */
 import { escapeControls, isBinary } from "./output-text.ts";
 
 const EVERY_MS = 100;
-/** Of a flood only the end is shown; the result has its own limit. */
+/** Of much only the end is shown; the result has its own limit. */
 const MAX_CHARACTERS = 4_000;
 
 export class Ticker {
   readonly #send: (text: string) => void;
-  #pending = "";
+  #text = "";
   #timer: NodeJS.Timeout | undefined;
 
   constructor(send: (text: string) => void) {
@@ -16,22 +16,21 @@ export class Ticker {
 
   add(text: string): void {
     if (text === "") return;
-    this.#pending += text;
-    if (this.#pending.length > 4 * MAX_CHARACTERS) this.#pending = this.#pending.slice(-MAX_CHARACTERS - 1);
+    this.#text += text;
+    // With more than is shown, so that what was left out can be told.
+    if (this.#text.length > 4 * MAX_CHARACTERS) this.#text = this.#text.slice(-MAX_CHARACTERS - 1);
     this.#timer ??= setTimeout(() => this.#flush(), EVERY_MS);
   }
 
   /** Hands on the rest. Nothing is sent afterwards. */
   stop(): void {
-    this.#flush();
+    if (this.#timer !== undefined) this.#flush();
   }
 
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const text = this.#pending;
-    this.#pending = "";
-    if (text === "") return;
+    const text = this.#text;
     if (isBinary(text)) this.#send("[binary output is not shown]\n");
     else this.#send(escapeControls(text.length > MAX_CHARACTERS ? `[…]\n${lastOf(text)}` : text));
   }

@@ -1,6 +1,6 @@
 /**
  * The stateful agent: a transcript, two queues, an abort controller and listeners around the one loop. Nothing global; two
- * agents never meet.
+ * agents never meet. Its length is that of its public face, which says what each call does and throws.
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
@@ -25,8 +25,8 @@ import { applyToState, MutableAgentState, type AgentState, type InitialState } f
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
 
 /**
- * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`, `budget`, `hookTimeoutMs`, `clock`
- * and `createId` with the next run.
+ * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`, `effects`, `budget`,
+ * `hookTimeoutMs`, `clock` and `createId` with the next run.
  */
 export interface AgentSettings extends Partial<
   Omit<
@@ -186,8 +186,8 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Goes on without a new message: the last one must be a user's or a tool result, or something must be queued. Rejects with
-   * `invalid_state` otherwise, and during a run.
+   * Goes on without a new message: the last one must be no whole answer, or something must be queued. Rejects with `invalid_state`
+   * otherwise, without any message, and during a run.
    */
   async continue<const TSchema>(
     options: Pick<PromptOptions<TSchema>, "output"> = {},

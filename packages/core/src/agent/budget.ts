@@ -2,7 +2,7 @@
 import { BowlineError } from "../errors.ts";
 import type { Usage } from "../llm/usage.ts";
 
-/** Limits; whatever is absent is unlimited. Checked before each model call; time also during one. */
+/** Limits; whatever is absent is unlimited. Checked before each model call; time also during calls and tools. */
 export interface Budget {
   /** Model calls. */
   maxTurns?: number;
@@ -10,6 +10,7 @@ export interface Budget {
   maxTokens?: number;
   /** US dollars over all calls, as far as prices are known. */
   maxCost?: number;
+  /** Since the run began, or the first run of a shared budget. */
   maxTimeMs?: number;
 }
 

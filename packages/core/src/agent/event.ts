@@ -1,6 +1,7 @@
 /**
  * What a run says while it goes on: seed 002's ten kinds, in its order, and a few more that appear only when their cause does.
- * Every event has the run's id and a number that counts from 0 without gaps. All are JSON-safe.
+ * Every event has the run's id and a number that counts without gaps: from 0, of a resumed run from beyond all that were given out
+ * before. All are JSON-safe.
  */
 import type { ErrorInfo } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";

@@ -25,7 +25,7 @@ export interface BatchResult {
  */
 export async function executeToolCalls(run: Run, message: AssistantMessage, why?: string): Promise<BatchResult> {
   const calls = openCalls(message, run.context.messages);
-  const tools = new Map(run.context.tools?.map((tool) => [tool.name, tool]));
+  const tools = new Map((run.declared ?? run.context.tools)?.map((tool) => [tool.name, tool]));
   const isSequential =
     why !== undefined ||
     run.config.toolExecution === "sequential" ||

@@ -126,7 +126,10 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   skipToolsOnSteering?: boolean;
   /** The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins. Default: no limit. */
   toolTimeoutMs?: number;
-  /** How long an abort waits for tools that ignore their signal before it reports them as left running. Default 1,000. */
+  /**
+   * How long what ignores its signal is waited for, in milliseconds: after an abort all of it together, and a tool after its time limit,
+   * which then is reported as left running. Default 1,000.
+   */
   abortGraceMs?: number;
   /** The longest one listener may take for an event, or a hook, in milliseconds. Default 60,000; 0 is no limit. Hooks around tools may wait for a person, and `transformContext` for a model: they have none. */
   hookTimeoutMs?: number;

@@ -35,8 +35,8 @@ export function agentLoop(
 }
 
 /**
- * Goes on from a context whose last message is a user's or a tool result; new messages are pushed onto `context.messages`.
- * Throws `invalid_state` for any other last message.
+ * Goes on from a context whose last message is no whole answer; new messages are pushed onto `context.messages`. Throws
+ * `invalid_state` for one that is, and for no messages.
  */
 export function agentLoopContinue(
   context: AgentContext,

@@ -65,6 +65,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     const askKey = async (): Promise<string | undefined> =>
       (getApiKey && (await run.hook("getApiKey", () => getApiKey(model.provider)))) || config.apiKey;
     const { systemPrompt, tools = [] } = context;
+    run.declared = tools;
     asked = messages;
     return ask(await askKey(), true);
 

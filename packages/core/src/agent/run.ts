@@ -10,6 +10,7 @@ import type { Effects } from "./effects.ts";
 import { createEmitter, isThenable, type Emitter } from "./emitter.ts";
 import type { AgentMessage, RunEndReason, ToolOutcome } from "./event.ts";
 import type { AgentContext, AgentLoopConfig, RunPort } from "./hooks.ts";
+import type { AgentTool } from "./tool.ts";
 
 /** What a run came to. */
 export interface RunResult<TOutput = unknown> {
@@ -66,6 +67,8 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   /** What hooks and tools are given of the run. */
   readonly port: RunPort;
   config: AgentLoopConfig;
+  /** The tools that the last answer was asked for with: its calls are of these, whatever was assigned meanwhile. */
+  declared?: readonly AgentTool[];
   usage: Usage;
   turns: number;
   /** The last event is on its way. */

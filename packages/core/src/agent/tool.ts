@@ -19,7 +19,7 @@ export interface CheckedToolResult<TDetails = unknown> extends AgentToolResult<T
   content: UserContent[];
 }
 
-/** Reports progress. Calls after the tool has settled are ignored. */
+/** Reports progress: all so far, not what is new, since it takes the place of the report before. Ignored after the tool has settled. */
 export type AgentToolUpdateCallback<TDetails = unknown> = (partial: AgentToolResult<TDetails>) => void;
 
 export type ToolExecutionMode = "sequential" | "parallel";

@@ -1,6 +1,6 @@
 /**
- * What a model call says while it runs, and the one reducer that makes a message of it. Stream, loop, session, gateway and page
- * all fold with {@link applyEvent}; none keeps a second copy of these rules.
+ * What a model call says while it runs, and the one reducer that makes a message of it. Streams, loop and proxy all fold with
+ * {@link applyEvent}; none keeps a second copy of these rules.
  */
 import { toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";

@@ -156,7 +156,7 @@ export interface StreamOptions {
   /** Sent as the protocol asks; trimmed; no key, no header (Q136). */
   apiKey?: string;
   temperature?: number;
-  /** The most tokens to generate. */
+  /** The most tokens to generate. Default: the server's; on anthropic-messages the model's `maxTokens`, else 8,192. */
   maxTokens?: number;
   /** How hard to think; absent asks for no thinking. */
   reasoning?: Exclude<ThinkingLevel, "off">;
@@ -167,7 +167,7 @@ export interface StreamOptions {
   output?: OutputFormat;
   /** Forwarded for prompt caching where the server knows such a thing. */
   sessionId?: string;
-  /** Prompt caching on wires that mark it (Anthropic). Default `short`. */
+  /** Prompt caching on wires that mark it (Anthropic); with `none` no wire sends {@link sessionId} for it. Default `short`. */
   cacheRetention?: "none" | "short" | "long";
   metadata?: Record<string, unknown>;
   headers?: Record<string, string>;
@@ -197,7 +197,7 @@ export interface StreamOptions {
    * Default 64 Mi.
    */
   maxEventLength?: number;
-  /** Default: the global `fetch`. `createUndiciFetch` of `@bowline/core/undici` costs less, and has no limits of its own. */
+  /** Default: the global `fetch`. `createUndiciFetch` of `@bowline/core/undici` costs less, and limits only connecting. */
   fetch?: typeof globalThis.fetch;
   /** Default: the system's clock. */
   clock?: Clock;

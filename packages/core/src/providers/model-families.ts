@@ -6,10 +6,15 @@ export interface ModelFamily {
   /** A regular expression, read without regard to case. */
   readonly ids: string;
   readonly reasoning?: boolean;
+  /** The most that it writes, or what is enough of that: Messages wants a number with every request (Q175). */
+  readonly maxTokens?: number;
   readonly compat?: Compat;
 }
 
 const adaptive: Compat = { adaptiveThinking: true, prefill: "none" };
+/** From 4.5 on all write 64,000 tokens, some twice that; of those before, more would have to be free in the window. */
+const maxTokens = 64_000;
+const formerMaxTokens = 32_000;
 
 /**
  * What Claude's take (Q112, Q113, Q173): https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking and, of the newest,
@@ -17,13 +22,20 @@ const adaptive: Compat = { adaptiveThinking: true, prefill: "none" };
  */
 export const anthropicFamilies: readonly ModelFamily[] = [
   { ids: "claude-(?:instant|2|3-(?!7))", reasoning: false, compat: { structuredOutput: "none" } },
-  { ids: "claude-(?:3-7|(?:opus|sonnet)-4[-@](?:0|2025))", compat: { structuredOutput: "none" } },
-  { ids: "claude-(?:opus|sonnet)-4-6", compat: adaptive },
+  {
+    ids: "claude-(?:3-7|(?:opus|sonnet)-4[-@](?:0|2025))",
+    maxTokens: formerMaxTokens,
+    compat: { structuredOutput: "none" },
+  },
+  { ids: "claude-opus-4-1", maxTokens: formerMaxTokens },
+  { ids: "claude-[a-z]+-4-5", maxTokens },
+  { ids: "claude-(?:opus|sonnet)-4-6", maxTokens, compat: adaptive },
   {
     ids: "claude-(?:fable|mythos|[a-z]+-5-[5-9])",
+    maxTokens,
     compat: { ...adaptive, noTemperature: true, toolChoice: "auto" },
   },
-  { ids: "claude-(?:opus-4-[78]|[a-z]+-[5-9])", compat: { ...adaptive, noTemperature: true } },
+  { ids: "claude-(?:opus-4-[78]|[a-z]+-[5-9])", maxTokens, compat: { ...adaptive, noTemperature: true } },
 ];
 
 /** What OpenAI's take (Q107, Q113). One that is not here is taken for the newest, with nothing held back. */

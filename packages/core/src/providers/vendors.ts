@@ -276,6 +276,7 @@ export function getModel(provider: string, id: string, overrides: Partial<Omit<M
     api: vendor?.api ?? "openai-chat",
     reasoning: family?.reasoning ?? vendor?.reasoning ?? true,
     input: ["text", "image"],
+    ...(family?.maxTokens !== undefined && { maxTokens: family.maxTokens }),
     ...overrides,
     id,
     provider,

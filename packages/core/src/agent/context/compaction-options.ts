@@ -56,7 +56,7 @@ export interface CompactionOptions {
    * Unknown: nothing is done until a server refuses a request as too long; what it refused is the limit from then on.
    */
   contextWindow?: number | (() => number | undefined);
-  /** Tokens of the window that stay free: for the answer and for what estimates miss. Default 16,384, at most a quarter of the window. */
+  /** Tokens of the window that stay free: for the answer and for what estimates miss. Default 16,384, at most a quarter of the window, and at least the conversation's `maxTokens`, up to half of it. */
   reserveTokens?: number;
   /** Tokens of the newest messages that stay as they are, at most half of what there is room for; whole turns. Default 20,000. */
   keepRecentTokens?: number;

@@ -10,9 +10,9 @@ import { encodeEntry } from "./record.ts";
 import { storageError } from "./storage-error.ts";
 
 /**
- * When an append waits until the disk has it. `commit`: for messages, tool intents and results, approvals, compactions, ends of
- * runs and entries of unknown type, and with them all that stands before; `always`: for every entry; `never`: only the system
- * is told, so a crash of the process loses nothing, and one of the machine may.
+ * When an append waits until the disk has it. `commit`: for every entry but starts of runs, choices of a model, labels, titles, usage
+ * and aborts, and with it for all that stands before; `always`: for every entry; `never`: only the system is told, so a crash of the
+ * process loses nothing, and one of the machine may.
  */
 export type SyncPolicy = "always" | "commit" | "never";
 
