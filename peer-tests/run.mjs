@@ -1,6 +1,6 @@
 // npm run peers: reads each recording, and then random streams, with the official client of its protocol and with ours, over loopback,
-// and compares. Installs the official clients beside this file on first use. Exits 1 on any difference.
-//   --random            random streams only
+// and compares; then holds random requests of ours against the clients' types. Installs the official clients beside this file on first use. Exits 1 on any difference.
+//   --random            random streams and requests only
 //   --runs N            how many of each protocol: 300
 //   --seed S            the same ones again; --path P begins where a run failed
 //   --protocol NAME     of one protocol only
@@ -17,6 +17,7 @@ import { googlePeers } from "./google.mjs";
 import { openaiPeers } from "./openai.mjs";
 import { readOurs } from "./ours.mjs";
 import { compareRandom } from "./random.mjs";
+import { checkRequests } from "./requests.mjs";
 import { responsesPeers } from "./responses.mjs";
 import { loadRecordings, serve } from "./serve.mjs";
 
@@ -33,8 +34,12 @@ const { values: options } = parseArgs({
 });
 install();
 const recordings = options.random ? undefined : loadRecordings();
+const { protocol, path } = options;
+const runs = Number(options.runs);
+const seed = Number(options.seed ?? Date.now() % 1_000_000);
 const isEqual = recordings === undefined || (await compareAll(recordings));
-process.exitCode = (await compareStreams()) && isEqual ? 0 : 1;
+const areStreamsEqual = await compareStreams();
+process.exitCode = checkRequests({ runs, seed, protocol }) && areStreamsEqual && isEqual ? 0 : 1;
 
 async function compareStreams() {
   const openai = await load("openai");
@@ -45,10 +50,9 @@ async function compareStreams() {
     "openai-responses": responsesPeers(openai, await load("openai/lib/responses/ResponseAccumulator.mjs")),
     ...(google && { "google-generate": googlePeers(google) }),
   };
-  const { protocol, runs, path, seed = Date.now() % 1_000_000 } = options;
   if (protocol !== undefined && peers[protocol] === undefined) throw new Error(`No client reads ${protocol}.`);
   const chosen = protocol === undefined ? peers : { [protocol]: peers[protocol] };
-  return compareRandom(chosen, { runs: Number(runs), seed: Number(seed), path });
+  return compareRandom(chosen, { runs, seed, path });
 }
 
 async function compareAll(all) {

@@ -55,6 +55,11 @@ const temperature: Refusal = {
   status: 400,
   body: openai("temperature", "Unsupported value: 'temperature' does not support 0.2 with this model."),
 };
+const metadata: Refusal = {
+  field: "metadata",
+  status: 400,
+  body: openai("metadata", "The 'metadata' parameter is only allowed when 'store' is enabled."),
+};
 const effort = (value: string): Refusal => ({
   field: "reasoning_effort",
   value,
@@ -125,6 +130,13 @@ const ways: readonly [name: string, refusal: Refusal, options: StreamOptions, fi
     ],
   ],
   ["Q113 a temperature is left out", temperature, { temperature: 0.2 }, ["temperature"], [[0.2], [undefined]]],
+  [
+    "what goes with answers that are stored is left out",
+    metadata,
+    { metadata: { user_id: "u" } },
+    ["metadata"],
+    [[{ user_id: "u" }], [undefined]],
+  ],
   [
     "Q134 the least effort is said as low",
     effort("minimal"),

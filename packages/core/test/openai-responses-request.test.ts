@@ -148,6 +148,11 @@ describe("the Responses wire writes", () => {
     assert.deepEqual(sent({ reasoning: "high" }, { reasoning: false }), [undefined, undefined, 1]);
   });
 
+  it("no limit below the 16 tokens that the server takes as the least", () => {
+    const limit = (maxTokens: number): unknown => encode([user("Hi")], { maxTokens }).max_output_tokens;
+    assert.deepEqual([1, 15, 16, 17].map(limit), [16, 16, 16, 17]);
+  });
+
   it("each tool choice in the words of the wire", () => {
     const choice = (toolChoice: NonNullable<StreamOptions["toolChoice"]>): unknown =>
       encode([user("Hi")], { toolChoice }, { tools }).tool_choice;
@@ -328,6 +333,7 @@ describe("the Responses wire writes", () => {
     const breaks: [string, (body: Json, items: Json[]) => unknown][] = [
       ["temperature with reasoning", (body) => (body.temperature = 1)],
       ["stream or store", (body) => (body.store = true)],
+      ["max_output_tokens", (body) => (body.max_output_tokens = 15)],
       ["body with nothing as metadata", (body) => (body.metadata = null)],
       ["tool type or strict", (body) => ((body.tools as Json[])[0]!.strict = true)],
       ["a lone surrogate or NUL", (body) => (body.instructions = "\ud83d")],

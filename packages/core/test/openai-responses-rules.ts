@@ -74,7 +74,7 @@ function checkOptions(body: Json, problem: Problem): void {
   if (body.text !== undefined) checkText(body.text as Json, problem);
   const { instructions, max_output_tokens: max, reasoning, include, prompt_cache_key: key } = body;
   if (instructions !== undefined && !isText(instructions)) problem("instructions");
-  if (max !== undefined && (!Number.isInteger(max) || (max as number) < 1)) problem("max_output_tokens");
+  if (max !== undefined && (!Number.isInteger(max) || (max as number) < 16)) problem("max_output_tokens");
   if (key !== undefined && (!isText(key) || (key as string).length > 64)) problem("prompt_cache_key");
   if (reasoning !== undefined) {
     const { effort, summary } = reasoning as Json;

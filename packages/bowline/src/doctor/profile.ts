@@ -18,6 +18,7 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
   adaptiveThinking: [true, false],
   structuredOutput: ["json_schema", "no_tools", "none"],
   noStreaming: [true, false],
+  noMetadata: [true, false],
   cacheKeyField: /^\w+$/,
   cacheKeyHeader: header,
   schemaKeywords: (words) => Array.isArray(words) && words.every((word) => typeof word === "string"),

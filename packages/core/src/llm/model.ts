@@ -69,6 +69,8 @@ export interface Dialect {
   structuredOutput?: "json_schema" | "no_tools" | "none";
   /** The server cannot stream. It is asked for the whole answer, which then comes as one burst of events. */
   noStreaming?: boolean;
+  /** Whether {@link StreamOptions.metadata} is kept back on openai-chat: OpenAI takes it only of answers that it stores. */
+  noMetadata?: boolean;
   /** Whether efforts are low, medium and high only: minimal is sent as low, xhigh as high (Q134). */
   plainEfforts?: boolean;
   /** The body's field for {@link StreamOptions.sessionId} on openai-chat, such as `prompt_cache_key`. */
@@ -156,7 +158,10 @@ export interface StreamOptions {
   /** Sent as the protocol asks; trimmed; no key, no header (Q136). */
   apiKey?: string;
   temperature?: number;
-  /** The most tokens to generate. Default: the server's; on anthropic-messages the model's `maxTokens`, else 8,192. */
+  /**
+   * The most tokens to generate. Default: the server's; on anthropic-messages the model's `maxTokens`, else 8,192. Below 16 it is 16 on
+   * openai-responses, which takes no less.
+   */
   maxTokens?: number;
   /** How hard to think; absent asks for no thinking. */
   reasoning?: Exclude<ThinkingLevel, "off">;

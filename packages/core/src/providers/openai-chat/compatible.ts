@@ -66,6 +66,7 @@ function encode(model: Model, context: Context, options: StreamOptions, continue
     body: defined({
       ...body,
       ...(compat.noStreaming === true && { stream: undefined, stream_options: undefined }),
+      ...(compat.noMetadata === true && { metadata: undefined }),
       ...(compat.toolsForHistory === true && body.tools === undefined && historyTools(messages)),
       ...(compat.cacheKeyField !== undefined && key !== "" && { [compat.cacheKeyField]: key }),
       response_format: format && { type: "json_schema", json_schema: format },

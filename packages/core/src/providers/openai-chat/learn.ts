@@ -4,7 +4,7 @@ import type { Protocol } from "../protocol.ts";
 
 /** Words for a field, or a value of it, that a server does not take. */
 const refusals =
-  /unsupported|n.t (?:support|permit|allow)|unknown|unrecogni|extra|unexpected|instead|incompatible|only \S+ is|must be one of/i;
+  /unsupported|n.t (?:support|permit|allow)|unknown|unrecogni|extra|unexpected|instead|incompatible|only (?:\S+ is|allowed)|must be one of/i;
 
 /** What is refused, in lower case, and the switch that keeps it back; of two for the same, the second when the first was no help. */
 const lessons = [
@@ -12,6 +12,7 @@ const lessons = [
   ["max_tokens", "maxTokensField", "max_completion_tokens"],
   ["max_completion_tokens", "maxTokensField", "max_tokens"],
   ["temperature", "noTemperature", true],
+  ["metadata", "noMetadata", true],
   ["effort", "plainEfforts", true],
   ["effort", "thinkingFormat", "none"],
   ["tool_choice", "toolChoice", "auto"],

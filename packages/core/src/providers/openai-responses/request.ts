@@ -13,6 +13,8 @@ type Json = Record<string, unknown>;
 
 /** The longest key that the server takes. */
 const CACHE_KEY_LENGTH = 64;
+/** The least that the server takes as a limit: fewer tokens are refused. */
+const MIN_OUTPUT_TOKENS = 16;
 
 export function encode(model: Model, context: Context, options: StreamOptions): WireRequest {
   const input = encodeInput(context.messages, model, options.extraBody?.store === true);
@@ -29,7 +31,7 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
       input,
       ...(model.compat?.noStreaming !== true && { stream: true }),
       store: false,
-      ...(options.maxTokens !== undefined && { max_output_tokens: options.maxTokens }),
+      ...(options.maxTokens !== undefined && { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, options.maxTokens) }),
       ...encodeReasoning(model, options),
       ...(format && { text: { format: { type: "json_schema", ...format } } }),
       ...encodeTools(context.tools ?? [], options, model),

@@ -1,0 +1,161 @@
+// Random requests of our encoders, held by the compiler against the request types of the official clients. Nothing is sent.
+import * as fc from "fast-check";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { anthropicMessages } from "@bowline/core/anthropic-messages";
+import { googleGenerate } from "@bowline/core/google-generate";
+import { openaiCompatible } from "@bowline/core/openai-chat";
+import { openaiResponses } from "@bowline/core/openai-responses";
+import * as messages from "../packages/core/test/anthropic-messages-transcripts.ts";
+import * as responses from "../packages/core/test/openai-responses-transcripts.ts";
+import { asRead } from "../packages/core/test/support.ts";
+import * as any from "../packages/core/test/transcripts.ts";
+
+const here = import.meta.dirname;
+const root = join(here, "..");
+const reasoning = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
+
+/** Google's types are its client's, with enums for words; on the wire they are the words, and its `config` is spread over the body. */
+const googleTypes = `
+type Words<T> = unknown extends T ? T : T extends string ? \`\${T}\` : T extends (infer E)[] ? Words<E>[] : T extends object ? { [K in keyof T]: Words<T[K]> } : T;
+export interface Body { contents: Words<T.Content>[]; systemInstruction?: Words<T.Content>; tools?: Words<T.Tool>[]; toolConfig?: Words<T.ToolConfig>; generationConfig?: Words<T.GenerationConfig> }`;
+
+/** `exempt` takes out of a body what we know better than the types, or say in a server's dialect. */
+const wires = {
+  "openai-chat": {
+    protocol: openaiCompatible,
+    file: join(here, "node_modules/openai/resources/chat/completions/completions.d.ts"),
+    types: ["T.ChatCompletionCreateParamsStreaming", "T.ChatCompletionCreateParamsNonStreaming"],
+    asked: ofModels(any.models("openai", "m")),
+    exempt(body, { thinkingFormat, cacheKeyField, replayReasoning }) {
+      if (thinkingFormat !== "reasoning_effort") delete body[thinkingFormat];
+      if (cacheKeyField === "session_id") delete body.session_id;
+      for (const message of body.messages) {
+        if (replayReasoning && message.role === "assistant") for (const field of reasoning) delete message[field];
+        for (const call of message.tool_calls ?? []) delete call.extra_content; // Gemini's signature (Q089)
+      }
+    },
+  },
+  "anthropic-messages": {
+    protocol: anthropicMessages,
+    file: join(here, "node_modules/@anthropic-ai/sdk/resources/messages/messages.d.ts"),
+    types: ["T.MessageCreateParamsStreaming", "T.MessageCreateParamsNonStreaming"],
+    asked: fc.oneof(
+      ofModels(any.models("anthropic", "m")),
+      fc.record({ model: messages.models, context: messages.contexts, options: messages.options }),
+    ),
+    exempt(body) {
+      delete body.temperature; // the types are of version 2026-10-21, our requests of 2023-06-01, which has it
+    },
+  },
+  "openai-responses": {
+    protocol: openaiResponses,
+    file: join(here, "node_modules/openai/resources/responses/responses.d.ts"),
+    types: ["T.ResponseCreateParamsStreaming", "T.ResponseCreateParamsNonStreaming"],
+    asked: fc.record({ model: responses.models, context: responses.contexts, options: responses.options }),
+    // Of what the server does not keep there are no ids: https://github.com/openai/openai-openapi/issues/565
+    exempt(body) {
+      for (const item of body.input) {
+        if (item.type === "reasoning") item.id ??= "rs_1";
+        if (item.role === "assistant") Object.assign(item, { id: "msg_1", status: "completed" });
+      }
+    },
+  },
+  "google-generate": {
+    protocol: googleGenerate,
+    file: join(root, "conformance/node_modules/@google/genai/dist/genai.d.ts"),
+    types: ["Body", "Body"],
+    more: googleTypes,
+    asked: fc
+      .constantFrom("gemini-2.5-flash", "gemini-3-flash-preview")
+      .chain((id) => ofModels(any.models("google", id).map((model) => ({ ...model, api: "google-generate" })))),
+    exempt() {},
+  },
+};
+
+/** Whether the compiler took all. `protocol`: of that one only. */
+export function checkRequests({ runs, seed, protocol }) {
+  let isGood = true;
+  for (const [name, wire] of Object.entries(wires)) {
+    if (protocol !== undefined && protocol !== name) continue;
+    if (!existsSync(wire.file)) {
+      console.log(`skipped: no requests of ${name} (npm run conformance installs its client)`);
+      continue;
+    }
+    const started = performance.now();
+    const complaints = compile(wire, bodiesOf(wire, { numRuns: runs, seed }));
+    const outcome = complaints === "" ? "ok" : `DIFFERENT\n${complaints}`;
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`${name.padEnd(19)} ${runs} random requests, seed ${seed}: ${outcome}, ${seconds} s`);
+    isGood &&= complaints === "";
+  }
+  return isGood;
+}
+
+function ofModels(models) {
+  return models
+    .chain((model) => fc.record({ model: fc.constant(model), context: any.contexts(model), options: any.options }))
+    .filter(({ context: { tools }, options: { toolChoice: choice } }) => {
+      return typeof choice !== "object" || tools.some(({ name }) => name === choice.name);
+    });
+}
+
+function bodiesOf({ protocol, asked, exempt }, parameters) {
+  return fc.sample(asked, parameters).flatMap(({ model, context, options }) => {
+    try {
+      const body = asRead(protocol.encode(model, ownPartsOnly(context), options).body);
+      exempt(body, model.compat ?? {});
+      return [body];
+    } catch (error) {
+      if (error.code === "invalid_argument") return []; // nothing to send
+      throw error;
+    }
+  });
+}
+
+/** Without the blocks and citations that the generators made up in few words: they go back as they came, and no server sent them. */
+function ownPartsOnly(context) {
+  const own = (content) =>
+    content.flatMap(({ textSignature, ...part }) => {
+      if (part.type === "opaque") return [];
+      const isKept = textSignature !== undefined && !/citation/.test(textSignature);
+      return [isKept ? { ...part, textSignature } : part];
+    });
+  const owned = (message) => (message.role === "assistant" ? { ...message, content: own(message.content) } : message);
+  return { ...context, messages: context.messages.map(owned) };
+}
+
+/** The compiler's words, the first few; nothing when it has none. As literals of a type, bodies may have no other fields. */
+function compile({ file, types: [streaming, whole], more = "" }, bodies) {
+  const folder = mkdtempSync(join(tmpdir(), "bowline-requests-"));
+  const compilerOptions = {
+    target: "es2024",
+    lib: ["es2024", "dom", "dom.iterable", "esnext.disposable"],
+    module: "nodenext",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: ["node"],
+    typeRoots: [join(root, "node_modules/@types")],
+  };
+  const literals = bodies.map((body, index) => {
+    const type = body.stream === true ? streaming : whole;
+    return `export const body${index}: ${type} = ${JSON.stringify(body)};`;
+  });
+  try {
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["bodies.ts"] }));
+    const head = `import type * as T from ${JSON.stringify(file.replace(/\.d\.ts$/, ".js"))};${more}`;
+    writeFileSync(join(folder, "bodies.ts"), [head, ...literals].join("\n"));
+    const { stdout, stderr, status } = spawnSync(
+      process.execPath,
+      [join(root, "node_modules/typescript/bin/tsc"), "-p", folder, "--pretty", "false"],
+      { encoding: "utf8", maxBuffer: 1 << 28 },
+    );
+    return status === 0 ? "" : (stdout + stderr).split("\n").slice(0, 20).join("\n");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
