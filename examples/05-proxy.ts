@@ -4,7 +4,8 @@ import { Agent, messageText, streamProxy } from "@bowline/core";
 import { createStreamProxyHandler } from "@bowline/core/proxy";
 import { createScriptedModel } from "@bowline/core/testing";
 
-// On the server, behind POST /api/stream of any framework that speaks `fetch`. For real models `streamFn` is
+// On the server, behind POST /api/stream of any framework that speaks `fetch`; for node:http, Express or Fastify `getRequestListener`
+// of `@hono/node-server` makes a listener of it, which also hears of a client that goes away. For real models `streamFn` is
 // `streamByProtocol`, `allowModel` gives `getModel("openai", "gpt-5-mini")`, and `options` holds the key.
 const script = createScriptedModel(["Hello from behind the proxy."]);
 const handler = createStreamProxyHandler({

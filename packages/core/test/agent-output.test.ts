@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import { Agent as AgentWithoutWire, type SettledCall } from "../src/agent/index.ts";
-import { Agent, createAgentTool, type AgentOptions, type AgentTool, type Compat } from "../src/index.ts";
+import {
+  Agent,
+  createAgentTool,
+  requireApproval,
+  type AgentOptions,
+  type AgentTool,
+  type Compat,
+} from "../src/index.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
 import { call, code, hello, ManualClock, settle, texts, tool } from "./support.ts";
 
@@ -133,6 +140,24 @@ describe("a run for an output, elsewhere", () => {
       const run = await agent.prompt("Number?", { output });
       assert.deepEqual([run.reason, run.output, script.calls.length], ["done", expected, 1]);
     }
+  });
+
+  it("asks nobody about it, though every call needs a person", async () => {
+    const asked: string[] = [];
+    const steps = [call("a"), final({ n: 1 })];
+    const { agent } = setUp("none", steps, [tool("a", () => "1")], { beforeToolCall: requireApproval() });
+    agent.subscribe((event) => {
+      if (event.type !== "approval_request") return;
+      asked.push(event.toolName);
+      agent.answer(event.approvalId, { decision: "allow" });
+    });
+    const { output } = await agent.prompt("Number?", { output: json });
+    assert.deepEqual([output, asked], [{ n: 1 }, ["a"]]);
+    // A tool of that name in a run without an output is like any other.
+    const own = setUp(undefined, [call("final_answer"), "Done."], [tool("final_answer", () => "1")], {
+      beforeToolCall: requireApproval({ timeoutMs: 1 }),
+    });
+    assert.equal((await own.agent.prompt("Number?")).tools[0]?.outcome, "not_started");
   });
 
   it("gives what a call of its own was given in an earlier process, whatever the run of a tool says meanwhile", async () => {

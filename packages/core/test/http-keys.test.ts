@@ -215,6 +215,17 @@ describe("what is said of a request that was refused", () => {
     assert.doesNotMatch(refusedByFetch, /hunter22/);
   });
 
+  it("has no key that no header can carry, though fetch quotes it", async () => {
+    const headers = { authorization: "Bearer sk-first-line\nsecond-line" };
+    const message = await said(hello, { headers });
+    assert.match(message, /^Could not reach <url> .*\[key\]/s);
+    assert.doesNotMatch(message, /first|second/);
+    for (const apiKey of ["sk-first-line\nsecond-line", "sk-abcdefgh…wxyz"]) {
+      const words = "The apiKey has a character that no header can carry: was it copied whole?";
+      await assert.rejects(said(hello, { apiKey }), { code: "invalid_argument", message: words });
+    }
+  });
+
   it("is cut where it goes on for pages", async () => {
     const message = await said(refused(404, {}, "long ".repeat(9000)), {});
     assert.match(message, /^The server at <url> answered HTTP 404.*[long ]+…$/);

@@ -9,7 +9,7 @@ import {
   type AgentMessage,
 } from "../src/agent/index.ts";
 import { isBowlineError } from "../src/errors.ts";
-import { Agent, type Model } from "../src/index.ts";
+import { Agent, getModel, type Model } from "../src/index.ts";
 import { attachSession, createMemoryStore, createSession } from "../src/session/index.ts";
 import { createScriptedModel, type ScriptedModel } from "../src/testing/index.ts";
 import { hello } from "./support.ts";
@@ -48,6 +48,17 @@ describe("a run without a model", () => {
       last = event;
     assert.ok(last?.type === "agent_end" && last.error?.code === "invalid_argument");
     assert.deepEqual([last.reason, calls.length], ["error", 0]);
+  });
+});
+
+describe("a transcript of another library", () => {
+  it("whose answers are texts is told by the place of the first", async () => {
+    const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
+    for (const role of ["assistant", "toolResult"]) {
+      const messages = [hello, { role, content: "Hi." } as unknown as AgentMessage];
+      const { error } = await new Agent({ initialState: { model, messages } }).prompt("And?");
+      assert.ok(invalid(new RegExp(`messages\\[1\\] \\(${role}\\) must be a list`))(error), error?.message);
+    }
   });
 });
 

@@ -32,7 +32,7 @@ export function requireApproval(
   const { needed = () => true, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return async (context, signal) => {
     const { run, toolCall, args, idempotencyKey: approvalId } = context;
-    const need = await needed(context);
+    const need = context.isOutput !== true && (await needed(context));
     if (need === false || need === undefined) return undefined;
     const reason = typeof need === "string" ? need : undefined;
     const late = new AbortController();

@@ -43,6 +43,8 @@ export interface BeforeToolCallContext {
   readonly run: RunPort;
   /** Names this call among all calls of all runs; the tool gets the same. */
   readonly idempotencyKey: string;
+  /** The call gives the value of a run for an output, and does nothing else. `requireApproval` asks nobody about it. */
+  readonly isOutput?: boolean;
 }
 
 /**

@@ -71,7 +71,17 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
     input: {
       ...input,
       context,
-      config: () => ({ ...input.config(), ...(isNative() && { output: { schema: json } }) }),
+      config: () => {
+        const config = input.config();
+        const { beforeToolCall } = config;
+        const before: typeof beforeToolCall = (about, signal) =>
+          beforeToolCall?.(about.toolCall.name === OUTPUT_TOOL ? { ...about, isOutput: true } : about, signal);
+        return {
+          ...config,
+          ...(beforeToolCall && { beforeToolCall: before }),
+          ...(isNative() && { output: { schema: json } }),
+        };
+      },
       effects: {
         ...input.effects,
         // By its events: the transcript may be assigned anew meanwhile.

@@ -16,7 +16,10 @@ import type { AgentTool } from "./tool.ts";
 export interface RunResult<TOutput = unknown> {
   readonly runId: string;
   readonly reason: RunEndReason;
-  /** The last assistant message with content; after a run that was cut short the last with text, if there is one. */
+  /**
+   * The last assistant message with content; after a run that was cut short the last with text. Where there is none it is what the
+   * failed call left, with no content.
+   */
   readonly message?: AssistantMessage;
   /** The value of a run that was asked for one, checked. Absent when the run ended before it. */
   readonly output?: TOutput;

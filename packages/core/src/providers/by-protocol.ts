@@ -10,7 +10,18 @@ import { vendors } from "./vendors.ts";
  */
 export const streamByProtocol: StreamFn = async (model, context, given) => {
   for (const { name, parameters } of context.tools ?? []) assertSchema(parameters, `tool "${name}"`);
+  // What was kept by other libraries often is of another shape.
+  for (const [index, { role, content }] of context.messages.entries())
+    if ((role === "assistant" || role === "toolResult") && !Array.isArray(content)) {
+      const why = `The content of messages[${index}] (${role}) must be a list, such as [{ type: "text", text: "…" }].`;
+      throw new BowlineError("invalid_argument", why);
+    }
   const apiKey = given.apiKey ?? environmentKey(model);
+  if (/[^\x20-\x7e]/.test(apiKey?.trim() ?? ""))
+    throw new BowlineError(
+      "invalid_argument",
+      "The apiKey has a character that no header can carry: was it copied whole?",
+    );
   const options = { ...given, ...(apiKey !== undefined && { apiKey }) };
   switch (model.api) {
     case "openai-chat":

@@ -179,7 +179,7 @@ function toJson(body: Record<string, unknown>, { field, text }: Settled): string
 function withoutKeys(said: string, sent: Record<string, string | undefined>): string {
   let text = said.slice(0, MAX_QUOTE_LENGTH).replace(secretsInUrls, "[key]");
   for (const name in sent) {
-    const key = (sent[name] ?? "").replace(/^\w+ |\s/g, "");
+    const key = (sent[name] ?? "").replace(/^\w+ /, "").trim();
     if (/auth|key/i.test(name) && key.length >= MIN_SECRET_LENGTH) text = text.replaceAll(key, "[key]");
   }
   return shorten(text, MAX_MESSAGE_LENGTH);
