@@ -217,12 +217,12 @@ describe("what is said of a request that was refused", () => {
 
   it("has no key that no header can carry, though fetch quotes it", async () => {
     const headers = { authorization: "Bearer sk-first-line\nsecond-line" };
-    const message = await said(hello, { headers });
-    assert.match(message, /^Could not reach <url> .*\[key\]/s);
-    assert.doesNotMatch(message, /first|second/);
+    const quoted = await said(hello, { headers });
+    assert.match(quoted, /^Could not reach <url> .*\[key\]/s);
+    assert.doesNotMatch(quoted, /first|second/);
     for (const apiKey of ["sk-first-line\nsecond-line", "sk-abcdefgh…wxyz"]) {
-      const words = "The apiKey has a character that no header can carry: was it copied whole?";
-      await assert.rejects(said(hello, { apiKey }), { code: "invalid_argument", message: words });
+      const message = "The apiKey has a character that no header can carry: was it copied whole?";
+      await assert.rejects(said(hello, { apiKey }), { code: "invalid_argument", message });
     }
   });
 

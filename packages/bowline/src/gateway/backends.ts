@@ -23,10 +23,13 @@ export interface Backends {
 export function createBackends({ env, fallback }: BackendOptions): Backends {
   const fetch = createNetworkFetch(env);
   const instead = fallback === undefined ? undefined : assertFallback(fallback, env);
+  /** What a server refuses is learned by its model object: all runs of a model share one. */
+  const known = new Map<string, Backend>();
   let practice: Promise<PracticeServer> | undefined;
   return {
     async for({ model: wanted }) {
-      const own = find(wanted, env);
+      const own = known.get(wanted) ?? find(wanted, env);
+      if (own !== undefined) known.set(wanted, own);
       if (own !== undefined) return { ...own, fetch };
       const neither = fallback === undefined ? "" : `, nor has ${fallback} (${keyVariableOf(fallback)} is not set)`;
       const why = `${wanted} has no key (${keyVariableOf(wanted)} is not set)`;

@@ -1,6 +1,7 @@
 /**
  * `bowline/client`: a gateway from the other side, in a page or in Node. It connects again by itself, goes on with what it follows
- * from the last number it saw, and gives each event once. It imports nothing of the server's but types and constants.
+ * from the last number it saw, and gives each event once. It imports nothing of the server's but types and constants. One class, and so
+ * as long as what a client can do.
  */
 import { createKey } from "./create-key.ts";
 import { closeCodes, type AuthReply, type EventFrame, type FrameError, type Welcome } from "./frame.ts";
@@ -115,7 +116,8 @@ export class GatewayClient {
     const run = new FollowedRun(this, idempotencyKey, sessionKey);
     try {
       const { runId } = await this.post("chat.send", { ...params, idempotencyKey });
-      run.begin();
+      if (runId === idempotencyKey) run.begin();
+      else run.end();
       return runId === idempotencyKey ? run : this.follow(sessionKey, runId);
     } catch (error) {
       run.end();
@@ -133,7 +135,7 @@ export class GatewayClient {
         const missed = this.#seen.expect(sessionKey, result.runId);
         // It was taken before the connection was lost: what came meanwhile is asked for.
         if (missed !== undefined && (result.status === "in_flight" || result.status === "finished"))
-          this.#resubscribe(missed);
+          void this.#resubscribe(missed);
         return result;
       } catch (error) {
         const isLost = error instanceof RequestError && error.code === "connection_lost";
@@ -146,7 +148,10 @@ export class GatewayClient {
   async follow(sessionKey: string, runId: string): Promise<RunHandle> {
     const run = new FollowedRun(this, runId, sessionKey);
     run.begin();
-    const { runs } = await this.subscribe(sessionKey, runId);
+    const { runs } = await this.subscribe(sessionKey, runId).catch((error: unknown) => {
+      run.end();
+      throw error;
+    });
     if (runs.some(({ runId: other, state }) => other === runId && state === "unknown")) run.end();
     return run;
   }
@@ -208,12 +213,20 @@ export class GatewayClient {
     }
     this.#welcome = reply;
     this.#tries = 0;
-    for (const params of this.#seen.toResume()) this.#resubscribe(params);
+    void this.#resume();
     this.#set("open");
   }
 
-  #resubscribe(params: Params<"chat.subscribe">): void {
-    this.#ask("chat.subscribe", params).then(
+  /** One after the other: a server refuses who asks for too much at once. */
+  async #resume(): Promise<void> {
+    const socket = this.#socket;
+    for (const params of this.#seen.toResume()) {
+      if (this.#socket === socket && this.#seen.follows(params.sessionKey)) await this.#resubscribe(params);
+    }
+  }
+
+  #resubscribe(params: Params<"chat.subscribe">): Promise<void> {
+    return this.#ask("chat.subscribe", params).then(
       ({ runs }) => {
         for (const { runId, state } of runs) if (state === "unknown") this.#seen.drop(params.sessionKey, runId);
       },
@@ -224,7 +237,7 @@ export class GatewayClient {
   /** Passes on what is new. */
   #hear(frame: EventFrame): void {
     const taken = this.#seen.take(frame);
-    if (typeof taken === "object") this.#resubscribe(taken);
+    if (typeof taken === "object") void this.#resubscribe(taken);
     else if (taken) for (const listener of this.#listeners) listener(frame);
   }
 

@@ -75,7 +75,8 @@ export function createHttp(
     const why = noRoom();
     if (why !== undefined) throw new GatewayError("busy", why, { retryable: true });
     const { outgoing } = http.env as { readonly outgoing: ServerResponse };
-    streams.add(outgoing);
+    // Who went while the session was read has closed already, and would count for ever.
+    if (!outgoing.destroyed) streams.add(outgoing);
     outgoing.once("close", () => streams.delete(outgoing));
     const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
     const cutOff = (): void => void outgoing.destroy();

@@ -160,6 +160,9 @@ export class Runs {
     const lane = this.lane(sessionKey);
     const { current } = lane;
     const isInto = kind !== "send" && current !== undefined && !current.isOver;
+    // Before anything of it is kept.
+    if ((isInto ? current : lane).waiting.length >= this.#host.limits.maxQueuedRuns)
+      throw new GatewayError("busy", "Too many messages wait in this session.", { retryable: true });
     const agent = isInto ? current.entry : undefined;
     const timestamp = lane.nextTime(this.#host.clock.now());
     const about = {
@@ -181,8 +184,6 @@ export class Runs {
         return { result: { runId: current.log.runId, sessionKey, status: "steered" }, start };
       }
     }
-    if (lane.waiting.length >= this.#host.limits.maxQueuedRuns)
-      throw new GatewayError("busy", "Too many messages wait in this session.", { retryable: true });
     const found = agent ?? (await agentOf(this.#host, sessionKey, agentId));
     const { model } = await this.#host.backendFor(found); // that there is one to ask is known before anything is kept
     assertTaken(attachments, model);

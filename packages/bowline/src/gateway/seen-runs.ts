@@ -17,6 +17,10 @@ export class SeenRuns {
     if (!this.#sessions.has(sessionKey)) this.#sessions.set(sessionKey, new Map());
   }
 
+  follows(sessionKey: string): boolean {
+    return this.#sessions.has(sessionKey);
+  }
+
   leave(sessionKey: string): void {
     this.#sessions.delete(sessionKey);
   }

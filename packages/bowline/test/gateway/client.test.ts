@@ -164,6 +164,48 @@ describe("the client", () => {
     await assert.rejects((await two.follow("s", "gone")).result(), RequestError);
   });
 
+  it("listens no more for a run that it was refused", async () => {
+    await using server = await gatewayWith([]);
+    using client = clientOf(server);
+    const listening = new Set<unknown>();
+    const listen = client.onEvent.bind(client);
+    client.onEvent = (listener) => {
+      const stop = listen(listener);
+      listening.add(listener);
+      return () => {
+        listening.delete(listener);
+        stop();
+      };
+    };
+    await assert.rejects(client.follow("s".repeat(1000), "run"), { code: "bad_params" });
+    await assert.rejects(client.send({ sessionKey: "s".repeat(1000), message: "Hi" }), { code: "bad_params" });
+    assert.equal(listening.size, 0);
+  });
+
+  it("goes on with all that it follows, also where it is more than may be asked for at once", async () => {
+    await using server = await gatewayWith([], { limits: { maxPendingRequests: 4 } });
+    const answers: { readonly error?: unknown }[] = [];
+    let last: WebSocket | undefined;
+    class Watched extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        last = this.on("message", (data: Buffer) => {
+          const frame = JSON.parse(data.toString()) as { readonly error?: unknown };
+          if ("id" in frame) answers.push(frame);
+        });
+      }
+    }
+    using client = clientOf(server, { WebSocket: Watched });
+    for (let session = 0; session < 20; session++) await client.subscribe(`session ${session}`);
+    answers.length = 0;
+    last?.terminate();
+    while (answers.length < 20) await wait(5);
+    assert.deepEqual(
+      answers.filter(({ error }) => error !== undefined),
+      [],
+    );
+  });
+
   it("leaves a connection on which not even ticks come, and tries another", async () => {
     await using real = await gatewayWith([]);
     const { welcome } = await real.client();

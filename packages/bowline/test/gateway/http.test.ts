@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { request as requestOf, type ClientRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
+import { createMemoryStore, type Store } from "@bowline/core/session";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -184,7 +185,43 @@ describe("a run over plain HTTP", () => {
     assert.equal(status, 200);
     readers[1]?.[0].destroy();
   });
+
+  it("is not read by one who went before it was found: there is room again", async () => {
+    const store = createMemoryStore();
+    const asked = deferred();
+    const found = deferred();
+    let isSlow = false;
+    const slow: Store = {
+      ...store,
+      async *read(...about) {
+        if (isSlow) asked.resolve();
+        if (isSlow) await found.promise;
+        yield* store.read(...about);
+      },
+    };
+    await using server = await gatewayWith(["Hi."], { store: slow, limits: { maxConnections: 1, maxEnded: 0 } });
+    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const path = `${events}?sessionKey=s`;
+    await (await fetch(`${server.gateway.url}${path}`, { headers })).text();
+    isSlow = true;
+    const gone = requestOf(`${server.gateway.url}${path}`, { headers, agent: false });
+    gone.on("error", () => {}).end();
+    await asked.promise;
+    gone.socket?.resetAndDestroy();
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    isSlow = false;
+    found.resolve();
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const next = await fetch(`${server.gateway.url}${path}`, { headers });
+    assert.deepEqual([next.status, eventsOf(await next.text()).at(-1)?.event], [200, "chat.final"]);
+  });
 });
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settled) => (resolve = settled));
+  return { promise, resolve };
+}
 
 interface Begun {
   readonly runId: string;

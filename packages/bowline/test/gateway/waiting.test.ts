@@ -97,6 +97,26 @@ describe("a message that waits", () => {
     assert.deepEqual(await kindsOf(client), []);
   });
 
+  it("is refused when as many wait for the run already as may wait in a session", async () => {
+    const { tool, release } = heldTool();
+    await using server = await gatewayWith([call, "Done."], {
+      tools: () => [tool],
+      rules: allow,
+      limits: { maxQueuedRuns: 2 },
+    });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.steer", { sessionKey: "s", message: "One", idempotencyKey: "one" });
+    await client.call("chat.followUp", { sessionKey: "s", message: "Two", idempotencyKey: "two" });
+    for (const method of ["chat.steer", "chat.followUp"] as const)
+      assert.equal(await client.refused(method, { sessionKey: "s", message: "Three" }), "busy");
+    await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
+    assert.deepEqual(await kindsOf(client), ["one steer", "two followUp", "next send"]);
+    release();
+    await client.end("first");
+  });
+
   it("waits still when its session had no room for it", async () => {
     const { tool } = heldTool();
     let isFull = false;
