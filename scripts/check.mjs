@@ -44,7 +44,7 @@ const steps = [
   { name: "publint bowline", command: ["publint", "run", packed("bowline-0"), "--strict"], after: ["pack"] },
   {
     name: "types as published",
-    command: ["attw", packed("bowline-core"), "--profile", "esm-only"],
+    command: ["node", "scripts/published-types.mjs", packed("bowline-core"), packed("bowline-0")],
     after: ["pack"],
   },
   { name: "command's documentation", command: ["node", "scripts/cli-docs.mjs"], after: ["build and types"] },

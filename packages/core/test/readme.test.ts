@@ -1,4 +1,4 @@
-/** The README's example is examples/01-tool.ts, and does what it should against a real loopback server. */
+/** The example of both READMEs is examples/01-tool.ts, and does what it should against a real loopback server. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -8,10 +8,12 @@ import { chatText, loopback, streamed } from "../../../test/support/loopback.ts"
 
 const root = join(import.meta.dirname, "../../..");
 
-it("the README shows examples/01-tool.ts", async () => {
-  const readme = await readFile(join(root, "README.md"), "utf8");
-  assert.equal(/```ts\n(.*?)```/s.exec(readme)?.[1], await readFile(join(root, "examples/01-tool.ts"), "utf8"));
-});
+for (const file of ["README.md", "packages/core/README.md"]) {
+  it(`${file} shows examples/01-tool.ts`, async () => {
+    const readme = await readFile(join(root, file), "utf8");
+    assert.equal(/```ts\n(.*?)```/s.exec(readme)?.[1], await readFile(join(root, "examples/01-tool.ts"), "utf8"));
+  });
+}
 
 it("examples/01-tool.ts calls its tool and prints the answer", async () => {
   const call = {

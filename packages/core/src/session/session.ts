@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** A transcript that is kept: a thin handle on a store's log. It holds no copy of the log; what is asked for is read. */
 import { randomId, systemClock, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";

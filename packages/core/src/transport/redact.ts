@@ -104,6 +104,6 @@ export function latin1(bytes: Uint8Array): string {
   return text;
 }
 
-export function fromLatin1(text: string): Uint8Array<ArrayBuffer> {
+export function fromLatin1(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
