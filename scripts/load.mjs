@@ -29,8 +29,8 @@ if (values.json === true) console.log(JSON.stringify(report, undefined, 2));
 else print(report);
 process.exit(report.faults.length === 0 ? 0 : 1);
 
-function print({ gateway, bare, faults }) {
-  const { sockets, streams, slow, slowStreams, runs, deltas, paceMs, seconds } = shape;
+function print({ shape: played, gateway, bare, faults }) {
+  const { sockets, streams, slow, slowStreams, runs, deltas, paceMs, seconds } = played;
   console.log(
     `${sockets} clients, ${streams} over HTTP, ${slow} slow ones and ${slowStreams} over HTTP, ${runs} runs at a time, each ${deltas} deltas, one in ${paceMs} ms; ${seconds} s\n`,
   );

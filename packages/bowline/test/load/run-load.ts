@@ -50,8 +50,12 @@ export interface Figures {
 /** Processes that clients are shared out to; the slow ones have one more. */
 const PARTS = 2;
 
-export async function runLoad(shape: Shape, onProgress: (line: string) => void): Promise<LoadReport> {
+/** A short load on a busy machine may do little: until all was tried it is played again, each time twice as long. */
+const SHORT_SECONDS = 10;
+
+export async function runLoad(asked: Shape, onProgress: (line: string) => void): Promise<LoadReport> {
   const faults: string[] = [];
+  let shape = asked;
   const one = async (name: "gateway" | "bare"): Promise<Figures> => {
     const folder = await mkdtemp(join(tmpdir(), "bowline-load-"));
     try {
@@ -60,18 +64,28 @@ export async function runLoad(shape: Shape, onProgress: (line: string) => void):
       await rm(folder, { recursive: true, force: true });
     }
   };
-  const gateway = await one("gateway");
+  let gateway = await one("gateway");
+  while (shape.seconds < SHORT_SECONDS && untried(gateway, shape).length > 0) {
+    shape = { ...shape, seconds: shape.seconds * 2 };
+    gateway = await one("gateway");
+  }
   const bare = await one("bare");
-  const { cutOff, back, joined } = gateway.slow;
-  // In three seconds a machine may do but one of the two.
-  const isTried = shape.seconds < 10 ? cutOff + joined > 0 : cutOff > 0 && joined > 0;
-  if (!isTried || back < cutOff)
-    faults.push(`slow readers were not tried: ${cutOff} cut off, ${back} back, ${joined} joined deltas`);
-  if (!(gateway.streams.p50 > 0)) faults.push("readers over HTTP were not tried");
-  const { ended, left } = gateway.slowStreams;
-  if (ended === 0 || left === 0)
-    faults.push(`slow readers over HTTP were not tried: ${ended} runs to their end, ${left} left`);
+  faults.push(...untried(gateway, shape));
   return { shape, gateway, bare, faults };
+}
+
+function untried({ slow, streams, slowStreams }: Figures, { seconds }: Shape): string[] {
+  const found: string[] = [];
+  const { cutOff, back, joined } = slow;
+  // In a short time a machine may do but one of the two.
+  const isTried = seconds < SHORT_SECONDS ? cutOff + joined > 0 : cutOff > 0 && joined > 0;
+  if (!isTried || back < cutOff)
+    found.push(`slow readers were not tried: ${cutOff} cut off, ${back} back, ${joined} joined deltas`);
+  if (!(streams.p50 > 0)) found.push("readers over HTTP were not tried");
+  const { ended, left } = slowStreams;
+  if (ended === 0 || left === 0)
+    found.push(`slow readers over HTTP were not tried: ${ended} runs to their end, ${left} left`);
+  return found;
 }
 
 interface Options {
