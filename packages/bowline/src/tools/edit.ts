@@ -5,7 +5,7 @@ import { escapeText, showPath } from "./escape.ts";
 import { binaryKindOf, decodeUtf8, HEAD_BYTES } from "./file-kind.ts";
 import { findSpans, lineAt, replaceSpans, toLineFeeds, toSourceText, type SourceText, type Span } from "./find-text.ts";
 import { describeNearMiss } from "./near-miss.ts";
-import { changedMeanwhile, isSame, openFile, type OpenFile } from "./open-file.ts";
+import { openFile, unlessChanged, type OpenFile } from "./open-file.ts";
 import { stopIfAborted, toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type Place, type ToolOptions } from "./workspace.ts";
 import { toBytes, writeFileInside } from "./write-file.ts";
@@ -75,13 +75,12 @@ export function createEditTool(options: ToolOptions): AgentTool {
   });
 }
 
-async function readAll(place: Place, { handle, stats }: OpenFile): Promise<string> {
+async function readAll(place: Place, file: OpenFile): Promise<string> {
+  const { handle, stats } = file;
   const shown = showPath(place.given);
   if (stats.size > MAX_BYTES)
     throw toolError(`${shown} has ${stats.size} bytes; edit takes files of at most ${MAX_BYTES}`);
-  const bytes = await handle.readFile();
-  // What was read may be half of the old and half of the new.
-  if (!isSame(await handle.stat({ bigint: true }), stats)) throw changedMeanwhile(place);
+  const bytes = await unlessChanged(place, file, await handle.readFile());
   const head = bytes.subarray(0, HEAD_BYTES);
   const binary = (): Error => toolError(`${shown} is not a text file (${binaryKindOf(head)}, ${stats.size} bytes)`);
   if (head.includes(0)) throw binary();

@@ -1,13 +1,13 @@
 /** Which lines of which files match a regular expression. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { cutText, escapeLineBreaks, showPath } from "./escape.ts";
+import { cutText, escapeLineBreaks } from "./escape.ts";
 import { HEAD_BYTES } from "./file-kind.ts";
 import { listPaths } from "./find-paths.ts";
 import { isWithin } from "./inside.ts";
 import { descriptorFolder } from "./descriptors.ts";
 import { MAX_SEARCHED_BYTES, type GrepJob, type SearchPlace, type SearchResult } from "./search.ts";
-import { toolError, toToolError } from "./tool-error.ts";
+import { changedMeanwhile, toToolError } from "./tool-error.ts";
 
 const MAX_LINE = 300;
 /** Of a long line, what is shown before the match. */
@@ -61,7 +61,7 @@ function textOf(job: GrepJob, path: string): string | undefined {
     if (job.isFile) throw toToolError(error, job.prefix);
     return undefined;
   }
-  throw toolError(`${showPath(job.prefix)} was changed by something else meanwhile; read it again`);
+  throw changedMeanwhile({ given: job.prefix });
 }
 
 /** Nothing for what is no text, too large, may not be opened, or is not where it was. */

@@ -4,7 +4,7 @@ import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/
 import { descriptorFolder } from "./descriptors.ts";
 import { showPath } from "./escape.ts";
 import { isWithin } from "./inside.ts";
-import { toolError } from "./tool-error.ts";
+import { changedMeanwhile, toolError } from "./tool-error.ts";
 import { outsideError, type Place, type Workspace } from "./workspace.ts";
 
 export interface OpenFile {
@@ -50,8 +50,15 @@ export function isSame(now: BigIntStats | undefined, then: BigIntStats): boolean
   return now?.ino === then.ino && now.dev === then.dev && now.size === then.size && now.mtimeNs === then.mtimeNs;
 }
 
-export function changedMeanwhile({ given }: Place): Error {
-  return toolError(`${showPath(given)} was changed by something else meanwhile; read it again`);
+/** Whether an open file is not what it was when it was opened. */
+export async function hasChanged({ handle, stats }: OpenFile): Promise<boolean> {
+  return !isSame(await handle.stat({ bigint: true }), stats);
+}
+
+/** Passes on what was learned from a file, unless it may have been learned from half of the old one and half of the new. */
+export async function unlessChanged<T>(place: Place, file: OpenFile, learned: T): Promise<T> {
+  if (await hasChanged(file)) throw changedMeanwhile(place);
+  return learned;
 }
 
 /** The error for something that is no regular file. */

@@ -2,7 +2,7 @@
 import { defineTool, type AgentTool, type AgentToolResult } from "@bowline/core";
 import { showPath } from "./escape.ts";
 import { binaryKindOf, decodeUtf8, HEAD_BYTES, imageTypeOf } from "./file-kind.ts";
-import { changedMeanwhile, isSame, openFile, type OpenFile } from "./open-file.ts";
+import { hasChanged, openFile, unlessChanged, type OpenFile } from "./open-file.ts";
 import { readPage, type Page } from "./read-page.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type Place, type ToolOptions } from "./workspace.ts";
@@ -102,16 +102,6 @@ async function readOpen(place: Place, file: OpenFile, wanted: Wanted): Promise<A
   if (notices.length > 0 && !text.endsWith("\n")) text += "\n";
   text += notices.join("\n");
   return { content: [{ type: "text", text }], details: { ...details, lines: page.last - offset + 1 } };
-}
-
-async function hasChanged({ handle, stats }: OpenFile): Promise<boolean> {
-  return !isSame(await handle.stat({ bigint: true }), stats);
-}
-
-/** Passes on what was learned from a file, unless it may have been learned from half of the old one and half of the new. */
-async function unlessChanged<T>(place: Place, file: OpenFile, learned: T): Promise<T> {
-  if (await hasChanged(file)) throw changedMeanwhile(place);
-  return learned;
 }
 
 /** A number and a tab before each line, also an empty one; the text ends with no line of its own after the last line feed. */

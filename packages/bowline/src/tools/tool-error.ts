@@ -12,6 +12,11 @@ export function toolError(message: string, cause?: unknown): Error {
   return new ToolError(`Error: ${message}`, cause === undefined ? undefined : { cause });
 }
 
+/** Of a file that another program works on, too. `given` is its path as the model wrote it. */
+export function changedMeanwhile({ given }: { readonly given: string }): Error {
+  return toolError(`${showPath(given)} was changed by something else meanwhile; read it again`);
+}
+
 /** What the operating system said about `path`, in words; an error made by {@link toolError} stays itself. */
 export function toToolError(thrown: unknown, path: string, missing = "file"): Error {
   if (thrown instanceof ToolError) return thrown;

@@ -9,8 +9,8 @@ import { basename, dirname, join } from "node:path";
 import { descriptorFolder } from "./descriptors.ts";
 import { showPath } from "./escape.ts";
 import { isWithin } from "./inside.ts";
-import { changedMeanwhile, checkInside, isSame, notRegular } from "./open-file.ts";
-import { stopIfAborted, toolError } from "./tool-error.ts";
+import { checkInside, isSame, notRegular } from "./open-file.ts";
+import { changedMeanwhile, stopIfAborted, toolError } from "./tool-error.ts";
 import { outsideError, type Place, type Workspace } from "./workspace.ts";
 
 export interface WriteOptions {

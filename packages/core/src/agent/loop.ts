@@ -72,7 +72,8 @@ export async function runAgentLoop(
   signal?: AbortSignal,
   streamFn?: StreamFn,
 ): Promise<AgentMessage[]> {
-  return toSink(prompts, { ...context, messages: [...context.messages] }, config, emit, signal, streamFn);
+  const copy = { ...context, messages: [...context.messages] };
+  return messagesOf(prompts, copy, config, (event, hear) => hear(emit, event), signal, required(streamFn));
 }
 
 /** {@link agentLoopContinue} with such a sink. */
@@ -84,20 +85,7 @@ export async function runAgentLoopContinue(
   streamFn?: StreamFn,
 ): Promise<AgentMessage[]> {
   assertContinuable(context.messages);
-  return toSink([], context, config, emit, signal, streamFn);
-}
-
-async function toSink(
-  prompts: AgentMessage[],
-  context: AgentContext,
-  config: AgentLoopConfig,
-  emit: AgentEventSink,
-  signal: AbortSignal | undefined,
-  streamFn: StreamFn | undefined,
-): Promise<AgentMessage[]> {
-  const effects = createMemoryEffects({ publish: (event, hear) => hear(emit, event), ...queuesOf(config) });
-  const input = { context, config: () => config, effects, streamFn: required(streamFn), signal };
-  return (await runLoop(prompts, input)).messages;
+  return messagesOf([], context, config, (event, hear) => hear(emit, event), signal, required(streamFn));
 }
 
 function required(streamFn: StreamFn | undefined): StreamFn {
@@ -116,11 +104,23 @@ function startLoop(
   streamFn: StreamFn | undefined,
 ): EventStream<AgentEvent, AgentMessage[]> {
   const asked = required(streamFn); // thrown to the caller, where a stream would only reject
-  return new EventStream(async (push, either) => {
-    const effects = createMemoryEffects({ publish: (event) => push([event]), ...queuesOf(config) });
-    return (await runLoop(prompts, { context, config: () => config, effects, streamFn: asked, signal: either }))
-      .messages;
-  }, signal);
+  return new EventStream(
+    (push, either) => messagesOf(prompts, context, config, (event) => push([event]), either, asked),
+    signal,
+  );
+}
+
+/** One run of the low-level loop: its events to `publish`, its new messages back. */
+async function messagesOf(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  publish: Effects["publish"],
+  signal: AbortSignal | undefined,
+  streamFn: StreamFn,
+): Promise<AgentMessage[]> {
+  const effects = createMemoryEffects({ publish, ...queuesOf(config) });
+  return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal })).messages;
 }
 
 /** The configuration's own queues. What one throws that is only asked about is said when it is read: calls are open until then. */
