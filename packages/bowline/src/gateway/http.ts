@@ -70,6 +70,9 @@ export function createHttp(
           : "The session has no such run.";
       throw new GatewayError("not_found", message);
     }
+    const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
+    // Who has all would wait for ever; by this status an EventSource knows not to ask again (HTML, 9.2).
+    if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
     const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
     if (http.req.method === "HEAD") return new Response(null, { headers });
     const why = noRoom();
@@ -78,7 +81,6 @@ export function createHttp(
     // Who went while the session was read has closed already, and would count for ever.
     if (!outgoing.destroyed) streams.add(outgoing);
     outgoing.once("close", () => streams.delete(outgoing));
-    const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
     const cutOff = (): void => void outgoing.destroy();
     return new Response(streamRun(log, seq, { listeners, maxBytes: limits.maxBufferedBytes, cutOff }), { headers });
   });

@@ -70,6 +70,11 @@ export class RunLog {
     if (!this.#isStopped) this.#options.publish(this.#snapshot(), "chat.snapshot");
   }
 
+  /** Whether more may be said of it: it has not ended, and somebody goes on with it. */
+  get isOpen(): boolean {
+    return this.state === "queued" || this.state === "running";
+  }
+
   get isStopped(): boolean {
     return this.#isStopped;
   }

@@ -35,7 +35,7 @@ export class RunMemory {
   }
 
   isOpen(runId: string): boolean {
-    return isOpen(this.#logs.get(runId));
+    return this.#logs.get(runId)?.isOpen === true;
   }
 
   /** It has ended, or it never was a run: it is forgotten after a while. */
@@ -87,8 +87,4 @@ export class RunMemory {
     const result = await known.settled;
     return { result: { ...result, status: this.isOpen(result.runId) ? "in_flight" : "finished" } };
   }
-}
-
-export function isOpen(log: RunLog | undefined): boolean {
-  return log?.state === "queued" || log?.state === "running";
 }

@@ -23,15 +23,19 @@ export function streamRun(
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
+        let isEnded = false;
+        const end = (): void => {
+          isEnded = true;
+          leave();
+          controller.close();
+        };
         const send = (text: string): void => {
           controller.enqueue(encoder.encode(text));
           if (-(controller.desiredSize ?? 0) > maxBytes) cutOff();
         };
         const tell = (event: EventName, frame: Frame): void => {
           send(toText(event, frame));
-          if (!isTerminal(event) && event !== "shutdown") return;
-          leave();
-          controller.close();
+          if (isTerminal(event) || event === "shutdown") end();
         };
         const listener: Listener = {
           event(event, frame) {
@@ -44,6 +48,8 @@ export function streamRun(
         listeners.add(listener);
         listeners.subscribe(listener, log.sessionKey);
         for (const { event, frame } of log.since(seq)) tell(event, frame);
+        // Of a run whose end was read before, or that nobody goes on with, nothing more comes.
+        if (!log.isOpen && !isEnded) end();
       },
       cancel: () => leave(),
     },

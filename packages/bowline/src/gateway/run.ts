@@ -54,7 +54,7 @@ export class Run {
 
   /** Its last event is out, or it will have none here. */
   get isOver(): boolean {
-    return this.#isOver || isTerminalState(this.log);
+    return this.#isOver || !this.log.isOpen;
   }
 
   /** Another agent or model answers, from the next model call on. */
@@ -135,10 +135,10 @@ export class Run {
       if (this.#isAborted) agent.abort();
       await running;
     } catch (error) {
-      if (!isTerminalState(log)) fail(log, infoOf(error), filter);
+      if (log.isOpen) fail(log, infoOf(error), filter);
     }
     detach(); // what is left is given back: the log must not bring it, too
-    if (!isTerminalState(log)) fail(log, infoOf(undefined), filter);
+    if (log.isOpen) fail(log, infoOf(undefined), filter);
     this.#isOver = true;
     approvals.forget(log.runId);
     return [...this.#onTheWay.values(), ...this.#steering.map(({ incoming }) => incoming)].filter(
@@ -253,10 +253,6 @@ function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: Ag
 
 async function queuedIn(session: Session): Promise<readonly QueuedMessage[]> {
   return (await session.state()).queued ?? [];
-}
-
-function isTerminalState({ state }: RunLog): boolean {
-  return state === "final" || state === "error" || state === "aborted";
 }
 
 function infoOf(error: unknown): ErrorInfo {

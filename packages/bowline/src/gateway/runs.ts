@@ -13,7 +13,7 @@ import type { RunInfo, SendParams, SendResult, WaitingMessage } from "./protocol
 import { lastEntries, reviveRun, takeUp, wasStarted } from "./revive.ts";
 import { Run } from "./run.ts";
 import { RunCap } from "./run-cap.ts";
-import { isOpen, RunMemory } from "./run-memory.ts";
+import { RunMemory } from "./run-memory.ts";
 import type { RunLog } from "./run-log.ts";
 import { agentOf } from "./session-agent.ts";
 import { settledWithin } from "./settled-within.ts";
@@ -194,6 +194,7 @@ export class Runs {
     } catch (error) {
       lane.remove(run);
       this.#memory.remove(id);
+      run.failBefore(error); // who follows it by its key already would wait for ever
       throw error;
     }
     const isNext = lane.current === undefined && lane.waiting[0] === run && this.#cap.promise(run);
@@ -215,7 +216,7 @@ export class Runs {
     if (log === undefined) return this.#accept(id, params, kind);
     if (log.sessionKey !== sessionKey)
       throw new GatewayError("conflict", "This idempotency key was used in another session.");
-    return { result: { runId: id, sessionKey, status: isOpen(log) ? "in_flight" : "finished" }, start: () => {} };
+    return { result: { runId: id, sessionKey, status: log.isOpen ? "in_flight" : "finished" }, start: () => {} };
   }
 
   #assertOpen(): void {

@@ -142,6 +142,7 @@ export function faultsOf(request: AnyRequest, answer: Answer | undefined, { toke
 
 function isTyped(request: AnyRequest, { status, headers, body }: Answer): boolean {
   const type = headers.get("content-type") ?? "";
+  if (status === 204) return type === "" && body === "";
   const isPage = !request.target.startsWith("/api") && status !== 400 && status !== 403;
   if (status === 200 && request.target.startsWith("/api/runs/"))
     return type === "text/event-stream" && isStream(body, request.after);

@@ -211,7 +211,7 @@ const stream: fc.Arbitrary<Asked> = fc
       method,
       target: `/api/runs/${runId}/events${query === "" ? "" : `?${query}`}`,
       headers: begin !== undefined && isHeader ? [["last-event-id", begin]] : [],
-      statuses: (scope) => (scope === "none" ? [401] : [200, 404]),
+      statuses: (scope) => (scope === "none" ? [401] : after === undefined ? [200, 404] : [200, 204, 404]),
       after,
     };
   });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request as requestOf, type ClientRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
-import { createMemoryStore, type Store } from "@bowline/core/session";
+import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -105,6 +105,35 @@ describe("a run over plain HTTP", () => {
       assert.equal(first?.event, "chat.snapshot", nothing);
       assert.deepEqual(rest, all.slice(-1));
     }
+  });
+
+  it("is over for who has its last event, and is not waited for", async () => {
+    await using server = await gatewayWith(["Yes."]);
+    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const all = eventsOf(await (await fetch(`${server.gateway.url}${events}?seq=-1`, { headers })).text());
+    const last = Number(all.at(-1)?.id);
+    for (const method of ["GET", "HEAD"]) {
+      const asked = { ...headers, "last-event-id": String(last) };
+      const answer = await fetch(`${server.gateway.url}${events}`, { method, headers: asked });
+      assert.deepEqual([answer.status, await answer.text()], [204, ""], method);
+    }
+    const before = await fetch(`${server.gateway.url}${events}?seq=${last - 1}`, { headers });
+    assert.deepEqual(eventsOf(await before.text()), all.slice(-1));
+  });
+
+  it("is shown as it was left where nobody goes on with it, and is not waited for", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "s" });
+    const message = { role: "user" as const, content: "Hi", timestamp: 1 };
+    await session.append({ type: "run_start", runId: "left" });
+    await session.append({ type: "message", runId: "left", message });
+    await session.close();
+    await using server = await gatewayWith([], { store });
+    const path = `${server.gateway.url}/api/runs/left/events?sessionKey=s`;
+    const [picture, ...rest] = eventsOf(await (await fetch(path, { headers })).text());
+    assert.deepEqual([picture?.event, rest], ["chat.snapshot", []]);
+    const again = await fetch(path, { headers: { ...headers, "last-event-id": String(picture?.id) } });
+    assert.equal(again.status, 204);
   });
 
   it("can be asked about with HEAD, which leaves nobody to read it", async () => {
