@@ -1,6 +1,6 @@
 /** What a table cannot say of HTTP: pooled connections, other hosts, fetches that have limits or ignore their signal. */
 import assert from "node:assert/strict";
-import { EventEmitter, once } from "node:events";
+import { EventEmitter, getEventListeners, once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
@@ -158,5 +158,50 @@ describe("a fetch of one's own", () => {
       assert.equal(calls, 1);
       assert.deepEqual(clock.pending, []);
     }
+  });
+
+  it("and answers after the end, or hands over a body that never ends, is left: its connection is let go", async () => {
+    for (const hold of ["fetch", "onResponse"] as const) {
+      const controller = new AbortController();
+      let goOn: () => void = () => {};
+      const busy = new Promise<void>((resolve) => (goOn = resolve));
+      let begin: () => void = () => {};
+      const isBegun = new Promise<void>((resolve) => (begin = resolve));
+      let isLeft = false;
+      const body = new ReadableStream<Uint8Array>({ cancel: () => void (isLeft = true) });
+      const held = (name: string): Promise<void> | undefined => {
+        if (name !== hold) return undefined;
+        begin();
+        return busy;
+      };
+      const message = ask("http://127.0.0.1:1", {
+        signal: controller.signal,
+        onResponse: () => held("onResponse"),
+        fetch: async () => {
+          await held("fetch");
+          return new Response(body);
+        },
+      });
+      await isBegun;
+      controller.abort();
+      assert.equal((await message).stopReason, "aborted");
+      goOn();
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.ok(isLeft, hold);
+    }
+  });
+
+  it("finds no listener of ours on its signal: Node's holds on to that, and with it to what a broken connection left", async () => {
+    const counts: number[] = [];
+    const message = await ask("http://127.0.0.1:1", {
+      maxRetries: 0,
+      fetch: async (_, { signal } = {}) => {
+        const count = (): void => void counts.push(getEventListeners(signal as AbortSignal, "abort").length);
+        count();
+        return new Response(new ReadableStream({ pull: (body) => (count(), body.error(new TypeError("terminated"))) }));
+      },
+    });
+    assert.equal(message.error?.code, "connection_failed");
+    assert.deepEqual(counts, [0, 0]);
   });
 });

@@ -61,26 +61,32 @@ export async function postForStream(request: PostRequest, options: PostOptions):
   const { clock, fetch, fresh } = options; // called without a receiver: browsers refuse `fetch` as a method of another object
   const controller = new AbortController();
   const { signal } = controller; // its reason is always an error of ours
-  const release = onAbort(options.signal, () =>
-    controller.abort(new BowlineError("aborted", "The request was aborted.")),
-  );
+  // Nothing of ours listens to `signal`: Node's fetch keeps it for as long as anything that is reached from it is kept.
+  let stop!: (reason: BowlineError) => void;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = (reason) => {
+      reject(reason); // before whatever a fetch makes of its signal
+      controller.abort(reason);
+      leave();
+    };
+  });
   const limits = new Set<Limit>();
   let timerAt = Infinity;
   let stopTimer = (): void => {};
-  let leave = (): void => {};
   let failing = "Could not reach";
   let refusal: Response | undefined;
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let isComplete = false;
   let words = "";
   let failure: BowlineError | undefined;
+  const release = onAbort(options.signal, () => stop(new BowlineError("aborted", "The request was aborted.")));
   try {
     // A custom fetch may ignore its signal.
-    const stopped = new Promise<never>((_, reject) => onAbort(signal, () => reject(signal.reason)));
-    await Promise.race([exchange(), stopped]);
+    await Promise.race([exchange().finally(leave), stopped]);
   } catch (error) {
-    failure = signal.reason ?? (isBowlineError(error) ? error : connectionError(error, `${failing} ${url}`));
+    failure = isBowlineError(error) ? error : connectionError(error, `${failing} ${url}`);
   } finally {
     stopTimer();
-    leave();
     release();
   }
   if (refusal && failure?.code !== "aborted") throw errorOf(refusal); // it is one, whatever became of its words
@@ -94,11 +100,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     limits.delete(silence);
     if (!response.ok) refusal = response;
     const decoder = refusal && new TextDecoder();
-    const reader = response.body?.getReader();
     if (reader === undefined) return;
-    let isComplete = false;
-    // How what is left ends is of no interest.
-    leave = () => void (isComplete ? drain(reader, clock) : reader.cancel()).catch(() => {});
     const idle = limit(options.idleMs, "sent nothing for");
     const progress = limit(options.progressMs, "sent no content for");
     for (;;) {
@@ -116,6 +118,11 @@ export async function postForStream(request: PostRequest, options: PostOptions):
       if (isComplete) return;
       if (verdict === "progress") progress.since = idle.since;
     }
+  }
+
+  /** How what is left ends is of no interest. What comes after the end is left, too. */
+  function leave(): void {
+    if (reader) (isComplete ? drain(reader, clock) : reader.cancel()).catch(() => {});
   }
 
   function errorOf({ status, headers }: Response): BowlineError {
@@ -152,9 +159,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     for (const { ms, fault, since } of limits) {
       next = Math.min(next, since + ms);
       if (since + ms > now) continue;
-      return controller.abort(
-        new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }),
-      );
+      return stop(new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }));
     }
     if (next >= timerAt) return;
     stopTimer();
@@ -182,11 +187,12 @@ export async function postForStream(request: PostRequest, options: PostOptions):
         signal,
         ...(fresh && { keepalive: false }), // the default, but Bun takes it for this
       });
+      reader = response.body?.getReader();
       signal.throwIfAborted();
       await options.onResponse?.({ status: response.status, headers: Object.fromEntries(response.headers) });
       const next = redirectOf(response, target);
       if (next === undefined || redirects === MAX_REDIRECTS) return response;
-      await response.body?.cancel();
+      await reader?.cancel();
       target = next;
     }
   }
