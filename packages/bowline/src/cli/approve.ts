@@ -1,8 +1,9 @@
 /** Asks a person before a tool changes anything. The question shows exactly what will run; whatever is not a yes is a no. */
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@bowline/core";
 import { needsApproval } from "../tools/index.ts";
+import { escapeLines, escapeText } from "../tools/escape.ts";
 import { ask, type Terminal } from "./ask.ts";
-import { printable, type Style } from "./terminal.ts";
+import type { Style } from "./terminal.ts";
 
 export interface ApproverOptions {
   /** `--yes`: allow everything. */
@@ -19,6 +20,9 @@ export type Approver = (
   signal?: AbortSignal,
 ) => Promise<BeforeToolCallResult | undefined>;
 
+/** Of a small terminal. */
+const SCREEN = { rows: 20, columns: 80 };
+
 const withoutTerminal =
   "Denied: nobody can be asked, because there is no terminal; starting bowline with --yes would allow it.";
 
@@ -27,7 +31,8 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
   return async ({ toolCall: { name }, args }, signal) => {
     if (yes || always.has(name) || !needsApproval(name)) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
-    terminal.output.write(`\n${style.bold(`${name} wants to run:`)}\n${printable(describe(name, args))}\n`);
+    const call = describe(name, args);
+    terminal.output.write(`\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, style)}`);
     const answer = await ask(`Allow? [y]es, [a]lways ${name}, [N]o: `, terminal, onInterrupt, signal);
     if (answer === "a" || answer === "always") always.add(name);
     if (["y", "yes", "a", "always"].includes(answer)) return undefined;
@@ -35,19 +40,27 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
   };
 }
 
+/** Whoever sees the end of a long call only has to know of its beginning. */
+function noteOn(call: string, { bold }: Style): string {
+  const rows = call.split("\n").reduce((sum, { length }) => sum + Math.max(1, Math.ceil(length / SCREEN.columns)), 0);
+  return rows > SCREEN.rows ? `${bold(`These are ${rows} lines: look at the first ones too.`)}\n` : "";
+}
+
 /** The exact input, laid out to be read. */
 function describe(name: string, args: unknown): string {
   const { command, path, content, oldText, newText, ...rest } = args as Record<string, unknown>;
   const lines: string[] = [];
   if (typeof command === "string") lines.push(...marked("$", command));
-  if (typeof path === "string") lines.push(`  ${path}`);
+  if (typeof path === "string") lines.push(`  ${escapeText(path)}`);
   if (typeof content === "string") lines.push(...marked("+", content));
   if (typeof oldText === "string") lines.push(...marked("-", oldText));
   if (typeof newText === "string") lines.push(...marked("+", newText));
-  if (Object.keys(rest).length > 0) lines.push(`  ${JSON.stringify(rest)}`);
+  if (Object.keys(rest).length > 0) lines.push(`  ${escapeText(JSON.stringify(rest))}`);
   return lines.length > 0 ? lines.join("\n") : `  ${name}`;
 }
 
 function marked(mark: string, text: string): string[] {
-  return text.split("\n").map((line) => `  ${mark} ${line}`);
+  return escapeLines(text)
+    .split("\n")
+    .map((line) => `  ${mark} ${line}`);
 }

@@ -1,5 +1,6 @@
 /** A question at the terminal. */
 import { createInterface } from "node:readline";
+import { setImmediate as turn } from "node:timers/promises";
 
 export interface Terminal {
   readonly input: NodeJS.ReadableStream;
@@ -7,12 +8,14 @@ export interface Terminal {
 }
 
 /** One line of answer, lower-cased; "" when the input ended, the signal fired or Ctrl-C was pressed. */
-export function ask(
+export async function ask(
   question: string,
   { input, output }: Terminal,
   onInterrupt: () => void,
   signal?: AbortSignal,
 ): Promise<string> {
+  await forgetTyped(input);
+  if (!input.readable) return ""; // it ended meanwhile, which would not be told again
   return new Promise((resolve) => {
     const prompt = createInterface({ input, output, terminal: true });
     let answer = "";
@@ -33,4 +36,15 @@ export function ask(
     });
     if (signal?.aborted === true) leave();
   });
+}
+
+/** What was typed before a question was there is no answer to it. Without the raw mode, half a line would stay. */
+async function forgetTyped(input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown }): Promise<void> {
+  const forget = (): void => {};
+  input.setRawMode?.(true);
+  input.on("data", forget);
+  // The first turn begins to read, and the second has what was there.
+  await turn();
+  await turn();
+  input.off("data", forget).pause();
 }

@@ -6,7 +6,7 @@ import { parseDoctorOptions, type DoctorOptions } from "./doctor-options.ts";
 import { CommandError, exitCode, explained, UsageError } from "./exit.ts";
 import { doctorHelp } from "./help.ts";
 import { keyAdvice, type KeySource } from "./key-advice.ts";
-import { oneLine, styleFor } from "./terminal.ts";
+import { oneLine, printableJson, styleFor } from "./terminal.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function doctor(args: readonly string[], host: NodeJS.Process): Promise<number> {
@@ -18,7 +18,7 @@ export async function doctor(args: readonly string[], host: NodeJS.Process): Pro
   }
   const result = await examined(options, keyOf(options, env), host);
   const written = options.write === undefined ? undefined : await writeProfile(options.write, result);
-  if (options.json) stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
+  if (options.json) stdout.write(`${printableJson(result, 2)}\n`);
   else stdout.write(reportText(result, styleFor(stdout, env), written));
   if (options.write !== undefined && written === undefined) host.stderr.write("bowline: no profile was written\n");
   if (wantsKey(result)) host.stderr.write(`bowline: ${keyAdvice(keySourceOf(options))}\n`);

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { mainHelp } from "./help.ts";
+import { printable } from "./terminal.ts";
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -46,8 +47,9 @@ async function main([command, ...rest]: string[]): Promise<number> {
 function explain(error: unknown): number {
   const known = error instanceof UsageError || error instanceof CommandError;
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`bowline: ${message}${known ? "" : " (unexpected; BOWLINE_DEBUG=1 shows where)"}\n`);
-  if (process.env.BOWLINE_DEBUG === "1" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  process.stderr.write(`bowline: ${printable(message)}${known ? "" : " (unexpected; BOWLINE_DEBUG=1 shows where)"}\n`);
+  if (process.env.BOWLINE_DEBUG === "1" && error instanceof Error)
+    process.stderr.write(`${printable(error.stack ?? "")}\n`);
   return error instanceof UsageError ? exitCode.usage : exitCode.failed;
 }
 

@@ -1,6 +1,6 @@
 /** What a person sees of a run: the answer on standard output; thinking, tool calls, waits and figures on standard error. */
 import { messageText, type AgentEvent, type RunResult, type Usage } from "@bowline/core";
-import { oneLine, printable, type Output, type Style } from "./terminal.ts";
+import { oneLine, printable, printableJson, type Output, type Style } from "./terminal.ts";
 
 export interface Report {
   event(event: AgentEvent): void;
@@ -10,7 +10,7 @@ export interface Report {
 
 /** The event log, one JSON object a line; nothing else on standard output. */
 export function jsonReport(stdout: Output): Report {
-  return { event: (event) => void stdout.write(`${JSON.stringify(event)}\n`), result: () => {} };
+  return { event: (event) => void stdout.write(`${printableJson(event)}\n`), result: () => {} };
 }
 
 /** For people. On a terminal the answer streams; into a pipe goes the final answer only. */

@@ -4,7 +4,7 @@ import { CommandError, exitCode, explained } from "./exit.ts";
 import { serveHelp } from "./help.ts";
 import { onSignal } from "./on-signal.ts";
 import { parseServeOptions } from "./serve-options.ts";
-import { oneLine } from "./terminal.ts";
+import { oneLine, printableJson } from "./terminal.ts";
 
 /** Gives the exit code when a signal ended it. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function serve(args: readonly string[], host: NodeJS.Process, version: string): Promise<number> {
@@ -26,7 +26,7 @@ export async function serve(args: readonly string[], host: NodeJS.Process, versi
 /** For the program that started it. The token is not in it: such lines are kept in logs. */
 function readyLine(served: Served, pid: number, version: string): string {
   const { url, host, port, isExposed, tokenFrom: token, workspace, made, notices } = served;
-  return JSON.stringify({ type: "ready", url, host, port, pid, version, isExposed, token, workspace, made, notices });
+  return printableJson({ type: "ready", url, host, port, pid, version, isExposed, token, workspace, made, notices });
 }
 
 async function start(options: ServeOptions): ReturnType<typeof startServing> {

@@ -12,7 +12,7 @@ import {
 import { allSessions, isOf } from "./find-session.ts";
 import { sessionsFolder } from "./home.ts";
 import type { SessionsOptions } from "./sessions-options.ts";
-import { oneLine, styleFor } from "./terminal.ts";
+import { oneLine, printableJson, styleFor } from "./terminal.ts";
 import { timeText } from "./time-text.ts";
 
 /** Of an id, at least; more where sessions would look alike. */
@@ -105,7 +105,7 @@ async function show(
 ): Promise<void> {
   const rows = await rowsOf(store, chosen.slice(0, limit));
   if (json) {
-    for (const row of rows) stdout.write(`${JSON.stringify(asJson(row))}\n`);
+    for (const row of rows) stdout.write(`${printableJson(asJson(row))}\n`);
     return;
   }
   const { bold, dim, red } = styleFor(stdout, env);

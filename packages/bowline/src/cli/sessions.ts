@@ -16,7 +16,7 @@ import { sessionStore } from "./home.ts";
 import { listSessions, searchSessions } from "./session-list.ts";
 import { findEntry, transcriptText } from "./session-text.ts";
 import { parseSessionsOptions, type Format, type SessionsOptions } from "./sessions-options.ts";
-import { oneLine, printable, styleFor } from "./terminal.ts";
+import { escapeJson, oneLine, printable, styleFor } from "./terminal.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function sessions(args: readonly string[], host: NodeJS.Process): Promise<number> {
@@ -72,7 +72,7 @@ async function withSession(
 }
 
 async function show(session: Session, { json }: SessionsOptions, { stdout, env }: NodeJS.Process): Promise<void> {
-  stdout.write(json ? await sessionToJson(session) : await transcriptText(session, styleFor(stdout, env)));
+  stdout.write(json ? escapeJson(await sessionToJson(session)) : await transcriptText(session, styleFor(stdout, env)));
 }
 
 async function fork(session: Session, { at }: SessionsOptions, { stdout }: NodeJS.Process): Promise<void> {
@@ -90,7 +90,7 @@ async function rename(session: Session, title: string, { stderr }: NodeJS.Proces
 const formats: Readonly<Record<Format, (session: Session) => Promise<string>>> = {
   md: (session) => sessionToMarkdown(session),
   html: (session) => sessionToHtml(session),
-  json: sessionToJson,
+  json: async (session) => escapeJson(await sessionToJson(session)),
 };
 
 async function exportTo(

@@ -16,6 +16,19 @@ export function printable(text: string): string {
     });
 }
 
+/** JSON as it may stand on a terminal: what could steer one and JSON leaves as it is becomes an escape, which means the same. */
+export function printableJson(value: unknown, indent?: number): string {
+  return escapeJson(JSON.stringify(value, undefined, indent));
+}
+
+/** The same of what is JSON already. */
+export function escapeJson(json: string): string {
+  return json.replace(
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** On one line, cut to `width` characters. */
 export function oneLine(text: string, width: number): string {
   const flat = printable(text).replace(/\s+/g, " ").trim();

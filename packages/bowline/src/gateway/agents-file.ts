@@ -1,6 +1,5 @@
 /** The agents of a workspace, as AGENTS.md lists them: a heading of the second level each, with a model and a description. */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readWorkspaceText } from "./workspace-text.ts";
 
 export interface AgentEntry {
   readonly id: string;
@@ -16,16 +15,17 @@ export const DEFAULT_AGENT = "assistant";
 export function parseAgents(markdown: string): AgentEntry[] {
   const agents = new Map<string, AgentEntry>();
   for (const section of markdown.split(/^(?=#{1,6}\s)/m)) {
-    const id = /^##\s+(.+?)\s*#*\s*$/m.exec(section.split(/\r?\n/, 1)[0] ?? "")?.[1];
-    const model = field(section, "Model");
+    const lines = section.split("\n");
+    const id = headingIn(lines[0]);
+    const model = field(lines, "Model");
     if (id === undefined || model === undefined || agents.has(id)) continue;
-    agents.set(id, { id, model, description: field(section, "Description") ?? "" });
+    agents.set(id, { id, model, description: field(lines, "Description") ?? "" });
   }
   return [...agents.values()];
 }
 
 export async function readAgents(workspacePath: string): Promise<AgentEntry[]> {
-  return parseAgents(await readFile(join(workspacePath, "AGENTS.md"), "utf8").catch(() => ""));
+  return parseAgents((await readWorkspaceText(workspacePath, "AGENTS.md")) ?? "");
 }
 
 /** The agent of this id; without one `assistant`, else the first. */
@@ -34,6 +34,17 @@ export function findAgent(agents: readonly AgentEntry[], id?: string): AgentEntr
   return agents.find((agent) => agent.id === DEFAULT_AGENT) ?? agents[0];
 }
 
-function field(section: string, name: "Model" | "Description"): string | undefined {
-  return new RegExp(`^\\s*(?:[-*]\\s+)?${name}:[ \\t]*(\\S.*?)\\s*$`, "mi").exec(section)?.[1];
+/** Of the second level, without the marks that may close it. */
+function headingIn(line = ""): string | undefined {
+  if (!/^##\s/.test(line)) return undefined;
+  const text = line.slice(2).trim();
+  let end = text.length;
+  while (end > 1 && text[end - 1] === "#") end--;
+  return text === "" ? undefined : text.slice(0, end).trim();
+}
+
+function field(lines: readonly string[], name: "Model" | "Description"): string | undefined {
+  const start = new RegExp(`^(?:[-*]\\s+)?${name}:`, "i");
+  const found = lines.map((line) => line.trim()).filter((line) => start.test(line));
+  return found.map((line) => line.slice(line.indexOf(":") + 1).trim()).find((value) => value !== "");
 }

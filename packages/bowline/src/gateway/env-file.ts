@@ -1,9 +1,15 @@
 /** The settings of a `.env` file: names that this program knows, and no others. */
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { parseEnv } from "node:util";
-import { vendors } from "@bowline/core";
+import { BowlineError, vendors } from "@bowline/core";
+import { createWorkspace, resolveInside } from "../tools/workspace.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A link may lead to what never ends. */
+const MAX_BYTES = 1024 * 1024;
 
 const own = ["TOKEN", "READ_TOKEN", "HOME", "HOST", "PORT", "WORKSPACE", "FALLBACK"].map((name) => `BOWLINE_${name}`);
 
@@ -17,10 +23,35 @@ function knownNames(): ReadonlySet<string> {
   return new Set([...own, ...ofVendors].filter((name) => name !== undefined));
 }
 
-/** The environment, and what the file adds to it; what is set already wins. A file that is not there adds nothing. */
+/**
+ * The environment, and what the file adds to it; what is set already wins. A file that is not there adds nothing. Throws
+ * `invalid_argument` for a file that takes more than a stranger's may.
+ */
 export async function withEnvFile(env: Environment, file: string): Promise<Environment> {
-  const text = await readFile(file, "utf8").catch(() => "");
+  const written = await text(createReadStream(file, { end: MAX_BYTES - 1 })).catch(() => "");
   const known = knownNames();
-  const added = Object.entries(parseEnv(text)).filter(([name]) => known.has(name) && (env[name] ?? "").trim() === "");
-  return { ...env, ...Object.fromEntries(added) };
+  const isSet = (name = ""): boolean => (env[name] ?? "").trim() !== "";
+  const added = Object.entries(parseEnv(written)).filter(([name]) => known.has(name) && !isSet(name));
+  const settings: Environment = Object.fromEntries(added);
+  const moved = vendors.find(({ keyVariable }) => isSet(keyVariable) && settings[baseUrlVariable(keyVariable) ?? ""]);
+  const why =
+    moved === undefined
+      ? await strangeFolder(settings, file)
+      : `${baseUrlVariable(moved.keyVariable)} there would send the ${moved.keyVariable} of the environment elsewhere: set both in one place.`;
+  if (why !== undefined) throw new BowlineError("invalid_argument", `${file}: ${why}`);
+  return { ...env, ...settings };
+}
+
+/** The folder may be somebody else's work, and the file with it: it says neither what is allowed nor what else can be read unasked. */
+async function strangeFolder(settings: Environment, file: string): Promise<string | undefined> {
+  const { BOWLINE_HOME: home = "", BOWLINE_WORKSPACE: workspace = "" } = settings;
+  if (home.trim() !== "")
+    return "BOWLINE_HOME is not taken from a file: what is allowed stands there. Set it in the environment.";
+  if (workspace.trim() === "") return undefined;
+  try {
+    await resolveInside(createWorkspace({ root: dirname(file) }), resolve(workspace.trim()));
+    return undefined;
+  } catch {
+    return "BOWLINE_WORKSPACE there leads out of its folder: set it in the environment, or name it with --workspace.";
+  }
 }

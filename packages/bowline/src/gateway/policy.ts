@@ -86,7 +86,8 @@ function partsOf({ tool, args }: Call): Part[] | undefined {
     return commands?.map((words) => ({ kind: "words", words }));
   }
   if (typeof path !== "string" || !isPlainPath(path)) return undefined;
-  return [{ kind: "path", path: path.replace(/^\.\//, "") }];
+  const names = path.split("/").filter((name) => name !== "" && name !== ".");
+  return [{ kind: "path", path: names.join("/") || "." }];
 }
 
 /** Relative, and without ways up or around. */
@@ -95,18 +96,44 @@ function isPlainPath(path: string): boolean {
 }
 
 function matches(pattern: string, part: Part): boolean {
-  if (part.kind === "path") return toRegExp(pattern.replace(/^\.\//, ""), "[^/]*").test(part.path);
+  if (part.kind === "path") return isLike(pattern.replace(/^\.\//, ""), part.path, "/");
   const words = pattern.trim().split(/\s+/);
   const isOpen = words.at(-1) === "*" && words.length > 1;
   const fixed = isOpen ? words.slice(0, -1) : words;
   if (isOpen ? part.words.length < fixed.length : part.words.length !== fixed.length) return false;
-  return fixed.every((word, index) => toRegExp(word, ".*").test(part.words[index] as string));
+  return fixed.every((word, index) => isLike(word, part.words[index] as string));
 }
 
-function toRegExp(pattern: string, star: string): RegExp {
-  const escaped = pattern.replace(/[\\^$.+?()[\]{}|]/g, "\\$&");
-  const source = escaped.replace(/\*\*\/|\*\*|\*/g, (found) =>
-    found === "*" ? star : found === "**" ? ".*" : "(?:.*/)?",
+/**
+ * Whether a pattern covers all of a text; one star stops at the separator, if there is one. All ways are followed side by side: a
+ * text is the model's, and a regular expression of several stars can take for ever over one.
+ */
+function isLike(pattern: string, text: string, separator?: string): boolean {
+  // Any folders with the stroke behind them, or nothing: the first step leads over all three.
+  const steps = (pattern.match(/\*\*\/|\*\*|[^]/gu) ?? []).flatMap((step) =>
+    step === "**/" ? [step, "**", "/"] : step,
   );
-  return new RegExp(`^${source}$`, "s");
+  const begun = new Uint8Array(steps.length + 1);
+  begun[0] = 1;
+  let reached = alsoWithout(steps, begun);
+  for (const char of text) {
+    const next = new Uint8Array(steps.length + 1);
+    for (const [at, step] of steps.entries()) {
+      if (reached[at] === 0) continue;
+      if (step === "**" || (step === "*" && char !== separator)) next[at] = 1;
+      else if (step === char) next[at + 1] = 1;
+    }
+    reached = alsoWithout(steps, next);
+  }
+  return reached[steps.length] === 1;
+}
+
+/** What can be reached further without another letter: stars may stand for nothing. Changes and gives the list. */
+function alsoWithout(steps: readonly string[], reached: Uint8Array): Uint8Array {
+  for (const [at, step] of steps.entries()) {
+    if (reached[at] === 0 || !step.startsWith("*")) continue;
+    reached[at + 1] = 1;
+    if (step === "**/") reached[at + 3] = 1;
+  }
+  return reached;
 }

@@ -2,9 +2,17 @@
 
 const MAX_PATH = 200;
 
-/** Control characters, line separators, invisible format characters (bidi, zero width, tags) and lone surrogates, escaped. */
+/**
+ * Control characters, line separators, lone surrogates and all that shows nothing, escaped: bidi, zero width, tags, fillers, variation
+ * selectors, and the Braille pattern without a dot, which looks like a space.
+ */
 export function escapeText(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, escapeCharacter);
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu, escapeCharacter);
+}
+
+/** The same in each line: lines stay lines, and tabs tabs. */
+export function escapeLines(text: string): string {
+  return text.replaceAll(/[^\n\t]+/g, escapeText);
 }
 
 /** Only what would break a list of one path a line: joiners inside an emoji stay, so that the path can be used again. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { commandWords } from "../../src/gateway/command-words.ts";
-import { covers, defaultRules, judge, patternOf, type PolicyRule } from "../../src/gateway/policy.ts";
+import { covers, defaultRules, judge, patternOf, type Call, type PolicyRule } from "../../src/gateway/policy.ts";
 import { loadRules } from "../../src/gateway/rules.ts";
 import { temporary } from "../command.ts";
 
@@ -124,6 +124,47 @@ describe("the rules", () => {
     assert.equal(judge(rules, write("src/secret/key")).action, "deny");
     for (const path of ["other.ts", "src/../etc", "/src/a", "~/src/a", "src\\a", "C:/src"])
       assert.equal(judge(rules, write(path)).action, "ask", path);
+  });
+
+  it("know a path by whatever way it is written", () => {
+    const rules: PolicyRule[] = [
+      { action: "allow", tool: "write" },
+      { action: "deny", tool: "write", pattern: "src/secret/*" },
+    ];
+    for (const path of [
+      "src//secret/key",
+      "src/./secret/key",
+      "././src/secret/key",
+      "src/secret///./key",
+      "src/secret/key/",
+    ])
+      assert.equal(judge(rules, { tool: "write", args: { path }, sessionKey: "s" }).action, "deny", path);
+  });
+
+  it("are looked through at once, whatever a model calls a file", { timeout: 5_000 }, () => {
+    const write = (path: string): Call => ({ tool: "write", args: { path }, sessionKey: "s" });
+    assert.equal(covers("**/a/**/b/**/c.ts", write("a/b/".repeat(20_000))), false);
+    assert.equal(covers("**/a/**/b/**/c.ts", write(`${"a/b/".repeat(20_000)}c.ts`)), true);
+    assert.equal(covers("x *a*b*a*b*c", bash(`x '${"ab".repeat(20_000)}'`)), false);
+  });
+
+  it("mean by their stars what a regular expression would", () => {
+    const text = (units: string, maxLength: number): fc.Arbitrary<string> =>
+      fc.string({ unit: fc.constantFrom(...Array.from(units)), minLength: 1, maxLength });
+    const stars: Readonly<Record<string, string>> = {
+      "*": "[^/]*",
+      "**": ".*",
+      "**/": "(?:.*/)?",
+      ".": String.raw`\.`,
+    };
+    fc.assert(
+      fc.property(text("ab/.**", 8), text("ab/", 9), (pattern, path) => {
+        fc.pre(!pattern.startsWith("./") && !/^\/|\/\/|\/$/.test(path));
+        const like = new RegExp(`^${pattern.replaceAll(/\*\*\/|\*\*|[*.]/g, (found) => stars[found] ?? "")}$`);
+        assert.equal(covers(pattern, { tool: "write", args: { path }, sessionKey: "s" }), like.test(path));
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it("allow by the pattern that is offered exactly the call that was asked about", () => {

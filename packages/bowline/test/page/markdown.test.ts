@@ -90,6 +90,19 @@ describe("a text that grows", () => {
     assert.deepEqual(readMore(first, "Else.", reader).all, readAll("Else.", reader).all);
   });
 
+  it("is shown as it was written where it is too deep to be read, and what follows as ever", () => {
+    for (const text of [">".repeat(50_000), `${"- ".repeat(20_000)}x`, `${"*".repeat(50_000)}a${"*".repeat(50_000)}`]) {
+      assert.equal(
+        readAll(text, reader)
+          .all.map((piece) => (piece.type === "code" ? piece.code : ""))
+          .join(""),
+        text,
+      );
+      assert.deepEqual(grown([text.slice(0, 40_000), text.slice(40_000)]).all, readAll(text, reader).all);
+    }
+    assert.equal(htmlOf("*fine*").trim(), "<p><em>fine</em></p>");
+  });
+
   it("knows a link that is defined behind its use when it is whole", () => {
     assert.match(htmlOf("See [this].\n\nMore.\n\n[this]: https://example.com/a"), /href="https:\/\/example\.com\/a"/);
   });

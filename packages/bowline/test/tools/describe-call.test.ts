@@ -34,6 +34,10 @@ describe("describeCall", () => {
       describeCall("bash", { command: "a\u202eb\u200bc\u{e0061}\u009b" }),
       String.raw`bash: a\u{202e}b\u{200b}c\u{e0061}\x9b`,
     );
+    assert.equal(
+      describeCall("bash", { command: "a\u3164b\u115fc\ufe0fd\u{e0100}e\u2800f\u034f" }),
+      String.raw`bash: a\u{3164}b\u{115f}c\u{fe0f}d\u{e0100}e\u{2800}f\u{34f}`,
+    );
     assert.equal(describeCall("x\u001b]0;t\u0007", {}), String.raw`x\x1b]0;t\x07 {}`);
   });
 

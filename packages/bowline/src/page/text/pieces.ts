@@ -26,7 +26,7 @@ export const noPieces: Pieces = { text: "", all: [], doneLength: 0, doneCount: 0
 export function readMore(before: Pieces, text: string, reader: MarkdownReader): Pieces {
   if (text === before.text) return before;
   const start = text.startsWith(before.text.slice(0, before.doneLength)) ? before : noPieces;
-  const tokens = reader.tokens(text.slice(start.doneLength));
+  const tokens = tokensOf(text.slice(start.doneLength), reader);
   const blocks = tokens.filter(({ type }) => type !== "space" && type !== "def");
   const pieces = blocks.map((token) => toPiece(token, reader));
   const all = [...start.all.slice(0, start.doneCount), ...pieces];
@@ -46,13 +46,32 @@ export function readMore(before: Pieces, text: string, reader: MarkdownReader): 
 
 /** All at once, when the text is whole: only now a link may be defined behind its use. */
 export function readAll(text: string, reader: MarkdownReader): Pieces {
-  const blocks = reader.tokens(text).filter(({ type }) => type !== "space" && type !== "def");
+  const blocks = tokensOf(text, reader).filter(({ type }) => type !== "space" && type !== "def");
   const all = blocks.map((token) => toPiece(token, reader));
   return { text, all, doneLength: 0, doneCount: 0 };
 }
 
+/** Blocks inside of blocks, many thousands deep, are too much for the reader: such a text is shown as it was written. */
+function tokensOf(text: string, reader: MarkdownReader): readonly Token[] {
+  try {
+    return reader.tokens(text);
+  } catch {
+    return [asWritten(text)];
+  }
+}
+
+function asWritten(raw: string): Token {
+  return { type: "code", raw, text: raw };
+}
+
 function toPiece(token: Token, reader: MarkdownReader): Piece {
-  if (token.type !== "code") return { type: "html", html: reader.toHtml(token) };
+  if (token.type !== "code") {
+    try {
+      return { type: "html", html: reader.toHtml(token) };
+    } catch {
+      return toPiece(asWritten(token.raw), reader);
+    }
+  }
   const { text, lang } = token as { text: string; lang?: string };
   const [language = ""] = (lang ?? "").trim().split(/\s/);
   return { type: "code", language: /^[\w+#.-]{1,30}$/.test(language) ? language : "", code: text };

@@ -26,14 +26,22 @@ const choices: readonly { readonly decision: Decision; readonly letter: string; 
   { decision: "allow-always", letter: "w", isForPattern: true },
 ];
 
+/** More than that may not fit in the box. */
+const SHORT = { lines: 15, length: 700 };
+
 export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: QuestionProps): VNode {
   const { controller } = useTools();
   const place = useRef<HTMLDivElement>(null);
   const { toolName, command, details, workingDir, reason, pattern, summary } = approval;
   useFocusBack(place);
   const offered = choices.filter(({ isForPattern }) => !isForPattern || pattern !== undefined);
+  const note = lengthNote(command === undefined ? details : { command });
   const answer = (decision: Decision): void => {
     if (!isReadOnly) controller.answer(approval, decision);
+  };
+  // The second click of two that follow fast meets the next question, in the place of the one that was read.
+  const click = (decision: Decision, { detail }: MouseEvent): void => {
+    if (detail < 2) answer(decision);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const { key, ctrlKey, altKey, metaKey } = event;
@@ -59,6 +67,7 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
         ? html`<${Given} value=${details} label="What would be done" />`
         : textPlace(visible(command), "What would run")
     }
+    ${note !== undefined && html`<p class="question-note"><strong>${note}</strong></p>`}
     ${workingDir !== undefined && html`<p class="question-note">in <code>${workingDir}</code></p>`}
     ${reason !== undefined && html`<p class="question-note">${reason}</p>`}
     ${
@@ -72,7 +81,7 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
                   class=${`choice ${decision}`}
                   disabled=${isAnswering}
                   aria-keyshortcuts=${letter}
-                  onClick=${() => answer(decision)}
+                  onClick=${(event: MouseEvent) => click(decision, event)}
                 >
                   ${decisionWords[decision]}<kbd aria-hidden="true">${letter.toUpperCase()}</kbd>
                 </button>`,
@@ -82,9 +91,20 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
     ${
       pattern !== undefined &&
       !isReadOnly &&
-      html`<p class="question-note">The last two remember <code>${pattern}</code> for ${toolName}.</p>`
+      html`<p class="question-note">
+        The last two remember <code>${visible(pattern)}</code> for ${visible(toolName)}.
+      </p>`
     }
   </div>`;
+}
+
+/** Of the longest text in it. */
+function lengthNote(given: unknown): string | undefined {
+  const texts = Object.values(given ?? {}).map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const [longest = ""] = texts.toSorted((a, b) => b.length - a.length);
+  const lines = longest.split("\n").length;
+  if (lines <= SHORT.lines && longest.length <= SHORT.length) return undefined;
+  return `This is long (${lines} lines, ${longest.length} characters): scroll in the box to see all of it.`;
 }
 
 /** When it is answered and had the focus, that goes back to the message: a second press of the key answers nothing else. */

@@ -1,0 +1,90 @@
+/** What a model, its server and hasty fingers can do to whoever sits at a terminal. */
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { describe, it } from "node:test";
+import type { BeforeToolCallContext } from "@bowline/core";
+import { createApprover } from "../../src/cli/approve.ts";
+import { ask } from "../../src/cli/ask.ts";
+import { styleFor } from "../../src/cli/terminal.ts";
+import { chatText, loopback } from "../../../../test/support/loopback.ts";
+import { bowline } from "../command.ts";
+
+const hostile = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202e";
+
+/** What a terminal would take for more than a letter. */
+const steers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** The text above the question about a call, which is denied. */
+async function asked(name: string, args: object): Promise<string> {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let shown = "";
+  output.setEncoding("utf8").on("data", (text: string) => {
+    shown += text;
+    if (text.includes("Allow?")) input.write("n\n");
+  });
+  const style = styleFor({ write: () => {} }, {});
+  const approve = createApprover({ yes: false, style, onInterrupt: () => {}, terminal: { input, output } });
+  const context = { toolCall: { type: "toolCall", id: "1", name, arguments: {} }, args };
+  assert.equal((await approve(context as unknown as BeforeToolCallContext))?.block, true);
+  return shown.split("\u001b[1G")[0] ?? "";
+}
+
+describe("a question at the terminal", () => {
+  it("shows a path on one line, whatever is in it: no line of it can pass for the content", async () => {
+    const path = "notes.txt\n  + see /../.git/hooks/pre-commit";
+    const shown = await asked("write", { path, content: "hello" });
+    assert.equal(shown, "\nwrite wants to run:\n  notes.txt\\n  + see /../.git/hooks/pre-commit\n  + hello\n");
+  });
+
+  it("writes out what cannot be seen, and keeps lines and tabs", async () => {
+    const shown = await asked("bash", { command: "a\u200bb\u3164c\ufe0fd\u{e0041}\u2800e\u202e\r\n\tf", timeout: 3 });
+    assert.equal(
+      shown,
+      '\nbash wants to run:\n  $ a\\u{200b}b\\u{3164}c\\u{fe0f}d\\u{e0041}\\u{2800}e\\u{202e}\\r\n  $ \tf\n  {"timeout":3}\n',
+    );
+  });
+
+  it("says of a long call how long it is, for its beginning may be out of sight", async () => {
+    const note = /^These are (\d+) lines: look at the first ones too\.$/m;
+    const command = `rm -rf ~${"\n".repeat(50)}echo done`;
+    assert.equal(note.exec(await asked("bash", { command }))?.[1], "51");
+    assert.equal(note.exec(await asked("bash", { command: "x ".repeat(2000) }))?.[1], "51");
+    assert.doesNotMatch(await asked("bash", { command: "ls\nls" }), note);
+  });
+
+  it("is not answered by what was typed before it was there", async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    output.setEncoding("utf8").on("data", (text: string) => {
+      if (text.includes("Sure?")) input.write("no\n");
+    });
+    input.write("y\ny");
+    assert.equal(await ask("Sure? ", { input, output }, () => {}), "no");
+  });
+
+  it("is answered by nobody when the input ended before it was there", async () => {
+    const input = new PassThrough();
+    input.end("y\n");
+    assert.equal(await ask("Sure? ", { input, output: new PassThrough() }, () => {}), "");
+  });
+});
+
+describe("what a server says", () => {
+  it("steers no terminal in the line of an error", async () => {
+    await using server = await loopback((response) => response.end(hostile));
+    const { code, stderr } = await bowline(["run", "--base-url", server.baseUrl, "hi"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^bowline: Could not list the models at .*not valid JSON.*\n$/);
+    assert.doesNotMatch(stderr.slice(0, -1), steers);
+  });
+
+  it("steers none in an event log either, and means the same", async () => {
+    await using server = await loopback(chatText(`Hi.${hostile}`));
+    const { stdout } = await bowline(["run", "--base-url", server.baseUrl, "--model", "m", "--json", "hi"]);
+    assert.doesNotMatch(stdout, steers);
+    const events = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as unknown);
+    assert.ok(JSON.stringify(events).includes(JSON.stringify(`Hi.${hostile}`)));
+  });
+});

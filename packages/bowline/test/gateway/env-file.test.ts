@@ -1,0 +1,61 @@
+/** What a `.env` that somebody else wrote can do to whoever starts the gateway in its folder. */
+import assert from "node:assert/strict";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { withEnvFile } from "../../src/gateway/env-file.ts";
+import { serve } from "../../src/gateway/serve.ts";
+import { temporary } from "../command.ts";
+
+type Environment = Record<string, string>;
+
+async function settings(folder: string, text: string, env: Environment = {}): Promise<unknown> {
+  const file = join(folder, ".env");
+  await writeFile(file, text);
+  return withEnvFile(env, file);
+}
+
+const refused = (message: RegExp): { code: string; message: RegExp } => ({ code: "invalid_argument", message });
+
+describe("a .env file", () => {
+  it("sends no key of the environment to an address of its own", async () => {
+    await using folder = await temporary();
+    const moved = "OPENAI_BASE_URL=http://elsewhere.example/v1\n";
+    const why = refused(/\.env: OPENAI_BASE_URL there would send the OPENAI_API_KEY of the environment elsewhere/);
+    await assert.rejects(settings(folder.path, moved, { OPENAI_API_KEY: "mine" }), why);
+    const both = { OPENAI_API_KEY: "its-own", OPENAI_BASE_URL: "http://elsewhere.example/v1" };
+    assert.deepEqual(await settings(folder.path, `${moved}OPENAI_API_KEY=its-own\n`), both);
+    const mine = { OPENAI_API_KEY: "mine", OPENAI_BASE_URL: "http://mine.example/v1" };
+    assert.deepEqual(await settings(folder.path, moved, mine), mine);
+  });
+
+  it("names no data folder, in which it would have written what is allowed", async () => {
+    await using folder = await temporary();
+    await assert.rejects(
+      settings(folder.path, "BOWLINE_HOME=data\n"),
+      refused(/BOWLINE_HOME is not taken from a file/),
+    );
+    const mine = { BOWLINE_HOME: join(folder.path, "mine") };
+    assert.deepEqual(await settings(folder.path, "BOWLINE_HOME=data\n", mine), mine);
+    const envFile = join(folder.path, ".env");
+    await assert.rejects(serve({ port: 0, envFile, env: { HOME: folder.path } }), refused(/BOWLINE_HOME/));
+  });
+
+  it("names a workspace below its own folder only, where files are read without a question", async () => {
+    await using folder = await temporary();
+    const [own, outside] = [join(folder.path, "own"), join(folder.path, "outside")];
+    await mkdir(own);
+    await mkdir(outside);
+    await symlink(outside, join(own, "link"));
+    for (const path of ["/", outside, join(own, ".."), join(own, "link"), join(own, "link", "in")])
+      await assert.rejects(settings(own, `BOWLINE_WORKSPACE=${path}\n`), refused(/leads out of its folder/), path);
+    const inside = { BOWLINE_WORKSPACE: join(own, "yet", "to", "come") };
+    assert.deepEqual(await settings(own, `BOWLINE_WORKSPACE=${inside.BOWLINE_WORKSPACE}\n`), inside);
+  });
+
+  it("is read up to a size only: a link may lead to what never ends", async () => {
+    await using folder = await temporary();
+    const long = "# a note\n".repeat(150_000);
+    assert.deepEqual(await settings(folder.path, `BOWLINE_PORT=1\n${long}BOWLINE_TOKEN=late\n`), { BOWLINE_PORT: "1" });
+  });
+});

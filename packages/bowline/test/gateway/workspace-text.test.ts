@@ -1,0 +1,42 @@
+/** What a workspace that somebody else made can put before a model, and how long it can keep the gateway busy. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { parseAgents, readAgents } from "../../src/gateway/agents-file.ts";
+import { buildSystemPrompt } from "../../src/gateway/compat/prompt-builder.ts";
+import { readWorkspaceText } from "../../src/gateway/workspace-text.ts";
+import { temporary } from "../command.ts";
+
+describe("a file of the workspace", () => {
+  it("is not what a link outside leads to: a secret would go to the model", async () => {
+    await using folder = await temporary();
+    const [workspace, secret] = [join(folder.path, "workspace"), join(folder.path, "secret")];
+    await mkdir(workspace);
+    await writeFile(secret, "the secret");
+    await writeFile(join(workspace, "soul"), "I am kind.");
+    await symlink(secret, join(workspace, "TOOLS.md"));
+    await symlink("soul", join(workspace, "SOUL.md"));
+    assert.equal(await buildSystemPrompt(workspace), "I am kind.");
+  });
+
+  it("is neither a device nor a pipe, and of a large one the beginning", { timeout: 10_000 }, async () => {
+    await using folder = await temporary();
+    await symlink("/dev/zero", join(folder.path, "SOUL.md"));
+    execFileSync("bash", ["-c", "mkfifo AGENTS.md"], { cwd: folder.path });
+    await writeFile(join(folder.path, "TOOLS.md"), "x".repeat(3_000_000));
+    assert.deepEqual(await readAgents(folder.path), []);
+    assert.match(await buildSystemPrompt(folder.path), /^x{20000}\n\[cut after 20000 characters\]$/);
+    assert.equal((await readWorkspaceText(folder.path, "TOOLS.md"))?.length, 256 * 1024);
+  });
+
+  it("is taken apart at once, however it is written", { timeout: 5_000 }, () => {
+    const spaces = " ".repeat(50_000);
+    const texts = [`## a${spaces}x\nModel: p/m`, `## a\n${"\n".repeat(50_000)}x`, `## a\nModel: p/m${spaces}x`];
+    assert.deepEqual(
+      texts.map((text) => parseAgents(text).map(({ id, model }) => [id.length, model.length])),
+      [[[50_002, 3]], [], [[1, 50_004]]],
+    );
+  });
+});
