@@ -84,6 +84,12 @@ export function asNumber(value: unknown): number | undefined {
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
+/** The value as a count, of tokens for one: a number, or one that a text says, from 0 up. */
+export function asCount(value: unknown): number | undefined {
+  const number = asNumber(value) ?? -1;
+  return number < 0 ? undefined : number;
+}
+
 /** The value if it is a text; otherwise an empty one. */
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
-import { requireApproval, type AgentEvent, type ApprovalOptions } from "../src/agent/index.ts";
+import { createMemoryEffects, requireApproval, type AgentEvent, type ApprovalOptions } from "../src/agent/index.ts";
 import { call, ManualClock, rig, settle, short, texts, tool } from "./support.ts";
 import type { Rig } from "./support.ts";
 
@@ -55,6 +56,25 @@ describe("requireApproval", () => {
       if (event.type === "approval_request") agent.answer(event.approvalId, { decision: "allow" });
     });
     assert.equal(texts((await agent.prompt("Hi")).messages)[2], "toolResult: ran");
+  });
+
+  it("lets go of the signal that it waited with, which Node would keep for as long as somebody listens", async () => {
+    const memory = createMemoryEffects();
+    let waited: AbortSignal | undefined;
+    const { agent } = rig([call("a"), "Done."], [tool("a", () => "ran")], {
+      beforeToolCall: requireApproval({ timeoutMs: 0 }),
+      effects: {
+        waitFor: (name, signal) => {
+          waited = signal;
+          return memory.waitFor(name, signal);
+        },
+      },
+    });
+    agent.subscribe((event) => {
+      if (event.type === "approval_request") memory.answer(event.approvalId, { decision: "allow" });
+    });
+    assert.equal(texts((await agent.prompt("Hi")).messages)[2], "toolResult: ran");
+    assert.equal(getEventListeners(waited as AbortSignal, "abort").length, 0);
   });
 
   it("takes whatever is no clear allowance for a denial", async () => {

@@ -19,6 +19,21 @@ describe("a budget", () => {
     assert.match(run.error?.message ?? "", /10 tokens/);
   });
 
+  it("does not mind fields of a stranger's usage that hold nothing", async () => {
+    for (const nothing of [undefined, null]) {
+      const usage = { input: 3, output: 4, cacheRead: nothing, cost: nothing } as object;
+      const { agent } = rig(
+        [
+          { ...call("a"), usage },
+          { content: [{ type: "text", text: "Hi" }], usage },
+        ],
+        [a],
+      );
+      const run = await agent.prompt("Hi");
+      assert.deepEqual([run.reason, run.usage.input, run.usage.output], ["done", 6, 8]);
+    }
+  });
+
   it("that is no number lets nothing through", async () => {
     for (const limit of ["maxTurns", "maxTokens", "maxCost", "maxTimeMs"]) {
       const { agent, script } = rig(["Hi"], [], { budget: { [limit]: Number("ten") }, clock: new ManualClock() });

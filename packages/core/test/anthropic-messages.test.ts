@@ -158,7 +158,10 @@ describe("the Messages wire reads", () => {
       output: 7,
       totalTokens: 57,
     });
-    assert.deepEqual(usage({ input_tokens: 9, cache_read_input_tokens: null }, { output_tokens: "7" }), { input: 9 });
+    assert.deepEqual(usage({ input_tokens: 9, cache_read_input_tokens: null }, { output_tokens: "many" }), {
+      input: 9,
+    });
+    assert.deepEqual(usage({ input_tokens: "9" }, { output_tokens: -1 }), { input: 9 });
   });
 
   it("the last stop reason that is one (Q147)", () => {

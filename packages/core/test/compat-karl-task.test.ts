@@ -170,6 +170,13 @@ describe("karl's retries", () => {
     assert.deepEqual(kinds(rig.events), ["task_start", "task_retry", "task_retry", "task_error"]);
   });
 
+  it("tries once where the number of attempts is no number", async () => {
+    const rig = start([{ error: overloaded }, says("Never")], { retry: { attempts: Number("two") } });
+    await rig.clock.advance(10_000);
+    assert.equal((await rig.result).status, "error");
+    assert.deepEqual(kinds(rig.events), ["task_start", "task_error"]);
+  });
+
   it("obey a server's delay, and do not wait for one above the limit [K6]", async () => {
     const limited = (retryAfterMs: number): ScriptedStep => ({
       error: new BowlineError("rate_limited", "Slow down", { status: 429, retryable: true, retryAfterMs }),

@@ -15,6 +15,7 @@ import type { CompactionEvent, CompactionOptions } from "../src/agent/context/co
 import { estimateTokens } from "../src/agent/context/tokens.ts";
 import { BowlineError } from "../src/errors.ts";
 import { messageText, type Context } from "../src/llm/message.ts";
+import type { StreamFn } from "../src/llm/model.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { createFailover } from "../src/providers/failover.ts";
 import { getModel } from "../src/providers/vendors.ts";
@@ -295,6 +296,23 @@ describe("a wrapped stream function", () => {
     assert.equal((await agent.prompt("Read all of it.")).reason, "aborted");
     assert.equal(await compaction.compact(agent.state.messages), true);
     assert.equal(ends[0]?.outcome, "summarized");
+  });
+
+  it("keeps what came of an answer whose stream broke its contract", async () => {
+    const compaction = createCompaction();
+    const streamFn: StreamFn = async function* broken({ api, provider, id }) {
+      yield { type: "start", attempt: 1, api, provider, model: id, timestamp: 1 };
+      yield { type: "text_start", attempt: 1, contentIndex: 0 };
+      yield { type: "text_delta", attempt: 1, contentIndex: 0, delta: "Half of" };
+    };
+    const { model } = createScriptedModel([]);
+    const agent = new Agent({
+      initialState: { model },
+      transformContext: compaction.transformContext,
+      streamFn: compaction.wrap(streamFn),
+    });
+    const { message, error } = await agent.prompt("Hi");
+    assert.deepEqual([error?.code, message?.content], ["stream_truncated", [{ type: "text", text: "Half of" }]]);
   });
 
   it("leaves an answer that had begun as it is", async () => {

@@ -65,6 +65,18 @@ describe("failover", () => {
     assert.equal(events.filter((event) => event === "model_failover").length, 1);
   });
 
+  it("goes on where what it asks is a failover too, whose own models all failed", async () => {
+    const { streamFn, models } = scripted({
+      one: [fails("overloaded")],
+      two: [fails("overloaded")],
+      three: ["Hello."],
+    });
+    const [one, two, three] = models as [Model, Model, Model];
+    const inner = createFailover({ streamFn, models: [two] });
+    const message = await createFailover({ streamFn: inner, models: [three] })(one, { messages: [] }).result();
+    assert.deepEqual([message.stopReason, message.provider], ["stop", three.provider]);
+  });
+
   it("gives the last failure when every model fails", async () => {
     const { asked, answer, events } = await run({ one: [fails("overloaded")], two: [fails("not_found")] });
     assert.deepEqual([asked, answer, events.at(-1)], [["one", "two"], "not_found", "agent_end:error"]);

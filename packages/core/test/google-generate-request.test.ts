@@ -112,6 +112,14 @@ describe("the generateContent wire writes", () => {
     );
   });
 
+  it("no temperature with thinking, where that is refused (Q113)", () => {
+    const picky = model(old.id, { compat: { noTemperature: "thinking" } });
+    const configOf = (reasoning?: "low"): object =>
+      encode(picky, [user("Hi")], { temperature: 1, ...(reasoning && { reasoning }) }).generationConfig as object;
+    assert.deepEqual(configOf(), { temperature: 1 });
+    assert.deepEqual(Object.keys(configOf("low")), ["thinkingConfig"]);
+  });
+
   it("ids that say what they belong to as they are, and odd ones escaped", () => {
     const path = (id: string): string =>
       googleGenerate.encode(model(id, { baseUrl: "http://h/v1" }), { messages: [user("Hi")] }, {}).url.slice(11);

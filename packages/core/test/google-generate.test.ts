@@ -58,7 +58,8 @@ describe("the generateContent wire reads", () => {
     const usage = (...metadata: unknown[]): unknown =>
       answer(...metadata.map((usageMetadata) => ({ ...text("x")[0], usageMetadata })), end()).usage;
     assert.deepEqual(usage(undefined), {});
-    assert.deepEqual(usage(null, { trafficType: "ON_DEMAND" }, { promptTokenCount: "7" }), {});
+    assert.deepEqual(usage(null, { trafficType: "ON_DEMAND" }, { promptTokenCount: "many" }), {});
+    assert.deepEqual(usage({ promptTokenCount: "7" }, { candidatesTokenCount: -1 }), { input: 7 });
     assert.deepEqual(usage({ promptTokenCount: 169 }, { promptTokenCount: 79, candidatesTokenCount: 12 }), {
       input: 79,
       output: 12,

@@ -9,7 +9,10 @@ import { messageText } from "../src/llm/message.ts";
 import type { StreamFn, StreamOptions } from "../src/llm/model.ts";
 import { streamByProtocol } from "../src/providers/by-protocol.ts";
 import { complete } from "../src/providers/complete.ts";
-import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
+import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
+import { googleGenerate } from "../src/providers/google-generate/index.ts";
+import { openaiChat, openaiCompatible, streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
+import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { asEvents, data, hello, refused, say } from "./http-case.ts";
 import { http, serveBytes, type Answer } from "./http-server.ts";
@@ -243,6 +246,19 @@ describe("what is said of a request that was refused", () => {
           await said(refused(404, {}, "no hunter22 for my-title"), { headers: { ...headers, "x-title": "my-title" } })
         ).endsWith("no [key] for my-title"),
       );
+  });
+
+  it("goes bare in the header that the model's server wants, over every wire (Q135)", () => {
+    for (const wire of [openaiChat, openaiCompatible, anthropicMessages, openaiResponses, googleGenerate]) {
+      const model = getModel("custom", "m", { baseUrl: "http://h", compat: { keyHeader: "api-key" } });
+      const { headers } = wire.encode(
+        model,
+        { messages: [{ role: "user", content: "Hi", timestamp: 1 }] },
+        { apiKey: " k " },
+      );
+      assert.equal(headers["api-key"], "k", wire.api);
+      for (const usual of ["authorization", "x-api-key", "x-goog-api-key"]) assert.ok(!(usual in headers), wire.api);
+    }
   });
 
   for (const api of ["openai-chat", "anthropic-messages", "openai-responses", "google-generate"])

@@ -302,6 +302,17 @@ describe("where a server refuses a field by its name", () => {
     assert.equal(server.requests.length, 4);
   });
 
+  it("Q106 a hook that throws when the request is made anew ends it, and nothing else", async () => {
+    await using server = await loopback(picky(streamOptions));
+    let seen = 0;
+    const onPayload = (payload: Json): Json => {
+      if (++seen > 1) throw new Error("once is enough");
+      return payload;
+    };
+    const { message } = await ask(at(server), { onPayload });
+    assert.deepEqual([message.error?.code, server.requests.length], ["hook_failed", 1]);
+  });
+
   it("Q237 an abort ends it", async () => {
     const controller = new AbortController();
     await using server = await loopback((response, request, body) => {

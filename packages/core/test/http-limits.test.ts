@@ -15,6 +15,7 @@ import { SseReader } from "../src/transport/sse.ts";
 import { loopback } from "../../../test/support/loopback.ts";
 import { asEvents, asJson, data, finish, say, wholeHello } from "./http-case.ts";
 import { http, serveBytes } from "./http-server.ts";
+import { ManualClock } from "./support.ts";
 
 const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -152,6 +153,22 @@ describe("one piece of a body", () => {
     decoder.push(bytes(answer));
     decoder.end();
     assert.deepEqual([decoder.failure, messageText(decoder.message)], [undefined, "Hello."]);
+  });
+});
+
+describe("a limit on time", () => {
+  it("Q235 holds by default where it is given as undefined, on a wire and to a proxy", async () => {
+    const timeouts = { firstByteMs: undefined, idleMs: undefined, progressMs: undefined } as object;
+    const model = getModel("custom", "the-model", { baseUrl: "http://h.invalid" });
+    for (const stream of [streamOpenaiChat, streamProxy]) {
+      const clock = new ManualClock();
+      const silent = { fetch: () => new Promise<never>(() => {}), authToken: "t", proxyUrl: "http://h.invalid" };
+      const answer = stream(model, context, { ...silent, clock, timeouts, maxRetries: 0 }).result();
+      await clock.advance(599_999);
+      assert.equal(clock.pending, 1);
+      await clock.advance(1);
+      assert.equal((await answer).error?.code, "timeout");
+    }
   });
 });
 

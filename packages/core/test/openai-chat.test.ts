@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { AssistantMessage, ToolCall } from "../src/llm/message.ts";
 import { openaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import { decodeEveryWay } from "./recordings.ts";
+import { decode, decodeEveryWay } from "./recordings.ts";
 
 const model = getModel("openai", "m");
 
@@ -52,6 +52,23 @@ describe("the chat wire reads", () => {
       ["Hello", "c1", "m-2026", "stop", "stop"],
     );
     assert.deepEqual(message.usage, { input: 4, output: 4, cacheRead: 6, reasoning: 1, totalTokens: 14 });
+  });
+
+  it("arguments at the same cost for each piece, however much came before, whatever is said again with it", () => {
+    // Work that grew would take minutes; the limit only has to tell the two apart.
+    const piece = { arguments: "x".repeat(10) };
+    const again = [{ name: "f" }, { id: "a", name: "f" }, { id: "b" }, { id: "c", name: "f" }];
+    const chunks = Array.from({ length: 100_000 }, (_, n) => {
+      const { id, name } = { id: undefined, name: undefined, ...again[n % again.length] };
+      return call({ index: 0, id, function: { ...piece, name } });
+    });
+    const first = call({ index: 0, id: "a", function: { name: "f", arguments: '{"t":"' } });
+    const last = call({ index: 0, function: { arguments: '"}' } }, "tool_calls");
+    const body = [first, ...chunks, last, "[DONE]"].map((chunk) => new TextEncoder().encode(sse(chunk)));
+    const from = performance.now();
+    const { message } = decode(openaiChat, body, ["f"]);
+    assert.ok(performance.now() - from < 5000);
+    assert.deepEqual(toolCalls(message), [["a", "f", { t: "x".repeat(1_000_000) }]]);
   });
 
   it("reasoning before text, under the name it came in", () => {

@@ -28,7 +28,7 @@ import {
 describe("the Responses wire reads", () => {
   it("text, id, the model that answered and usage, the cache apart", () => {
     const usage = {
-      input_tokens: 15,
+      input_tokens: "15", // of a bridge (Q098)
       input_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
       output_tokens: 9,
       output_tokens_details: { reasoning_tokens: 2 },

@@ -197,6 +197,15 @@ describe("what leaves a proxy", () => {
     assert.equal(message.error?.code, "authentication_failed");
   });
 
+  it("has its words where a header's value is too short for a secret", async () => {
+    await using server = await loopback(failing(400, { error: { message: "a bad request" } }));
+    const { handler } = serve([], {
+      streamFn: streamOpenaiChat,
+      allowModel: () => getModel("custom", "m", { baseUrl: server.baseUrl, headers: { "x-title": "a", "x-try": "0" } }),
+    });
+    assert.match(await (await handler(post(smallBody))).text(), /answered HTTP 400: a bad request/);
+  });
+
   const partial = {
     role: "assistant",
     content: [],

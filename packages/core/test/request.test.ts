@@ -126,6 +126,12 @@ describe("a model call", () => {
     assert.ok(events.slice(1).every(({ attempt }) => attempt === 2));
   });
 
+  it("is asked once where the number of tries is no number", async () => {
+    const busy = failing(503, "busy", { "retry-after-ms": "1" });
+    const { message, requests } = await against([busy, chatText("Hello")], { maxRetries: Number("two") });
+    assert.deepEqual([message.error?.status, requests], [503, 1]);
+  });
+
   it("is asked again when the stream dies before any output (Q231), or answers with nothing (Q092)", async () => {
     const dies: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -238,6 +244,18 @@ describe("a model call", () => {
     for (const hooks of [{ onPayload: boom }, { onResponse: boom }]) {
       assert.equal((await call(server.baseUrl, hooks)).message.error?.code, "hook_failed");
     }
+  });
+
+  it("says what an answer cost that was no good", async () => {
+    const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000 };
+    await using server = await loopback(
+      streamed({ choices: [{ delta: { content: "Hi" }, finish_reason: "content_filter" }], usage }, "[DONE]"),
+    );
+    const model = getModel("custom", "m", { baseUrl: server.baseUrl, cost: { input: 2, output: 4 } });
+    const message = await streamOpenaiChat(model, {
+      messages: [{ role: "user", content: "Hi", timestamp: 1 }],
+    }).result();
+    assert.deepEqual([message.error?.code, message.usage.cost?.total], ["content_filtered", 4]);
   });
 
   it("says what it cost when the model's prices are known", async () => {

@@ -83,6 +83,9 @@ describe("a family of models", () => {
       assert.equal(most(id), 32_000, id);
     assert.equal(most("claude-3-5-haiku-20241022"), undefined);
     assert.equal(getModel("anthropic", "claude-opus-5", { maxTokens: 9 }).maxTokens, 9);
+    const nothing = { maxTokens: undefined, reasoning: undefined } as object;
+    const { maxTokens, reasoning } = getModel("anthropic", "claude-opus-5", nothing);
+    assert.deepEqual([maxTokens, reasoning], [64_000, true]);
   });
 
   it("may not be made to call, or begun for, where that is known (Q112, Q126, Q173)", () => {

@@ -285,10 +285,8 @@ export class Agent<TContext = unknown> {
   #run(prompts: AgentMessage[], { output, steeringTaken, resume }: RunChoices): Promise<RunResult> {
     const { outputRun } = this.constructor as typeof Agent;
     const { streamFn } = this;
-    const missing = !streamFn
-      ? "streamFn: give one"
-      : output !== undefined && !outputRun && "outputRun: let a subclass set it to createOutputRun";
-    if (!streamFn || missing) {
+    if (!streamFn || (output !== undefined && !outputRun)) {
+      const missing = streamFn ? "outputRun: let a subclass set it to createOutputRun" : "streamFn: give one";
       throw new BowlineError("invalid_argument", `No ${missing}, or import Agent from the main entry.`);
     }
     const state = this.#state;

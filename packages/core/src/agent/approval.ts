@@ -41,12 +41,13 @@ export function requireApproval(
     const answer = run.waitFor<unknown>(approvalId, waiting).then(readAnswer, unanswered);
     const expiresAt = timeoutMs > 0 ? run.clock.now() + timeoutMs : undefined;
     const cancel = timeoutMs > 0 ? run.clock.setTimer(timeoutMs, () => late.abort()) : () => {};
-    onAbort(waiting, cancel); // who is waited for may ignore it
+    const release = onAbort(waiting, cancel); // who is waited for may ignore it
     const { id: toolCallId, name: toolName } = toolCall;
     const about = defined({ reason, expiresAt });
     await run.emit({ type: "approval_request", approvalId, toolCallId, toolName, args, ...about });
     const given = await answer;
     cancel();
+    release(); // Node keeps a composed signal for as long as somebody listens to it
     await run.emit({ type: "approval_answer", approvalId, ...given });
     if (given.decision === "allow") return undefined;
     return { block: true, reason: `Denied: ${given.reason ?? "a person said no"}.` };

@@ -166,9 +166,9 @@ export class MessageUpdate implements MessageUpdateEvent, AgentEventBase {
   /** As of {@link LiveDelta}: one that stays, and with it the compiled code. */
   static readonly kept: MessageUpdate = new MessageUpdate("", 0, LiveDelta.kept, LiveDelta.kept.partial);
   readonly type = "message_update";
-  readonly runId: string;
-  readonly seq: number;
-  readonly assistantMessageEvent: AssistantMessageEvent;
+  declare readonly runId: string;
+  declare readonly seq: number;
+  declare readonly assistantMessageEvent: AssistantMessageEvent;
   readonly #message: AssistantMessage;
 
   constructor(runId: string, seq: number, event: AssistantMessageEvent, message: AssistantMessage) {

@@ -4,6 +4,7 @@ import { BowlineError, callHook, toBowlineError } from "../errors.ts";
 import { applyEvent, emptyMessage, failureOf, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
 import { toolCallsOf, type AssistantMessage, type Message } from "../llm/message.ts";
 import type { StreamOptions } from "../llm/model.ts";
+import { truncated } from "../llm/stream.ts";
 import { estimateTokens, sumTokens } from "./context/tokens.ts";
 import { abortedRun, graceOf, type Run } from "./run.ts";
 
@@ -110,7 +111,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
       } catch (error) {
         throw toBowlineError(error, "stream_function_failed", "The stream function failed");
       }
-      throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+      throw truncated();
     }
   }
 

@@ -210,7 +210,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       if (!reserved) return;
       charge(chain, 1, reserved, -1);
       reserved = undefined;
-      if (usage === undefined) return;
+      if (!usage) return;
       run.usage = addUsage(run.usage, usage);
       last = usage;
       if (guess && usage.totalTokens === undefined && chain.some(({ maxTokens }) => maxTokens))

@@ -32,10 +32,11 @@ export class LiveDelta {
    * answers. One that stays saves compiling everything that handles deltas anew, a sixth of an answer's time.
    */
   static readonly kept: LiveDelta = new LiveDelta("text_delta", 1, 0, "", {} as AssistantMessage);
-  readonly type: "text_delta" | "thinking_delta" | "toolcall_delta";
-  readonly attempt: number;
-  readonly contentIndex: number;
-  readonly delta: string;
+  // The constructor gives these their values: to define them before, as a field does, would be done for each delta.
+  declare readonly type: "text_delta" | "thinking_delta" | "toolcall_delta";
+  declare readonly attempt: number;
+  declare readonly contentIndex: number;
+  declare readonly delta: string;
   readonly #partial: AssistantMessage;
 
   constructor(

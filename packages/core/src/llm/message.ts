@@ -123,14 +123,22 @@ export interface Context {
   tools?: Tool[];
 }
 
+interface AnyPart {
+  readonly type: string;
+  readonly text?: string;
+}
+
 /** The readable text of a message: its text parts, joined. Images, thinking and calls are left out. */
-export function messageText(message: {
-  readonly content: string | readonly { readonly type: string; readonly text?: string }[];
-}): string {
-  if (typeof message.content === "string") return message.content;
-  let text = "";
-  for (const part of message.content) if (part.type === "text") text += part.text ?? "";
-  return text;
+export function messageText({ content }: { readonly content: string | readonly AnyPart[] }): string {
+  return typeof content === "string" ? content : joinTexts(content, "");
+}
+
+/** The texts of the text parts. */
+export function joinTexts(parts: readonly AnyPart[], separator: string): string {
+  let joined: string | undefined;
+  for (const { type, text = "" } of parts)
+    if (type === "text") joined = joined === undefined ? text : joined + separator + text;
+  return joined ?? "";
 }
 
 /** The tool calls of a message, in source order. */

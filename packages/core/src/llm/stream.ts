@@ -76,6 +76,11 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   }
 }
 
+/** The bytes, or the events, ended before a terminal one. */
+export function truncated(): BowlineError {
+  return new BowlineError("stream_truncated", "The stream ended before the answer was complete.", { retryable: true });
+}
+
 /** Any stream in batches: those it offers, or one event at a time. Who leaves does not wait until a stranger lets go. */
 export async function* batchesOf<T>(
   stream: AsyncIterable<T> & { batches?(): AsyncIterable<readonly T[]> },

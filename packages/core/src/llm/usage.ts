@@ -32,17 +32,13 @@ export interface Prices {
 
 /** The sum of several calls' usage (what is billed, not what the context holds). A field nobody reported stays absent. */
 export function addUsage(sum: Usage, next: Usage): Usage {
-  return addFields(sum, next);
-}
-
-function addFields<T extends object>(sum: T, next: T): T {
-  const result = { ...sum } as Record<string, unknown>;
-  for (const [key, value] of Object.entries(next)) {
+  const result: Record<string, unknown> = { ...sum };
+  for (const [key, value] of Object.entries(next as Record<string, unknown>)) {
     const before = result[key];
     if (typeof value === "number") result[key] = ((before as number | undefined) ?? 0) + value;
-    else result[key] = addFields(before ?? {}, value as object);
+    else if (value) result[key] = addUsage(before ?? {}, value); // the cost
   }
-  return result as T;
+  return result;
 }
 
 /** What `usage` cost at `prices`, or undefined when no token count is known. */

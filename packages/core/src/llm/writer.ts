@@ -38,11 +38,13 @@ type Body<T> = T extends unknown ? Omit<T, "attempt" | "partial"> : never;
 type PartStart = Extract<AssistantMessageEvent, { type: "text_start" | "thinking_start" | "toolcall_start" }>;
 
 export class MessageWriter {
-  readonly message: AssistantMessage;
+  declare readonly message: AssistantMessage;
   readonly #origin: MessageOrigin;
   readonly #attempt: number;
   /** By their place in the message. */
   readonly #open: (OpenPart | undefined)[] = [];
+  /** The part that {@link say} goes on with. */
+  #saying: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   #batch: AssistantMessageEvent[] = [];
   #started = false;
   #ended = false;
@@ -68,6 +70,22 @@ export class MessageWriter {
     const batch = this.#batch;
     this.#batch = [];
     return batch;
+  }
+
+  /** Appends text or thinking to what was said last; where that was of the other kind, or is closed, to a new part. */
+  say(kind: "text" | "thinking", text: string, field?: string): void {
+    if (text === "") return; // no reason to open a part (Q072)
+    if (this.#saying?.kind !== kind) {
+      this.endSaying();
+      this.#saying = { kind, index: kind === "text" ? this.openText() : this.openThinking(field) };
+    }
+    this.append(this.#saying.index, text);
+  }
+
+  /** Closes what was said last. */
+  endSaying(end?: PartEnd): void {
+    if (this.#saying) this.close(this.#saying.index, end);
+    this.#saying = undefined;
   }
 
   openText(): number {

@@ -1,10 +1,10 @@
 /** One answer, whole: for a classification, an extraction, a title, where nobody watches it come. */
 import { systemClock } from "../clock.ts";
-import { BowlineError, toBowlineError } from "../errors.ts";
+import { toBowlineError } from "../errors.ts";
 import { applyEvent, emptyMessage, failureOf } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../llm/model.ts";
-import { batchesOf } from "../llm/stream.ts";
+import { batchesOf, truncated } from "../llm/stream.ts";
 import { streamByProtocol } from "./by-protocol.ts";
 
 /**
@@ -26,11 +26,10 @@ export async function complete(
         partial = event.partial ?? applyEvent(partial, event);
       }
     }
-    throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+    throw truncated();
   } catch (error) {
-    const { api, provider, id } = model;
     const { clock = systemClock } = options;
-    const empty = emptyMessage({ api, provider, model: id, timestamp: clock.now() });
+    const empty = emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
     return Object.assign(partial ?? empty, failureOf(toBowlineError(error, "stream_function_failed")));
   }
 }

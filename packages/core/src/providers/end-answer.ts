@@ -24,8 +24,3 @@ export function endAnswer(
     throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
   writer.done(isCut ? "length" : callCount > 0 ? "toolUse" : "stop");
 }
-
-/** The bytes ended before a terminal signal. */
-export function truncated(): BowlineError {
-  return new BowlineError("stream_truncated", "The stream ended before the answer was complete.", { retryable: true });
-}

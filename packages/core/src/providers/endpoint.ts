@@ -8,19 +8,20 @@ export function joinUrl(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/*(?=\?|$)/, `/${path}`);
 }
 
-/** Headers of the vendors' own wires. No key, no header for it (Q136); what the model and the caller set wins. */
+/** No key, no header for it (Q136); what the model and the caller set wins. */
 export function wireHeaders(
   { headers, compat }: Model,
   options: StreamOptions,
-  keyHeader: string,
+  usualHeader: string,
   scheme = "",
 ): Record<string, string> {
   const apiKey = options.apiKey?.trim();
+  const bare = compat?.keyHeader;
   return {
     "content-type": "application/json",
     accept: compat?.noStreaming === true ? "application/json" : "text/event-stream",
     "accept-encoding": "identity", // compression buffers a stream (Q027)
-    ...(apiKey && { [keyHeader]: scheme + apiKey }),
+    ...(apiKey && { [bare ?? usualHeader]: bare ? apiKey : scheme + apiKey }),
     ...headers,
     ...options.headers,
   };

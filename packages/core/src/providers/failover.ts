@@ -9,7 +9,7 @@ import type {
   StreamFn,
   StreamOptions,
 } from "../llm/model.ts";
-import { batchesOf, EventStream } from "../llm/stream.ts";
+import { batchesOf, EventStream, truncated } from "../llm/stream.ts";
 
 /** Failures that another model or vendor may not share. A refusal, a filter and a bad request would meet them again. */
 const defaultKinds: readonly ErrorCode[] = [
@@ -85,12 +85,12 @@ async function pass(
         return { event: last };
     }
     // A start alone shows nothing: it is held back with the rest of a batch that only fails.
-    shown ||= batch.some(({ type }) => type !== "request_retry");
+    shown ||= batch.some(({ type }) => type !== "request_retry" && type !== "model_failover");
     push(batch);
     if (last?.type === "done") return { message: last.message };
     if (last?.type === "error") return { message: last.error };
   }
-  throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+  throw truncated();
 }
 
 async function keyFor(

@@ -4,6 +4,7 @@
  * model it came from.
  */
 import {
+  toolCallsOf,
   type AssistantContent,
   type AssistantMessage,
   type ImageContent,
@@ -15,7 +16,7 @@ import {
 } from "../llm/message.ts";
 import { BowlineError } from "../errors.ts";
 import type { Model } from "../llm/model.ts";
-import { createWireIds, isWireId, toWireName, type NameLimits } from "./tool-names.ts";
+import { createWireIds, toWireName, type NameLimits } from "./tool-names.ts";
 
 /** A user message whose content is always parts. */
 interface ReplayUser {
@@ -40,10 +41,8 @@ export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
  * `invalid_argument` when nothing of it can be sent.
  */
 export function toReplay(messages: readonly Message[], model: Model, limits: NameLimits): ReplayMessage[] {
-  const { results, ids } = pairResults(messages);
-  const arePlain = ids.size === results.length && [...ids].every((id) => isWireId(id, limits.idLength));
-  const nextId = arePlain ? (id: string) => id : createWireIds(limits.idLength);
-  let calls = 0;
+  const results = pairResults(messages);
+  const nextId = createWireIds(limits.idLength);
   // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
   // Nor is an answer that was cut off at the very end sent back: the model is to answer, not to complete it.
   const end = messages.findLastIndex(
@@ -62,39 +61,34 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
     if (parts.length > 0) replay.push({ role: "user", content: parts });
   }
 
-  // Every request brings the whole transcript here: what goes out as it is, is not copied, and lists are of their final size.
+  // Every request brings the whole transcript here: what goes out as it is, is not copied.
   function addAssistant(message: AssistantMessage): void {
+    if (message.stopReason === "error") return; // a failed answer is no part of the conversation (Q163)
     const { api, provider, id } = model;
-    const own = message.api === api && message.provider === provider && message.model === id && !isCut(message);
-    const firstCall = calls;
-    const parts = message.content.map((part) => replayPart(part, message, own));
-    // A failed answer is no part of the conversation (Q163).
-    if (message.stopReason === "error") return;
-    const content = parts.includes(undefined) ? parts.filter((part) => part !== undefined) : parts;
-    if (!content.some((part) => part?.type !== "thinking")) return;
-    replay.push({ role: "assistant", content: content as AssistantContent[] });
-    let index = firstCall;
-    for (const part of content) if (part?.type === "toolCall") replay.push(replayResult(part, results[index++]));
+    const isWhole = !isCut(message);
+    const own = isWhole && message.api === api && message.provider === provider && message.model === id;
+    const content: AssistantContent[] = [];
+    const answers: ReplayResult[] = [];
+    for (const part of message.content) {
+      if (part.type === "text") {
+        const { text } = part;
+        if (!isBlank(text)) content.push(own ? part : { type: "text", text });
+      } else if (part.type !== "toolCall") {
+        if (own && (part.type === "thinking" || part.protocol === api)) content.push(part);
+      } else if (isWhole) {
+        // Of an aborted answer only what the user saw of it goes out, its text.
+        const call = replayCall(part, own);
+        content.push(call);
+        answers.push(replayResult(call, results.get(part)));
+      }
+    }
+    if (!content.every(({ type }) => type === "thinking")) replay.push({ role: "assistant", content }, ...answers);
   }
 
-  /** The part as it goes out, if it does: of an aborted answer only what the user saw of it, its text. */
-  function replayPart(
-    part: AssistantContent,
-    { stopReason }: AssistantMessage,
-    own: boolean,
-  ): AssistantContent | undefined {
-    if (part.type === "text") {
-      const { text } = part;
-      if (isBlank(text)) return undefined;
-      return own ? part : { type: "text", text };
-    }
-    if (part.type !== "toolCall")
-      return own && (part.type === "thinking" || part.protocol === model.api) ? part : undefined;
-    calls += 1;
-    if (stopReason === "aborted" || stopReason === "error") return undefined;
-    const id = nextId(part.id);
-    const name = toWireName(part.name, limits.nameLength);
-    const bare = own || part.thoughtSignature === undefined ? part : withoutSignature(part);
+  function replayCall(call: ToolCall, own: boolean): ToolCall {
+    const id = nextId(call.id);
+    const name = toWireName(call.name, limits.nameLength);
+    const bare = own || call.thoughtSignature === undefined ? call : withoutSignature(call);
     return id === bare.id && name === bare.name ? bare : { ...bare, id, name };
   }
 
@@ -121,54 +115,22 @@ export function assertSendable(messages: readonly unknown[]): void {
   throw new BowlineError("invalid_argument", "There is no message to send.");
 }
 
-interface Pairs {
-  /** Of all calls, in the order of the calls. */
-  readonly results: readonly (ToolResultMessage | undefined)[];
-  /** The different ids of the calls. */
-  readonly ids: ReadonlySet<string>;
-}
-
-/** Each call with its result: nearly always the results follow their calls, in order. */
-function pairResults(messages: readonly Message[]): Pairs {
-  const results: ToolResultMessage[] = [];
-  const ids = new Set<string>();
-  let at = 0;
-  while (at < messages.length) {
-    const message = messages[at++];
-    if (message?.role === "toolResult") return pairById(messages);
-    if (message?.role !== "assistant") continue;
-    for (const part of message.content) {
-      if (part.type !== "toolCall") continue;
-      const result = messages[at++];
-      if (result?.role !== "toolResult" || result.toolCallId !== part.id) return pairById(messages);
-      results.push(result);
-      ids.add(part.id);
-    }
-  }
-  return { results, ids };
-}
-
-/** A result belongs to the latest call before it under its id that has none yet, since servers repeat ids (Q041). */
-function pairById(messages: readonly Message[]): Pairs {
-  const results: (ToolResultMessage | undefined)[] = [];
+/** The result of each call: it belongs to the latest call before it under its id that has none yet, since servers repeat ids (Q041). */
+function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolResultMessage> {
+  const results = new Map<ToolCall, ToolResultMessage>();
   /** The calls of one message that wait for a result. */
-  const open = new Map<string, number[]>();
+  const open = new Map<string, ToolCall[]>();
   for (const message of messages) {
     if (message.role === "toolResult") {
       const call = open.get(message.toolCallId)?.shift();
-      if (call !== undefined) results[call] = message;
+      if (call) results.set(call, message);
     } else if (message.role === "assistant") {
-      const first = results.length;
-      for (const part of message.content) {
-        if (part.type !== "toolCall") continue;
-        const waiting = open.get(part.id);
-        if (waiting !== undefined && (waiting[0] ?? 0) >= first) waiting.push(results.length);
-        else open.set(part.id, [results.length]);
-        results.push(undefined);
-      }
+      const calls = toolCallsOf(message);
+      for (const { id } of calls) open.set(id, []);
+      for (const call of calls) open.get(call.id)?.push(call);
     }
   }
-  return { results, ids: new Set(open.keys()) };
+  return results;
 }
 
 /** Empty text is refused by several servers (Q171), images by text-only models. */

@@ -7,7 +7,7 @@ import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Protocol } from "./protocol.ts";
 import { isCut } from "./replay.ts";
 import { isWireId } from "./tool-names.ts";
-import { walkMessage, walkValue } from "./walk-values.ts";
+import { ValueWalk } from "./walk-values.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /** The first `count` messages as items of a list of the body, under `field`: the JSON of each, with a comma behind it. */
@@ -49,7 +49,7 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
     const memory = memories.get(first);
     if (memory === undefined || !isSame(memory, setting, messages)) {
       const values: unknown[] = [];
-      walkValue(setting, values, 0);
+      new ValueWalk(values, 0).value(setting);
       const worth = Math.min(memory?.worth ?? 1, 1) - 1;
       memories.set(first, { field: transcript, count: 0, text: "", values, ids: new Set(), worth });
       return undefined;
@@ -69,9 +69,10 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
 }
 
 function isSame({ count, values }: Memory, setting: readonly unknown[], messages: readonly Message[]): boolean {
-  let at = walkValue(setting, values, 0);
-  for (let index = 0; index < count && at >= 0; index++) at = walkMessage(messages[index], values, at);
-  return at >= 0;
+  const walk = new ValueWalk(values, 0);
+  walk.value(setting);
+  for (let index = 0; index < count && walk.isSame; index++) walk.message(messages[index]);
+  return walk.isSame;
 }
 
 /** Whether a turn begins here that follows another's results, and calls tools itself: nothing joins it to what was before. */
@@ -90,7 +91,8 @@ function extend(memory: Memory, messages: readonly Message[], encode: (piece: Me
   if (!standsAlone(piece) || !areNew(own, ids)) return;
   let text = "";
   for (const item of encode(piece) as unknown[]) text += `${toWireJson(item)},`; // may throw
-  for (const message of piece) walkMessage(message, values, values.length);
+  const walk = new ValueWalk(values, values.length);
+  for (const message of piece) walk.message(message);
   for (const { id } of own) ids.add(id);
   memory.text += text;
   memory.count = until;

@@ -4,7 +4,7 @@ import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.t
 import { defined, shorten } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
-import type { AssistantMessageEventStream, Model, StreamOptions } from "../llm/model.ts";
+import type { AssistantMessageEventStream, Model, StreamOptions, StreamTimeouts } from "../llm/model.ts";
 import { EventStream, type Push } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
 import { MIN_SECRET_LENGTH, secretsInUrls } from "../transport/redact.ts";
@@ -29,7 +29,12 @@ export interface Wire extends Pick<Protocol, "encode" | "asLearned" | "learn"> {
   readonly kept?: Decoder;
 }
 
-export const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000, totalMs: 0 };
+const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000, totalMs: 0 };
+
+/** The limits on time, all of them: one that is given as undefined is not given. */
+export function limitsOf({ timeouts }: StreamOptions): Required<StreamTimeouts> {
+  return { ...DEFAULT_TIMEOUTS, ...defined({ ...timeouts }) };
+}
 
 /** Answers that are no good are asked for again on a budget of their own: each costs the whole prompt. */
 const MAX_POOR_ANSWERS = 2;
@@ -72,11 +77,11 @@ async function call(
 ): Promise<AssistantMessage> {
   const { clock = systemClock, createId = randomId, random = Math.random, fetch = globalThis.fetch } = options;
   const { maxRetries = 2, maxRetryDelayMs = 60_000, retryAfterOutput = false, onResponse } = options;
-  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const timeouts = limitsOf(options);
   const begunAt = clock.now();
   const toolNames = (context.tools ?? []).map((tool) => tool.name);
   let asked = wire.asLearned?.(model) ?? model;
-  let request = prepare(wire, asked, context, options);
+  let request: Promise<PostRequest> | undefined;
   let poorAnswers = 0;
   let lessons = 0;
   let fresh = false;
@@ -111,10 +116,11 @@ async function call(
     const isLate = timeouts.totalMs > 0 && clock.now() + delayMs - begunAt >= timeouts.totalMs;
     if (taught) {
       lessons++;
-      request = prepare(wire, (asked = taught), context, options);
-    } else if (isShown || !retryable || count > budget || signal.aborted || isTooLong || isLate) {
+      asked = taught;
+      request = undefined;
+    } else if (isShown || !retryable || !(count <= budget) || signal.aborted || isTooLong || isLate) {
       const message = `${error.message} (the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;
-      push(decoder.fail(isTooLong ? reworded(error, message) : error));
+      tell(decoder, decoder.fail(isTooLong ? reworded(error, message) : error));
       return decoder.message;
     }
     const failed = { attempt, error: toErrorInfo(error) };
@@ -123,16 +129,19 @@ async function call(
     await sleep(clock, delayMs, signal);
   }
 
+  function tell(decoder: Decoder, events: AssistantMessageEvent[]): ChunkVerdict {
+    const { ended, message } = decoder;
+    const { usage } = message;
+    if (ended && model.cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, model.cost) }));
+    push(events, ended);
+    if (ended || decoder.failure !== undefined) return "complete";
+    return events.length > 0 ? "progress" : "alive";
+  }
+
   /** One try. Returns what went wrong, or undefined after `done`. */
   async function ask(decoder: Decoder): Promise<BowlineError | undefined> {
-    const emit = (events: AssistantMessageEvent[]): ChunkVerdict => {
-      const { usage } = decoder.message;
-      if (decoder.ended && model.cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, model.cost) }));
-      push(events, decoder.ended);
-      if (decoder.ended || decoder.failure !== undefined) return "complete";
-      return events.length > 0 ? "progress" : "alive";
-    };
     try {
+      request ??= prepare(wire, asked, context, options);
       await postForStream(await request, {
         ...timeouts,
         begunAt,
@@ -142,9 +151,9 @@ async function call(
         fresh,
         model: model.id,
         onResponse: onResponse && ((response) => callHook("onResponse", () => onResponse(response, model))),
-        onChunk: (chunk) => emit(decoder.push(chunk)),
+        onChunk: (chunk) => tell(decoder, decoder.push(chunk)),
       });
-      emit(decoder.end());
+      tell(decoder, decoder.end());
       return decoder.failure;
     } catch (error) {
       return toBowlineError(error, "internal_error");
@@ -152,7 +161,7 @@ async function call(
   }
 }
 
-/** The request is made once, for all tries that nothing was learned between; a failure is kept so that it ends the stream rather than throwing. */
+/** The request, made once for all tries that nothing was learned between. */
 async function prepare(wire: Wire, model: Model, context: Context, options: StreamOptions): Promise<PostRequest> {
   const { onPayload } = options;
   const settled = onPayload ? undefined : wire.settled?.(model, context, options);

@@ -24,8 +24,8 @@ export function createWireIds(length: number): (id: string) => string {
       const suffix = `_${++number}`;
       candidate = base.slice(0, length - suffix.length) + suffix;
     }
+    taken.set(candidate, 1);
     taken.set(base, number);
-    if (candidate !== base) taken.set(candidate, 1);
     return candidate;
   };
 }
@@ -57,7 +57,6 @@ export function toWireNames(tools: readonly Tool[], length: number): string[] {
 
 /** The declared tool whose wire name this is, or the name as it stands. */
 export function fromWireName(name: string, declared: readonly string[], length: number): string {
-  if (declared.includes(name)) return name;
   return declared.find((candidate) => toWireName(candidate, length) === name) ?? name;
 }
 

@@ -1,5 +1,6 @@
 /** Vendors are data: where they are, which wire they speak, what they want otherwise. An unknown host needs no row. */
 import { BowlineError } from "../errors.ts";
+import { defined } from "../json-value.ts";
 import type { Compat, Model } from "../llm/model.ts";
 import {
   anthropicFamilies,
@@ -277,7 +278,7 @@ export function getModel(provider: string, id: string, overrides: Partial<Omit<M
     reasoning: family?.reasoning ?? vendor?.reasoning ?? true,
     input: ["text", "image"],
     ...(family?.maxTokens !== undefined && { maxTokens: family.maxTokens }),
-    ...overrides,
+    ...defined(overrides),
     id,
     provider,
     baseUrl,

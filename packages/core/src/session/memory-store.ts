@@ -108,7 +108,8 @@ function hold(log: Log, clock: Clock): SessionWriter {
 
 function add(log: Log, entries: readonly AnyEntry[]): void {
   checkSequence(entries, log.lines.length);
-  log.lines.push(...entries.map(toJson));
+  const lines = entries.map(toJson); // all of them, or none
+  for (const line of lines) log.lines.push(line); // a fork may have more than a call takes arguments
   log.summary = entries.reduce(addToSummary, log.summary);
   wake(log);
 }

@@ -49,6 +49,11 @@ export function errorOfEnvelope(envelope: unknown, status: number | undefined = 
   return toError(facts, `The server reported an error in the stream: ${said}${hint}`);
 }
 
+/** Whether the `error` of an event is one: an empty one beside an answer is none (Q100). */
+export function isError(error: unknown): boolean {
+  return error !== undefined && Object.keys(Object(error)).length > 0; // a text's letters are keys, too
+}
+
 type Facts = Omit<ResponseFacts, "status" | "model" | "sent"> & { readonly status: number | undefined };
 
 function toError(facts: Facts, message: string): BowlineError {

@@ -63,7 +63,7 @@ function failureOf({ ended, failure, delivered }: CallFacts, isStopped: boolean)
     const message = `The stream function failed: ${failure.message}`;
     return { code: "stream_function_failed", message, retryable: false };
   }
-  const message = "The stream ended without a final event.";
+  const message = "The stream ended before the answer was complete.";
   if (ended === undefined) return { code: "stream_truncated", message, retryable: true };
   const isCorrupt = ended === "done" && delivered.some((json) => json.includes('"reason":"toolUse"'));
   if (!isCorrupt) return { code: "internal_error", message: "the answer was complete", retryable: false };

@@ -1,6 +1,6 @@
 /** A stream function that has a request made smaller when its server refuses it as too long. */
 import { systemClock } from "../../clock.ts";
-import { BowlineError, toBowlineError, type ErrorInfo } from "../../errors.ts";
+import { toBowlineError, type ErrorInfo } from "../../errors.ts";
 import {
   emptyMessage,
   failureOf,
@@ -11,7 +11,7 @@ import {
 } from "../../llm/event.ts";
 import type { AssistantMessage, Context } from "../../llm/message.ts";
 import type { AssistantMessageStream, Model, StreamFn, StreamOptions } from "../../llm/model.ts";
-import { batchesOf, EventStream, type Push } from "../../llm/stream.ts";
+import { batchesOf, EventStream, truncated, type Push } from "../../llm/stream.ts";
 import type { Compactor } from "./compactor.ts";
 import { overflowCodes } from "./summary.ts";
 
@@ -20,7 +20,12 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
   compactor.expectRequests();
   return (model, context, options) => {
     if (!compactor.owns(options.signal, context.messages)) return streamFn(model, context, options);
-    return new EventStream(async (push, signal) => {
+    return new EventStream(async (passOn, signal) => {
+      let isShown = false;
+      const push: Push<AssistantMessageEvent> = (batch, isLast) => {
+        isShown ||= batch.some(({ type }) => type !== "start" && type !== "request_retry" && type !== "model_failover");
+        passOn(batch, isLast);
+      };
       const ask = async (messages: Context["messages"]): Promise<AssistantMessageStream> =>
         streamFn(model, { ...context, messages }, { ...options, signal });
       try {
@@ -37,6 +42,7 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
         push([{ type: "request_retry", attempt: end.attempt, delayMs: 0, error: reasonOf(end) }]);
         return messageOf((await pass(await ask(again), push, false)).end);
       } catch (error) {
+        if (isShown) throw error; // of a stream that breaks its contract: its reader has what came of it
         return fail(error, model, options, push);
       }
     }, options.signal);
@@ -56,7 +62,7 @@ async function pass(
     push(batch);
     if (isEnd) return { end };
   }
-  throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+  throw truncated();
 }
 
 /** An empty answer that a limit cut is what some servers give instead of an error (Q244). */
@@ -75,15 +81,14 @@ function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {
   return end.type === "done" ? end.message : end.error;
 }
 
-/** A stream that breaks its contract, or an abort while a summary is written. */
+/** A stream that breaks its contract before it says anything, or an abort while a summary is written. */
 function fail(
   thrown: unknown,
   model: Model,
   { clock = systemClock }: StreamOptions,
   push: Push<AssistantMessageEvent>,
 ): AssistantMessage {
-  const { api, provider, id } = model;
-  const empty = emptyMessage({ api, provider, model: id, timestamp: clock.now() });
+  const empty = emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
   const failure = failureOf(toBowlineError(thrown, "stream_function_failed"));
   const error = { ...empty, ...failure };
   push([{ type: "error", attempt: 1, reason: failure.stopReason, error }]);

@@ -4,7 +4,7 @@ import { BowlineError, toBowlineError, type ErrorCode } from "../../errors.ts";
 import { isTerminal } from "../../llm/event.ts";
 import { messageText, type AssistantMessage, type Context, type Message } from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
-import { batchesOf } from "../../llm/stream.ts";
+import { batchesOf, truncated } from "../../llm/stream.ts";
 import { addUsage, type Usage } from "../../llm/usage.ts";
 import { abortedRun } from "../run.ts";
 import { shortenText } from "./shorten.ts";
@@ -104,7 +104,7 @@ function ask(task: SummaryTask): Promise<Answer> {
         if (last !== undefined && isTerminal(last))
           return end(readAnswer(last.type === "done" ? last.message : last.error));
       }
-      throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+      throw truncated();
     };
     const fail = (error: unknown): void =>
       end({ text: "", usage: {}, error: toBowlineError(error, "stream_function_failed") });

@@ -96,7 +96,7 @@ export async function runTask(options: TaskOptions): Promise<TaskResult> {
     }
     const { retryable = false, retryAfterMs } = isBowlineError(end) ? end : {};
     const delayMs = retryAfterMs ?? Math.min(maxDelayMs, firstDelayMs * 2 ** (attempt - 1));
-    if (!retryable || attempt >= attempts || delayMs > maxDelayMs || signal?.aborted === true) {
+    if (!retryable || !(attempt < attempts) || delayMs > maxDelayMs || signal?.aborted === true) {
       await callHook("on-error", { error: end });
       onEvent({ type: "task_error", error: end });
       return { ...conclude("error", end.message), error: end };

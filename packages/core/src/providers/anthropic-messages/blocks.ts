@@ -2,7 +2,7 @@
  * Content blocks to parts. A part is opened when its block has content (Q072) or another block begins, in the order in which the
  * blocks first appeared (Q152). A provider's own block can only be written whole: what begins behind it waits for its end.
  */
-import { asText } from "../../json-value.ts";
+import { asText, list } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { ReaderFacts } from "../protocol.ts";
@@ -197,7 +197,7 @@ function createBlock(raw: Json): Block {
     part: undefined,
     held: kind === "text" || kind === "thinking" ? asText(raw[kind]) : "",
     signature: asText(kind === "redacted" ? raw.data : raw.signature),
-    citations: Array.isArray(raw.citations) ? raw.citations : [],
+    citations: [...list(raw.citations)],
     hasInput: false,
     stopped: false,
   };

@@ -1,4 +1,5 @@
 /** The transcript as Messages turns: alternating roles, results first, opaque data as it came. */
+import { asRecord, isRecord, parseJson } from "../../json-value.ts";
 import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import { toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
@@ -104,13 +105,8 @@ function encodeCall(call: ToolCall): WireBlock {
 
 /** With what the reader put into the part's signature: one field of the block, as JSON. */
 function signed(block: WireBlock, signature: string | undefined, field: string): WireBlock {
-  if (signature === undefined) return block;
-  try {
-    const value = (JSON.parse(signature) as Record<string, unknown> | null)?.[field];
-    return value === undefined ? block : { ...block, [field]: value };
-  } catch {
-    return block; // somebody else's signature
-  }
+  const value = asRecord(parseJson(signature))[field]; // none, of somebody else's signature
+  return value === undefined ? block : { ...block, [field]: value };
 }
 
 function encodePart(part: UserContent): WireBlock {
@@ -150,8 +146,8 @@ function hasOpaque({ role, content }: ReplayMessage): boolean {
 }
 
 function asBlock({ protocol, raw }: OpaqueContent): WireBlock | undefined {
-  if (protocol !== "anthropic-messages" || typeof raw !== "object" || raw === null) return undefined;
-  return typeof (raw as { type?: unknown }).type === "string" ? (raw as WireBlock) : undefined;
+  const isBlock = protocol === "anthropic-messages" && isRecord(raw) && typeof raw.type === "string";
+  return isBlock ? (raw as WireBlock) : undefined;
 }
 
 export function isThinking(block: WireBlock | undefined): boolean {

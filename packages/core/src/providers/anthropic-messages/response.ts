@@ -1,10 +1,11 @@
 /** Messages events to a message. The type in the JSON counts; the event's name only when there is none (Q030). */
 import { BowlineError } from "../../errors.ts";
-import { asRecord } from "../../json-value.ts";
+import { asRecord, asText, list } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
+import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
-import { errorOfEnvelope } from "../../transport/http-error.ts";
-import { endAnswer, truncated } from "../end-answer.ts";
+import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
+import { endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { BlockAssembler } from "./blocks.ts";
 import { toUsage } from "./usage.ts";
@@ -21,7 +22,7 @@ export class MessagesReader implements ProtocolReader {
   readonly #usage: Usage = {};
   #started = false;
   #stopReason: string | undefined;
-  #explanation: string | undefined;
+  #explanation = "";
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
@@ -43,7 +44,7 @@ export class MessagesReader implements ProtocolReader {
         return this.#start(asRecord(data.message));
       case "content_block_start": {
         const block = asRecord(data.content_block);
-        if (typeof block?.type === "string") this.#blocks.start(data.index, block);
+        if (typeof block.type === "string") this.#blocks.start(data.index, block);
         return;
       }
       case "content_block_stop":
@@ -67,37 +68,33 @@ export class MessagesReader implements ProtocolReader {
 
   #start(message: Json): void {
     const { responseId, model } = this.#writer.message;
-    const id = typeof message.id === "string" && message.id !== "" ? message.id : undefined;
-    if (responseId !== undefined && id !== undefined && id !== responseId) {
+    const id = asText(message.id);
+    if (responseId !== undefined && id !== "" && id !== responseId) {
       throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", { retryable: true }); // Q144
     }
     if (this.#started) return; // said again (Q143)
     this.#started = true;
     this.#noteUsage(message.usage);
-    if (id !== undefined) this.#writer.describe({ responseId: id });
-    if (typeof message.model === "string" && message.model !== "" && message.model !== model) {
-      this.#writer.describe({ responseModel: message.model });
-    }
+    if (id !== "") this.#writer.describe({ responseId: id });
+    const responseModel = asText(message.model);
+    if (responseModel !== "" && responseModel !== model) this.#writer.describe({ responseModel });
   }
 
   /** The answer of a server that does not stream (Q018). */
   #whole(message: Json): void {
     this.#start(message);
-    const content: unknown[] = Array.isArray(message.content) ? message.content : [];
-    content.forEach((value, index) => {
+    for (const [index, value] of list(message.content).entries()) {
       const block = asRecord(value);
-      if (typeof block?.type !== "string") return;
+      if (typeof block.type !== "string") continue;
       this.#blocks.start(index, block);
       this.#blocks.stop(index);
-    });
+    }
     this.#noteStop(message);
   }
 
-  /** Counts are cumulative and may come in parts: each overwrites its own field (Q146). */
+  /** Counts are cumulative and may come in parts: each overwrites its own field (Q145, Q146). */
   #noteUsage(usage: unknown): void {
-    const wire = asRecord(usage);
-    if (wire === undefined) return; // Q145
-    Object.assign(this.#usage, toUsage(wire));
+    Object.assign(this.#usage, toUsage(asRecord(usage)));
     this.#writer.describe({ usage: { ...this.#usage } });
   }
 
@@ -106,8 +103,7 @@ export class MessagesReader implements ProtocolReader {
     if (typeof reason !== "string" || reason === "") return;
     this.#stopReason = reason;
     this.#writer.describe({ rawStopReason: reason });
-    const explanation = asRecord(details)?.explanation;
-    if (typeof explanation === "string" && explanation !== "") this.#explanation = explanation;
+    this.#explanation = asText(asRecord(details).explanation) || this.#explanation;
     this.#blocks.close();
   }
 
@@ -115,15 +111,11 @@ export class MessagesReader implements ProtocolReader {
     this.#blocks.close();
     const reason = this.#stopReason?.toLowerCase() ?? "";
     if (reason === "refusal") {
-      const why = this.#explanation === undefined ? "." : `: ${this.#explanation}`;
+      const why = this.#explanation === "" ? "." : `: ${this.#explanation}`;
       throw new BowlineError("refusal", `The model refused to answer${why}`); // Q163
     }
     const { callCount } = this.#blocks;
     if (reason === "pause_turn" && callCount === 0 && this.#writer.started) this.#writer.describe({ paused: true });
     endAnswer(this.#writer, this.#facts, lengthReasons.has(reason), callCount); // Q151, Q164
   }
-}
-
-function isError(error: unknown): boolean {
-  return error !== undefined && error !== null;
 }

@@ -19,7 +19,6 @@ export function toGoogleNames(tools: readonly Tool[]): string[] {
 
 /** The declared tool whose wire name this is, or the name as it stands. */
 export function fromGoogleName(name: string, declared: readonly string[]): string {
-  if (declared.includes(name)) return name;
   return declared.find((candidate) => toGoogleName(candidate) === name) ?? name;
 }
 

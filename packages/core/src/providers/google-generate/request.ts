@@ -53,10 +53,13 @@ function urlOf({ id, baseUrl, compat }: Model): string {
 function encodeConfig(model: Model, options: StreamOptions, withTools: boolean): Json {
   const { maxTokens, temperature } = options;
   const output = supportsOutput(model, withTools) ? options.output : undefined;
+  const thinking = encodeThinking(model, options);
+  const { noTemperature } = model.compat ?? {};
+  const isRefused = noTemperature === true || (noTemperature === "thinking" && "thinkingConfig" in thinking); // Q113
   return {
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
-    ...(temperature !== undefined && model.compat?.noTemperature !== true && { temperature }),
-    ...encodeThinking(model, options),
+    ...(temperature !== undefined && !isRefused && { temperature }),
+    ...thinking,
     ...(output !== undefined && {
       responseMimeType: "application/json",
       responseJsonSchema: adaptSchema(output.schema, model.compat?.schemaKeywords),

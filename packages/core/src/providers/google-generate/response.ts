@@ -1,9 +1,10 @@
 /** generateContent chunks to a message. Every chunk may hold anything, or nothing (Q210); only the end of the body ends the answer. */
 import { BowlineError } from "../../errors.ts";
 import { isRecord, list, asRecord, asText } from "../../json-value.ts";
+import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
-import { errorOfEnvelope } from "../../transport/http-error.ts";
-import { endAnswer, truncated } from "../end-answer.ts";
+import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
+import { endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { field, type Json } from "./fields.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
@@ -38,7 +39,6 @@ export class GenerateReader implements ProtocolReader {
   readonly #calls: ToolCallAssembler;
   readonly #counts = new TokenCounts();
   #candidateIndex: unknown;
-  #open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   #finishReason = "";
   #finishMessage = "";
   #hasContent = false;
@@ -50,12 +50,10 @@ export class GenerateReader implements ProtocolReader {
   }
 
   event(data: Json, name: string): void {
-    // A stream without `alt=sse` is one array, and so are some errors (Q212, Q102).
-    if (Array.isArray(data)) return data.filter(isRecord).forEach((element) => this.event(element, name));
     const chunk = isRecord(data.response) ? data.response : data; // Q214
     this.#describe(chunk);
     // An error ends the answer (Q213).
-    if (name === "error" || (chunk.error !== undefined && isError(chunk.error))) throw errorOfEnvelope(chunk);
+    if (name === "error" || isError(chunk.error)) throw errorOfEnvelope(chunk);
     const feedback = chunk.promptFeedback ?? chunk.prompt_feedback;
     if (isRecord(feedback)) this.#noteBlock(feedback);
     const candidate = this.#choose(chunk.candidates);
@@ -109,8 +107,8 @@ export class GenerateReader implements ProtocolReader {
     const signature = asText(part.thoughtSignature ?? part.thought_signature);
     const kind = part.thought === true ? "thinking" : "text"; // a signature makes no thought (Q205)
     if (isRecord(call)) {
-      this.#write(kind, text);
-      this.#closeOpen();
+      this.#say(kind, text);
+      this.#writer.endSaying();
       return this.#calls.add(call, signature);
     }
     if (text === "" && holdsMore(part)) {
@@ -118,34 +116,25 @@ export class GenerateReader implements ProtocolReader {
       this.#hasContent = true;
       return this.#opaque(part);
     }
-    if (signature === "") return this.#write(kind, text);
+    if (signature === "") return this.#say(kind, text);
     // A part with a signature goes back as that part: it is joined to no other (Q205).
-    if (text.trim() !== "") this.#closeOpen();
-    this.#write(kind, text);
-    if (text.trim() !== "") return this.#closeOpen(signature);
+    const isBlank = text.trim() === "";
+    if (!isBlank) this.#writer.endSaying();
+    this.#say(kind, text);
+    if (!isBlank)
+      return this.#writer.endSaying(kind === "text" ? { textSignature: signature } : { thinkingSignature: signature });
     // Blank text is not replayed; its signature is.
     const thought = kind === "thinking" && { thought: true };
     this.#opaque({ ...thought, text: "", thoughtSignature: signature });
   }
 
-  #write(kind: "text" | "thinking", text: string): void {
-    if (text === "") return; // no reason to open a part (Q072)
-    if (kind === "text") this.#hasContent = true;
-    if (this.#open?.kind !== kind) {
-      this.#closeOpen();
-      this.#open = { kind, index: kind === "text" ? this.#writer.openText() : this.#writer.openThinking() };
-    }
-    this.#writer.append(this.#open.index, text);
-  }
-
-  #closeOpen(signature?: string): void {
-    if (this.#open?.kind === "text") this.#writer.close(this.#open.index, { textSignature: signature });
-    else if (this.#open?.kind === "thinking") this.#writer.close(this.#open.index, { thinkingSignature: signature });
-    this.#open = undefined;
+  #say(kind: "text" | "thinking", text: string): void {
+    if (kind === "text" && text !== "") this.#hasContent = true;
+    this.#writer.say(kind, text);
   }
 
   #opaque(raw: Json): void {
-    this.#closeOpen();
+    this.#writer.endSaying();
     this.#writer.opaque({ type: "opaque", protocol: "google-generate", raw });
   }
 
@@ -166,7 +155,7 @@ export class GenerateReader implements ProtocolReader {
     if (filterReasons.has(reason) || reason.startsWith("IMAGE_")) {
       throw new BowlineError("content_filtered", `A content filter stopped the answer ${said}`);
     }
-    this.#closeOpen();
+    this.#writer.endSaying();
     this.#calls.close();
     const isCut = lengthReasons.has(reason);
     const { count } = this.#calls;
@@ -183,11 +172,6 @@ function isFirst({ index = 0 }: Json): boolean {
 
 function holdsMore(part: Json): boolean {
   return Object.keys(part).some((name) => !partFields.has(name) && (part[name] ?? undefined) !== undefined);
-}
-
-/** An empty `error` beside an answer is none. */
-function isError(error: unknown): boolean {
-  return typeof error === "string" ? error !== "" : Object.keys(error ?? {}).length > 0;
 }
 
 /** A server's own words behind ours. */

@@ -2,7 +2,7 @@
  * What goes back with a call to the model that made it: its signature (Q205), and whether the server had given it an id, since
  * only such an id is sent back (Q200). Both ride in the part's one opaque field, which no other model is shown.
  */
-import { isRecord } from "../../json-value.ts";
+import { asRecord, parseJson } from "../../json-value.ts";
 
 export interface CallOrigin {
   readonly signature?: string;
@@ -18,11 +18,6 @@ export function packOrigin(signature: string, hasId: boolean): string | undefine
 export function unpackOrigin(packed: string | undefined): CallOrigin {
   if (packed === undefined || packed === "") return { hasId: false };
   if (!packed.startsWith("{")) return { signature: packed, hasId: false };
-  try {
-    const value: unknown = JSON.parse(packed);
-    const { hasId, signature } = isRecord(value) ? value : {};
-    return { hasId: hasId === true, ...(typeof signature === "string" && { signature }) };
-  } catch {
-    return { hasId: false }; // somebody else's signature
-  }
+  const { hasId, signature } = asRecord(parseJson(packed)); // neither, of somebody else's
+  return { hasId: hasId === true, ...(typeof signature === "string" && { signature }) };
 }

@@ -1,4 +1,5 @@
 /** Token counts as generateContent servers give them: on any chunk, cumulative, not all of them on each. */
+import { asCount } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 import type { Json } from "./fields.ts";
 
@@ -16,12 +17,12 @@ export class TokenCounts {
    */
   add(wire: Json): Usage {
     // Named one by one, in both ways (Q215): this is read in every chunk.
-    this.#prompt = count(wire.promptTokenCount ?? wire.prompt_token_count) ?? this.#prompt;
-    this.#cached = count(wire.cachedContentTokenCount ?? wire.cached_content_token_count) ?? this.#cached;
-    this.#toolUse = count(wire.toolUsePromptTokenCount ?? wire.tool_use_prompt_token_count) ?? this.#toolUse;
-    this.#candidates = count(wire.candidatesTokenCount ?? wire.candidates_token_count) ?? this.#candidates;
-    this.#thoughts = count(wire.thoughtsTokenCount ?? wire.thoughts_token_count) ?? this.#thoughts;
-    this.#total = count(wire.totalTokenCount ?? wire.total_token_count) ?? this.#total;
+    this.#prompt = asCount(wire.promptTokenCount ?? wire.prompt_token_count) ?? this.#prompt;
+    this.#cached = asCount(wire.cachedContentTokenCount ?? wire.cached_content_token_count) ?? this.#cached;
+    this.#toolUse = asCount(wire.toolUsePromptTokenCount ?? wire.tool_use_prompt_token_count) ?? this.#toolUse;
+    this.#candidates = asCount(wire.candidatesTokenCount ?? wire.candidates_token_count) ?? this.#candidates;
+    this.#thoughts = asCount(wire.thoughtsTokenCount ?? wire.thoughts_token_count) ?? this.#thoughts;
+    this.#total = asCount(wire.totalTokenCount ?? wire.total_token_count) ?? this.#total;
     const usage: Usage = {};
     const output = this.#candidates ?? this.#thoughts;
     if (this.#prompt !== undefined)
@@ -32,8 +33,4 @@ export class TokenCounts {
     if (this.#total !== undefined) usage.totalTokens = this.#total;
     return usage;
   }
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -98,7 +98,6 @@ function adaptOptions(options: StreamOptions, model: Model, { tools = [] }: Cont
     ...(noTemperature ? rest : options),
     ...(plain && { reasoning: plain }),
     ...(toolChoice !== undefined && { toolChoice }),
-    ...(compat?.noStreaming === true && { headers: { accept: "application/json", ...options.headers } }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The transcript as Chat Completions messages. */
 import { asText } from "../../json-value.ts";
-import type { Context, ToolCall, UserContent } from "../../llm/message.ts";
+import { joinTexts, type Context, type ToolCall, type UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import { isBlank, toReplay, type ReplayAssistant } from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
@@ -32,7 +32,7 @@ export function encodeMessages(model: Model, context: Context, continued: boolea
       wire.push({
         role: "tool",
         tool_call_id: message.toolCallId,
-        content: textOf(content, "\n") || (images.length > before ? "(see the image below)" : "(no output)"),
+        content: joinTexts(content, "\n") || (images.length > before ? "(see the image below)" : "(no output)"),
       });
       continue;
     }
@@ -45,7 +45,7 @@ export function encodeMessages(model: Model, context: Context, continued: boolea
 }
 
 function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireMessage {
-  const wire: WireMessage = { role: "assistant", content: textOf(content, "") || null };
+  const wire: WireMessage = { role: "assistant", content: joinTexts(content, "") || null };
   for (const part of content) {
     if (part.type === "thinking" && compat?.replayReasoning) {
       const field = reasoningFields.find((known) => known === part.field) ?? "reasoning_content";
@@ -66,17 +66,9 @@ function encodeCall(call: ToolCall): WireMessage {
   return wire;
 }
 
-function textOf(content: readonly { readonly type: string; readonly text?: string }[], separator: string): string {
-  let joined: string | undefined;
-  for (const { type, text = "" } of content) {
-    if (type === "text") joined = joined === undefined ? text : joined + separator + text;
-  }
-  return joined ?? "";
-}
-
 /** A plain string whenever the parts are text only: several servers refuse arrays (Q122). */
 function encodeParts(parts: readonly UserContent[]): unknown {
-  if (parts.every((part) => part.type === "text")) return textOf(parts, "\n");
+  if (parts.every((part) => part.type === "text")) return joinTexts(parts, "\n");
   return parts.map((part) =>
     part.type === "text"
       ? part

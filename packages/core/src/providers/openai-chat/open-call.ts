@@ -12,15 +12,16 @@ export interface OpenCall {
   thoughtSignature: string;
   /** The part's place in the message, once its name is known. */
   contentIndex: number | undefined;
-  /** The arguments as they came, and their length: {@link argumentsOf} joins them. */
+  /** The arguments as they came, and their length. */
   pieces: string[];
   length: number;
   /** The last fragment while each one so far began with the one before: a server may send snapshots (Q050). */
   snapshot: string | undefined;
-  /** How far the text was searched for the end of its object, and in what state. */
+  /** How many pieces were searched for the end of the object, and in what state. */
   searched: number;
   depth: number;
   inString: boolean;
+  isEscaped: boolean;
   isWhole: boolean;
 }
 
@@ -39,14 +40,14 @@ export function createOpenCall(index: number | undefined, wireId: string, id: st
     searched: 0,
     depth: 0,
     inString: false,
+    isEscaped: false,
     isWhole: false,
   };
 }
 
-/** The arguments so far. */
-export function argumentsOf(call: OpenCall): string {
-  if (call.pieces.length > 1) call.pieces = [call.pieces.join("")];
-  return call.pieces[0] ?? "";
+/** The arguments so far, joined: not for each delta. */
+export function argumentsOf({ pieces }: OpenCall): string {
+  return pieces.join("");
 }
 
 export function appendArguments(call: OpenCall, fragment: string): void {
@@ -66,16 +67,16 @@ export function appendArguments(call: OpenCall, fragment: string): void {
  * character once, however often it is asked.
  */
 export function isComplete(call: OpenCall): boolean {
-  const text = argumentsOf(call);
-  for (; call.searched < text.length && !call.isWhole; call.searched++) {
-    const char = text[call.searched] as string;
-    if (call.inString) {
-      if (char === "\\") call.searched++;
-      else call.inString = char !== '"';
-    } else if (char === '"') call.inString = true;
-    else if ("{[".includes(char)) call.depth++;
-    else if ("}]".includes(char)) call.isWhole = --call.depth === 0;
-  }
+  const { pieces } = call;
+  for (; call.searched < pieces.length && !call.isWhole; call.searched++)
+    for (const char of pieces[call.searched] as string) {
+      if (call.isEscaped) call.isEscaped = false;
+      else if (char === "\\") call.isEscaped = call.inString;
+      else if (char === '"') call.inString = !call.inString;
+      else if (call.inString) continue;
+      else if ("{[".includes(char)) call.depth++;
+      else if ("}]".includes(char)) call.isWhole ||= --call.depth === 0;
+    }
   return call.isWhole;
 }
 

@@ -4,7 +4,7 @@ import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
-import { joinUrl } from "../endpoint.ts";
+import { joinUrl, wireHeaders } from "../endpoint.ts";
 import { toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, nameLimits, type WireMessage } from "./messages.ts";
 
@@ -13,7 +13,6 @@ export { nameLimits, reasoningFields } from "./messages.ts";
 export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
   const { compat = {} } = model;
   const tools = context.tools ?? [];
-  const apiKey = options.apiKey?.trim();
   const body: Record<string, unknown> = defined({
     model: model.id,
     messages: encodeMessages(model, context, continued),
@@ -27,14 +26,7 @@ export function encode(model: Model, context: Context, options: StreamOptions, c
   });
   return {
     url: joinUrl(model.baseUrl, "chat/completions"),
-    headers: {
-      "content-type": "application/json",
-      accept: "text/event-stream",
-      "accept-encoding": "identity", // compression buffers a stream (Q027)
-      ...(apiKey && { [compat.keyHeader ?? "authorization"]: compat.keyHeader ? apiKey : `Bearer ${apiKey}` }),
-      ...model.headers,
-      ...options.headers,
-    },
+    headers: wireHeaders(model, options, "authorization", "Bearer "),
     body,
   };
 }

@@ -3,9 +3,10 @@ import { BowlineError } from "../../errors.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { Usage } from "../../llm/usage.ts";
 import { asRecord, asText, isRecord, list } from "../../json-value.ts";
+import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
-import { errorOfEnvelope } from "../../transport/http-error.ts";
-import { endAnswer, truncated } from "../end-answer.ts";
+import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
+import { endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { reasoningFields } from "./request.ts";
 import { ToolCallAssembler, type CallWriter } from "./tool-calls.ts";
@@ -20,7 +21,7 @@ const errorReasons = /^(?:error|network_error|abort)$/i;
 
 /** What the answer is written to: a {@link MessageWriter}, or what stands before one. */
 export type ChatWriter = CallWriter &
-  Pick<MessageWriter, "message" | "started" | "openText" | "openThinking" | "close" | "opaque" | "describe" | "done">;
+  Pick<MessageWriter, "message" | "started" | "say" | "endSaying" | "opaque" | "describe" | "done">;
 
 export class ChatReader implements ProtocolReader {
   readonly #writer: ChatWriter;
@@ -30,7 +31,6 @@ export class ChatReader implements ProtocolReader {
   readonly #details: Json[] = [];
   #choiceIndex: unknown;
   #usage: Usage = {};
-  #open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   #refused = false;
 
   constructor(writer: ChatWriter, facts: ReaderFacts) {
@@ -79,7 +79,7 @@ export class ChatReader implements ProtocolReader {
       throw new BowlineError("content_filtered", `A content filter stopped the answer (finish reason "${reason}").`);
     }
     if (this.#refused) throw new BowlineError("refusal", "The model refused to answer.");
-    this.#closeOpen();
+    this.#writer.endSaying();
     const details = this.#details;
     if (details.length > 0)
       this.#writer.opaque({ type: "opaque", protocol: "openai-chat", raw: { reasoning_details: details } });
@@ -100,18 +100,18 @@ export class ChatReader implements ProtocolReader {
     // Looked for one by one only in the few deltas that have any: their names are those of `reasoningFields`.
     const hasAny = delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking;
     const field = hasAny ? reasoningFields.find((known) => reasoningText(delta[known]) !== "") : undefined;
-    if (field !== undefined) this.#write("thinking", reasoningText(delta[field]), field);
+    if (field !== undefined) this.#writer.say("thinking", reasoningText(delta[field]), field);
     if (delta.reasoning_details) this.#noteDetails(list(delta.reasoning_details), field === undefined);
     const { content } = delta;
     if (Array.isArray(content)) this.#readParts(content);
-    else if (content) this.#write("text", asText(content));
+    else if (content) this.#writer.say("text", asText(content));
     if (delta.refusal) this.#refuse(asText(delta.refusal));
     if (delta.tool_calls) for (const call of list(delta.tool_calls)) this.#addCall(asRecord(call));
     if (isRecord(delta.function_call)) this.#addCall({ index: 0, function: delta.function_call }); // the old single-call form (Q068)
   }
 
   #addCall(wire: Json): void {
-    this.#closeOpen();
+    this.#writer.endSaying();
     this.#calls.add(wire);
   }
 
@@ -120,7 +120,7 @@ export class ChatReader implements ProtocolReader {
     const details = this.#details;
     for (const value of pieces) {
       const piece = asRecord(value);
-      if (show) this.#write("thinking", reasoningText(piece));
+      if (show) this.#writer.say("thinking", reasoningText(piece));
       const last = details.at(-1);
       if (last === undefined || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {
         details.push({ ...piece });
@@ -136,32 +136,17 @@ export class ChatReader implements ProtocolReader {
   #readParts(pieces: readonly unknown[]): void {
     for (const part of pieces) {
       const { type, text, thinking, refusal } = asRecord(part);
-      if (type === "thinking" || type === "reasoning") this.#write("thinking", reasoningText(thinking ?? text));
+      if (type === "thinking" || type === "reasoning") this.#writer.say("thinking", reasoningText(thinking ?? text));
       else {
         this.#refuse(asText(refusal));
-        this.#write("text", asText(text));
+        this.#writer.say("text", asText(text));
       }
     }
   }
 
   #refuse(text: string): void {
     if (text !== "") this.#refused = true;
-    this.#write("text", text);
-  }
-
-  #write(kind: "text" | "thinking", text: string, field?: string): void {
-    if (text === "") return; // no-op, and no reason to open a part (Q072)
-    if (this.#open?.kind !== kind) {
-      this.#closeOpen();
-      const index = kind === "text" ? this.#writer.openText() : this.#writer.openThinking(field);
-      this.#open = { kind, index };
-    }
-    this.#writer.append(this.#open.index, text);
-  }
-
-  #closeOpen(): void {
-    if (this.#open !== undefined) this.#writer.close(this.#open.index);
-    this.#open = undefined;
+    this.#writer.say("text", text);
   }
 
   /** The first meaningful reason wins, except that a failure or a cut overrides (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
@@ -177,8 +162,7 @@ export class ChatReader implements ProtocolReader {
 function isErrorEnvelope(chunk: Json, name: string): boolean {
   const { error, choices } = chunk;
   if (error === undefined && choices !== undefined && name === "") return false; // nearly always
-  const said = typeof error === "string" ? error !== "" : Object.keys(asRecord(error)).length > 0;
-  if (said || name === "error") return true;
+  if (isError(error) || name === "error") return true;
   const { object, detail, errors, message, statusCode, code } = chunk;
   const coded = typeof message === "string" && (statusCode ?? code) !== undefined;
   return choices === undefined && (object === "error" || coded || (detail ?? errors) !== undefined);

@@ -15,16 +15,13 @@ export interface TextDialect {
   readonly textCalls?: TextCallFormat;
 }
 
-/** What the reader below takes for the index of a text; where its pieces go shows with them. */
-const TEXT = -1;
-
 export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, facts: ReaderFacts): ProtocolReader {
   const { thinkTags, textCalls } = dialect;
   if (thinkTags === undefined && textCalls === undefined) return new ChatReader(writer, facts);
-  let open: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   let hasText = false;
+  let wasText = true;
   let hasCalls = false;
-  const say = (text: string): void => write("text", text);
+  const say = (text: string): void => writer.say("text", text);
   const calls =
     textCalls !== undefined && facts.toolNames.length > 0 ? createCallFinder(textCalls, isDeclared, say) : undefined;
   const text = calls ?? { add: say, flush: () => {} };
@@ -32,7 +29,7 @@ export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, 
     thinkTags === undefined
       ? text
       : createThinkSplitter(thinkTags, {
-          think: (thought) => write("thinking", thought),
+          think: (thought) => writer.say("thinking", thought),
           say: (said) => text.add(said),
         });
   const tagged: ChatWriter = {
@@ -40,19 +37,23 @@ export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, 
     get started() {
       return writer.started || hasText;
     },
-    openText: () => TEXT,
-    openThinking: (field) => writer.openThinking(field),
+    say(kind, piece, field) {
+      if (piece === "") return;
+      const isText = kind === "text";
+      if (isText !== wasText) endText();
+      wasText = isText;
+      if (!isText) return writer.say(kind, piece, field);
+      hasText = true;
+      filter.add(piece);
+    },
+    endSaying: endText,
     openToolCall(id, name) {
       hasCalls = true;
       flush();
       return writer.openToolCall(id, name);
     },
-    append(index, piece) {
-      if (index !== TEXT) return writer.append(index, piece);
-      hasText ||= piece !== "";
-      filter.add(piece);
-    },
-    close: (index, extra) => (index === TEXT ? endText() : writer.close(index, extra)),
+    append: (index, piece) => writer.append(index, piece),
+    close: (index, extra) => writer.close(index, extra),
     opaque: (part) => writer.opaque(part),
     describe: (fields) => writer.describe(fields),
     done,
@@ -81,27 +82,13 @@ export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, 
   /** What may be a call is held back further. */
   function endText(): void {
     if (filter !== text) filter.flush();
-    closeOpen();
+    writer.endSaying();
   }
 
   function flush(): void {
     filter.flush();
     text.flush();
-    closeOpen();
-  }
-
-  function write(kind: "text" | "thinking", piece: string): void {
-    if (piece === "") return;
-    if (open?.kind !== kind) {
-      closeOpen();
-      open = { kind, index: kind === "text" ? writer.openText() : writer.openThinking() };
-    }
-    writer.append(open.index, piece);
-  }
-
-  function closeOpen(): void {
-    if (open !== undefined) writer.close(open.index);
-    open = undefined;
+    writer.endSaying();
   }
 
   function done(reason: "stop" | "length" | "toolUse"): void {

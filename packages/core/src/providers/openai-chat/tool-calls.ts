@@ -5,7 +5,7 @@
 import { asNumber, asRecord, asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
-import { fromWireName, toWireName } from "../tool-names.ts";
+import { toWireName } from "../tool-names.ts";
 import {
   appendArguments,
   argumentsOf,
@@ -31,13 +31,13 @@ export class ToolCallAssembler {
   readonly #facts: ReaderFacts;
   readonly #calls: OpenCall[] = [];
   #latest: OpenCall | undefined;
-  /** Declared names, as the request gave them. */
-  readonly #declared: ReadonlySet<string>;
+  /** Declared names by those that the request gave them. */
+  readonly #declared: ReadonlyMap<string, string>;
 
   constructor(writer: CallWriter, facts: ReaderFacts) {
     this.#writer = writer;
     this.#facts = facts;
-    this.#declared = new Set(facts.toolNames.map((name) => toWireName(name, nameLimits.nameLength)));
+    this.#declared = new Map(facts.toolNames.map((name) => [toWireName(name, nameLimits.nameLength), name]));
   }
 
   get count(): number {
@@ -135,8 +135,7 @@ export class ToolCallAssembler {
   /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
   #open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
-      const name = fromWireName(call.name, this.#facts.toolNames, nameLimits.nameLength);
-      call.contentIndex = this.#writer.openToolCall(call.id, name);
+      call.contentIndex = this.#writer.openToolCall(call.id, this.#declared.get(call.name) ?? call.name);
       this.#writer.append(call.contentIndex, argumentsOf(call));
     }
     return call.contentIndex;

@@ -1,5 +1,5 @@
 /** Token counts as Chat Completions servers give them, which is not one way (Q095 to Q099). */
-import { asNumber, asRecord, defined, isRecord } from "../../json-value.ts";
+import { asCount, asRecord, defined, isRecord } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 
 /** The usage in a chunk, wherever this server puts it (Q096); undefined when it holds none. */
@@ -18,26 +18,23 @@ export function findUsage(
 /** Maps one usage object; a field that is missing or no number stays absent. */
 function toUsage(wire: Record<string, unknown>): Usage {
   const details = asRecord(wire.prompt_tokens_details ?? wire.input_tokens_details);
-  const prompt = count(wire.prompt_tokens);
-  const cacheRead = count(details.cached_tokens) ?? count(wire.prompt_cache_hit_tokens) ?? count(wire.cached_tokens);
-  const cacheWrite = count(details.cache_write_tokens);
-  const reasoning = count(asRecord(wire.completion_tokens_details).reasoning_tokens) ?? count(wire.reasoning_tokens);
-  const completion = count(wire.completion_tokens);
+  const prompt = asCount(wire.prompt_tokens);
+  const cacheRead =
+    asCount(details.cached_tokens) ?? asCount(wire.prompt_cache_hit_tokens) ?? asCount(wire.cached_tokens);
+  const cacheWrite = asCount(details.cache_write_tokens);
+  const reasoning =
+    asCount(asRecord(wire.completion_tokens_details).reasoning_tokens) ?? asCount(wire.reasoning_tokens);
+  const completion = asCount(wire.completion_tokens);
   // Some servers count reasoning beside the completion rather than in it (Q099).
   const isBeside = completion !== undefined && reasoning !== undefined && reasoning > completion;
-  const cost = count(wire.cost);
+  const cost = asCount(wire.cost);
   return defined({
     input: prompt && Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
     output: isBeside ? completion + reasoning : completion,
     cacheRead,
     cacheWrite,
     reasoning,
-    totalTokens: count(wire.total_tokens),
+    totalTokens: asCount(wire.total_tokens),
     cost: cost === undefined ? cost : { total: cost },
   });
-}
-
-function count(value: unknown): number | undefined {
-  const number = asNumber(value) ?? -1;
-  return number < 0 ? undefined : number;
 }

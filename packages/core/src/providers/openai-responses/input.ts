@@ -1,4 +1,5 @@
 /** The transcript as input items, in the order in which they came: a turn's reasoning before what it led to (Q195). */
+import { isRecord } from "../../json-value.ts";
 import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import { isBlank, toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
@@ -155,6 +156,5 @@ function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
 }
 
 function asItem({ raw }: OpaqueContent): WireItem | undefined {
-  const isItem = typeof raw === "object" && raw !== null && typeof (raw as { type?: unknown }).type === "string";
-  return isItem ? (raw as WireItem) : undefined;
+  return isRecord(raw) && typeof raw.type === "string" ? (raw as WireItem) : undefined;
 }

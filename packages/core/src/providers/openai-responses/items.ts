@@ -2,7 +2,7 @@
  * Output items to parts. An item is known by its `output_index`, and only without one by its id, which some servers change with
  * each event (Q187); it is made on demand (Q185, Q189), and its end says what it is (Q186, Q188).
  */
-import { asRecord, asText } from "../../json-value.ts";
+import { asRecord, asText, list } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { CallReader } from "./calls.ts";
@@ -97,9 +97,9 @@ export class ItemAssembler {
   citation(event: Json): void {
     const part = this.#find(event, event.item_id)?.texts.get(event.content_index ?? 0);
     if (part === undefined || event.annotation === undefined) return;
-    const list = this.#citations.get(part);
-    if (list === undefined) this.#citations.set(part, [event.annotation]);
-    else list.push(event.annotation);
+    const known = this.#citations.get(part);
+    if (known === undefined) this.#citations.set(part, [event.annotation]);
+    else known.push(event.annotation);
   }
 
   /** A summary, or the thoughts themselves: of a server that sends both, what comes first is shown. */
@@ -137,7 +137,7 @@ export class ItemAssembler {
 
   /** The answer is complete. `output` repeats it, or not (Q183): it counts for what did not come, or did not end (Q184). */
   close(output: unknown): void {
-    const raws = Array.isArray(output) ? output.map(asRecord) : [];
+    const raws = asList(output);
     const seen = new Set(this.#items.map(({ kind }) => kind));
     for (const item of this.#items) {
       if (item.done) continue;
@@ -245,8 +245,8 @@ export class ItemAssembler {
   }
 
   #finishReasoning(part: Part, raw: Json): void {
-    const [summary = "", content = ""] = [raw.summary, raw.content].map((list) =>
-      asList(list)
+    const [summary = "", content = ""] = [raw.summary, raw.content].map((parts) =>
+      asList(parts)
         .map(textOf)
         .filter((text) => text !== "")
         .join("\n\n"),
@@ -269,5 +269,5 @@ function textOf({ type, text, refusal }: Json): string {
 }
 
 function asList(value: unknown): Json[] {
-  return Array.isArray(value) ? value.map(asRecord) : [];
+  return list(value).map(asRecord);
 }

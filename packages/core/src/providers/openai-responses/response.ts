@@ -1,9 +1,10 @@
 /** Responses events to a message. The type in the JSON counts; the event's name only when there is none (Q191). */
 import { asRecord, asText } from "../../json-value.ts";
 import { BowlineError } from "../../errors.ts";
+import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
-import { errorOfEnvelope } from "../../transport/http-error.ts";
-import { endAnswer, truncated } from "../end-answer.ts";
+import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
+import { endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { ItemAssembler } from "./items.ts";
 import { toUsage } from "./usage.ts";
@@ -157,10 +158,6 @@ export class ResponsesReader implements ProtocolReader {
 
 function isEnding(status: unknown): boolean {
   return ["completed", "incomplete", "failed", "cancelled"].includes(status as string);
-}
-
-function isError(error: unknown): boolean {
-  return error !== undefined && error !== null && error !== "";
 }
 
 /** Flat or nested (Q180), with the status that its code stands for. */

@@ -1,4 +1,5 @@
 /** What of an item must go back as it came, as JSON in its part's signature: ids, encrypted reasoning, phases, citations. */
+import { asRecord, parseJson } from "../../json-value.ts";
 
 type Json = Record<string, unknown>;
 
@@ -10,13 +11,7 @@ export function toSignature(fields: Json): string | undefined {
 
 /** The fields of a signature; none of one that somebody else wrote. */
 export function fromSignature(signature: string | undefined): Json {
-  if (signature === undefined) return {};
-  try {
-    const value: unknown = JSON.parse(signature);
-    return typeof value === "object" && value !== null ? (value as Json) : {};
-  } catch {
-    return {};
-  }
+  return asRecord(parseJson(signature));
 }
 
 /** An id that the server would know again: a proxy's may be a long blob, and another in each event (Q187, Q193). */

@@ -3,7 +3,7 @@ import { BowlineError } from "../../errors.ts";
 import type { Context } from "../../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamFn, StreamOptions, StreamTimeouts } from "../../llm/model.ts";
 import type { WireRequest } from "../protocol.ts";
-import { DEFAULT_TIMEOUTS, streamWire } from "../stream.ts";
+import { limitsOf, streamWire } from "../stream.ts";
 import { toProxyBody } from "./body.ts";
 import { ProxyDecoder } from "./decoder.ts";
 
@@ -37,7 +37,7 @@ export function streamProxy(
     model,
     context,
     // As the key of this call the token is kept out of errors.
-    { ...rest, apiKey: authToken, timeouts: limits(options.timeouts) },
+    { ...rest, apiKey: authToken, timeouts: limits(options) },
   );
 }
 
@@ -67,8 +67,8 @@ function required(value: string | undefined, name: string): string {
 }
 
 /** The proxy answers at once and keeps to the limits itself: from here its model may be as slow to begin as a server may. */
-function limits(given: StreamTimeouts = {}): StreamTimeouts {
-  const all = { ...DEFAULT_TIMEOUTS, ...given };
+function limits(options: StreamOptions): StreamTimeouts {
+  const all = limitsOf(options);
   const { firstByteMs, progressMs } = all;
   return { ...all, progressMs: firstByteMs > 0 && progressMs > 0 ? firstByteMs + progressMs : 0 };
 }

@@ -1,10 +1,11 @@
 /** A model call as the body of a response: its events as they come, comments while it is silent, aborted when nobody reads. */
 import { systemClock, type Clock } from "../../clock.ts";
-import { BowlineError, toBowlineError } from "../../errors.ts";
+import { toBowlineError } from "../../errors.ts";
 import { isTerminal } from "../../llm/event.ts";
 import type { StreamFn } from "../../llm/model.ts";
-import { batchesOf } from "../../llm/stream.ts";
+import { batchesOf, truncated } from "../../llm/stream.ts";
 import { MessageWriter } from "../../llm/writer.ts";
+import { MIN_SECRET_LENGTH } from "../../transport/redact.ts";
 import type { ProxyCall } from "./call.ts";
 import { createProxyEncoder, type ProxyEvent } from "./events.ts";
 
@@ -86,7 +87,7 @@ async function* answer({ model, context, options }: ProxyCall, streamFn: StreamF
       if (said.length > 0) yield toText(said);
       if (end !== -1) return;
     }
-    throw new BowlineError("stream_truncated", "The stream ended without a final event.", { retryable: true });
+    throw truncated();
   } catch (error) {
     const { api, provider, id } = model;
     const writer = new MessageWriter({ api, provider, model: id, timestamp: (options.clock ?? systemClock).now() });
@@ -102,7 +103,7 @@ function toText(events: readonly ProxyEvent[]): string {
 /** Takes keys, header values and every address out of an error's words: where the model is, is the server's business. */
 function createHider({ model, options }: ProxyCall): (text: string) => string {
   const values = [options.apiKey, ...Object.values({ ...model.headers, ...options.headers })];
-  const secrets = values.map((value) => value?.trim() ?? "").filter((value) => value !== "");
+  const secrets = values.map((value) => value?.trim() ?? "").filter(({ length }) => length >= MIN_SECRET_LENGTH);
   const url = URL.canParse(model.baseUrl) ? new URL(model.baseUrl) : undefined;
   const hosts = [url?.host ?? "", url?.hostname ?? ""].filter((host) => host !== "");
   return (text) => {
