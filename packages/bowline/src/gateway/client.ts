@@ -51,6 +51,7 @@ export class GatewayClient {
   readonly #options: ClientOptions;
   readonly #listeners = new Set<Listener>();
   readonly #stateListeners = new Set<(state: ClientState) => void>();
+  readonly #unknownListeners = new Set<(runId: string) => void>();
   readonly #requests = new Map<number, Request>();
   readonly #seen = new SeenRuns();
   #socket: Socket | undefined;
@@ -95,6 +96,12 @@ export class GatewayClient {
     return () => void this.#stateListeners.delete(listener);
   }
 
+  /** Ids of runs that the server knows no more: nothing comes of them. Returns what ends that. */
+  onUnknown(listener: (runId: string) => void): () => void {
+    this.#unknownListeners.add(listener);
+    return () => void this.#unknownListeners.delete(listener);
+  }
+
   /** Every event from now on, each of a run once. Returns what ends that. */
   onEvent(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -116,9 +123,13 @@ export class GatewayClient {
     const run = new FollowedRun(this, idempotencyKey, sessionKey);
     try {
       const { runId } = await this.post("chat.send", { ...params, idempotencyKey });
-      if (runId === idempotencyKey) run.begin();
-      else run.end();
-      return runId === idempotencyKey ? run : this.follow(sessionKey, runId);
+      if (runId === idempotencyKey && (run.isOver || !this.#seen.hasEnded(runId))) {
+        run.begin();
+        return run;
+      }
+      // Another, or one whose end was heard before: it was sent under this key already.
+      run.end();
+      return await this.follow(sessionKey, runId);
     } catch (error) {
       run.end();
       throw error;
@@ -144,15 +155,17 @@ export class GatewayClient {
     }
   }
 
-  /** A run of the session, from what it has said so far. */
+  /** A run of the session, from what it has said so far, which {@link onEvent} hears, too. */
   async follow(sessionKey: string, runId: string): Promise<RunHandle> {
     const run = new FollowedRun(this, runId, sessionKey);
     run.begin();
+    this.#seen.forgetEnd(runId);
     const { runs } = await this.subscribe(sessionKey, runId).catch((error: unknown) => {
       run.end();
       throw error;
     });
     if (runs.some(({ runId: other, state }) => other === runId && state === "unknown")) run.end();
+    else this.#seen.expect(sessionKey, runId); // what was on its way is asked for when the connection is lost
     return run;
   }
 
@@ -188,6 +201,7 @@ export class GatewayClient {
     socket.addEventListener("close", ({ code }: { code: number }) => {
       if (this.#socket === socket) this.#closed(code);
     });
+    this.#listen(); // one that is never let in is as dead
   }
 
   #receive(text: string): void {
@@ -228,10 +242,15 @@ export class GatewayClient {
   #resubscribe(params: Params<"chat.subscribe">): Promise<void> {
     return this.#ask("chat.subscribe", params).then(
       ({ runs }) => {
-        for (const { runId, state } of runs) if (state === "unknown") this.#seen.drop(params.sessionKey, runId);
+        for (const { runId, state } of runs) if (state === "unknown") this.#drop(params.sessionKey, runId);
       },
       () => {}, // the next connection tries again
     );
+  }
+
+  #drop(sessionKey: string, runId: string): void {
+    this.#seen.drop(sessionKey, runId);
+    for (const listener of this.#unknownListeners) listener(runId);
   }
 
   /** Passes on what is new. */

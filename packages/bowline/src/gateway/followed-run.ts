@@ -7,7 +7,10 @@ import { RequestError } from "./request-error.ts";
 export interface RunHandle extends AsyncIterable<RunEvent> {
   readonly runId: string;
   readonly sessionKey: string;
-  /** What it came to; the text is that of its last turn. Rejects with a {@link RequestError} when the run is not known any more. */
+  /**
+   * What it came to; the text is that of its last turn. Rejects with a {@link RequestError} when the run is not known any more, and when
+   * it was interrupted and nobody goes on with it.
+   */
   result(): Promise<RunOutcome>;
   abort(): Promise<void>;
 }
@@ -23,6 +26,7 @@ export interface RunOutcome {
 interface RunSource {
   onEvent(listener: (frame: EventFrame) => void): () => void;
   onState(listener: (state: string) => void): () => void;
+  onUnknown(listener: (runId: string) => void): () => void;
   request(method: "chat.abort", params: { readonly sessionKey: string; readonly runId: string }): Promise<unknown>;
 }
 
@@ -48,10 +52,18 @@ export class FollowedRun implements RunHandle {
     const stopState = client.onState((state) => {
       if (state === "ended") this.end();
     });
+    const stopUnknown = client.onUnknown((unknown) => {
+      if (unknown === runId) this.end();
+    });
     this.#stop = () => {
       stopEvents();
       stopState();
+      stopUnknown();
     };
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   begin(): void {
@@ -99,7 +111,8 @@ export class FollowedRun implements RunHandle {
     if (isEnd(frame.event)) {
       this.#outcome = { end: frame as RunOutcome["end"], text: this.#text };
       this.end();
-    } else if (this.#isBegun) this.#wake();
+    } else if (frame.event === "chat.snapshot" && frame.data.state === "interrupted") this.end();
+    else if (this.#isBegun) this.#wake();
   }
 
   #add(turn: number, text: string): void {

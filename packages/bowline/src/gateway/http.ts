@@ -18,6 +18,8 @@ interface HttpOptions {
   readonly failures: FailedTries;
   readonly listeners: Listeners;
   readonly isLoopback: boolean;
+  /** Why the server goes away, when it does. */
+  readonly closing: () => string | undefined;
   /** Why there is no room for one that stays. */
   readonly noRoom: () => string | undefined;
   /** Those that read a run. */
@@ -41,7 +43,7 @@ const statuses: Readonly<Record<number, number>> = {
 export function createHttp(
   options: HttpOptions,
 ): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
-  const { context, isLoopback, page, listeners, noRoom, streams } = options;
+  const { context, isLoopback, page, listeners, closing, noRoom, streams } = options;
   const { limits, clock, startedAt, version, runs } = context;
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.onError((error) => toResponse(toFrameError(error)));
@@ -75,6 +77,10 @@ export function createHttp(
     if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
     const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
     if (http.req.method === "HEAD") return new Response(null, { headers });
+    // A refusal would end an EventSource for good; so it asks the next server.
+    const reason = closing();
+    if (reason !== undefined)
+      return new Response(`event: shutdown\ndata: ${JSON.stringify({ reason })}\n\n`, { headers });
     const why = noRoom();
     if (why !== undefined) throw new GatewayError("busy", why, { retryable: true });
     const { outgoing } = http.env as { readonly outgoing: ServerResponse };

@@ -10,8 +10,10 @@ export interface Incoming {
 }
 
 export function incomingOf(pending: PendingMessage): Incoming {
-  const { text, timestamp, attachments } = pending;
-  const message: UserMessage = { role: "user", content: contentOf(text, attachments), timestamp };
+  const { id: messageId, kind, text, timestamp, attachments } = pending;
+  // By this one that went into a run is known when it is sent again; one that began a run is known by that.
+  const name = kind !== "send" && { messageId };
+  const message: UserMessage = { role: "user", content: contentOf(text, attachments), timestamp, ...name };
   return { pending, message };
 }
 

@@ -28,7 +28,7 @@ export class Lane {
   }
 
   get isIdle(): boolean {
-    return this.current === undefined && this.waiting.length === 0 && this.held.length === 0 && this.#uses === 0;
+    return !this.isBusy && this.held.length === 0 && this.#uses === 0;
   }
 
   /** For a message: after a crash it is told by its time and text, and put in order by its time, so no two have the same. */
@@ -37,10 +37,14 @@ export class Lane {
     return this.#lastTime;
   }
 
-  /** Resolves when nothing runs or waits. */
-  async idle(): Promise<void> {
-    while (this.current !== undefined || this.waiting.length > 0)
-      await new Promise<void>((resolve) => void this.#awaitingEnd.push(resolve));
+  /** Whether a run goes on or waits. */
+  get isBusy(): boolean {
+    return this.current !== undefined || this.waiting.length > 0;
+  }
+
+  /** Resolves when a run has ended, or waits no more. */
+  nextEnd(): Promise<void> {
+    return new Promise((resolve) => void this.#awaitingEnd.push(resolve));
   }
 
   noteEnd(): void {

@@ -80,8 +80,16 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     return { result: { aborted: runIds.length > 0, runIds } };
   },
   "chat.history": async ({ store, filter, runs }, params) => {
-    const history = await readHistory(store, filter, params);
-    return { result: { ...history, waiting: runs.waitingIn(params.sessionKey) } };
+    const { sessionKey } = params;
+    for (let tries = 3; ; tries--) {
+      const before = runs.waitingIn(sessionKey);
+      const history = await readHistory(store, filter, params);
+      const waiting = runs.waitingIn(sessionKey);
+      const stays = new Set(waiting.map(({ messageId }) => messageId));
+      // What went in meanwhile would be in neither.
+      if (tries === 1 || before.every(({ messageId }) => stays.has(messageId)))
+        return { result: { ...history, waiting } };
+    }
   },
   "chat.subscribe": async ({ runs }, { sessionKey, runId, seq }, caller) => {
     const asked = runId === undefined ? undefined : await runs.log(runId, sessionKey);

@@ -124,7 +124,10 @@ export interface Approval {
   readonly expiresAt?: Time;
 }
 
-/** A message of the transcript, as `@bowline/core` has it; long texts are cut and images replaced by their size. */
+/**
+ * A message of the transcript, as `@bowline/core` has it, with `messageId` where it went into a run that went on; long texts are cut and
+ * images replaced by their size.
+ */
 export interface HistoryEntry {
   readonly id: string;
   readonly runId?: string;

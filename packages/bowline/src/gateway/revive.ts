@@ -19,15 +19,31 @@ const byItself: ReadonlySet<string> = new Set(["done", "length", "budget"]);
 
 const interrupted: ErrorInfo = { code: "aborted", message: "The run was interrupted.", retryable: false };
 
-/** The run with its end, as one that was just done; undefined when the session has none of this id. */
-export async function reviveRun(host: Host, runId: string, sessionKey: string): Promise<RunLog | undefined> {
+/** The run with its end, as one that was just done; undefined when its session's last entries have none of this id. */
+export function reviveRun(
+  host: Host,
+  runId: string,
+  sessionKey: string,
+  entries: readonly AnyEntry[],
+): RunLog | undefined {
   const log = createRunLog({ ...host, publish: () => {} }, runId, sessionKey);
-  const own = takeUp(host, log, await lastEntries(host.store, sessionKey));
+  const at = entries.findLastIndex((entry) => isStartOrEnd(entry) && (entry as { runId?: unknown }).runId === runId);
+  const last = entries[at];
+  // Of one that has ended the numbers stay, whatever comes after: who has the last is told nothing twice.
+  const own = takeUp(host, log, last?.type === "run_end" ? entries.slice(0, at + 1) : entries);
   if (own === undefined) return undefined;
-  const last = own.findLast(isStartOrEnd);
   if (last?.type === "run_end") endRun(log, last as AnyEntry & RunEnd, interrupted, host.filter);
   else log.state = "interrupted";
   return log;
+}
+
+/** The run into which a message went that came under this key. */
+export function runWith(messageId: string, entries: readonly AnyEntry[]): string | undefined {
+  const isIt = (entry: AnyEntry): boolean =>
+    isKnownEntry(entry) &&
+    entry.type === "message" &&
+    (entry.message as { messageId?: unknown }).messageId === messageId;
+  return (entries.findLast(isIt) as { runId?: string } | undefined)?.runId;
 }
 
 /**
@@ -54,16 +70,20 @@ function isStartOrEnd({ type }: AnyEntry): boolean {
 export function wasStarted(all: readonly AnyEntry[], message: PendingMessage): "no" | "open" | "done" | "held" {
   const { id, timestamp, kind } = message;
   const entries = all.filter(isKnownEntry);
+  const own = sameness(incomingOf(message).message);
   const mark = entries.findLast((entry) => isStartOrEnd(entry) && "runId" in entry && entry.runId === id);
   if (kind === "send" && mark !== undefined) {
-    if (mark.type === "run_end") return "done";
     // A run that another followed is over, whatever it says.
     const last = entries.findLast((entry) => entry.type === "run_start" && entry.parentRunId === undefined);
-    const isThere = entries.some((entry) => entry.type === "message" && entry.runId === id);
+    // Its own, behind what was held: without that it begins once more.
+    const isThere = entries.some(
+      (entry) => entry.type === "message" && entry.runId === id && sameness(entry.message) === own,
+    );
     if (last?.type === "run_start" && last.runId !== id) return "done";
+    // What begins once more is ended before that: by itself that is no end.
+    if (mark.type === "run_end" && (isThere || mark.reason !== "interrupted")) return "done";
     return isThere ? "open" : "no";
   }
-  const own = sameness(incomingOf(message).message);
   if (entries.some((entry) => entry.type === "message" && sameness(entry.message) === own)) return "done";
   if (kind === "send") return "no";
   const last = entries.findLast(isStartOrEnd);

@@ -30,7 +30,7 @@ const MAX_SNAPSHOT = 3 * 1024 * 1024;
 export class RunLog {
   readonly runId: string;
   readonly sessionKey: string;
-  state: RunState = "queued";
+  #state: RunState = "queued";
   readonly #options: RunLogOptions;
   #blocks: Block[] = [];
   #frames: { readonly seq: number; readonly frame: Frame; readonly event: RunEventName }[] = [];
@@ -46,6 +46,15 @@ export class RunLog {
     this.#options = options;
     this.runId = options.runId;
     this.sessionKey = options.sessionKey;
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** What becomes of it when it was stopped is not its end. */
+  set state(state: RunState) {
+    if (!this.#isStopped) this.#state = state;
   }
 
   get info(): RunInfo {

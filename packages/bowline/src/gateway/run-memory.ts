@@ -28,6 +28,9 @@ export class RunMemory {
 
   add(log: RunLog): void {
     this.#logs.set(log.runId, log);
+    // A message that was for another run, and was to be forgotten, begins one of its own.
+    this.#endedBytes -= this.#ended.get(log.runId)?.size ?? 0;
+    this.#ended.delete(log.runId);
   }
 
   remove(runId: string): void {
@@ -85,6 +88,7 @@ export class RunMemory {
     if (known.fingerprint !== undefined && known.fingerprint !== fingerprint)
       throw new GatewayError("conflict", "This idempotency key was used for another message.");
     const result = await known.settled;
-    return { result: { ...result, status: this.isOpen(result.runId) ? "in_flight" : "finished" } };
+    const runId = this.#logs.has(key) ? key : result.runId; // one that was for another run may be one of its own by now
+    return { result: { ...result, runId, status: this.isOpen(runId) ? "in_flight" : "finished" } };
   }
 }

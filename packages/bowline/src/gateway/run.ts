@@ -28,8 +28,10 @@ export class Run {
   entry: AgentEntry;
   /** What it begins with; none when it is taken up again: its log has what there is of it. */
   readonly first: Incoming | undefined;
-  /** Everything that has to be there before it may start is. */
+  /** Everything that has to be there before it may start is, and who sent it was answered. */
   isReady = false;
+  /** Resolves when it is ready, or will not be. */
+  readonly answered: Promise<void>;
   /** Settles when what was last known of it is on the disk, or will not be. */
   kept: Promise<void> = Promise.resolve();
   readonly #host: Host;
@@ -38,6 +40,10 @@ export class Run {
   #agent: Agent | undefined;
   #backend: Backend | undefined;
   #isOver = false;
+  #onAnswered = (): void => {};
+  #left: Incoming[] | undefined;
+  /** Its own message is in the transcript. */
+  #hasArrived = false;
   #steering: { readonly kind: "steer" | "followUp"; readonly incoming: Incoming }[] = [];
   /** Given to the agent and not in the transcript yet. */
   readonly #onTheWay = new Map<unknown, Incoming>();
@@ -49,12 +55,19 @@ export class Run {
     this.#isAborted = pending.isAborted === true;
     this.entry = entry;
     this.first = isBegun ? undefined : incomingOf(pending);
+    this.answered = new Promise((resolve) => (this.#onAnswered = resolve));
     this.log = createRunLog(host, pending.id, pending.sessionKey);
   }
 
   /** Its last event is out, or it will have none here. */
   get isOver(): boolean {
     return this.#isOver || !this.log.isOpen;
+  }
+
+  /** It may start when its turn comes. */
+  makeReady(): void {
+    this.isReady = true;
+    this.#onAnswered();
   }
 
   /** Another agent or model answers, from the next model call on. */
@@ -78,17 +91,30 @@ export class Run {
     return (this.kept = before.then(() => this.#host.pending.add({ ...this.#pending, isAborted: true })));
   }
 
-  /** What was given to it and is not in the transcript yet, but for its own message. */
+  /** Its own message and what was given to it, as far as that is not in the transcript; when it is over, what is not kept otherwise yet. */
   get waiting(): readonly Incoming[] {
-    if (this.isOver) return [];
+    if (this.#left !== undefined) return this.#left;
     const all = [...this.#onTheWay.values(), ...this.#steering.map(({ incoming }) => incoming)];
-    return all.filter((incoming) => incoming !== this.first);
+    return this.first === undefined || this.#hasArrived || all.includes(this.first) ? all : [this.first, ...all];
+  }
+
+  /** What it leaves. */
+  #leave(): Incoming[] {
+    const left = this.waiting.filter((incoming) => incoming !== this.first);
+    // Of one that was stopped all waits as it did, for the next process.
+    if (!this.log.isStopped) this.#left = left;
+    return left;
   }
 
   /** Tells who follows it that a message waits: its own, before it begins, or one that was added and is not in yet. */
   announce(incoming: Incoming | undefined = this.first): void {
     const isOwn = incoming === this.first;
-    if (incoming === undefined || (isOwn ? this.log.state !== "queued" : !this.waiting.includes(incoming))) return;
+    if (
+      incoming === undefined ||
+      this.isOver ||
+      (isOwn ? this.log.state !== "queued" : !this.waiting.includes(incoming))
+    )
+      return;
     const { pending } = incoming;
     this.log.append("chat.queued", toWaiting(pending, isOwn ? "send" : pending.kind, this.#host.filter));
   }
@@ -100,10 +126,11 @@ export class Run {
   }
 
   /**
-   * Runs to the end and gives what was meant for the run and did not get in. Never rejects: a failure is the run's last event.
-   * `held` goes in before the run's own message.
+   * Runs to the end and gives what was meant for the run and did not get in, which waits until it is taken out of that. Never rejects: a
+   * failure is the run's last event.
+   * `held` goes in before the run's own message, and is taken out of where it was.
    */
-  async execute(session: Session, held: readonly Incoming[]): Promise<readonly Incoming[]> {
+  async execute(session: Session, held: Incoming[]): Promise<Incoming[]> {
     const { log, first } = this;
     const { filter, approvals } = this.#host;
     log.state = "running";
@@ -130,6 +157,7 @@ export class Run {
       this.#agent = agent;
       agent.state.model = this.#backend.model;
       for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
+      held.splice(0);
       this.#handOver();
       const running = first === undefined ? attached.resume() : agent.prompt(prompts.map(({ message }) => message));
       if (this.#isAborted) agent.abort();
@@ -141,16 +169,15 @@ export class Run {
     if (log.isOpen) fail(log, infoOf(undefined), filter);
     this.#isOver = true;
     approvals.forget(log.runId);
-    return [...this.#onTheWay.values(), ...this.#steering.map(({ incoming }) => incoming)].filter(
-      (incoming) => incoming !== first,
-    );
+    return this.#leave();
   }
 
   /** It could not begin, such as when another process holds the session. */
-  failBefore(error: unknown): readonly Incoming[] {
+  failBefore(error: unknown): Incoming[] {
     this.#isOver = true;
     fail(this.log, infoOf(error), this.#host.filter);
-    return this.#steering.map(({ incoming }) => incoming);
+    this.#onAnswered();
+    return this.#leave();
   }
 
   /** The process ends: the agent stops, and the session shows a run that is open. */
@@ -193,7 +220,8 @@ export class Run {
     if (arrived === undefined) return;
     this.#onTheWay.delete(event.message);
     // The run's own stays until the run has ended: it says what to take up again.
-    if (arrived !== this.first) this.#host.pending.remove(arrived.pending.id).catch(() => {});
+    if (arrived === this.first) this.#hasArrived = true;
+    else this.#host.pending.remove(arrived.pending.id).catch(() => {});
   }
 
   async #createAgent({ model }: Backend): Promise<Agent> {

@@ -10,7 +10,7 @@ import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import type { PendingMessage } from "./pending.ts";
 import type { RunInfo, SendParams, SendResult, WaitingMessage } from "./protocol.ts";
-import { lastEntries, reviveRun, takeUp, wasStarted } from "./revive.ts";
+import { lastEntries, reviveRun, runWith, takeUp, wasStarted } from "./revive.ts";
 import { Run } from "./run.ts";
 import { RunCap } from "./run-cap.ts";
 import { RunMemory } from "./run-memory.ts";
@@ -67,7 +67,7 @@ export class Runs {
   async log(runId: string, sessionKey: string): Promise<RunLog | undefined> {
     const known = this.#memory.log(runId);
     if (known !== undefined) return known.sessionKey === sessionKey ? known : undefined;
-    return reviveRun(this.#host, runId, sessionKey);
+    return reviveRun(this.#host, runId, sessionKey, await lastEntries(this.#host.store, sessionKey));
   }
 
   sessionOf(runId: string): string | undefined {
@@ -117,9 +117,16 @@ export class Runs {
     for (const run of this.#of(sessionKey)) await run.use(entry);
   }
 
-  /** Resolves when nothing of the session runs or waits. */
-  async idle(key: string): Promise<void> {
-    await this.#lanes.known(key)?.idle();
+  /** Ends all of a session, and what comes of that; resolves when nothing of it runs or waits. Rejects as {@link abort} does. */
+  async quiet(sessionKey: string): Promise<void> {
+    const lane = this.lane(sessionKey);
+    this.#assertOpen();
+    // Again and again: a run that came to its end by itself leaves what was for it as a run of its own.
+    while (lane.isBusy) {
+      const ended = lane.nextEnd();
+      await this.abort({ sessionKey });
+      await ended;
+    }
   }
 
   /** Takes up what an earlier process did not finish. */
@@ -137,8 +144,8 @@ export class Runs {
       else if (kind !== "send" && next !== undefined) next.add(kind, incomingOf(message));
       else {
         const run = this.#enqueue(lane, new Run(this.#host, message, agent, state === "open"));
-        if (state === "open") takeUp(this.#host, run.log, entries); // now: it may be stopped before it goes on
-        run.isReady = true;
+        takeUp(this.#host, run.log, entries); // now: it may be stopped before it goes on
+        run.makeReady();
         run.announce();
       }
       const runId = kind === "send" ? id : (next?.log.runId ?? id);
@@ -160,8 +167,9 @@ export class Runs {
     const lane = this.lane(sessionKey);
     const { current } = lane;
     const isInto = kind !== "send" && current !== undefined && !current.isOver;
+    const before = isInto ? current.waiting.filter((incoming) => incoming !== current.first) : lane.waiting;
     // Before anything of it is kept.
-    if ((isInto ? current : lane).waiting.length >= this.#host.limits.maxQueuedRuns)
+    if (before.length >= this.#host.limits.maxQueuedRuns)
       throw new GatewayError("busy", "Too many messages wait in this session.", { retryable: true });
     const agent = isInto ? current.entry : undefined;
     const timestamp = lane.nextTime(this.#host.clock.now());
@@ -201,7 +209,7 @@ export class Runs {
     return {
       result: { runId: id, sessionKey, status: isNext ? "started" : "queued" },
       start: () => {
-        run.isReady = true;
+        run.makeReady();
         this.#cap.keep(run);
         this.#pump(lane);
         if (lane.waiting.includes(run)) run.announce();
@@ -212,11 +220,20 @@ export class Runs {
   /** Unless the session has a run of this id, from before this process or from longer ago than is remembered. */
   async #acceptOnce(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
     const { sessionKey } = params;
-    const log = this.#memory.log(id) ?? (await reviveRun(this.#host, id, sessionKey));
-    if (log === undefined) return this.#accept(id, params, kind);
-    if (log.sessionKey !== sessionKey)
+    const known = (runId: string, isOpen: boolean): Accepted => {
+      return { result: { runId, sessionKey, status: isOpen ? "in_flight" : "finished" }, start: () => {} };
+    };
+    const log = this.#memory.log(id);
+    if (log !== undefined && log.sessionKey !== sessionKey)
       throw new GatewayError("conflict", "This idempotency key was used in another session.");
-    return { result: { runId: id, sessionKey, status: log.isOpen ? "in_flight" : "finished" }, start: () => {} };
+    if (log !== undefined) return known(id, log.isOpen);
+    // One that was for a run may wait for longer than its key is remembered. Asked before: what waits no more is in the log.
+    if (this.waitingIn(sessionKey).some(({ messageId }) => messageId === id))
+      return known(this.currentLog(sessionKey)?.runId ?? id, true);
+    const entries = await lastEntries(this.#host.store, sessionKey);
+    const revived = reviveRun(this.#host, id, sessionKey, entries);
+    const into = revived === undefined ? runWith(id, entries) : id;
+    return into === undefined ? this.#accept(id, params, kind) : known(into, this.#memory.isOpen(into));
   }
 
   #assertOpen(): void {
@@ -242,10 +259,13 @@ export class Runs {
       // Nobody is told before it is so: a server that is killed and comes back would begin it.
       await kept.catch(() => {});
       await this.#host.pending.remove(log.runId);
+      await run.answered; // who sent it is told, too
     } finally {
-      log.state = "aborted";
-      log.append("chat.aborted", { usage: {} });
-      this.#memory.end(log.runId);
+      if (log.isOpen) {
+        log.state = "aborted";
+        log.append("chat.aborted", { usage: {} });
+        this.#memory.end(log.runId);
+      }
     }
   }
 
@@ -264,14 +284,13 @@ export class Runs {
     const { sessionChanges, pending } = this.#host;
     const { log } = run;
     sessionChanges.add({ sessionKey: lane.key, change: "run" });
-    const held = run.first === undefined ? [] : lane.held.splice(0);
-    let left: readonly Incoming[];
+    let left: Incoming[];
     try {
       const session = await lane.begin(run.entry.id);
       if (this.#isClosing) return await lane.end();
-      left = await run.execute(session, held);
+      left = await run.execute(session, run.first === undefined ? [] : lane.held);
     } catch (error) {
-      left = [...held, ...run.failBefore(error)];
+      left = run.failBefore(error);
     }
     if (this.#isClosing) return; // it stays open
     await lane.end().catch(() => {});
@@ -288,17 +307,18 @@ export class Runs {
   }
 
   /** What came too late for the run: a run of its own, or, after an abort, the beginning of the next. */
-  async #keep(lane: Lane, { log, entry }: Run, left: readonly Incoming[]): Promise<void> {
-    for (const [index, incoming] of left.entries()) {
+  async #keep(lane: Lane, { log, entry }: Run, left: Incoming[]): Promise<void> {
+    for (const [index, incoming] of [...left].entries()) {
       const isHeld = log.state !== "final";
       const message: PendingMessage = { ...incoming.pending, kind: isHeld ? "held" : "send" };
       await this.#host.pending.add(message).catch(() => {});
+      left.shift();
       if (isHeld) lane.held.push(incoming);
       else {
         const next = new Run(this.#host, message, entry);
         lane.waiting.splice(index, 0, next); // before those that came later, in their order
         this.#memory.add(next.log);
-        next.isReady = true;
+        next.makeReady();
         next.announce();
       }
     }

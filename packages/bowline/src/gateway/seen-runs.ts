@@ -34,6 +34,15 @@ export class SeenRuns {
     return { sessionKey, runId, seq };
   }
 
+  hasEnded(runId: string): boolean {
+    return this.#ended.has(runId);
+  }
+
+  /** What it has said is wanted once more. */
+  forgetEnd(runId: string): void {
+    this.#ended.delete(runId);
+  }
+
   /** A run that nobody knows. */
   drop(sessionKey: string, runId: string): void {
     this.#sessions.get(sessionKey)?.delete(runId);

@@ -55,19 +55,31 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     );
   if (tokens.full === "" || tokens.read === "" || tokens.full === tokens.read)
     throw new BowlineError("invalid_argument", "The tokens must not be empty, nor the same.");
-  const limits = { ...defaultLimits, ...options.limits };
+  // One that is given as undefined is not given.
+  const given = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
+  const limits: GatewayLimits = { ...defaultLimits, ...Object.fromEntries(given) };
   const connections = new Set<Connection>();
   const listeners = new Listeners();
   const context = await createContext(options, { limits, clock, listeners });
   const failures = new FailedTries(limits.maxAuthFailures, clock);
   const streams = new Set<ServerResponse>();
-  let isClosing = false;
+  let closing: string | undefined;
   const noRoom = (): string | undefined => {
-    if (isClosing) return "The server is shutting down.";
+    if (closing !== undefined) return "The server is shutting down.";
     return connections.size + streams.size < limits.maxConnections ? undefined : "Too many are connected.";
   };
   const { page } = options;
-  const http = createHttp({ context, tokens, failures, listeners, isLoopback, noRoom, streams, page });
+  const http = createHttp({
+    context,
+    tokens,
+    failures,
+    listeners,
+    isLoopback,
+    closing: () => closing,
+    noRoom,
+    streams,
+    page,
+  });
   // It would put classes of its own in the place of the process's Request and Response.
   const answer = getRequestListener((request, bindings) => http(request, bindings as HttpBindings), {
     overrideGlobalObjects: false,
@@ -94,7 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     await context.runs.restore();
   } catch (error) {
-    isClosing = true;
+    closing = "the server cannot start";
     await leave(closeCodes.failed, "the server cannot start", 0);
     throw error;
   }
@@ -106,7 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     port: actual,
     url: `http://${inUrl(host)}:${actual}`,
     async close(reason = "the server was stopped") {
-      isClosing = true; // who asked while this was on its way would stay
+      closing = reason; // who asked while this was on its way would stay
       stopTicks();
       context.sessionChanges.close();
       listeners.broadcast("shutdown", { reason });

@@ -86,29 +86,36 @@ export class Sessions {
   }
 
   async reset({ sessionKey }: Params<"sessions.reset">): OneSession {
-    const { session } = await this.get({ sessionKey });
-    const choice = await this.#host.choices.of(sessionKey);
-    await this.#quiet(sessionKey);
-    await this.#runs.lane(sessionKey).write(async (held) => {
-      await held.rewind(null);
-      // The new beginning; the title stays, and so does who answers.
-      await held.rename(session.title ?? sessionKey.slice(0, 200).replace(/\p{Surrogate}$/u, ""));
-      await this.#record(held, choice);
+    const lane = this.#runs.lane(sessionKey);
+    // A message that comes meanwhile is taken after that; so also where it is deleted.
+    await lane.inOrder(async () => {
+      const { session } = await this.get({ sessionKey });
+      const choice = await this.#host.choices.of(sessionKey);
+      await this.#runs.quiet(sessionKey);
+      await lane.write(async (held) => {
+        await held.rewind(null);
+        // The new beginning; the title stays, and so does who answers.
+        await held.rename(session.title ?? sessionKey.slice(0, 200).replace(/\p{Surrogate}$/u, ""));
+        await this.#record(held, choice);
+      });
     });
     return this.#changed(sessionKey, "reset");
   }
 
   async delete({ sessionKey }: Params<"sessions.delete">): Promise<Result<"sessions.delete">> {
-    await this.#quiet(sessionKey);
     const lane = this.#runs.lane(sessionKey);
-    const isGone = await lane.exclusive(() =>
-      this.#host.store.delete(sessionKey).then(
-        () => true,
-        (error: unknown) => !isMissing(error),
-      ),
-    );
-    for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending.id);
-    this.#host.choices.forget(sessionKey);
+    const isGone = await lane.inOrder(async () => {
+      await this.#runs.quiet(sessionKey);
+      const deleted = await lane.exclusive(() =>
+        this.#host.store.delete(sessionKey).then(
+          () => true,
+          (error: unknown) => !isMissing(error),
+        ),
+      );
+      for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending.id);
+      this.#host.choices.forget(sessionKey);
+      return deleted;
+    });
     if (isGone) this.#host.sessionChanges.add({ sessionKey, change: "deleted" });
     return { deleted: isGone };
   }
@@ -120,12 +127,8 @@ export class Sessions {
     const where = { id, ...(at !== undefined && { at }) };
     const fork = (session: Session): Promise<void> => session.fork(where).then((made) => made.close());
     await this.#runs.lane(sessionKey).write(fork);
+    this.#host.choices.forget(id);
     return this.#changed(id, "created");
-  }
-
-  async #quiet(sessionKey: string): Promise<void> {
-    await this.#runs.abort({ sessionKey });
-    await this.#runs.idle(sessionKey);
   }
 
   async #changed(sessionKey: string, change: Events["sessions.changed"]["change"]): OneSession {

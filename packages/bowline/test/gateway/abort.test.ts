@@ -218,4 +218,51 @@ describe("a run that waits and is aborted", () => {
     assert.equal(await client.refused("chat.abort", { runId }), "internal");
     assert.equal((await client.end(runId)).event, "chat.aborted");
   });
+
+  it("is told to who sent it, and after the answer, also when it is aborted while it is being kept", async () => {
+    const pending = createMemoryPending();
+    let keep = (): void => {};
+    const kept = new Promise<void>((resolve) => (keep = resolve));
+    const slow: Pending = {
+      ...pending,
+      add: (message) => (message.text === "second" ? kept : Promise.resolve()).then(() => pending.add(message)),
+    };
+    await using server = await gatewayWith(["word ".repeat(200)], { pending: slow, pace: { delayMs: 5 } });
+    const [client, other] = [await server.client(), await server.client()];
+    await client.call("chat.send", { sessionKey: "s", message: "first" });
+    const sending = other.call("chat.send", { sessionKey: "s", message: "second", idempotencyKey: "the-key" });
+    while ((await client.call("sessions.get", { sessionKey: "s" })).session.runs.length < 2);
+    const aborting = client.call("chat.abort", { runId: "the-key" });
+    await client.call("health.check", {}); // it is on its way
+    keep();
+    await Promise.all([sending, aborting]);
+    assert.equal((await other.end("the-key")).event, "chat.aborted");
+    const [first] = other.frames.filter(({ id, data }) => id !== undefined || data?.runId === "the-key");
+    assert.equal(first?.id, "test-1");
+  });
+
+  it("has one end when it is aborted while it cannot be kept", async () => {
+    const pending = createMemoryPending();
+    let fail: (error: Error) => void = () => {};
+    const kept = new Promise<void>((_, reject) => (fail = reject));
+    const broken: Pending = {
+      ...pending,
+      add: (message) => (message.text === "second" ? kept : pending.add(message)),
+    };
+    await using server = await gatewayWith(["word ".repeat(200)], { pending: broken, pace: { delayMs: 5 } });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "first" });
+    const sending = client.refused("chat.send", { sessionKey: "s", message: "second", idempotencyKey: "the-key" });
+    while ((await client.call("sessions.get", { sessionKey: "s" })).session.runs.length < 2);
+    const aborting = client.call("chat.abort", { runId: "the-key" });
+    await client.call("health.check", {});
+    fail(new Error("no disk"));
+    assert.equal(await sending, "internal");
+    await aborting;
+    const ends = client.ofRun("the-key").filter(({ event = "" }) => /^chat\.(?:final|error|aborted)$/.test(event));
+    assert.deepEqual(
+      ends.map(({ event }) => event),
+      ["chat.error"],
+    );
+  });
 });

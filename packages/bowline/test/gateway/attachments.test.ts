@@ -91,12 +91,13 @@ describe("attachments", () => {
   });
 
   it("steer a run, and follow it up", async () => {
-    await using server = await gatewayWith(["word ".repeat(60), "One.", "Two."], { pace: { delayMs: 5 } });
+    const sent = Promise.withResolvers<void>();
+    await using server = await gatewayWith([() => sent.promise.then(() => "Zero."), "One.", "Two."]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
-    await client.event("chat.delta", runId);
     await client.call("chat.steer", message([png(10, 1)], { message: "left" }));
     await client.call("chat.followUp", message([png(10, 2)], { message: "right" }));
+    sent.resolve();
     await client.end(runId);
     const said = server.model.calls.at(-1)?.context.messages.filter(({ role }) => role === "user") ?? [];
     const images = said.flatMap(({ content }) => (typeof content === "string" ? [] : [content[1]]));
@@ -119,7 +120,7 @@ describe("attachments", () => {
 
   it("outlive a restart, once", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const first = await gatewayWith(["word ".repeat(60)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
     const before = await first.client();
     const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
     await before.event("chat.delta", runId);

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { defineTool, BowlineError } from "@bowline/core";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { loadRules } from "../../src/gateway/rules.ts";
+import { heldTool } from "../held-tool.ts";
 import { gatewayWith, wait } from "./gateway.ts";
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -234,16 +235,17 @@ describe("one run per session", () => {
 
 describe("into a run that goes on", () => {
   it("steers it before its next model call, and follows up when it would stop", async () => {
-    const script = [{ content: [scriptedToolCall("slow", { at: "x" })] }, "After steering.", "After the follow-up."];
-    const slow = { ...look, name: "slow", execute: async () => (await wait(50), { content: [] }) };
-    const rules = await loadRules([{ action: "allow", tool: "slow" }]);
-    await using server = await gatewayWith(script, { tools: () => [slow], rules });
+    const script = [{ content: [scriptedToolCall("wait", {})] }, "After steering.", "After the follow-up."];
+    const { tool, release } = heldTool();
+    const rules = await loadRules([{ action: "allow", tool: "wait" }]);
+    await using server = await gatewayWith(script, { tools: () => [tool], rules });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.tool_call", runId);
     const later = await client.call("chat.followUp", { sessionKey: "s", message: "and then?" });
     const steered = await client.call("chat.steer", { sessionKey: "s", message: "faster" });
     assert.deepEqual([steered.status, steered.runId, later.runId], ["steered", runId, runId]);
+    release();
     await client.event("chat.final", runId);
     const users = client.ofRun(runId).filter(({ event }) => event === "chat.user");
     assert.deepEqual(

@@ -171,6 +171,20 @@ describe("a model that is chosen for a session", () => {
   });
 });
 
+describe("a choice", () => {
+  it("holds in a fork, also under a name that was asked about before", async () => {
+    const { asked, options } = house();
+    await using server = await gatewayWith([], options);
+    const client = await server.client();
+    await say(server);
+    await client.call("sessions.patch", { sessionKey: "s", model: "house/large" });
+    assert.equal(await client.refused("sessions.patch", { sessionKey: "fork", model: "house/large" }), "not_found");
+    await client.call("sessions.fork", { sessionKey: "s", newSessionKey: "fork" });
+    await client.end((await client.call("chat.send", { sessionKey: "fork", message: "go" })).runId);
+    assert.deepEqual(asked, ["small", "large"]);
+  });
+});
+
 describe("a session that another process has open", () => {
   it("is listed with who that is", async () => {
     const store = createMemoryStore();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
-import { createMemoryStore } from "@bowline/core/session";
+import { createMemoryStore, createSession } from "@bowline/core/session";
 import { GatewayClient, RequestError, type ClientOptions } from "../../src/gateway/client.ts";
 import { createMemoryPending } from "../../src/gateway/pending.ts";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
@@ -224,5 +224,93 @@ describe("the client", () => {
     for (const socket of connections) socket.terminate();
     silent.close();
     assert.equal(client.state, "ended");
+  });
+
+  it("leaves a connection on which it is never let in, and tries another", async () => {
+    await using real = await gatewayWith([], { limits: { tickIntervalMs: 20 } });
+    let isDead = false;
+    const connections: Socket[] = [];
+    const proxy = createServer((down) => {
+      connections.push(down);
+      down.on("error", () => {});
+      if (isDead) return;
+      const up = connect(real.gateway.port, "127.0.0.1").on("error", () => {});
+      down.on("close", () => up.destroy());
+      down.pipe(up).pipe(down);
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    using client = clientOf(real, { url: `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+    await client.ready();
+    isDead = true;
+    client.cut();
+    while (connections.length < 3) await wait(5);
+    isDead = false;
+    while (client.state !== "open") await wait(5);
+    client.close();
+    proxy.close();
+  });
+
+  it("tells who waits for a run that the server knows no more when it comes back", async () => {
+    const first = await gatewayWith(["word ".repeat(100)], { pace: { delayMs: 5 } });
+    using client = clientOf(first);
+    const run = await client.send({ sessionKey: "s", message: "Hi" });
+    for await (const { event } of run) if (event === "chat.delta") break;
+    const { port } = first.gateway;
+    await first.gateway.close();
+    await using second = await gatewayWith([], { port });
+    await assert.rejects(run.result(), { code: "not_found" });
+    assert.equal(second.model.calls.length, 0);
+  });
+
+  it("tells who follows a run that was interrupted, and with which nobody goes on", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "s" });
+    await session.append({ type: "run_start", runId: "left" });
+    await session.append({ type: "message", runId: "left", message: { role: "user", content: "Hi", timestamp: 1 } });
+    await session.close();
+    await using server = await gatewayWith([], { store });
+    using client = clientOf(server);
+    const run = await client.follow("s", "left");
+    const events: string[] = [];
+    for await (const { event } of run) events.push(event);
+    assert.deepEqual(events, ["chat.snapshot"]);
+    await assert.rejects(run.result(), { code: "not_found" });
+  });
+
+  it("gives a run once more whose end it has heard, when it is followed or sent again", async () => {
+    await using server = await gatewayWith(["Hello."]);
+    using client = clientOf(server);
+    const params = { sessionKey: "s", message: "Hi", idempotencyKey: "one" };
+    await (await client.send(params)).result();
+    for (const again of [() => client.follow("s", "one"), () => client.send(params)]) {
+      const run = await again();
+      const events: string[] = [];
+      for await (const { event } of run) events.push(event);
+      assert.deepEqual(events, ["chat.snapshot", "chat.final"]);
+      assert.equal((await run.result()).text, "Hello.");
+    }
+    assert.equal(server.model.calls.length, 1);
+  });
+
+  it("asks once more for a run that it follows when the connection is lost behind the answer", async () => {
+    await using server = await gatewayWith(["Hello.", "Else."]);
+    using other = clientOf(server);
+    await (await other.send({ sessionKey: "s", message: "Hi", idempotencyKey: "one" })).result();
+    let isArmed = true;
+    class Cut extends WebSocket {
+      override emit(event: string, ...given: unknown[]): boolean {
+        if (event === "message" && this.readyState !== WebSocket.OPEN) return false;
+        const isEmitted = super.emit(event, ...given);
+        if (event === "message" && isArmed && String(given[0]).includes('"runs":[{"runId":"one"')) {
+          isArmed = false;
+          this.terminate();
+        }
+        return isEmitted;
+      }
+    }
+    using client = clientOf(server, { WebSocket: Cut });
+    const run = await client.follow("s", "one");
+    assert.equal((await run.result()).text, "Hello.");
+    assert.equal(isArmed, false);
   });
 });

@@ -38,7 +38,7 @@ describe("a server that stops", () => {
     assert.ok((await closed) < 2000);
   });
 
-  it("begins no stream any more", async () => {
+  it("begins no stream any more, and says so in one: an EventSource that is refused does not come back", async () => {
     await using server = await gatewayWith(["word ".repeat(500)], { pace: { delayMs: 5 } });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -50,10 +50,60 @@ describe("a server that stops", () => {
     raw.write(Buffer.from(`authorization: Bearer ${token}\r\n\r\n`));
     await raw.until(1);
     const [{ status, body } = { status: 0, body: "" }] = raw.answers;
-    assert.equal(status, 429, body);
-    assert.match(body, /The server is shutting down\..*"retryable":true/);
+    assert.equal(status, 200, body);
+    assert.equal(body.trim(), 'event: shutdown\ndata: {"reason":"the server was stopped"}');
     raw.socket.destroy();
     assert.ok((await closed) < 2000);
+  });
+
+  it("does not say that a run has ended which the next will go on with, while it waits for another", async () => {
+    const { tool } = heldTool();
+    const script = ["word ".repeat(500), { content: [scriptedToolCall("wait", {}, "w")] }];
+    const server = await gatewayWith(script, {
+      tools: () => [tool],
+      rules: { judge: () => ({ action: "allow" }), add: async () => {} },
+      pace: { delayMs: 2 },
+    });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "run" });
+    await client.event("chat.delta", "run");
+    await client.call("chat.send", { sessionKey: "t", message: "wait", idempotencyKey: "waits" });
+    await client.event("chat.tool_call", "waits");
+    const closing = server.gateway.close();
+    await client.event("shutdown");
+    for (let times = 0; times < 20; times++) {
+      const { runs } = await client.call("chat.subscribe", { sessionKey: "s" });
+      assert.equal(runs[0]?.state, "running");
+    }
+    const { seq } = client.ofRun("run").at(-1)?.data ?? {};
+    const asked = { authorization: `Bearer ${token}`, "last-event-id": String(seq) };
+    const answer = await fetch(`${server.gateway.url}/api/runs/run/events`, { headers: asked });
+    assert.deepEqual([answer.status, /event: (.+)/.exec(await answer.text())?.[1]], [200, "shutdown"]);
+    await closing;
+  });
+
+  it("does not lose sight of a message whose run was about to begin", async () => {
+    const { tool } = heldTool();
+    let begin = (): void => {};
+    const mayBegin = new Promise<void>((resolve) => (begin = resolve));
+    let prompts = 0;
+    const server = await gatewayWith([{ content: [scriptedToolCall("wait", {}, "w")] }], {
+      tools: () => [tool],
+      rules: { judge: () => ({ action: "allow" }), add: async () => {} },
+      systemPrompt: () => (prompts++ === 0 ? "Fast." : mayBegin.then(() => "Slow.")),
+    });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "t", message: "wait", idempotencyKey: "waits" });
+    await client.event("chat.tool_call", "waits");
+    await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "run" });
+    const closing = server.gateway.close();
+    await client.event("shutdown");
+    begin();
+    for (let times = 0; times < 20; times++) {
+      const { waiting } = await client.call("chat.history", { sessionKey: "s" });
+      assert.deepEqual(waiting, [{ messageId: "run", kind: "send", text: "go" }]);
+    }
+    await closing;
   });
 
   it("waits so long and no longer for clients that take nothing, and for a tool that does not end", async () => {

@@ -88,10 +88,15 @@ export class TestClient {
     const socket = new WebSocket(url);
     await once(socket, "open");
     socket.send(JSON.stringify({ type: "auth", token: own, ...(wanted && { events: wanted }) }));
-    const [data] = (await once(socket, "message")) as [Buffer];
-    const welcome = JSON.parse(data.toString()) as Welcome;
-    assert.equal(welcome.ok, true, data.toString());
-    return new TestClient(socket, welcome);
+    // It listens at once: what comes together with the welcome is for it.
+    return new Promise((resolve, reject) => {
+      socket.once("close", (code) => reject(new Error(`not let in: ${code}`)));
+      socket.once("message", (data: Buffer) => {
+        const welcome = JSON.parse(data.toString()) as Welcome;
+        if (welcome.ok) resolve(new TestClient(socket, welcome));
+        else reject(new Error(data.toString()));
+      });
+    });
   }
 
   /** The result. Throws the error frame's error. */

@@ -136,6 +136,25 @@ describe("a run over plain HTTP", () => {
     assert.equal(again.status, 204);
   });
 
+  it("keeps its numbers when it is over and forgotten, whatever its session does next", async () => {
+    await using server = await gatewayWith(["One.", "Two.", "Three."], { limits: { maxEnded: 1 } });
+    const client = await server.client();
+    const path = `${server.gateway.url}/api/runs/one/events?sessionKey=s`;
+    const seen: string[] = [];
+    let last = "";
+    for (const idempotencyKey of ["one", "two", "three"]) {
+      await client.call("chat.send", { sessionKey: "s", message: "Hi", idempotencyKey });
+      await client.end(idempotencyKey);
+      while ((await client.call("health.check", {})).runs > 0);
+      if (idempotencyKey === "one") continue;
+      const answer = await fetch(path, { headers: { ...headers, ...(last && { "last-event-id": last }) } });
+      const all = eventsOf(await answer.text());
+      seen.push(`${answer.status} ${all.map(({ event }) => event).join()}`);
+      last = String(all.at(-1)?.id ?? last);
+    }
+    assert.deepEqual(seen, ["200 chat.snapshot,chat.final", "204 "]);
+  });
+
   it("can be asked about with HEAD, which leaves nobody to read it", async () => {
     await using server = await gatewayWith(["word ".repeat(500)], { pace: { delayMs: 5 } });
     const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;

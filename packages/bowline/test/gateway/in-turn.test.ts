@@ -74,10 +74,10 @@ describe("requests on one connection", () => {
     raw.socket.pause();
     for (let count = 0; count < 30; count++) raw.ask("GET", get("/"));
     const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-    const before = sockets();
-    assert.ok(before >= 2);
-    for (let left = 200; left > 0 && sockets() === before; left--) await wait(20);
-    assert.equal(sockets(), before - 1, "the server has let it go");
+    assert.ok(sockets() >= 2);
+    // Its own stays: it does not look. Others of this process may be on their way.
+    for (let left = 1000; left > 0 && sockets() > 1; left--) await wait(20);
+    assert.equal(sockets(), 1, "the server has let it go");
     raw.socket.destroy();
   });
 });

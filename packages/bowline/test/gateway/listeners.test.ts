@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Listeners, type Listener } from "../../src/gateway/listeners.ts";
+import { cpuMs } from "../../../../test/support/cpu-time.ts";
 
 function heard(): Listener & { readonly names: string[] } {
   const names: string[] = [];
@@ -41,9 +42,9 @@ describe("who is told of events", () => {
     const follower: Listener = { event: () => void count++ };
     listeners.add(follower);
     listeners.subscribe(follower, "s");
-    const start = performance.now();
+    const start = cpuMs();
     for (let index = 0; index < 100_000; index++) listeners.publish("s", { json: "{}" }, "chat.delta");
-    const ms = performance.now() - start;
+    const ms = cpuMs() - start;
     assert.equal(count, 100_000);
     // Looking at each of the others takes seconds.
     assert.ok(ms < 1000, `${ms} ms`);

@@ -1,11 +1,14 @@
 /** The gateway and wscat as processes of their own. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
 
+/** No test takes so long, however busy the machine. */
+const LIMIT_MS = 300_000;
 const script = join(import.meta.dirname, "serve-child.ts");
 const wscat = fileURLToPath(import.meta.resolve("wscat/bin/wscat"));
 
@@ -26,7 +29,7 @@ export async function serveProcess(
     env: { ...compileCache, PATH: process.env.PATH ?? "", HOME: env.BOWLINE_HOME ?? "", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const limit = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
   const first = once(createInterface({ input: child.stdout }), "line") as Promise<[string]>;
   const [line] = await Promise.race([first, once(child, "exit").then(() => Promise.reject(new Error("it ended")))]);
   const kill = async (signal: NodeJS.Signals): Promise<void> => {
@@ -45,8 +48,9 @@ export async function wscatSession(
   typed: readonly string[],
   isLast: (line: string) => boolean,
 ): Promise<string[]> {
-  const child = spawn(process.execPath, [wscat, "-c", url], { stdio: ["pipe", "pipe", "inherit"] });
-  const limit = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const door = await doorTo(url);
+  const child = spawn(process.execPath, [wscat, "-c", door.url], { stdio: ["pipe", "pipe", "inherit"] });
+  const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
   const printed: string[] = [];
   let next = 0;
   const type = (): void => {
@@ -54,8 +58,8 @@ export async function wscatSession(
     if (line !== undefined) child.stdin.write(`${line}\n`);
   };
   const lines = createInterface({ input: child.stdout });
-  // It connects first; a line that comes too early is lost.
-  setTimeout(type, 1000);
+  // A line that comes before it is connected is lost.
+  void door.entered.then(type);
   for await (const printedLine of lines) {
     const line = printedLine.replace(/^(?:> )+/, ""); // its prompt, which has no line of its own
     printed.push(line);
@@ -64,5 +68,32 @@ export async function wscatSession(
   }
   clearTimeout(limit);
   child.kill();
+  door.close();
   return printed;
+}
+
+const PING = Buffer.from([0x89, 0]);
+
+/** Another address of a server, where a client is pinged as soon as it is in: it has entered when it answers. */
+async function doorTo(
+  url: string,
+): Promise<{ readonly url: string; readonly entered: Promise<void>; readonly close: () => void }> {
+  const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
+  const { port } = new URL(url);
+  const server = createServer((socket) => {
+    const onward = connect(Number(port), "127.0.0.1");
+    for (const [end, other] of [[socket, onward] as const, [onward, socket] as const])
+      end.on("error", () => {}).on("close", () => other.destroy());
+    // It says nothing but the handshake before it is spoken to.
+    onward.once("data", (handshake: Buffer) => {
+      socket.write(Buffer.concat([handshake, PING]));
+      onward.pipe(socket);
+      socket.once("data", () => enter());
+    });
+    socket.pipe(onward);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const own = new URL(url);
+  own.port = String((server.address() as AddressInfo).port);
+  return { url: own.href, entered, close: () => void server.close() };
 }

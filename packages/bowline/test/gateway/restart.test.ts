@@ -98,7 +98,7 @@ describe("messages into a run whose server is killed", () => {
 describe("a server that is stopped", () => {
   it("says so, leaves the run open, and the next one finishes it", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const first = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
     const before = await first.client();
     const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
     await before.until(({ data }) => data?.seq === 4);
@@ -118,7 +118,7 @@ describe("a server that is stopped", () => {
 describe("a message that steered a run", () => {
   /** A run that was steered while it answered, and a server that was stopped before it heard of it. */
   async function stopped(store: Store, pending: Pending): Promise<string> {
-    const server = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 5 } });
+    const server = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -159,7 +159,7 @@ describe("a message that steered a run", () => {
 
   it("that was aborted is heard once, with the next", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    await using server = await gatewayWith(["word ".repeat(100), "One."], { store, pending, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000), "One."], { store, pending, pace: { delayMs: 5 } });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -187,7 +187,7 @@ describe("a run that is cut off again and again", () => {
     const seqs: number[] = [];
     let runId = "";
     for (let life = 0; life < 3; life++) {
-      const server = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 3 } });
+      const server = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 3 } });
       const client = await server.client();
       if (life === 0) ({ runId } = await client.call("chat.send", { sessionKey: "s", message: "go" }));
       else await client.call("chat.subscribe", { sessionKey: "s", runId, seq: seqs.at(-1) ?? -1 });
@@ -209,16 +209,17 @@ describe("what was accepted", () => {
   it("is on the disk before the client is told, and gone when it is done", async () => {
     await using home = await temporary();
     const folder = join(home.path, "pending");
-    await using server = await gatewayWith(["word ".repeat(30)], {
+    const looked = Promise.withResolvers<void>();
+    await using server = await gatewayWith([() => looked.promise.then(() => "Done.")], {
       store: createJsonlStore(join(home.path, "sessions")),
       pending: createPendingFolder(folder),
-      pace: { delayMs: 3 },
     });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "../../evil", message: "go" });
     const names = await readdir(folder);
     assert.equal(names.length, 1);
     assert.equal((JSON.parse(await readFile(join(folder, names[0] ?? ""), "utf8")) as { id: string }).id, runId);
+    looked.resolve();
     await client.end(runId);
     while ((await readdir(folder)).length > 0) await wait(5);
     assert.deepEqual((await readdir(home.path)).toSorted(), ["pending", "sessions"]);

@@ -45,4 +45,16 @@ describe("runs that have ended", () => {
       [undefined, undefined],
     );
   });
+
+  it("are not forgotten when they are none: a message that was for a run may begin one of its own later", () => {
+    const memory = new RunMemory({ clock: systemClock, limits: { ...defaultLimits, maxEnded: 1 } });
+    memory.end("late");
+    const log = new RunLog({ runId: "late", sessionKey: "s", maxEvents: 10, maxLength: 1e6, publish: () => {} });
+    memory.add(log);
+    for (const runId of ["a", "b"]) {
+      memory.add(endedRun(runId, 10));
+      memory.end(runId);
+    }
+    assert.equal(memory.log("late"), log);
+  });
 });

@@ -51,6 +51,7 @@ describe("the workspace", () => {
       /approves every command/,
       /files/,
       /scripts/,
+      /system/,
       /least permissions/,
     ])
       assert.match(tools, word);

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { createMemoryStore } from "@bowline/core/session";
+import { scriptedToolCall } from "@bowline/core/testing";
+import { withAppend } from "../../../../test/support/with-append.ts";
+import { createMemoryPending, type Pending } from "../../src/gateway/pending.ts";
+import { heldTool } from "../held-tool.ts";
 import { gatewayWith } from "./gateway.ts";
+
+const call = { content: [scriptedToolCall("wait", {}, "w")] };
 
 describe("sessions", () => {
   it("come to be with their first message under any key, and are listed the latest first [J37, X25]", async () => {
@@ -104,4 +111,51 @@ it("lists the agents, and who answers for them", async () => {
     [agent?.id, agent?.answeredBy, agent?.isDefault, others],
     ["assistant", "scripted/scripted", true, []],
   );
+});
+
+describe("sessions in which something goes on", () => {
+  it("are deleted, or reset, without waiting for what is sent meanwhile, which is for the next of their name", async () => {
+    for (const method of ["sessions.delete", "sessions.reset"] as const) {
+      await using server = await gatewayWith([call, call], { tools: () => [heldTool().tool] });
+      const client = await server.client();
+      await client.call("chat.send", { sessionKey: "s", message: "First", idempotencyKey: "first" });
+      await client.event("exec.approval_request", "first");
+      const ending = client.call(method, { sessionKey: "s" });
+      const next = { sessionKey: "s", message: "Second", idempotencyKey: "second" };
+      assert.equal((await client.call("chat.send", next)).status, "started", method);
+      await ending;
+      await client.event("exec.approval_request", "second"); // nobody has ended it
+      const { messages } = await client.call("chat.history", { sessionKey: "s" });
+      assert.equal((messages[0]?.message as { content?: string } | undefined)?.content, "Second", method);
+    }
+  });
+
+  it("are deleted with the message that a run leaves when it comes to its end by itself", async () => {
+    const kept = createMemoryPending();
+    let goOn = (): void => {};
+    const gone = new Promise<void>((resolve) => (goOn = resolve));
+    // The run's own is removed when it has ended, and before what it leaves is a run.
+    const pending: Pending = {
+      ...kept,
+      remove: (id) => (id === "first" ? gone : Promise.resolve()).then(() => kept.remove(id)),
+    };
+    const store = createMemoryStore();
+    let followUp: (() => Promise<unknown>) | undefined;
+    const late = withAppend(store, async (append, entries) => {
+      if (entries.some(({ type }) => type === "run_end")) await followUp?.();
+      await append(entries);
+    });
+    await using server = await gatewayWith(["Done.", call], { pending, store: late, tools: () => [heldTool().tool] });
+    const client = await server.client();
+    followUp = () => client.call("chat.followUp", { sessionKey: "s", message: "Left", idempotencyKey: "left" });
+    await client.call("chat.send", { sessionKey: "s", message: "First", idempotencyKey: "first" });
+    assert.equal((await client.end("first")).event, "chat.final");
+    followUp = undefined;
+    const deleting = client.call("sessions.delete", { sessionKey: "s" });
+    await client.call("health.check", {}); // it is on its way
+    goOn();
+    await deleting;
+    assert.equal((await client.end("left")).event, "chat.aborted");
+    assert.deepEqual(await kept.list(), []);
+  });
 });

@@ -66,6 +66,29 @@ describe("a message that a killed server had accepted", () => {
     assert.equal(messages.filter(({ message }) => message.role === "user").length, 1);
   });
 
+  for (const isEnded of [false, true]) {
+    const when = isEnded ? ", and the next is killed when it has noted that" : "";
+    it(`is in its run also when that had only what was held before it${when}`, async () => {
+      const [store, pending] = [createMemoryStore(), createMemoryPending()];
+      const session = await createSession(store, { id: "s" });
+      const model = { provider: "scripted", model: "scripted" };
+      const held = { role: "user" as const, content: "held", timestamp: 0 };
+      await session.append({ type: "run_start", runId: "the-run", model });
+      await session.append({ type: "message", runId: "the-run", message: held });
+      if (isEnded) await session.append({ type: "run_end", runId: "the-run", reason: "interrupted", usage: {} });
+      await session.close();
+      await pending.add(left);
+      await using server = await gatewayWith(["Yes."], { store, pending });
+      const client = await server.client();
+      await client.call("chat.subscribe", { sessionKey: "s", runId: "the-run", seq: 1 });
+      const end = await client.end("the-run");
+      assert.equal(end.event, "chat.final");
+      assert.ok((end.data?.seq ?? 0) > 1_000_000, "numbers that were given are not given again");
+      const said = server.model.calls.at(-1)?.context.messages.map(({ content }) => content);
+      assert.deepEqual(said, ["held", "go"]);
+    });
+  }
+
   it("has a run whose numbers go on at once, also while it waits to go on, and is stopped", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const long = "word ".repeat(400);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError, type UserMessage } from "@bowline/core";
-import { createMemoryStore } from "@bowline/core/session";
+import { createMemoryStore, type Store } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { heldTool } from "../held-tool.ts";
-import { createMemoryPending } from "../../src/gateway/pending.ts";
-import { gatewayWith, type TestClient, type TestOptions } from "./gateway.ts";
+import { createMemoryPending, type Pending } from "../../src/gateway/pending.ts";
+import { gatewayWith, wait, type TestClient, type TestOptions } from "./gateway.ts";
 import { withAppend } from "../../../../test/support/with-append.ts";
 
 const allow: TestOptions["rules"] = { judge: () => ({ action: "allow" }), add: async () => {} };
@@ -177,6 +177,98 @@ describe("a message that waits", () => {
     assert.deepEqual(await kindsOf(after), []);
     const numbers = after.ofRun("then").map(({ data: of }) => of?.seq);
     assert.equal(numbers[0], seq + 1, "nothing twice, and nothing left out");
+  });
+});
+
+describe("a message that was accepted is in the history, wherever it is", () => {
+  it("by the time that the end of the run which leaves it is told", async () => {
+    const { tool } = heldTool();
+    const kept = createMemoryPending();
+    const pending: Pending = { ...kept, add: (message) => wait(20).then(() => kept.add(message)) };
+    await using server = await gatewayWith([call], { pending, tools: () => [tool], rules: allow });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.steer", { sessionKey: "s", message: "One", idempotencyKey: "one" });
+    await client.call("chat.followUp", { sessionKey: "s", message: "Two", idempotencyKey: "two" });
+    await client.call("chat.abort", { sessionKey: "s" });
+    await client.end("first");
+    do assert.deepEqual(await kindsOf(client), ["one held", "two held"]);
+    while ((await client.call("health.check", {})).runs > 0);
+    assert.deepEqual(await kindsOf(client), ["one held", "two held"]);
+  });
+
+  it("when its run has begun, with what was held, and neither is in the transcript yet", async () => {
+    const { tool } = heldTool();
+    let begin = (): void => {};
+    let isSlow = false;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    await using server = await gatewayWith([call, "Heard."], {
+      tools: () => [tool],
+      rules: allow,
+      systemPrompt: () => (isSlow ? begun.then(() => "Slow.") : "Fast."),
+    });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.steer", { sessionKey: "s", message: "But so", idempotencyKey: "so" });
+    await client.call("chat.abort", { sessionKey: "s" });
+    await client.end("first");
+    while ((await client.call("health.check", {})).runs > 0);
+    isSlow = true;
+    await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
+    assert.deepEqual(await kindsOf(client), ["so held", "next send"]);
+    await client.call("chat.steer", { sessionKey: "s", message: "Too", idempotencyKey: "too" });
+    assert.deepEqual(await kindsOf(client), ["so held", "next send", "too steer"]);
+    begin();
+    await client.end("next");
+    assert.deepEqual(await kindsOf(client), []);
+  });
+
+  it("when it goes in while the history is read", async () => {
+    const memory = createMemoryStore();
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const store: Store = {
+      ...memory,
+      async *read(...asked) {
+        try {
+          yield* memory.read(...asked);
+        } finally {
+          const once = meanwhile;
+          meanwhile = undefined;
+          await once?.();
+        }
+      },
+    };
+    const { tool, release } = heldTool();
+    await using server = await gatewayWith([call, "Heard."], { store, tools: () => [tool], rules: allow });
+    const [client, other] = [await server.client(), await server.client()];
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.steer", { sessionKey: "s", message: "But so", idempotencyKey: "so" });
+    meanwhile = () => {
+      release();
+      return client.end("first");
+    };
+    const { messages, waiting } = await other.call("chat.history", { sessionKey: "s" });
+    assert.deepEqual(waiting, []);
+    assert.ok(JSON.stringify(messages).includes("But so"));
+  });
+
+  it("when its run was taken up by the next server and waits there for its turn", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const { tool } = heldTool();
+    const options: TestOptions = { store, pending, tools: () => [tool], rules: allow };
+    const first = await gatewayWith([call, call], options);
+    const before = await first.client();
+    for (const sessionKey of ["other", "s"]) {
+      await before.call("chat.send", { sessionKey, message: "Begin", idempotencyKey: sessionKey });
+      await before.event("chat.tool_call", sessionKey);
+    }
+    await before.call("chat.steer", { sessionKey: "s", message: "But so", idempotencyKey: "so" });
+    await first.gateway.close();
+    await using second = await gatewayWith([call, "Heard."], { ...options, limits: { maxRuns: 1 } });
+    assert.deepEqual(await kindsOf(await second.client()), ["so steer"]);
   });
 });
 

@@ -1,0 +1,141 @@
+/** What everybody was told, held against what docs/gateway.md promises. */
+import type { Block, RunInfo } from "../../src/gateway/protocol.ts";
+
+export interface RunFrame {
+  readonly event: string;
+  readonly data: {
+    readonly runId: string;
+    readonly sessionKey: string;
+    readonly seq: number;
+    readonly firstSeq?: number;
+    readonly turn?: number;
+    readonly text?: string;
+    readonly state?: string;
+    readonly blocks?: readonly Block[];
+  };
+}
+
+export interface Message {
+  readonly sessionKey: string;
+  /** A refused one is not to be found anywhere; one whose answer was lost may be. */
+  fate: "unknown" | "accepted" | "refused" | "lost";
+  /** Its run, where it is said to have one of its own. */
+  runId: string | undefined;
+}
+
+/** After a restart, or when it was forgotten, a run's numbers go on so far above, at least. */
+const JUMP = 100_000;
+
+export function isEnd(event: string): boolean {
+  return event === "chat.final" || event === "chat.error" || event === "chat.aborted";
+}
+
+export class Ledger {
+  readonly faults: string[] = [];
+  /** By the word in its text. */
+  readonly messages = new Map<string, Message>();
+  /** How each run ended, by whoever was told. */
+  readonly ends = new Map<string, string>();
+  /** Of each run, its last text as it was told. */
+  readonly texts = new Map<string, string>();
+  /** Sessions of which something was deleted. */
+  readonly deleted = new Set<string>();
+  /** Sessions and runs that were stopped by who was not answered: it may be so, and nobody was told. */
+  readonly stopped = new Set<string | undefined>();
+  /** Each event as it was told first. */
+  readonly #told = new Map<string, string>();
+
+  fault(what: string): void {
+    if (this.faults.length < 20) this.faults.push(what);
+  }
+
+  /** Its session was deleted, or it was stopped before it began: a message that is sent again begins anew when that is forgotten. */
+  mayBeGone(runId: string, sessionKey: string): boolean {
+    if (this.stopped.has(sessionKey) || this.stopped.has(runId)) return true;
+    return this.deleted.has(sessionKey) || this.ends.get(runId) === "chat.aborted";
+  }
+
+  hear({ event, data }: RunFrame): void {
+    const { runId, seq, firstSeq } = data;
+    if (event === "chat.snapshot" || firstSeq !== undefined) return;
+    const name = `${runId} ${seq}`;
+    const text = JSON.stringify({ event, data });
+    const before = this.#told.get(name);
+    if (before !== undefined && before !== text && !this.mayBeGone(runId, data.sessionKey))
+      this.fault(`two are told other things as ${name}: ${before} and ${text}`);
+    this.#told.set(name, text);
+    if (!isEnd(event)) return;
+    const end = this.ends.get(runId);
+    if (end !== undefined && end !== event && !this.mayBeGone(runId, data.sessionKey))
+      this.fault(`${runId} ended with ${end} and with ${event}`);
+    this.ends.set(runId, event);
+  }
+}
+
+/** One reader's sight of one run. */
+export class Sight {
+  readonly #ledger: Ledger;
+  readonly #who: string;
+  last: number | undefined;
+  /** It named a number, and nothing was told since. */
+  #isAsking = false;
+  isEnded = false;
+  isInterrupted = false;
+  #text = "";
+  #turn = -1;
+  /** Whether it has all of the last turn. */
+  #isWhole = false;
+
+  constructor(ledger: Ledger, who: string) {
+    this.#ledger = ledger;
+    this.#who = who;
+  }
+
+  /** It asked anew, for what came after `seq`, and may be told again what it knows. */
+  askAgain(seq: number | undefined): void {
+    this.isEnded = false;
+    this.last = seq;
+    this.#isAsking = true;
+    this.#isWhole = seq === -1;
+  }
+
+  take(frame: RunFrame): void {
+    this.#ledger.hear(frame);
+    const { event, data } = frame;
+    const { seq, runId } = data;
+    const first = data.firstSeq ?? seq;
+    const fault = (what: string): void =>
+      this.#ledger.fault(`${this.#who}, ${runId}: ${event} ${first} ${what} (last ${this.last})`);
+    // The first that a run says, to who asked for what will come; or it has begun anew.
+    const isFirst = seq === 0 && (this.#isAsking || (this.isEnded && this.#ledger.mayBeGone(runId, data.sessionKey)));
+    if (isFirst) this.askAgain(-1);
+    this.#isAsking = false;
+    if (this.isEnded) fault("after the end");
+    if (event === "chat.snapshot") {
+      [this.#text, this.#turn, this.#isWhole] = ["", -1, true];
+      for (const block of data.blocks ?? []) if (block.type === "text") this.#add(block.turn, block.text);
+      this.isInterrupted = data.state === "interrupted";
+    } else {
+      if (this.last !== undefined && first <= this.last) fault("comes again");
+      if (this.last !== undefined && first > this.last + 1) fault(first - this.last > JUMP ? "jumps" : "leaves a gap");
+      if (event === "chat.delta") this.#add(data.turn ?? 0, data.text ?? "");
+    }
+    this.last = seq;
+    if (!isEnd(event)) return;
+    this.isEnded = true;
+    const known = this.#ledger.texts.get(runId);
+    if (!this.#isWhole || event !== "chat.final") return;
+    if (known !== undefined && known !== this.#text) fault(`has the text ${this.#text}, another had ${known}`);
+    this.#ledger.texts.set(runId, this.#text);
+  }
+
+  #add(turn: number, text: string): void {
+    if (turn !== this.#turn && this.#turn >= 0) this.#isWhole = true;
+    this.#text = turn === this.#turn ? this.#text + text : text;
+    this.#turn = turn;
+  }
+}
+
+export function isOpenRun({ state }: RunInfo): boolean {
+  return state === "queued" || state === "running";
+}

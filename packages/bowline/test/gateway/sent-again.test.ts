@@ -1,0 +1,85 @@
+/** Messages into a run that are sent again under their key: by a client that lost the answer, perhaps to the next server. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createMemoryStore } from "@bowline/core/session";
+import { scriptedToolCall } from "@bowline/core/testing";
+import { withAppend } from "../../../../test/support/with-append.ts";
+import { createMemoryPending } from "../../src/gateway/pending.ts";
+import { heldTool } from "../held-tool.ts";
+import { gatewayWith, type TestClient, type TestOptions } from "./gateway.ts";
+
+const allow: TestOptions["rules"] = { judge: () => ({ action: "allow" }), add: async () => {} };
+const call = { content: [scriptedToolCall("wait", {}, "w")] };
+const so = { sessionKey: "s", message: "But so", idempotencyKey: "so" };
+
+async function usersOf(client: TestClient): Promise<unknown[]> {
+  const { messages } = await client.call("chat.history", { sessionKey: "s" });
+  return messages.flatMap(({ message }) =>
+    message.role === "user" ? [(message as { content?: unknown }).content] : [],
+  );
+}
+
+describe("a message into a run that is sent again", () => {
+  it("is taken once while it waits, also when its key was forgotten", async () => {
+    const { tool, release } = heldTool();
+    const limits = { maxEnded: 1 };
+    const script = [call, "Else.", "Else.", "Done.", "More."];
+    await using server = await gatewayWith(script, { tools: () => [tool], rules: allow, limits });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.followUp", so);
+    for (const idempotencyKey of ["x", "y"]) {
+      await client.call("chat.send", { sessionKey: "other", message: "Hi", idempotencyKey });
+      await client.end(idempotencyKey);
+    }
+    const again = await client.call("chat.followUp", so);
+    assert.deepEqual(again, { runId: "first", sessionKey: "s", status: "in_flight" });
+    release();
+    await client.end("first");
+    assert.deepEqual(await usersOf(client), ["Begin", "But so"]);
+  });
+
+  for (const isHeld of [false, true]) {
+    it(`to the next server is taken once, when it ${isHeld ? "is held" : "went in"}`, async () => {
+      const [store, pending] = [createMemoryStore(), createMemoryPending()];
+      const { tool, release } = heldTool();
+      const options: TestOptions = { store, pending, tools: () => [tool], rules: allow };
+      const first = await gatewayWith([call, "Done."], options);
+      const before = await first.client();
+      await before.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+      await before.event("chat.tool_call");
+      await before.call("chat.steer", so);
+      if (isHeld) await before.call("chat.abort", { sessionKey: "s" });
+      else release();
+      await before.end("first");
+      while ((await before.call("health.check", {})).runs > 0);
+      await first.gateway.close();
+      await using second = await gatewayWith(["Next."], options);
+      const client = await second.client();
+      const { status, runId } = await client.call("chat.steer", so);
+      assert.equal(status, "finished");
+      if (!isHeld) assert.equal(runId, "first");
+      await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
+      await client.end("next");
+      assert.deepEqual(await usersOf(client), ["Begin", "But so", "Next"]);
+    });
+  }
+
+  it("is said to be the run that it began, when it came too late for the other", async () => {
+    let late: (() => Promise<unknown>) | undefined;
+    // The run has all that it will say, and its log not yet.
+    const store = withAppend(createMemoryStore(), async (append, entries) => {
+      if (entries.some(({ type }) => type === "run_end")) await late?.();
+      await append(entries);
+    });
+    await using server = await gatewayWith(["Done.", call], { store, tools: () => [heldTool().tool], rules: allow });
+    const client = await server.client();
+    late = () => client.call("chat.followUp", so);
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    assert.equal((await client.end("first")).event, "chat.final");
+    await client.event("chat.tool_call", "so");
+    const again = await client.call("chat.followUp", so);
+    assert.deepEqual(again, { runId: "so", sessionKey: "s", status: "in_flight" });
+  });
+});
