@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError, type ErrorCode } from "../src/errors.ts";
 import { Agent } from "../src/agent/index.ts";
-import type { Model, StreamFn, StreamOptions } from "../src/llm/model.ts";
+import { messageText, type AssistantMessage } from "../src/llm/message.ts";
+import type { AssistantMessageStream, Model, StreamFn, StreamOptions } from "../src/llm/model.ts";
 import { createFailover, type FailoverOptions } from "../src/providers/failover.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
@@ -58,6 +59,28 @@ async function run(
 const fails = (code: ErrorCode): ScriptedStep => ({ error: new BowlineError(code, code) });
 
 describe("failover", () => {
+  it("takes what throws, and a stream that ends before it says anything, for a failure", async () => {
+    const { streamFn, models } = scripted({ a: [], b: ["B.", "B."] });
+    const [first, second] = models as [Model, Model];
+    const broken = (fault: () => AssistantMessageStream): StreamFn => {
+      return (model, ...rest) => (model === first ? fault() : streamFn(model, ...rest));
+    };
+    const ended = async function* (): AsyncGenerator<never> {};
+    const result = async (fault: () => AssistantMessageStream, given: readonly Model[]): Promise<AssistantMessage> =>
+      createFailover({ streamFn: broken(fault), models: given })(first, { messages: [] }).result();
+    const overloaded = (): never => {
+      throw new BowlineError("overloaded", "Too many.");
+    };
+    assert.equal(messageText(await result(ended, [second])), "B.");
+    assert.equal(messageText(await result(overloaded, [second])), "B.");
+    assert.equal((await result(ended, [])).error?.code, "stream_truncated");
+    const failed = await result(() => assert.fail("a fault of its own"), [second]);
+    assert.deepEqual([failed.error?.code, failed.model], ["stream_function_failed", first.id]);
+    const getApiKey = (): never => assert.fail("no vault");
+    const keyless = createFailover({ streamFn, models: [second], getApiKey });
+    assert.equal((await keyless(first, { messages: [] }).result()).error?.code, "stream_function_failed");
+  });
+
   it("asks the next model after a final failure, and says so once", async () => {
     const { events, asked, answer } = await run({ one: [fails("quota_exceeded")], two: ["Hello."] });
     assert.deepEqual([asked, answer], [["one", "two"], "Hello."]);

@@ -126,6 +126,14 @@ describe("one piece of a body", () => {
     assert.deepEqual([events, reader.stray], [2, ""]);
   });
 
+  it("Q029 are together no longer than four of the longest: a server that never stops fills no memory", () => {
+    let events = 0;
+    const reader = new SseReader({ event: () => void events++ }, { maxEventLength: 100 });
+    for (let count = 0; count < 8; count++) reader.push(bytes(`data: ${"x".repeat(50)}\n\n:\n\n`));
+    assert.throws(() => reader.push(bytes("data: x\n\n")), tooLong);
+    assert.equal(events, 8);
+  });
+
   it("Q029 are bounded for a call as its options say, on a wire and behind a proxy", async () => {
     const answer = http(200, asEvents, data(say("x".repeat(1000)), finish(), "[DONE]"));
     await using server = await serveBytes([answer]);

@@ -198,8 +198,8 @@ export interface StreamOptions {
   /** Hears of each request that goes out with less than was asked for. Not waited for, and what it throws is lost. */
   onWarning?: (warning: RequestWarning, model: Model) => unknown;
   /**
-   * The longest event, and the longest answer that is no stream, in UTF-16 units; what is longer is `stream_corrupt` (Q029).
-   * Default 64 Mi.
+   * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have four times as much in all its
+   * events. What is longer is `stream_corrupt` (Q029). Default 64 Mi.
    */
   maxEventLength?: number;
   /** Default: the global `fetch`. `createUndiciFetch` of `@bowline/core/undici` costs less, and limits only connecting. */

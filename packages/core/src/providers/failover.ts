@@ -1,6 +1,7 @@
 /** Another model when one fails for good: on the level of the stream function, so that the loop and every wire stay as they are. */
-import { BowlineError, type ErrorCode } from "../errors.ts";
-import type { AssistantMessageEvent } from "../llm/event.ts";
+import { systemClock } from "../clock.ts";
+import { BowlineError, toBowlineError, type ErrorCode } from "../errors.ts";
+import { emptyMessage, failureOf, type AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type {
   AssistantMessageEventStream,
@@ -42,7 +43,8 @@ export interface FailoverOptions {
 /**
  * A stream function that asks the next model when one has failed for good before any output, and says so with a
  * `model_failover` event. The message names the model that answered, so replay rules hold for what it signed. The last failure
- * is the stream's.
+ * is the stream's. A stream function or `getApiKey` that throws fails as a server does, with `stream_function_failed` unless it threw
+ * a `BowlineError`; a stream that breaks behind some output rejects.
  */
 export function createFailover(
   options: FailoverOptions,
@@ -53,14 +55,18 @@ export function createFailover(
       const models = [model, ...options.models];
       for (const [index, candidate] of models.entries()) {
         const next = models[index + 1];
-        const { apiKey: _, ...rest } = callOptions;
-        const apiKey = await keyFor(candidate, model, callOptions, options);
-        const stream = await options.streamFn(candidate, context, {
-          ...rest,
-          signal,
-          ...(apiKey !== undefined && { apiKey }),
-        });
-        const failed = await pass(stream, push, next === undefined ? [] : kinds);
+        const ask = async (): Promise<AssistantMessageStream> => {
+          const { apiKey: _, ...rest } = callOptions;
+          const apiKey = await keyFor(candidate, model, callOptions, options);
+          return options.streamFn(candidate, context, { ...rest, signal, ...(apiKey !== undefined && { apiKey }) });
+        };
+        const broken = (error: unknown): Failed => {
+          const { clock = systemClock } = callOptions;
+          const empty = emptyMessage({ ...candidate, model: candidate.id, timestamp: clock.now() });
+          const failure = failureOf(toBowlineError(error, "stream_function_failed"));
+          return { type: "error", attempt: 1, reason: failure.stopReason, error: { ...empty, ...failure } };
+        };
+        const failed = await pass(ask, broken, push, next === undefined ? [] : kinds);
         if (failed.message !== undefined) return failed.message;
         if (next !== undefined) push([failover(candidate, next, failed.event)]);
       }
@@ -72,25 +78,32 @@ type Failed = Extract<AssistantMessageEvent, { type: "error" }>;
 
 /** Passes a stream on. Gives its message, or the failure that is not passed on because another model is to be asked. */
 async function pass(
-  stream: AssistantMessageStream,
+  ask: () => Promise<AssistantMessageStream>,
+  broken: (error: unknown) => Failed,
   push: (batch: readonly AssistantMessageEvent[]) => void,
   kinds: readonly ErrorCode[],
 ): Promise<{ message: AssistantMessage; event?: undefined } | { message?: undefined; event: Failed }> {
   let shown = false;
-  for await (const batch of batchesOf(stream)) {
-    const last = batch.at(-1);
-    if (last?.type === "error") {
-      const code = last.error.error?.code;
-      if (!shown && last.error.content.length === 0 && code !== undefined && kinds.includes(code))
-        return { event: last };
+  const isPassed = ({ error }: Failed): boolean =>
+    shown || error.content.length > 0 || error.error === undefined || !kinds.includes(error.error.code);
+  try {
+    for await (const batch of batchesOf(await ask())) {
+      const last = batch.at(-1);
+      if (last?.type === "error" && !isPassed(last)) return { event: last };
+      // A start alone shows nothing: it is held back with the rest of a batch that only fails.
+      shown ||= batch.some(({ type }) => type !== "request_retry" && type !== "model_failover");
+      push(batch);
+      if (last?.type === "done") return { message: last.message };
+      if (last?.type === "error") return { message: last.error };
     }
-    // A start alone shows nothing: it is held back with the rest of a batch that only fails.
-    shown ||= batch.some(({ type }) => type !== "request_retry" && type !== "model_failover");
-    push(batch);
-    if (last?.type === "done") return { message: last.message };
-    if (last?.type === "error") return { message: last.error };
+    throw truncated();
+  } catch (error) {
+    if (shown) throw error; // its reader has what came of it
+    const event = broken(error);
+    if (!isPassed(event)) return { event };
+    push([event]);
+    return { message: event.error };
   }
-  throw truncated();
 }
 
 async function keyFor(

@@ -13,13 +13,16 @@ export interface SseListener {
 
 export interface SseOptions {
   /**
-   * The longest event, and the longest answer that is no stream, in UTF-16 units; what is longer is `stream_corrupt` (Q029). Default
-   * 64 Mi: an answer with a large image in it, and no more than a process can hold.
+   * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have four times as much in all its
+   * events. What is longer is `stream_corrupt` (Q029). Default 64 Mi: an answer with a large image in it, and no more than a process
+   * can hold.
    */
   readonly maxEventLength?: number | undefined;
 }
 
 const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;
+/** The data of all events, in lengths of the longest: a million deltas of a token each have as much. */
+const MAX_LENGTHS = 4;
 
 /**
  * A class, as is whatever runs for each delta: engines throw away what they compiled for a closure when a garbage collection finds
@@ -37,6 +40,7 @@ export class SseReader {
   #name = "";
   #stray = "";
   #isStream = false;
+  #length = 0;
 
   constructor(listener: SseListener, { maxEventLength = DEFAULT_MAX_EVENT_LENGTH }: SseOptions = {}) {
     this.#listener = listener;
@@ -86,7 +90,7 @@ export class SseReader {
     }
     if (start < text.length) {
       this.#tail += text.slice(start);
-      this.#bound(this.#tail);
+      this.#bound(this.#tail.length);
     }
   }
 
@@ -97,14 +101,14 @@ export class SseReader {
     else if (text.startsWith("dat", start) && text.startsWith("a:", start + 3)) {
       const more = valueAt(text, start + 5, end);
       this.#data = this.#data === undefined ? more : `${this.#data}\n${more}`;
-      this.#bound(this.#data);
+      this.#bound(this.#data.length);
     } else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3))
       this.#name = valueAt(text, start + 6, end);
     else {
       const line = text.slice(start, end);
       if (this.#isStream || /^(?:data|event|id|retry)?(?::|$)/.test(line)) return;
       this.#stray += `${line}\n`;
-      this.#bound(this.#stray);
+      this.#bound(this.#stray.length);
     }
   }
 
@@ -114,14 +118,13 @@ export class SseReader {
     this.#data = undefined;
     this.#name = "";
     if (!data) return;
+    this.#bound((this.#length += data.length), MAX_LENGTHS * this.#maxEventLength);
     this.#listener.event(data, name);
     this.#isStream = true;
   }
 
-  #bound(piece: string): void {
-    if (piece.length <= this.#maxEventLength) return;
-    const message = `The server sent more than ${this.#maxEventLength} characters at once.`;
-    throw new BowlineError("stream_corrupt", message);
+  #bound(length: number, most = this.#maxEventLength): void {
+    if (length > most) throw new BowlineError("stream_corrupt", `The server sent more than ${most} characters.`);
   }
 }
 
