@@ -29,7 +29,7 @@ export type ScriptedStep =
   | ((context: Context, options: StreamOptions, model: Model) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 export interface ScriptedModelOptions {
-  /** Characters a delta. Default 8. */
+  /** Characters a delta, from 1. Default 8. */
   readonly deltaLength?: number;
   /** Milliseconds before each delta, on the clock of the call. Default 0: no wait at all. */
   readonly delayMs?: number;
@@ -57,6 +57,8 @@ export function createScriptedModel(
   script: readonly ScriptedStep[],
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
+  const { deltaLength = 1 } = options;
+  if (!(deltaLength >= 1)) throw new BowlineError("invalid_argument", `deltaLength must be from 1 on, not ${deltaLength}.`);
   const steps = [...script];
   const calls: ScriptedCall[] = [];
   let next = 0;
