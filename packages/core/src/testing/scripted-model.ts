@@ -58,7 +58,8 @@ export function createScriptedModel(
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
   const { deltaLength = 1 } = options;
-  if (!(deltaLength >= 1)) throw new BowlineError("invalid_argument", `deltaLength must be from 1 on, not ${deltaLength}.`);
+  if (!(deltaLength >= 1))
+    throw new BowlineError("invalid_argument", `deltaLength must be from 1 on, not ${deltaLength}.`);
   const steps = [...script];
   const calls: ScriptedCall[] = [];
   let next = 0;
