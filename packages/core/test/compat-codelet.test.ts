@@ -270,7 +270,14 @@ describe("codelet's registry and messages", () => {
 
   it("tell whether there is a tool call [C4]", () => {
     assert.equal(hasToolCall([{ type: "text", text: "" }, use("a")]), true);
-    assert.equal(hasToolCall([{ type: "text", text: "" }]), false);
+    assert.equal(hasToolCall([use("a")]), true);
+    assert.equal(
+      hasToolCall([
+        { type: "text", text: "" },
+        { type: "text", text: "toolUse" },
+      ]),
+      false,
+    );
     assert.equal(hasToolCall("toolUse"), false);
   });
 });
@@ -358,6 +365,16 @@ describe("codelet's Claude", () => {
     const [first, second] = messages[2]?.content ?? [];
     assert.deepEqual([first?.type, first?.tool_use_id, first?.is_error ?? false], ["tool_result", "t1", false]);
     assert.deepEqual([second?.type, second?.tool_use_id, second?.is_error], ["tool_result", "t2", true]);
+  });
+
+  it("is asked no longer when the runner's signal fires [C16, C24]", { timeout: 10_000 }, async () => {
+    const abort = new AbortController();
+    await using server = await loopback(() => abort.abort());
+    const claude = new ClaudeProvider("sk-1", "claude-x", { baseUrl: server.baseUrl });
+    const runner = Runner.withProvider(claude, { signal: abort.signal });
+    await assert.rejects(runner.run("Hi"), code("aborted"));
+    while ((await server.open()) > 0) await wait(1);
+    assert.deepEqual(runner.messages, [Message.user("Hi")]);
   });
 
   it("refused for its key rejects with an error that says so [C16, C24]", async () => {

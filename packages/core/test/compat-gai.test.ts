@@ -179,6 +179,8 @@ describe("gai's agent", () => {
       ],
     );
     assert.throws(() => Object.assign(agent.fields, { maxIterations: 99 }), TypeError);
+    assert.throws(() => Object.assign(agent, { tools: [] }), TypeError);
+    assert.throws(() => (agent.tools as Tool<Context>[]).push(weather), TypeError);
   });
 
   it("puts what is added first, so that the later of two names wins [G15, G16]", () => {
@@ -255,6 +257,7 @@ describe("gai's transport", () => {
     const answer = await runtime.send({ ...request, url: server.baseUrl });
     assert.ok(answer.ok);
     assert.deepEqual([answer.value.status, answer.value.body], [418, "tea"]);
+    assert.match(answer.value.headers?.["content-type"] ?? "", /^application\/json/);
     assert.deepEqual([server.requests[0]?.body, server.requests[0]?.headers["x-a"]], ["body", "1"]);
     const refused = await runtime.send(request);
     assert.ok(!refused.ok && refused.error.type === "HttpError" && refused.error.status === 0);

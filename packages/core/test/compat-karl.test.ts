@@ -279,22 +279,26 @@ describe("karl's tools", () => {
 
   it("of karl's runner are adapted, and told the real id of their call and the signal [K11, K51]", async () => {
     const told: unknown[] = [];
+    const parameters = Type.Object({ path: Type.String() });
     const adapted = adaptTool({
       name: "read",
       description: "Reads a file.",
-      parameters: Type.Object({ path: Type.String() }),
+      parameters,
       async execute(toolCallId, params, signal) {
         told.push(toolCallId, params, signal instanceof AbortSignal);
         return { ...textResult("text"), details: "more" };
       },
     });
     assert.deepEqual([adapted.name, adapted.description], ["read", "Reads a file."]);
+    assert.equal(adapted.parameters, parameters);
     assert.deepEqual(await adapted.execute({ path: "a" }, "id"), { ...textResult("text"), isError: false });
     told.length = 0;
     const { events } = await run([asks("read"), "Ok"], [adapted]);
     assert.deepEqual(told, ["call_read", { path: "a" }, true]);
     const end = events.find((event) => event.type === "tool_execution_end");
     assert.deepEqual(end?.result, { ...textResult("text"), isError: false });
+    const failed = { ...textResult("no file"), isError: true };
+    assert.deepEqual(await adaptTool({ ...adapted, execute: async () => failed }).execute({}, "id"), failed);
   });
 
   it("are told of an abort by their signal; the run ends with the error [K13, K35, K37]", async () => {
@@ -416,10 +420,10 @@ describe("karl's messages", () => {
       "user: And?",
     ]);
     assert.deepEqual(
-      messages.flatMap((sent) => (sent.role === "toolResult" ? [[sent.toolCallId, sent.isError]] : [])),
+      messages.flatMap((sent) => (sent.role === "toolResult" ? [[sent.toolCallId, sent.toolName, sent.isError]] : [])),
       [
-        ["c1", false],
-        ["c2", true],
+        ["c1", "a", false],
+        ["c2", "", true],
       ],
     );
     assert.deepEqual(

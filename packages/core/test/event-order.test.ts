@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
-import { Agent } from "../src/agent/index.ts";
+import { Agent, type AgentTool } from "../src/agent/index.ts";
 import { deferred, rig, short, tool } from "./support.ts";
 
 const user = ["message_start:user", "message_end:user"];
@@ -116,6 +116,25 @@ describe("the order of events", () => {
       ]);
     });
   }
+
+  it(
+    "of tools that say `parallel` in an agent that is sequential: they run together, unless another of the batch does not say so [P13]",
+    { timeout: 5000 },
+    async () => {
+      const run = async (extra: Partial<AgentTool>): Promise<string[]> => {
+        const gate = deferred<string>();
+        const first = tool("a", () => (extra.executionMode ? gate.promise : "1"), { executionMode: "parallel" });
+        const tools = [first, tool("b", () => "2", extra)];
+        const { agent, events } = rig([calls("a", "b"), "Done."], tools, { toolExecution: "sequential" });
+        agent.subscribe((event) => void (short(event) === "tool_execution_end:b" && gate.resolve("1")));
+        await agent.prompt("Hi");
+        return events.map(short).filter((event) => event.startsWith("tool_"));
+      };
+      const [start, end] = ["tool_execution_start", "tool_execution_end"];
+      assert.deepEqual(await run({ executionMode: "parallel" }), [`${start}:a`, `${start}:b`, `${end}:b`, `${end}:a`]);
+      assert.deepEqual(await run({}), [`${start}:a`, `${end}:a`, `${start}:b`, `${end}:b`]);
+    },
+  );
 
   for (const [what, tools, said] of [
     ["a tool that throws", [tool("a", () => Promise.reject(new Error("disk full")))], /^disk full$/],

@@ -12,6 +12,7 @@ import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { toWireJson } from "../src/providers/wire-json.ts";
 import { failing, loopback } from "../../../test/support/loopback.ts";
+import { cpuMs } from "../../../test/support/cpu-time.ts";
 
 type Json = Record<string, unknown>;
 
@@ -68,10 +69,10 @@ describe("a value as model servers take it", () => {
   });
 
   it("costs the same for each character, whatever stands beside it", () => {
-    const from = performance.now();
+    const from = cpuMs();
     for (const piece of ["\\", "\ud83d", "\u0000", "\\\ud83d", "\\ud83d", " "])
       assert.ok(toWireJson(`${piece.repeat(300_000)}\u0000`).length >= 2);
-    assert.ok(performance.now() - from < 5000);
+    assert.ok(cpuMs() - from < 5000);
   });
 });
 

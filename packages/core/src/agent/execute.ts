@@ -26,10 +26,9 @@ export interface BatchResult {
 export async function executeToolCalls(run: Run, message: AssistantMessage, why?: string): Promise<BatchResult> {
   const calls = openCalls(message, run.context.messages);
   const tools = new Map((run.declared ?? run.context.tools)?.map((tool) => [tool.name, tool]));
+  const { toolExecution } = run.config;
   const isSequential =
-    why !== undefined ||
-    run.config.toolExecution === "sequential" ||
-    calls.some((call) => tools.get(call.name)?.executionMode === "sequential");
+    why !== undefined || calls.some((call) => (tools.get(call.name)?.executionMode ?? toolExecution) === "sequential");
   const toolResults = resultsOf(message, run.context.messages);
   const ends = await Promise.all(toolResults.map(({ toolCallId: id }) => recorded(run, { id })));
   const finish = async (call: ToolCall, settled: SettledCall): Promise<void> => {

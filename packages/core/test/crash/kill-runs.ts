@@ -118,7 +118,8 @@ export async function killRuns({ kills, lanes = 6, onProgress, ...options }: Kil
     if (isKilled) {
       // Mostly while it works, however fast the machine is; now and then while it starts.
       const least = Math.random() < 0.9 ? Math.random() * 16 : 0;
-      while (lines().length < least && life.exitCode === null) await Promise.race([once(life.stdout, "data"), closed]);
+      while (lines().length < least && life.exitCode === null && life.signalCode === null)
+        await Promise.race([once(life.stdout, "data"), closed]);
       await Promise.race([sleep(Math.random() * (least === 0 ? 150 : 20)), closed]);
       life.kill("SIGKILL");
     }

@@ -85,6 +85,7 @@ export class Runner {
       ...options,
       model,
       toolExecution: "sequential",
+      maxParallelTools: 1, // also of tools that say they are parallel
       convertToLlm: (messages) => messages,
     };
     const ask = toStreamFn(provider);

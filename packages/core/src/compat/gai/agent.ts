@@ -63,10 +63,10 @@ export const Agent = {
 
 function build<Ctx>(fields: AgentFields<Ctx>): Agent<Ctx> {
   const { provider, tools } = fields;
-  return {
+  const agent: Agent<Ctx> = {
     fields: Object.freeze(fields),
     provider,
-    tools,
+    tools: Object.freeze(tools),
     withSystemPrompt: (systemPrompt) => build({ ...fields, systemPrompt }),
     withTool: <More>(tool: Tool<More>) => build<Ctx & More>({ ...fields, tools: [tool, ...tools] }),
     withTools: <More>(added: readonly Tool<More>[]) => build<Ctx & More>({ ...fields, tools: [...added, ...tools] }),
@@ -75,4 +75,5 @@ function build<Ctx>(fields: AgentFields<Ctx>): Agent<Ctx> {
     withMaxIterations: (maxIterations) => build({ ...fields, maxIterations }),
     findTool: (name) => tools.find((tool) => tool.name === name),
   };
+  return Object.freeze(agent);
 }

@@ -73,7 +73,7 @@ export async function* agentLoop(
 async function* run(
   given: readonly Message[],
   tools: readonly ToolDefinition[],
-  { model: id, baseUrl, apiFormat, compat, signal, ...config }: AgentLoopConfig,
+  { model: id, baseUrl, apiFormat, compat, signal, maxTokens, ...config }: AgentLoopConfig,
 ): Events {
   if (typeof baseUrl !== "string")
     throw new BowlineError(
@@ -96,6 +96,7 @@ async function* run(
   const loopConfig: CoreConfig = {
     maxRetries: 0,
     ...config,
+    ...(maxTokens && { maxTokens }), // 0 is not set
     model,
     fetch: refusal.fetch,
     toolExecution: "sequential",
