@@ -7,7 +7,7 @@ import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Protocol } from "./protocol.ts";
 import { isCut } from "./replay.ts";
 import { isWireId } from "./tool-names.ts";
-import { ValueWalk } from "./walk-values.ts";
+import { walkMessage, walkValue } from "./walk-values.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /** The first `count` messages as items of a list of the body, under `field`: the JSON of each, with a comma behind it. */
@@ -49,7 +49,7 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
     const memory = memories.get(first);
     if (memory === undefined || !isSame(memory, setting, messages)) {
       const values: unknown[] = [];
-      new ValueWalk(values, 0).value(setting);
+      walkValue(setting, values, 0);
       const worth = Math.min(memory?.worth ?? 1, 1) - 1;
       memories.set(first, { field: transcript, count: 0, text: "", values, ids: new Set(), worth });
       return undefined;
@@ -69,10 +69,9 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
 }
 
 function isSame({ count, values }: Memory, setting: readonly unknown[], messages: readonly Message[]): boolean {
-  const walk = new ValueWalk(values, 0);
-  walk.value(setting);
-  for (let index = 0; index < count && walk.isSame; index++) walk.message(messages[index]);
-  return walk.isSame;
+  let at = walkValue(setting, values, 0);
+  for (let index = 0; index < count && at >= 0; index++) at = walkMessage(messages[index], values, at);
+  return at >= 0;
 }
 
 /** Whether a turn begins here that follows another's results, and calls tools itself: nothing joins it to what was before. */
@@ -91,8 +90,7 @@ function extend(memory: Memory, messages: readonly Message[], encode: (piece: Me
   if (!standsAlone(piece) || !areNew(own, ids)) return;
   let text = "";
   for (const item of encode(piece) as unknown[]) text += `${toWireJson(item)},`; // may throw
-  const walk = new ValueWalk(values, values.length);
-  for (const message of piece) walk.message(message);
+  for (const message of piece) walkMessage(message, values, values.length);
   for (const { id } of own) ids.add(id);
   memory.text += text;
   memory.count = until;

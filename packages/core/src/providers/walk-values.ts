@@ -5,70 +5,57 @@ const object = Symbol("object");
 const list = Symbol("list");
 const end = Symbol("end");
 
-/** What stands in `values` from `at` on must be the same; behind the last of them it is added. */
-export class ValueWalk {
-  /** Whether all so far was the same. After that what is added is of no use. */
-  isSame = true;
-  readonly #values: unknown[];
-  #at: number;
-
-  constructor(values: unknown[], at: number) {
-    this.#values = values;
-    this.#at = at;
+/**
+ * Goes through what encoders read of a message. What stands at `at` of `values`, and behind it, must be the same; behind the last of
+ * them it is added. Gives where the next message stands, or -1. Messages that would be encoded otherwise are never the same here.
+ */
+export function walkMessage(message: Message | undefined, values: unknown[], at: number): number {
+  if (message === undefined || !meets(message.role, values, at)) return -1;
+  let next = at + 1;
+  if (message.role === "assistant") {
+    const { stopReason, api, provider, model } = message;
+    const same = meets(stopReason, values, next++) && meets(api, values, next++) && meets(provider, values, next++);
+    if (!same || !meets(model, values, next++)) return -1;
+  } else if (message.role === "toolResult") {
+    if (!meets(message.toolCallId, values, next++) || !meets(message.isError, values, next++)) return -1;
   }
+  const { content } = message;
+  if (typeof content === "string") return meets(content, values, next) ? next + 1 : -1;
+  for (let index = 0; index < content.length && next >= 0; index++)
+    next = walkPart(content[index] as AssistantContent | UserContent, values, next);
+  return next >= 0 && meets(end, values, next) ? next + 1 : -1;
+}
 
-  /** What encoders read of a message. Messages that would be encoded otherwise are never the same here. */
-  message(message: Message | undefined): void {
-    this.#meet(message?.role);
-    if (message === undefined) return;
-    if (message.role === "assistant") {
-      this.#meet(message.stopReason);
-      this.#meet(message.api);
-      this.#meet(message.provider);
-      this.#meet(message.model);
-    } else if (message.role === "toolResult") {
-      this.#meet(message.toolCallId);
-      this.#meet(message.isError);
+function walkPart(part: AssistantContent | UserContent, values: unknown[], at: number): number {
+  let next = at;
+  if (!meets(part.type, values, next++)) return -1;
+  if (part.type === "text") {
+    const { text, textSignature } = part;
+    return meets(text, values, next++) && meets(textSignature, values, next++) ? next : -1;
+  }
+  if (part.type !== "toolCall") return walkValue(part, values, next);
+  const { id, name, thoughtSignature, arguments: args } = part;
+  const same = meets(id, values, next++) && meets(name, values, next++) && meets(thoughtSignature, values, next++);
+  return same ? walkValue(args, values, next) : -1;
+}
+
+/** Any value: all of it, and where it begins and ends. */
+export function walkValue(value: unknown, values: unknown[], at: number): number {
+  if (typeof value !== "object" || value === null) return meets(value, values, at) ? at + 1 : -1;
+  const isList = Array.isArray(value);
+  if (!meets(isList ? list : object, values, at)) return -1;
+  let next = at + 1;
+  if (isList)
+    for (let index = 0; index < value.length && next >= 0; index++) next = walkValue(value[index], values, next);
+  else
+    for (const key in value) {
+      if (!meets(key, values, next++)) return -1;
+      next = walkValue((value as Record<string, unknown>)[key], values, next);
+      if (next < 0) return -1;
     }
-    const { content } = message;
-    if (typeof content === "string") return this.#meet(content);
-    for (const part of content) this.#part(part);
-    this.#meet(end);
-  }
+  return next >= 0 && meets(end, values, next) ? next + 1 : -1;
+}
 
-  #part(part: AssistantContent | UserContent): void {
-    this.#meet(part.type);
-    if (part.type === "text") {
-      this.#meet(part.text);
-      this.#meet(part.textSignature);
-    } else if (part.type === "toolCall") {
-      this.#meet(part.id);
-      this.#meet(part.name);
-      this.#meet(part.thoughtSignature);
-      this.value(part.arguments);
-    } else this.value(part);
-  }
-
-  /** Any value: all of it, and where it begins and ends. */
-  value(value: unknown): void {
-    if (typeof value !== "object" || value === null) return this.#meet(value);
-    if (Array.isArray(value)) {
-      this.#meet(list);
-      for (const item of value) this.value(item);
-    } else {
-      this.#meet(object);
-      for (const key in value) {
-        this.#meet(key);
-        this.value((value as Record<string, unknown>)[key]);
-      }
-    }
-    this.#meet(end);
-  }
-
-  #meet(value: unknown): void {
-    const values = this.#values;
-    if (this.#at >= values.length) values.push(value);
-    else if (values[this.#at] !== value) this.isSame = false;
-    this.#at++;
-  }
+function meets(value: unknown, values: unknown[], at: number): boolean {
+  return at < values.length ? values[at] === value : values.push(value) > 0;
 }
