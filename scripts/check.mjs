@@ -69,6 +69,9 @@ const steps = [
   },
 ];
 
+/** No step takes so long, however busy the machine: it hangs. */
+const STEP_MS = 40 * 60_000;
+
 const wanted = selectSteps(process.argv.slice(2));
 const results = new Map();
 const started = performance.now();
@@ -112,6 +115,12 @@ function run([program, ...args]) {
       env: { ...process.env, NO_COLOR: "1" },
     });
     let output = "";
+    setTimeout(() => {
+      child.kill("SIGKILL");
+      for (const open of [child.stdout, child.stderr]) open.destroy();
+      const why = `it hangs: stopped after ${STEP_MS / 60_000} minutes`;
+      resolve({ ok: false, output: `${output}\n${why}\n` });
+    }, STEP_MS).unref();
     child.stdout.setEncoding("utf8").on("data", (text) => (output += text));
     child.stderr.setEncoding("utf8").on("data", (text) => (output += text));
     child.on("error", (error) => resolve({ ok: false, output: `${error.message}\n` }));

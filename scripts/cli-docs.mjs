@@ -28,7 +28,7 @@ The answer is all that goes to standard output, so it can be piped. With \`--jso
 object a line, the events of one run in order, the last one \`agent_end\` with the reason, the usage and the new messages.
 Where a session is kept, the line \`{"type":"session","id":"…"}\` comes first; it is no event and has no \`seq\`. Where an
 interrupted run is finished before the task, its events come before those of the task's run.
-Ctrl-C stops the run within two seconds, with what it has; a second Ctrl-C leaves at once.
+Ctrl-C, SIGTERM or the end of its terminal stops the run within two seconds, with what it has; a second one leaves at once.
 
 ## Sessions
 

@@ -9,6 +9,10 @@ import { resolve } from "node:path";
 // process a file.
 const startsProcesses =
   /packages\/(?:bowline\/test|core\/test\/(?:seeds|crash|simulation|session-(?:processes|damage)))/;
+/** No test takes so long, however busy the machine: it hangs, and is named. */
+const TEST_MS = 10 * 60_000;
+/** Nor does a suite, though its tests may be over: something keeps its process alive. */
+const SUITE_MS = 30 * 60_000;
 const suites = [
   { name: "core", isOwn: (file) => !startsProcesses.test(file), options: ["--test-isolation=none"] },
   {
@@ -33,13 +37,18 @@ process.exitCode = failed.includes(true) ? 1 : 0;
 async function run({ name, isOwn, options: own }, isShown) {
   const chosen = files.filter(isOwn);
   if (chosen.length === 0) return false;
-  const child = spawn(process.execPath, ["--test", "--conditions=@bowline/source", ...own, ...options, ...chosen], {
+  const limits = [`--test-timeout=${TEST_MS}`];
+  const args = ["--test", "--conditions=@bowline/source", ...limits, ...own, ...options, ...chosen];
+  const child = spawn(process.execPath, args, {
     env: { ...process.env, NODE_COMPILE_CACHE: resolve("node_modules/.cache/tests") },
     stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
   });
   let output = "";
   child.stdout?.setEncoding("utf8").on("data", (text) => (output += text));
+  // The runner then says what it was at.
+  const limit = setTimeout(() => child.kill("SIGTERM"), SUITE_MS);
   const [status] = await once(child, "close");
+  clearTimeout(limit);
   if (!isShown) console.log(`\n${name}:\n${output}`);
   return status !== 0;
 }

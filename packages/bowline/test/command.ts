@@ -24,6 +24,8 @@ export interface CommandOptions {
   readonly watch?: (child: ChildProcess) => void;
 }
 
+/** No command takes so long, however busy the machine. */
+const LIMIT_MS = 300_000;
 const main = join(import.meta.dirname, "../src/cli/main.ts");
 
 /** No test touches the sessions of whoever runs it: each file has a home of its own, which goes away with it. */
@@ -53,7 +55,7 @@ export function bowline(
       env: { ...bare, ...env },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
-    const limit = setTimeout(() => child.kill("SIGKILL"), 30_000);
+    const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
     let stdout = "";
     let stderr = "";
     child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));

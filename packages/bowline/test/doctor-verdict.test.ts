@@ -82,8 +82,14 @@ describe("the verdict", () => {
       [{ ...good, compat: { systemRole: "root" } }, /"systemRole" that cannot be: "root"/],
       [{ ...good, compat: { keyHeader: "a\nb" } }, /keyHeader/],
       [{ ...good, compat: { toString: true } }, /unknown switch "toString"/],
+      [{ ...good, compat: ["noTemperature"] }, /"compat" that is no object/],
+      [{ ...good, compat: null }, /"compat" that is no object/],
     ];
     for (const [value, said] of cases) assert.throws(() => parseProfile(JSON.stringify(value)), said);
+  });
+
+  it("reads a profile with a byte order mark, as some editors write one", () => {
+    assert.equal(parseProfile('\uFEFF{"version":1,"baseUrl":"http://x/v1","model":"m"}').model, "m");
   });
 
   it("is shown so that no name can pass for a command or move the cursor", () => {

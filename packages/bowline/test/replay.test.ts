@@ -75,7 +75,7 @@ describe("a recorded run", () => {
       assert.equal(existsSync(join(path, "b.txt")), false, "nothing was executed");
       const text = await bowline(["replay", file]);
       assert.deepEqual([text.code, text.stdout], [0, "It says something.\n"]);
-      assert.match(text.stderr, /→ bash .*\n(?:.*\n)*.*✓ bash \(\d{3} ms\)/);
+      assert.match(text.stderr, /→ bash .*\n(?:.*\n)*.*✓ bash \((?:\d{3,} ms|[\d.]+ s)\)/);
       assert.equal((await stat(file)).mode & 0o777, 0o600);
     });
   });
@@ -129,7 +129,11 @@ describe("a recorded run", () => {
           const text = await readFile(file, "utf8");
           assert.doesNotMatch(text, /hush|another-secret/);
           assert.match(text, /say \[redacted\]/);
-          if (how === "retried") assert.ok(again.ms < live.ms, "its waits are not waited for");
+          if (how !== "retried") return;
+          // A busy machine may take long to start one of the two.
+          let { ms } = again;
+          for (let tries = 0; ms >= live.ms && tries < 5; tries++) ({ ms } = await bowline(["replay", "--json", file]));
+          assert.ok(ms < live.ms, "its waits are not waited for");
         },
         options,
       );
@@ -178,6 +182,25 @@ describe("a recorded run", () => {
       },
     });
     assert.match(live.stdout, /"reason":"aborted"/);
+    const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
+    assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
+  });
+
+  it("is kept when its terminal is closed", async () => {
+    await using folder = await temporary();
+    await using server = await loopback((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
+    });
+    const live = await bowline(at(server.baseUrl, "--json", "--record", "run.json", "hang"), {
+      cwd: folder.path,
+      watch: (child) => {
+        child.stdout?.on("data", (text: string) => {
+          if (text.includes("text_delta")) child.kill("SIGHUP");
+        });
+      },
+    });
+    assert.deepEqual([live.code, /"reason":"aborted"/.test(live.stdout)], [130, true]);
     const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
     assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
   });

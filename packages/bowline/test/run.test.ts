@@ -8,6 +8,7 @@ import { describe, it } from "node:test";
 import type { AgentEvent, AgentMessage } from "@bowline/core";
 import { chatText, failing, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
 import { bowline, temporary } from "./command.ts";
+import { endsWithin } from "./tools/processes.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -206,7 +207,7 @@ describe("what goes wrong", () => {
     await using server = await loopback(() => {});
     const { code, ms } = await bowline(at(server.baseUrl, "--timeout", "0.3", "hi"));
     assert.equal(code, 3);
-    assert.ok(ms < 5000);
+    assert.ok(ms < 30_000);
   });
 
   it("(Ctrl-C) settles though a command ignores it, with exit code 130, a valid transcript, and nothing left running", async () => {
@@ -228,7 +229,7 @@ describe("what goes wrong", () => {
       },
     });
     const settled = Date.now() - interrupted;
-    assert.ok(settled < 10_000, `settled after ${settled} ms`);
+    assert.ok(settled < 30_000, `settled after ${settled} ms`);
     assert.equal(code, 130);
     const events = stdout
       .trimEnd()
@@ -241,8 +242,7 @@ describe("what goes wrong", () => {
       ["user", "assistant", "toolResult"],
     );
     const pid = Number(await readFile(pidFile, "utf8"));
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.throws(() => process.kill(pid, 0), /ESRCH/);
+    assert.ok(await endsWithin(pid, 20_000), `${pid}`);
   });
 });
 
@@ -263,6 +263,26 @@ describe("the choice of a model", () => {
     const nothing = await bowline(["run", "--base-url", empty.baseUrl, "hi"]);
     await empty[Symbol.asyncDispose]();
     assert.deepEqual([nothing.code, /lists no model/.test(nothing.stderr)], [1, true]);
+  });
+
+  it("takes the first that chats, from the list before the query of the address", async () => {
+    const data = [{ id: "text-embedding-1" }, { id: "chats" }];
+    const models: Handler = (response) => response.writeHead(200).end(JSON.stringify({ data }));
+    await using server = await loopback(models, chatText("ok"));
+    const { code, stderr } = await bowline(["run", "--base-url", `${server.baseUrl}/?api-version=1`, "hi"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /custom\/chats/);
+    assert.equal(server.requests[0]?.url, "/v1/models?api-version=1");
+  });
+
+  it("says what is wrong with a list that is none, and waits for no more of a refusal", async () => {
+    await using other = await loopback((response) => response.writeHead(200).end('{"data":{}}'));
+    const none = await bowline(["run", "--base-url", other.baseUrl, "hi"]);
+    assert.deepEqual([none.code, /\(the answer is no list\): name one with --model/.test(none.stderr)], [1, true]);
+    await using endless = await loopback((response) => response.writeHead(500).write("wait"));
+    const { code, stderr, ms } = await bowline(["run", "--base-url", endless.baseUrl, "hi"]);
+    assert.deepEqual([code, /\(HTTP 500\)/.test(stderr)], [1, true]);
+    assert.ok(ms < none.ms + 9_000, `${ms} ms: it waited as long as a list may take`);
   });
 });
 

@@ -55,7 +55,7 @@ describe("bowline serve", () => {
     assert.deepEqual(await readdir(join(home.path, "data", "gateway")), ["running"], "there is no file of it");
   });
 
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     it(`says goodbye to its clients at ${signal}, and ends with 0`, async () => {
       await using home = await temporary();
       await using server = await started(home.path, undefined, { BOWLINE_TOKEN: "mysecrettoken" });
@@ -75,7 +75,7 @@ describe("bowline serve", () => {
     });
   }
 
-  it("takes the port from the environment and the rest from .env, known names only", async () => {
+  it("takes the port from the environment and the rest from .env, known names only [J2, J34, J35]", async () => {
     await using home = await temporary();
     await writeFile(
       join(home.path, ".env"),

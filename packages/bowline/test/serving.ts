@@ -1,12 +1,13 @@
 /** `bowline serve` as a process of its own, from source. */
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import { compileCache } from "../../../test/support/compile-cache.ts";
 
 const main = join(import.meta.dirname, "../src/cli/main.ts");
-const LIMIT_MS = 30_000;
+/** No test takes so long, however busy the machine. */
+const LIMIT_MS = 300_000;
 
 export interface Started extends AsyncDisposable {
   readonly child: ChildProcess;
@@ -38,11 +39,16 @@ export async function started(
     () => {},
   );
   let [said, stdout] = ["", ""];
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
+  const heard = new EventEmitter();
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text) => {
+      said += text;
+      heard.emit("data");
+    });
   child.stdout.on("data", (text) => (stdout += text));
   const until = async (pattern: RegExp): Promise<void> => {
     while (!pattern.test(said)) {
-      await Promise.race([once(child.stdout, "data"), ended]);
+      await Promise.race([once(heard, "data"), ended]);
       if (child.exitCode !== null || child.signalCode !== null) assert.fail(`it ended: ${said}`);
     }
   };

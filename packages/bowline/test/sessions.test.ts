@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { createSession, openSession, type EntryBody, type SessionMessage, type Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { dataFolder } from "../src/cli/home.ts";
-import { listSessions } from "../src/cli/session-list.ts";
+import { listSessions, searchSessions } from "../src/cli/session-list.ts";
 import { parseSessionsOptions } from "../src/cli/sessions-options.ts";
 import { sessions } from "../src/cli/sessions.ts";
 import { bowline, temporary, type Ended } from "./command.ts";
@@ -264,6 +264,11 @@ It says rope.
     assert.deepEqual([code, stdout], [0, ""]);
     assert.match(await readFile(join(here.path, "out.html"), "utf8"), /^<!doctype html>/i);
     assert.equal((await stat(join(here.path, "out.html"))).mode & 0o777, 0o600);
+    await writeFile(join(here.path, "old.md"), "old", { mode: 0o644 });
+    assert.equal((await here.run("export", "a", "--output", "old.md")).code, 0);
+    assert.equal((await stat(join(here.path, "old.md"))).mode & 0o777, 0o600);
+    assert.match(await readFile(join(here.path, "old.md"), "utf8"), /^# what is in/);
+    assert.equal((await here.run("export", "a", "--output", "/dev/null")).code, 0);
     const bad = await here.run("export", "a", "--output", "none/out.md");
     assert.deepEqual([bad.code, bad.stderr], [1, "bowline: --output none/out.md: cannot be written (ENOENT).\n"]);
   });
@@ -376,6 +381,19 @@ describe("on a terminal", () => {
     assert.match(shown.stdout, /\u001b\[1mYou\u001b\[22m[^]*␛\[2Jhello/);
     const exported = await onTerminal(here, ["export", "a"]);
     assert.doesNotMatch(exported.stdout, /\u001b/);
+  });
+
+  it("a search goes on when a session is deleted meanwhile", async () => {
+    await using here = await place();
+    await here.add({ id: "a" }, { id: "b" });
+    const { host } = hostOf(here, false);
+    const options = parseSessionsOptions(["search", "--text", "nowhere"]);
+    const list: Store["list"] = async (wanted) => {
+      const page = await here.store.list(wanted);
+      await here.store.delete("a").catch(() => {}); // the second time it is gone
+      return page;
+    };
+    assert.equal(await searchSessions({ ...here.store, list }, "nowhere", options, host), 0);
   });
 
   it("a long search says how far it is", async () => {

@@ -1,5 +1,6 @@
 /** Recording and playing back, over real sockets: the bytes and their cuts, failures in their places, and no secret. */
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { systemClock } from "../src/clock.ts";
@@ -19,13 +20,14 @@ const text = new TextEncoder();
 /** No limits: their timers would fire at once. */
 const silence = { firstByteMs: 0, idleMs: 0, progressMs: 0 };
 
-/** Ends the body where these bytes end, each one sent by itself. */
-function cut(...chunks: readonly (string | Uint8Array)[]): Handler {
+/** Ends the body where these bytes end, each one sent by itself, when the one before has been read. */
+function cut(reads: EventEmitter, ...chunks: readonly (string | Uint8Array)[]): Handler {
   return async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "set-cookie": "id=1" });
     for (const chunk of chunks) {
+      const taken = once(reads, "read");
       response.write(chunk);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await taken;
     }
     response.end();
   };
@@ -52,11 +54,14 @@ interface Read {
   readonly error?: unknown;
 }
 
-async function read(fetching: Promise<Response>): Promise<Read> {
+async function read(fetching: Promise<Response>, reads = new EventEmitter()): Promise<Read> {
   const response = await fetching;
   const chunks: Uint8Array[] = [];
   try {
-    for await (const chunk of response.body ?? []) chunks.push(chunk);
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk);
+      reads.emit("read");
+    }
     return { status: response.status, chunks };
   } catch (error) {
     return { status: response.status, chunks, error };
@@ -72,10 +77,11 @@ const player = (recorder: Recorder, more: object = {}): Recorder =>
 describe("a recorder", () => {
   it("plays back a streamed answer without the server, cut where it was cut", async () => {
     const snowman = text.encode("data: ☃\n\n");
-    const server = await loopback(cut("data: a\n", "\nda", snowman.subarray(0, 7), snowman.subarray(7)));
+    const reads = new EventEmitter();
+    const server = await loopback(cut(reads, "data: a\n", "\nda", snowman.subarray(0, 7), snowman.subarray(7)));
     const recorder = createRecorder({ mode: "record" });
     const url = `${server.baseUrl}/chat/completions`;
-    const live = await read(recorder.fetch(url, post({ model: "m", stream: true })));
+    const live = await read(recorder.fetch(url, post({ model: "m", stream: true })), reads);
     await server[Symbol.asyncDispose]();
     assert.equal(live.chunks.length, 4);
     const played = await read(player(recorder).fetch(url, post({ stream: true, model: "m" })));

@@ -15,7 +15,7 @@ import type { AgentSession, AnyEntry, SessionHeader } from "@bowline/core/sessio
 import type { Approver } from "./approve.ts";
 import { exitCode } from "./exit.ts";
 import { advised, jsonReport, TextReport } from "./report.ts";
-import { oneLine, styleFor } from "./terminal.ts";
+import { oneLine } from "./terminal.ts";
 
 /** What a run is to do. JSON-safe. */
 export interface RunSetup {
@@ -76,7 +76,7 @@ export async function perform(
   { json, session, advise }: Performance,
   { stdout, stderr, env }: NodeJS.Process,
 ): Promise<RunResult> {
-  const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, styleFor(stderr, env));
+  const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, env);
   if (json && session !== undefined) stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
   agent.subscribe((event) => report.event(event));
   const tell = (result: RunResult): RunResult => {

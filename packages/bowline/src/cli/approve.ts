@@ -20,7 +20,7 @@ export type Approver = (
   signal?: AbortSignal,
 ) => Promise<BeforeToolCallResult | undefined>;
 
-/** Of a small terminal. */
+/** Of a small terminal, where its own size is not known or larger. */
 const SCREEN = { rows: 20, columns: 80 };
 
 const withoutTerminal =
@@ -32,7 +32,7 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
     if (yes || always.has(name) || !needsApproval(name)) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
     const call = describe(name, args);
-    terminal.output.write(`\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, style)}`);
+    terminal.output.write(`\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, terminal, style)}`);
     const answer = await ask(`Allow? [y]es, [a]lways ${name}, [N]o: `, terminal, onInterrupt, signal);
     if (answer === "a" || answer === "always") always.add(name);
     if (["y", "yes", "a", "always"].includes(answer)) return undefined;
@@ -41,9 +41,17 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
 }
 
 /** Whoever sees the end of a long call only has to know of its beginning. */
-function noteOn(call: string, { bold }: Style): string {
-  const rows = call.split("\n").reduce((sum, { length }) => sum + Math.max(1, Math.ceil(length / SCREEN.columns)), 0);
-  return rows > SCREEN.rows ? `${bold(`These are ${rows} lines: look at the first ones too.`)}\n` : "";
+function noteOn(call: string, { output }: Terminal, { bold }: Style): string {
+  const columns = Math.min(SCREEN.columns, output.columns || SCREEN.columns);
+  const rows = call.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+  return rows > Math.min(SCREEN.rows, output.rows || SCREEN.rows)
+    ? `${bold(`These are ${rows} lines: look at the first ones too.`)}\n`
+    : "";
+}
+
+/** In columns, or somewhat more: what may be wide counts twice. */
+function widthOf(line: string): number {
+  return line.length + (line.match(/[\u1100-\uffff]/g)?.length ?? 0);
 }
 
 /** The exact input, laid out to be read. */

@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 
 export interface Terminal {
   readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
+  readonly output: NodeJS.WritableStream & { readonly columns?: number; readonly rows?: number };
 }
 
 /** One line of answer, lower-cased; "" when the input ended, the signal fired or Ctrl-C was pressed. */

@@ -1,7 +1,7 @@
 /** Which model answers: what was named, else a key, else a server on this machine, else the practice model. */
 import { readFile } from "node:fs/promises";
 import { getModel, parseModelRef, vendors, type Model, type Vendor } from "@bowline/core";
-import { isHttp, parseProfile, type Profile } from "../doctor/index.ts";
+import { firstToAsk, isHttp, listedModels, modelsUrl, parseProfile, type Profile } from "../doctor/index.ts";
 import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
@@ -144,7 +144,7 @@ async function onThisMachine(): Promise<Discovered | undefined> {
 
 async function localModel({ baseUrl = "" }: Vendor): Promise<string | undefined> {
   try {
-    return (await listModels(baseUrl, undefined, LOCAL_TIMEOUT_MS))[0];
+    return await askForFirst(baseUrl, undefined, LOCAL_TIMEOUT_MS);
   } catch {
     return undefined; // nothing there, or something else: looked for, not asked for
   }
@@ -156,9 +156,9 @@ async function firstModel(
   apiKey: string | undefined,
   variable: string | undefined,
 ): Promise<string> {
-  let models: string[];
+  let first: string | undefined;
   try {
-    models = await listModels(baseUrl, apiKey, LIST_TIMEOUT_MS, fetch);
+    first = await askForFirst(baseUrl, apiKey, LIST_TIMEOUT_MS, fetch);
   } catch (error) {
     const { cause, message } = error as Error & { cause?: { code?: string } };
     if (/^HTTP 40[13]$/.test(message)) {
@@ -170,24 +170,28 @@ async function firstModel(
       `Could not list the models at ${baseUrl} (${cause?.code ?? message}): name one with --model.`,
     );
   }
-  const first = models[0];
   if (first === undefined) throw new CommandError(`The server at ${baseUrl} lists no model: name one with --model.`);
   return first;
 }
 
-async function listModels(
+/** Undefined when the list is empty. Throws for what is none. */
+async function askForFirst(
   baseUrl: string,
   apiKey: string | undefined,
   timeoutMs: number,
   fetch = globalThis.fetch,
-): Promise<string[]> {
-  const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
+): Promise<string | undefined> {
+  const response = await fetch(modelsUrl(baseUrl), {
     headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
     signal: AbortSignal.timeout(timeoutMs),
   });
-  if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  const { data } = (await response.json()) as { data?: { id?: unknown }[] };
-  return (data ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+  if (!response.ok) {
+    await response.body?.cancel(); // a rest that is never read would keep the process waiting
+    throw new Error(`HTTP ${response.status}`);
+  }
+  const models = listedModels(await response.json());
+  if (models === undefined) throw new Error("the answer is no list");
+  return firstToAsk(models);
 }
 
 async function practice(why: string): Promise<Discovered> {

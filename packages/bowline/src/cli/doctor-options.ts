@@ -29,12 +29,7 @@ export interface DoctorOptions {
 
 /** Throws `UsageError` with one line that says what was wrong. */
 export function parseDoctorOptions(args: readonly string[]): DoctorOptions {
-  const { values, positionals } = parseByTable(args, doctorOptions, "doctor");
-  const text = (name: string): string | undefined => {
-    const value = values[name];
-    if (value === "") throw new UsageError(`--${name} needs a value.`);
-    return typeof value === "string" ? value : undefined;
-  };
+  const { values, positionals, text } = parseByTable(args, doctorOptions, "doctor");
   const [model, apiKeyEnv, write, timeout] = [text("model"), text("api-key-env"), text("write"), text("timeout")];
   const seconds = Number(timeout ?? 20);
   if (!Number.isFinite(seconds) || seconds <= 0)

@@ -6,6 +6,8 @@ import { parseDoctorOptions, type DoctorOptions } from "./doctor-options.ts";
 import { CommandError, exitCode, explained, UsageError } from "./exit.ts";
 import { doctorHelp } from "./help.ts";
 import { keyAdvice, type KeySource } from "./key-advice.ts";
+import { onSignal } from "./on-signal.ts";
+import { StatusLine } from "./status-line.ts";
 import { oneLine, printableJson, styleFor } from "./terminal.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
@@ -35,15 +37,9 @@ async function examined(
   const { stderr, env } = host;
   const fetch = await explained(() => createNetworkFetch(env));
   const controller = new AbortController();
-  const interrupt = (): void => {
-    if (controller.signal.aborted) host.exit(exitCode.aborted);
-    controller.abort();
-  };
   const { dim } = styleFor(stderr, env);
-  const clear = "\r\u001b[2K";
-  const onProgress = (what: string, requests: number): void =>
-    void stderr.write(`${clear}${dim(`… ${what} (request ${requests + 1})`)}`);
-  host.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  const progress = new StatusLine(stderr, env);
+  const release = onSignal(host, () => controller.abort());
   try {
     return await examine({
       baseUrl,
@@ -52,11 +48,11 @@ async function examined(
       signal: controller.signal,
       ...(model !== undefined && { model }),
       ...(apiKey !== undefined && { apiKey }),
-      ...(stderr.isTTY && { onProgress }),
+      onProgress: (what, requests) => progress.show(`… ${what} (request ${requests + 1})`, dim),
     });
   } finally {
-    if (stderr.isTTY) stderr.write(clear);
-    host.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    progress.clear();
+    release();
   }
 }
 

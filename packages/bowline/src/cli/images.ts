@@ -1,17 +1,10 @@
 /** Images for the model, from files. */
 import { readFile, stat } from "node:fs/promises";
 import type { ImageContent } from "@bowline/core";
+import { imageTypeOf } from "../tools/file-kind.ts";
 import { UsageError } from "./exit.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
-
-/** By their first bytes; a name can say anything. */
-const signatures: readonly (readonly [mimeType: string, test: (bytes: Buffer) => boolean])[] = [
-  ["image/png", (bytes) => bytes.subarray(0, 4).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47]))],
-  ["image/jpeg", (bytes) => bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))],
-  ["image/gif", (bytes) => bytes.toString("latin1", 0, 4) === "GIF8"],
-  ["image/webp", (bytes) => bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WEBP"],
-];
 
 /** Throws `UsageError` for a file that cannot be read, is too large, or is no PNG, JPEG, GIF or WebP. */
 export async function readImage(path: string): Promise<ImageContent> {
@@ -27,7 +20,7 @@ export async function readImage(path: string): Promise<ImageContent> {
       `--image ${path}: cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}).`,
     );
   }
-  const mimeType = signatures.find(([, test]) => test(bytes))?.[0];
+  const mimeType = imageTypeOf(bytes); // by its content: a name can say anything
   if (mimeType === undefined) throw new UsageError(`--image ${path}: is no PNG, JPEG, GIF or WebP.`);
   return { type: "image", data: bytes.toString("base64"), mimeType };
 }

@@ -1,5 +1,7 @@
-/** Ctrl-C, and what else asks a program to stop: first politely, then at once. */
+/** Ctrl-C, and what else asks a program to stop, such as a terminal that is closed: first politely, then at once. */
 import { exitCode } from "./exit.ts";
+
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Calls `stop` at the first signal; a second one leaves at once. Returns what ends that. */
 export function onSignal(host: NodeJS.Process, stop: () => void): () => void {
@@ -9,6 +11,8 @@ export function onSignal(host: NodeJS.Process, stop: () => void): () => void {
     isStopping = true;
     stop();
   };
-  host.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  return () => void host.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  for (const signal of signals) host.on(signal, interrupt);
+  return () => {
+    for (const signal of signals) host.off(signal, interrupt);
+  };
 }

@@ -62,12 +62,7 @@ export interface RunOptions {
 
 /** Reads the arguments of `bowline run`. Throws `UsageError` with one line that says what was wrong. */
 export function parseRunOptions(args: readonly string[]): RunOptions {
-  const { values, positionals } = parseByTable(args, runOptions, "run");
-  const text = (name: string): string | undefined => {
-    const value = values[name];
-    if (value === "") throw new UsageError(`--${name} needs a value.`);
-    return typeof value === "string" ? value : undefined;
-  };
+  const { values, positionals, text } = parseByTable(args, runOptions, "run");
   const number = (name: string, whole: boolean): number | undefined => {
     const value = text(name);
     if (value === undefined) return undefined;
@@ -124,12 +119,15 @@ export function optionLines(options: readonly Option[]): string {
   return rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join("\n");
 }
 
+interface Parsed {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly positionals: readonly string[];
+  /** An option's value. Throws `UsageError` for an empty one. */
+  readonly text: (name: string) => string | undefined;
+}
+
 /** Reads the arguments of a command by its table. Throws `UsageError` for what the table does not have. */
-export function parseByTable(
-  args: readonly string[],
-  table: readonly Option[],
-  command: string,
-): { values: Record<string, unknown>; positionals: string[] } {
+export function parseByTable(args: readonly string[], table: readonly Option[], command: string): Parsed {
   const options = Object.fromEntries(
     table.map(({ name, short, value, repeated }) => [
       name,
@@ -141,11 +139,17 @@ export function parseByTable(
     ]),
   );
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    return { values, positionals, text: (name) => textOf(name, values[name]) };
   } catch (error) {
     // node:util explains at length how to pass a leading dash; the first sentence is what a user needs.
     throw new UsageError(`${(error as Error).message.split(/\.\s|\n/)[0]}. See bowline ${command} --help.`);
   }
+}
+
+function textOf(name: string, value: unknown): string | undefined {
+  if (value === "") throw new UsageError(`--${name} needs a value.`);
+  return typeof value === "string" ? value : undefined;
 }
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -4,7 +4,6 @@ import { dirname } from "node:path";
 import type { RunResult } from "@bowline/core";
 import { saveRunRecording } from "../record/file.ts";
 import type { RunRecorder } from "../record/record-run.ts";
-import { isSecretName } from "../tools/environment.ts";
 import { CommandError, UsageError } from "./exit.ts";
 import { oneLine } from "./terminal.ts";
 
@@ -46,15 +45,6 @@ export async function kept(
       throw new CommandError(cannotWrite(file, error));
     }
   }
-}
-
-const SHORTEST_SECRET = 8;
-
-/** What is in the environment under a name that says it is secret. */
-export function secretsOf(env: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(env).flatMap(([name, value = ""]) =>
-    isSecretName(name) && value.trim().length >= SHORTEST_SECRET ? [value] : [],
-  );
 }
 
 function cannotWrite(file: string, error: unknown): string {

@@ -1,6 +1,7 @@
 /** What a person sees of a run: the answer on standard output; thinking, tool calls, waits and figures on standard error. */
 import { messageText, type AgentEvent, type RunResult, type Usage } from "@bowline/core";
-import { oneLine, printable, printableJson, type Output, type Style } from "./terminal.ts";
+import { StatusLine } from "./status-line.ts";
+import { oneLine, printable, printableJson, styleFor, type Output, type Style } from "./terminal.ts";
 
 export interface Report {
   event(event: AgentEvent): void;
@@ -24,11 +25,11 @@ export class TextReport implements Report {
   #inside: "text" | "thinking" | undefined;
   #streamed = "";
 
-  constructor(stdout: Output, stderr: Output, style: Style) {
+  constructor(stdout: Output, stderr: Output, env: Readonly<Record<string, string | undefined>>) {
     this.#stdout = stdout;
     this.#stderr = stderr;
-    this.#style = style;
-    this.#waiting = new WaitingLine(stderr, style);
+    this.#style = styleFor(stderr, env);
+    this.#waiting = new WaitingLine(new StatusLine(stderr, env), this.#style);
   }
 
   event(event: AgentEvent): void {
@@ -43,19 +44,16 @@ export class TextReport implements Report {
         else if (update.type === "thinking_delta") this.#thinking(update.delta);
         return;
       }
-      case "message_end":
+      case "message_end": {
+        const { message } = event;
+        if (message.role !== "assistant") return; // the task's own comes while the model is waited for
         this.#waiting.stop();
         this.#breakLine();
         // What a model says before it calls tools is no answer yet; on a terminal it was shown as it came.
-        if (
-          event.message.role === "assistant" &&
-          this.#stdout.isTTY !== true &&
-          event.message.stopReason === "toolUse"
-        ) {
-          const text = messageText(event.message);
-          if (text !== "") this.#line(text);
-        }
+        const text = this.#stdout.isTTY !== true && message.stopReason === "toolUse" ? messageText(message) : "";
+        if (text !== "") this.#line(text);
         return;
+      }
       case "tool_execution_start":
         return this.#line(dim(`→ ${call(event)}`));
       case "tool_execution_end": {
@@ -66,19 +64,19 @@ export class TextReport implements Report {
         return this.#line(mark);
       }
       case "request_retry":
-        return this.#line(
-          dim(`… ${oneLine(event.error.message, 300)}; asking again in ${(event.delayMs / 1000).toFixed(1)} s`),
+        return this.#passing(
+          `${oneLine(event.error.message, 300)}; asking again in ${(event.delayMs / 1000).toFixed(1)} s`,
         );
       case "model_failover": {
         const { from, to, error } = event;
-        return this.#line(
-          dim(`… ${from.provider}/${from.model}: ${oneLine(error.message, 300)}; asking ${to.provider}/${to.model}`),
+        return this.#passing(
+          `${from.provider}/${from.model}: ${oneLine(error.message, 300)}; asking ${to.provider}/${to.model}`,
         );
       }
       case "compaction_start":
-        return this.#line(dim(`… the conversation is long (${event.tokensBefore} tokens); making it shorter`));
+        return this.#passing(`the conversation is long (${event.tokensBefore} tokens); making it shorter`);
       case "compaction_end":
-        return this.#line(dim(`… ${event.tokensBefore} tokens became ${event.tokensAfter}: ${event.outcome}`));
+        return this.#passing(`${event.tokensBefore} tokens became ${event.tokensAfter}: ${event.outcome}`);
       case "approval_request":
       case "approval_answer":
       case "agent_start":
@@ -122,6 +120,12 @@ export class TextReport implements Report {
     this.#stderr.write(this.#style.dim(printable(delta)));
   }
 
+  /** Said while the model is waited for, which goes on. */
+  #passing(text: string): void {
+    this.#line(this.#style.dim(`… ${text}`));
+    this.#waiting.start();
+  }
+
   #line(text: string): void {
     this.#waiting.stop();
     this.#breakLine();
@@ -135,33 +139,31 @@ export class TextReport implements Report {
   }
 }
 
-/** A line that moves while the model is silent, on a terminal only. */
+/** Counts the seconds while the model is silent. */
 class WaitingLine {
-  readonly #output: Output;
+  readonly #line: StatusLine;
   readonly #style: Style;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(output: Output, style: Style) {
-    this.#output = output;
+  constructor(line: StatusLine, style: Style) {
+    this.#line = line;
     this.#style = style;
   }
 
   start(): void {
-    if (this.#output.isTTY !== true || this.#timer !== undefined) return;
+    if (this.#timer !== undefined) return;
     const since = Date.now();
     this.#timer = setInterval(() => {
-      this.#output.write(
-        `\r${this.#style.dim(`… waiting for the model, ${Math.round((Date.now() - since) / 1000)} s`)}`,
-      );
+      const seconds = Math.round((Date.now() - since) / 1000);
+      this.#line.show(`… waiting for the model, ${seconds} s`, this.#style.dim);
     }, 1000);
     this.#timer.unref();
   }
 
   stop(): void {
-    if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#output.write("\r\u001b[2K");
+    this.#line.clear();
   }
 }
 

@@ -15,7 +15,7 @@ import { findOrNew, latestOf } from "./find-session.ts";
 import { sessionStore } from "./home.ts";
 import { keptWrites, type Through } from "./kept-writes.ts";
 import type { RunOptions } from "./options.ts";
-import { oneLine, styleFor } from "./terminal.ts";
+import { oneLine, shellWord, styleFor } from "./terminal.ts";
 
 export interface RunSession {
   /** The run that a process before did not finish. */
@@ -154,9 +154,4 @@ function wantedAfter(options: RunOptions, session: Session | undefined, { model:
   throw new CommandError(
     `The session's model ${from} has an address that is not known here: name one with --base-url.`,
   );
-}
-
-/** A text as a shell takes it for one word. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,6 +2,7 @@
 import { access, constants } from "node:fs/promises";
 import type { Budget, ErrorInfo, ImageContent, Model, RunResult } from "@bowline/core";
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
+import { secretsOf } from "../gateway/secrets.ts";
 import { recordRun } from "../record/record-run.ts";
 import { createTools } from "../tools/index.ts";
 import { createAgent, exitCodes, perform, type RunPorts, type RunSetup, type SessionContent } from "./agent.ts";
@@ -13,7 +14,7 @@ import { isAboutKey, keyAdvice } from "./key-advice.ts";
 import { onSignal } from "./on-signal.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
-import { assertWritable, kept, secretsOf } from "./record.ts";
+import { assertWritable, kept } from "./record.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { oneLine, styleFor } from "./terminal.ts";
 import { whereItStood } from "./where-it-stood.ts";
@@ -56,7 +57,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     const setup = setupOf(options, job, found.model, before);
     const abort = (): void => (recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort()));
     const ports = portsOf(options, directory, found, host, abort);
-    const recorder = options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env));
+    const recorder = options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
     const attached = session && (await attachSession(agent, session));

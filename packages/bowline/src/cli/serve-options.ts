@@ -28,13 +28,8 @@ export interface ServeCommand {
 
 /** Throws `UsageError` with one line that says what was wrong. */
 export function parseServeOptions(args: readonly string[]): ServeCommand {
-  const { values, positionals } = parseByTable(args, serveOptions, "serve");
+  const { values, positionals, text } = parseByTable(args, serveOptions, "serve");
   if (positionals.length > 0) throw new UsageError(`bowline serve takes no ${JSON.stringify(positionals[0])}.`);
-  const text = (name: string): string | undefined => {
-    const value = values[name];
-    if (value === "") throw new UsageError(`--${name} needs a value.`);
-    return typeof value === "string" ? value : undefined;
-  };
   const [port, host, workspace, fallback] = [text("port"), text("host"), text("workspace"), text("fallback")];
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535))
     throw new UsageError(`--port takes a number up to 65535, not ${JSON.stringify(port)}.`);

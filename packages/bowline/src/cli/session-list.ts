@@ -1,6 +1,6 @@
 /** Lists of sessions: a line each for people, a JSON object each for programs. */
 import { readdir } from "node:fs/promises";
-import { messageText } from "@bowline/core";
+import { isBowlineError, messageText } from "@bowline/core";
 import {
   isKnownEntry,
   openSession,
@@ -12,6 +12,7 @@ import {
 import { allSessions, isOf } from "./find-session.ts";
 import { sessionsFolder } from "./home.ts";
 import type { SessionsOptions } from "./sessions-options.ts";
+import { StatusLine } from "./status-line.ts";
 import { oneLine, printableJson, styleFor } from "./terminal.ts";
 import { timeText } from "./time-text.ts";
 
@@ -55,15 +56,15 @@ export async function searchSessions(
 ): Promise<number> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const every = await allSessions(store);
-  const progress = progressLine(host, every.length);
+  const progress = new StatusLine(host.stderr, host.env);
   const found: SessionSummary[] = [];
   for (const [index, session] of every.entries()) {
-    progress.at(index);
+    if (index > 0 && index % 25 === 0) progress.show(`… ${index} of ${every.length} sessions`); // it takes long enough to be seen
     const title = session.title?.toLowerCase() ?? "";
     const missing = words.filter((word) => !title.includes(word));
     if (missing.length === 0 || (inMessages && (await hasWords(store, session.id, missing)))) found.push(session);
   }
-  progress.end();
+  progress.clear();
   await show(store, every, found, { limit, json, hasPlaces: true }, host);
   if (found.length > limit && !json) host.stderr.write(`bowline: ${found.length - limit} more; --limit shows them\n`);
   if (found.length === 0) {
@@ -75,12 +76,16 @@ export async function searchSessions(
 
 async function hasWords(store: Store, id: string, words: readonly string[]): Promise<boolean> {
   const missing = new Set(words);
-  for await (const batch of store.read(id)) {
-    for (const entry of batch) {
-      const text = textOf(entry).toLowerCase();
-      for (const word of missing) if (text.includes(word)) missing.delete(word);
-      if (missing.size === 0) return true;
+  try {
+    for await (const batch of store.read(id)) {
+      for (const entry of batch) {
+        const text = textOf(entry).toLowerCase();
+        for (const word of missing) if (text.includes(word)) missing.delete(word);
+        if (missing.size === 0) return true;
+      }
     }
+  } catch (error) {
+    if (!isBowlineError(error) || error.code !== "not_found") throw error; // else it was deleted meanwhile
   }
   return false;
 }
@@ -203,19 +208,4 @@ function decoded(name: string): string {
   } catch {
     return name;
   }
-}
-
-/** On a terminal only, and only when it takes long enough to be seen. */
-function progressLine({ stderr }: NodeJS.Process, total: number): { at(index: number): void; end(): void } {
-  let isShown = false;
-  return {
-    at(index) {
-      if (!stderr.isTTY || index === 0 || index % 25 !== 0) return;
-      isShown = true;
-      stderr.write(`\r\u001b[2K… ${index} of ${total} sessions`);
-    },
-    end() {
-      if (isShown) stderr.write("\r\u001b[2K");
-    },
-  };
 }

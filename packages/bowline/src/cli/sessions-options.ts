@@ -88,12 +88,7 @@ export function parseSessionsOptions(args: readonly string[]): SessionsOptions {
     throw new UsageError(`There is no bowline sessions ${JSON.stringify(first)}: use one of ${names}.`);
   }
   const table = [...subcommand.options, helpOption];
-  const { values, positionals } = parseByTable(isNamed ? args.slice(1) : args, table, "sessions");
-  const text = (name: string): string | undefined => {
-    const value = values[name];
-    if (value === "") throw new UsageError(`--${name} needs a value.`);
-    return typeof value === "string" ? value : undefined;
-  };
+  const { values, positionals, text } = parseByTable(isNamed ? args.slice(1) : args, table, "sessions");
   const help = values.help === true;
   const [at, output] = [text("at"), text("output")];
   const format = formatOf(text("format"), output);

@@ -1,5 +1,5 @@
 /** `bowline sessions`: what is kept of runs, shown and put in order. */
-import { writeFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import {
   openSession,
   sessionToHtml,
@@ -104,10 +104,21 @@ async function exportTo(
     return;
   }
   try {
-    await writeFile(output, text, { mode: 0o600 });
+    await writePrivately(output, text);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new CommandError(`--output ${oneLine(output, 300)}: cannot be written (${code ?? message}).`);
+  }
+}
+
+/** A file that is there becomes its owner's only, too; what is no file, such as /dev/null, stays as it is. */
+async function writePrivately(path: string, text: string): Promise<void> {
+  const file = await open(path, "w", 0o600);
+  try {
+    if ((await file.stat()).isFile()) await file.chmod(0o600);
+    await file.writeFile(text);
+  } finally {
+    await file.close();
   }
 }
 

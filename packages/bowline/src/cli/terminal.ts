@@ -35,6 +35,11 @@ export function oneLine(text: string, width: number): string {
   return flat.length <= width ? flat : `${flat.slice(0, Math.max(1, width - 1))}…`;
 }
 
+/** A text as a shell takes it for one word. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 export interface Style {
   readonly dim: (text: string) => string;
   readonly bold: (text: string) => string;

@@ -1,5 +1,6 @@
 /** Whether anything answers, and which models it lists. */
 import type { Examination, ListReply } from "./examination.ts";
+import { firstToAsk, listedModels, type ListedModel } from "./model-list.ts";
 import { parse, record, type Json } from "./wire.ts";
 
 export async function probeConnection(server: Examination): Promise<void> {
@@ -17,15 +18,14 @@ export async function probeConnection(server: Examination): Promise<void> {
     server.note({ id: "key", area: "connection", mark: "failed", says, means, blocks: "use" });
     return;
   }
-  const models = listedModels(reply);
-  if (models === undefined || models.length === 0) return noList(server, reply);
-  const ids = models.map(({ id }) => String(id));
-  const isListed = ids.includes(server.model);
-  const first = ids.find((id) => !noChat.test(id)) ?? ids[0] ?? "";
+  const models = modelsIn(reply);
+  const first = firstToAsk(models);
+  if (first === undefined) return noList(server, reply);
+  const isListed = models.some(({ id }) => id === server.model);
   const chosen =
     server.model === "" ? `the first is taken: ${first}` : `${server.model} is ${isListed ? "" : "not "}one of them`;
   server.model ||= first;
-  const count = `${ids.length} model${ids.length === 1 ? "" : "s"}`;
+  const count = `${models.length} model${models.length === 1 ? "" : "s"}`;
   server.note({
     id: "models",
     area: "connection",
@@ -34,9 +34,6 @@ export async function probeConnection(server: Examination): Promise<void> {
   });
   noteWindow(server, models.find(({ id }) => id === server.model) ?? {});
 }
-
-/** Models that do not chat stand in the same lists. */
-const noChat = /embed|rerank|whisper|moderation|\btts\b/i;
 
 function isClosed({ status }: ListReply): boolean {
   return status === 401 || status === 403;
@@ -49,10 +46,10 @@ export function noteKeyHeader(server: Examination, header: string): void {
 
 /** Azure's way is tried where the usual way of giving a key is refused. */
 async function listOrOtherKeyHeader(server: Examination): Promise<ListReply> {
-  const reply = await server.get("models", "the model list");
+  const reply = await server.list("the model list");
   if (!isClosed(reply) || server.options.apiKey === undefined) return reply;
   server.compat.keyHeader = "api-key";
-  const other = await server.get("models", "the model list, with an api-key header");
+  const other = await server.list("the model list, with an api-key header");
   if (!isClosed(other) && other.status !== undefined) {
     noteKeyHeader(server, server.compat.keyHeader);
     return other;
@@ -61,25 +58,17 @@ async function listOrOtherKeyHeader(server: Examination): Promise<ListReply> {
   return reply;
 }
 
-/** The entries of a model list, or undefined when the answer is none. */
-function listedModels({ status = 0, body }: ListReply): Json[] | undefined {
-  if (status < 200 || status > 299) return undefined;
-  const value = parse(body);
-  const list = Array.isArray(value) ? value : (record(value).data ?? record(value).models);
-  if (!Array.isArray(list)) return undefined;
-  return list
-    .map(record)
-    .map((entry) => ({ ...entry, id: entry.id ?? entry.name }))
-    .filter(({ id }) => typeof id === "string" && id !== "");
+/** None of an answer that is no list. */
+function modelsIn({ status = 0, body }: ListReply): ListedModel[] {
+  return (status >= 200 && status <= 299 ? listedModels(parse(body)) : undefined) ?? [];
 }
 
 async function noList(server: Examination, reply: ListReply): Promise<void> {
   const { baseUrl } = server.options;
   const why = reply.error ?? (reply.status === 200 ? describeBody(reply.body) : `HTTP ${reply.status}`);
-  const elsewhere = baseUrl.replace(/\/+$/, "").endsWith("/v1") ? undefined : `${baseUrl.replace(/\/+$/, "")}/v1`;
+  const elsewhere = /\/v1\/*(?=\?|$)/.test(baseUrl) ? undefined : baseUrl.replace(/\/*(?=\?|$)/, "/v1");
   if (elsewhere !== undefined) {
-    const other = listedModels(await server.get("models", "the model list at /v1", elsewhere));
-    if (other !== undefined && other.length > 0) {
+    if (modelsIn(await server.list("the model list at /v1", elsewhere)).length > 0) {
       const says = `the server is at ${elsewhere}, not at ${baseUrl} (${why})`;
       server.note({ id: "base-url", area: "connection", mark: "failed", says, blocks: "use" });
       return;
@@ -96,7 +85,7 @@ async function noList(server: Examination, reply: ListReply): Promise<void> {
 
 function describeBody(body: string): string {
   if (body.trimStart().startsWith("<")) return "an HTML page";
-  return listedModels({ status: 200, body })?.length === 0 ? "the list is empty" : "the answer is no list";
+  return listedModels(parse(body)) === undefined ? "the answer is no list" : "the list is empty";
 }
 
 /** What servers call the context window in their lists. */

@@ -12,6 +12,7 @@ import {
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
 import { createRecorder, type Recorder } from "./exchange.ts";
 import type { Finding } from "./finding.ts";
+import { modelsUrl } from "./model-list.ts";
 import type { Question, Reply } from "./reply.ts";
 import { readWire } from "./wire.ts";
 
@@ -88,13 +89,13 @@ export class Examination {
     return this.#askOnce(question);
   }
 
-  /** A GET below the base URL, or below `baseUrl` when given. */
-  async get(path: string, about: string, baseUrl: string = this.options.baseUrl): Promise<ListReply> {
+  /** Asks for the model list, below another base URL when that is given. */
+  async list(about: string, baseUrl: string = this.options.baseUrl): Promise<ListReply> {
     const { apiKey } = this.options;
     this.options.onProgress?.(about, this.requests);
     const limit = this.#limit();
     try {
-      const response = await this.#recorder.fetch(`${baseUrl.replace(/\/+$/, "")}/${path}`, {
+      const response = await this.#recorder.fetch(modelsUrl(baseUrl), {
         headers: apiKey === undefined ? {} : this.#keyHeader(apiKey),
         redirect: "manual",
         signal: limit.signal,

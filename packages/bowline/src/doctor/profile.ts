@@ -37,13 +37,14 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
 
 /** Throws an `Error` whose message says what is wrong with the text. */
 export function parseProfile(text: string): Profile {
-  const value = record(parse(text));
+  const value = record(parse(text.replace(/^\uFEFF/, ""))); // some editors put a mark before it
   const { version, baseUrl, model, compat = {}, notes = [] } = value;
   if (version !== 1) throw new Error('is no profile of "bowline doctor" (it needs "version": 1)');
   if (typeof baseUrl !== "string" || !isHttp(baseUrl))
     throw new Error('needs a "baseUrl" that is an http or https address');
   if (typeof model !== "string" || model === "") throw new Error('needs a "model"');
-  for (const [name, setting] of Object.entries(record(compat))) {
+  if (record(compat) !== compat) throw new Error('has a "compat" that is no object');
+  for (const [name, setting] of Object.entries(compat)) {
     const allowed = Object.hasOwn(switches, name) ? switches[name as keyof Compat] : undefined;
     if (allowed === undefined) throw new Error(`has an unknown switch ${JSON.stringify(name)} in "compat"`);
     if (!isAllowed(setting, allowed)) throw new Error(`has a "${name}" that cannot be: ${JSON.stringify(setting)}`);
@@ -52,7 +53,7 @@ export function parseProfile(text: string): Profile {
     version,
     baseUrl,
     model,
-    compat: record(compat),
+    compat,
     notes: Array.isArray(notes) ? notes.filter((note) => typeof note === "string") : [],
   };
 }

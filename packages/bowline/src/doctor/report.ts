@@ -1,5 +1,5 @@
 /** The result for people: one line a finding, the verdict last, then what to do with it. */
-import { oneLine, type Style } from "../cli/terminal.ts";
+import { oneLine, shellWord, type Style } from "../cli/terminal.ts";
 import { areas, type Area, type DoctorResult, type Finding, type Mark } from "./finding.ts";
 import { isUsable } from "./verdict.ts";
 
@@ -60,8 +60,7 @@ function nextSteps({ profile }: DoctorResult, written: string | undefined): stri
   return [`Use it: bowline run ${where} "<task>"; --write <file> keeps a profile`];
 }
 
-/** As a shell takes it: a model's name is the server's choice, and the line is there to be copied. */
+/** A model's name is the server's choice, and the line is there to be copied. */
 function quoted(word: string): string {
-  const plain = oneLine(word, 300);
-  return /^[\w./:@+-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`;
+  return shellWord(oneLine(word, 300));
 }

@@ -5,7 +5,8 @@ export interface Address {
 }
 
 export function parseAddress(hash: string): Address {
-  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  // A plus is one: tokens are written into links as they are, and those in Base64 have some.
+  const fields = new URLSearchParams(hash.replace(/^#/, "").replaceAll("+", "%2B"));
   const [token, sessionKey] = [fields.get("token")?.trim() ?? "", fields.get("session") ?? ""];
   return { ...(token !== "" && { token }), ...(sessionKey !== "" && sessionKey.length <= 512 && { sessionKey }) };
 }

@@ -219,7 +219,7 @@ export class Controller {
     const params = { sessionKey, limit: HISTORY_LENGTH, ...(before !== undefined && { before }) };
     try {
       const page = await this.#client.request("chat.history", params);
-      this.#store.dispatch({ type: "history", sessionKey, page, isEarlier: before !== undefined });
+      this.#store.dispatch({ type: "history", sessionKey, page, before });
     } catch (error) {
       // A connection that was lost is looked for again, and then the history is, too.
       if (isLost(error)) return;
@@ -272,7 +272,7 @@ export class Controller {
     const params = { limit, ...(search !== "" && { search }), ...(cursor !== undefined && { cursor }) };
     await this.#client
       .request("sessions.list", params)
-      .then((page) => dispatch({ type: "sessions", search, ...page, isMore: cursor !== undefined }), ignore);
+      .then((page) => dispatch({ type: "sessions", search, ...page, after: cursor }), ignore);
   }
 
   async #loadApprovals(): Promise<void> {

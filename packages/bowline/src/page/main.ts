@@ -89,7 +89,13 @@ function start(place: HTMLElement): void {
   }
 }
 
+/** With the next frame. One that was asked for does not come when the page goes into the background before. */
 function schedule(draw: () => void): void {
-  if (document.hidden) setTimeout(draw, HIDDEN_MS);
-  else requestAnimationFrame(draw);
+  const frame = requestAnimationFrame(() => now());
+  const timer = setTimeout(() => now(), HIDDEN_MS);
+  const now = (): void => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    draw();
+  };
 }

@@ -59,7 +59,7 @@ export function createBashTool(options: ToolOptions): AgentTool {
   const { root } = workspace;
   const {
     commandMs = DEFAULT_MS,
-    maxCommandMs = DEFAULT_MAX_MS,
+    maxCommandMs = Math.max(DEFAULT_MAX_MS, commandMs),
     resultCharacters = DEFAULT_CHARACTERS,
   } = options.limits ?? {};
   const usualSeconds = Math.min(commandMs, maxCommandMs) / 1000;

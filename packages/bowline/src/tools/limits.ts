@@ -4,7 +4,7 @@ import { BowlineError } from "@bowline/core";
 export interface ToolLimits {
   /** How long a command of bash may take when its call does not say, in milliseconds. Default 120,000. */
   readonly commandMs?: number;
-  /** The longest that a call may ask for. Default 3,600,000. */
+  /** The longest that a call may ask for. Default 3,600,000, or `commandMs` where that is more. */
   readonly maxCommandMs?: number;
   /** How long grep and glob may search, in milliseconds. Default 60,000. */
   readonly searchMs?: number;

@@ -46,6 +46,18 @@ describe("the token", { skip }, () => {
     await other.getByText("What shall we do?").waitFor();
   });
 
+  it("works in Base64, in a link as it is and in one that is pasted as a program encodes it", async () => {
+    const full = "ab+/cd==ab+/cd==";
+    await using server = await pageGateway([], { tokens: { full } });
+    await using tab = await openTab(server.gateway.url, { hash: `token=${full}` });
+    await tab.page.getByText("What shall we do?").waitFor();
+    await using other = await openTab(server.gateway.url, { hash: "" });
+    const link = `${server.gateway.url}/#token=${encodeURIComponent(full)}`;
+    await other.page.getByLabel("Token", { exact: true }).fill(link);
+    await other.page.getByRole("button", { name: "Connect" }).click();
+    await other.page.getByText("What shall we do?").waitFor();
+  });
+
   it("that is wrong in the link is said to be wrong, and not kept", async () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url, { hash: "token=wrong" });

@@ -43,7 +43,7 @@ export function useBrowser(): (url: string, options?: TabOptions) => Promise<Tab
   return async (url, { hash = `token=${token}`, ...options } = {}) => {
     const browser = await (launched ?? launch());
     const context = await browser.newContext({ viewport: { width: 1180, height: 780 }, ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     const { requests, faults } = watch(page);
     await page.goto(`${url}/#${hash}`);

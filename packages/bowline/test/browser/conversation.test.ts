@@ -8,6 +8,8 @@ const openTab = useBrowser();
 
 const long = Array.from({ length: 30 }, (_, index) => `Sentence ${index} of a long answer.`).join(" ");
 const slow = { pace: { delayMs: 12, deltaLength: 6 } };
+/** Nobody waits for its end. */
+const endless = long.concat(" ").repeat(50);
 
 function bash(ran: string[], until: Promise<unknown> = Promise.resolve()): AgentTool {
   return defineTool({
@@ -53,7 +55,7 @@ describe("a conversation in the page", { skip }, () => {
     await question.getByRole("button", { name: "Allow once" }).click();
     await said(page, "There are two files.").waitFor();
     assert.deepEqual(ran, ["ls"]);
-    assert.match((await page.locator(".card .tool-state").textContent()) ?? "", /^Done · \d+ ms$/);
+    assert.match((await page.locator(".card .tool-state").textContent()) ?? "", /^Done · (?:\d+ ms|[\d.]+ s)$/);
     assert.equal(await page.locator(".markdown strong").textContent(), "two");
     // Folded until it is asked for.
     assert.equal(await page.getByText("I should look first.").count(), 0);
@@ -141,7 +143,7 @@ describe("a conversation in the page", { skip }, () => {
   });
 
   it("stops by its button and by Escape, keeps what was said, and offers to ask again", async () => {
-    await using server = await pageGateway([long, long, "Now whole."], slow);
+    await using server = await pageGateway([endless, endless, "Now whole."], slow);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
     await write(page, "Tell me");
@@ -151,9 +153,26 @@ describe("a conversation in the page", { skip }, () => {
     assert.match((await page.locator(".markdown").textContent()) ?? "", /^Sentence 0 of/);
     await page.getByRole("button", { name: "Ask again" }).click();
     await said(page, "Sentence 2 of").nth(1).waitFor();
+    // In the search that is what empties it.
+    const search = page.getByLabel("Search conversations");
+    await search.fill("rope");
+    await search.press("Escape");
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>("[type=search]")?.value === "");
+    await said(page, "Sentence 9 of").last().waitFor();
+    assert.equal(await said(page, "Stopped.", { exact: true }).count(), 1);
     await page.keyboard.press("Escape");
     await said(page, "Stopped.", { exact: true }).nth(1).waitFor();
     assert.equal(server.model.calls.length, 2);
+  });
+
+  it("is drawn also when the frame that was asked for does not come, as in a tab that is left", async () => {
+    await using server = await pageGateway(["Here."]);
+    await using tab = await openTab(server.gateway.url);
+    const { page } = tab;
+    await page.getByText("What shall we do?").waitFor();
+    await page.evaluate(() => void (globalThis.requestAnimationFrame = () => 0));
+    await write(page, "Are you there?");
+    await page.waitForFunction(() => document.title === "Are you there? – Bowline", undefined, { polling: 100 });
   });
 
   it("steers a run that goes on, and queues behind it; what waits is shown and can be taken back [X24]", async () => {
@@ -231,7 +250,7 @@ describe("a conversation in the page", { skip }, () => {
     await said(page, "Sentence 2 of").waitFor();
     assert.equal(await page.getByLabel("Message", { exact: true }).inputValue(), "a draft");
     assert.ok(server.model.calls.length === 1);
-    await page.locator(".run-foot").waitFor({ timeout: 15_000 });
+    await page.locator(".run-foot").waitFor();
     assert.equal((await page.locator(".markdown").textContent())?.trim(), long);
     await page.reload();
     await page.locator(".run-foot").waitFor();
@@ -272,15 +291,19 @@ describe("a conversation in the page", { skip }, () => {
     await said(page, "Paragraph 30.").waitFor();
     const left = (): Promise<number> =>
       page.locator(".scroller").evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
-    assert.ok((await left()) < 60);
+    const isAtEnd = async (): Promise<void> => {
+      for (let tries = 500; tries > 0 && (await left()) >= 60; tries--) await page.waitForTimeout(20);
+      assert.ok((await left()) < 60);
+    };
+    await isAtEnd();
     await page.locator(".scroller").hover();
     await page.mouse.wheel(0, -600);
     await page.getByRole("button", { name: "To the end" }).waitFor();
     await said(page, "Paragraph 60.").waitFor();
     assert.ok((await left()) > 300);
     await page.getByRole("button", { name: "To the end" }).click();
-    assert.ok((await left()) < 60);
+    await isAtEnd();
     await page.locator(".run-foot").waitFor();
-    assert.ok((await left()) < 60);
+    await isAtEnd();
   });
 });

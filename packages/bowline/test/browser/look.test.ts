@@ -237,7 +237,8 @@ describe("the page by keyboard alone", { skip }, () => {
   });
 
   it("sends nothing while a word is being composed, and announces an answer once it is whole", async () => {
-    await using server = await pageGateway(["An answer in several pieces."], { pace: { delayMs: 30 } });
+    const answer = "An answer in several pieces.";
+    await using server = await pageGateway([answer, answer], { pace: { delayMs: 30 } });
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
     const field = page.getByLabel("Message", { exact: true });
@@ -261,8 +262,13 @@ describe("the page by keyboard alone", { skip }, () => {
     await page.keyboard.press("Enter");
     await page.locator(".run-foot").waitFor();
     await page.waitForFunction(() => (globalThis as unknown as { spoken: string[] }).spoken.length > 0);
+    // The same is said again when it is answered again.
+    await write(page, "again");
+    await page.locator(".run-foot").nth(1).waitFor();
+    await page.waitForFunction(() => (globalThis as unknown as { spoken: string[] }).spoken.length > 1);
     assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { spoken: string[] }).spoken), [
-      "An answer in several pieces.",
+      answer,
+      answer,
     ]);
   });
 });

@@ -115,9 +115,19 @@ describe("the list of conversations", { skip }, () => {
     await using tab = await openTab(server.gateway.url, { hash: "token=the-token-of-this-test&session=s" });
     await said(tab.page, "Answer 59.", { exact: true }).waitFor();
     assert.equal(await tab.page.locator(".run").count(), 50);
-    await tab.page.getByRole("button", { name: "Show earlier messages" }).click();
+    await tab.page.locator(".scroller").evaluate((one) => one.scrollTo({ top: 0 }));
+    await tab.page.getByRole("button", { name: "To the end" }).waitFor();
+    const top = (): Promise<number> =>
+      said(tab.page, "Answer 10.", { exact: true }).evaluate((one) => Math.round(one.getBoundingClientRect().top));
+    const before = await top();
+    // Whoever is in a hurry presses twice.
+    await tab.page.getByRole("button", { name: "Show earlier messages" }).evaluate((button: HTMLElement) => {
+      button.click();
+      button.click();
+    });
     await said(tab.page, "Answer 0.", { exact: true }).waitFor();
     assert.equal(await tab.page.locator(".run").count(), 60);
+    assert.ok(Math.abs((await top()) - before) < 60, "what was read is where it was");
     assert.equal(await tab.page.getByRole("button", { name: "Show earlier messages" }).count(), 0);
   });
 

@@ -15,8 +15,8 @@ const hostile = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202e";
 const steers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** The text above the question about a call, which is denied. */
-async function asked(name: string, args: object): Promise<string> {
-  const [input, output] = [new PassThrough(), new PassThrough()];
+async function asked(name: string, args: object, size: { columns?: number; rows?: number } = {}): Promise<string> {
+  const [input, output] = [new PassThrough(), Object.assign(new PassThrough(), size)];
   let shown = "";
   output.setEncoding("utf8").on("data", (text: string) => {
     shown += text;
@@ -50,6 +50,15 @@ describe("a question at the terminal", () => {
     assert.equal(note.exec(await asked("bash", { command }))?.[1], "51");
     assert.equal(note.exec(await asked("bash", { command: "x ".repeat(2000) }))?.[1], "51");
     assert.doesNotMatch(await asked("bash", { command: "ls\nls" }), note);
+  });
+
+  it("knows a terminal smaller than that, and letters as wide as two", async () => {
+    const note = /look at the first ones too/;
+    const command = "ls\n".repeat(11);
+    assert.doesNotMatch(await asked("bash", { command }), note);
+    assert.match(await asked("bash", { command }, { columns: 40, rows: 10 }), note);
+    assert.match(await asked("bash", { command: "x".repeat(1000) }, { columns: 40, rows: 24 }), note);
+    assert.match(await asked("bash", { command: "\u6f22".repeat(1000) }), note);
   });
 
   it("is not answered by what was typed before it was there", async () => {

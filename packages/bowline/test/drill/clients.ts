@@ -51,13 +51,17 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
   const say = (fact: Fact): void => void writeSync(file, `${JSON.stringify(fact)}\n`);
   const counts = { runs: 0, steered: 0, aborted: 0, reconnects: 0, snapshots: 0 };
   const end = new AbortController();
+  /** What clients work at, in words. */
+  const tasks = new Set<string>();
   let next = 0;
   const own = Array.from({ length: OWN }, () => ownClient());
   const bare = Array.from({ length: BARE }, () => bareClient());
   answerParent({
     async finish(): Promise<DrillClientsReport> {
       end.abort();
-      await Promise.all([...own, ...bare]);
+      const late = sleep(2 * LONGEST_MS, "late", { ref: false });
+      if ((await Promise.race([Promise.all([...own, ...bare]), late])) === "late")
+        fault(`there is no end of ${[...tasks].join(", ")}`);
       return { ...counts, faults };
     },
   });
@@ -72,12 +76,15 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
     answerApprovals(client);
     while (!end.signal.aborted) {
       const [sessionKey, task] = [pick(sessions), newTask()];
+      const words = `${task.name} in ${sessionKey}`;
+      tasks.add(words);
       try {
         await ownTask(client, sessionKey, task);
       } catch (error) {
         if (!(error instanceof RequestError) || !error.retryable) fault(`${task.name}: ${String(error)}`);
         await sleep(20); // the session's queue is full
       }
+      tasks.delete(words);
     }
     client.close();
   }
@@ -141,10 +148,13 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
       const [runId, text] = [`run-${task.name}`, messageOf(task)];
       const watch = new RunWatch(task, (what) => fault(what));
       const params = { sessionKey, message: text, idempotencyKey: runId };
+      const words = `${task.name} in ${sessionKey}, by a bare socket`;
+      tasks.add(words);
       const isAccepted = await client
         .send(params, watch)
         .catch((error: unknown) => fault(`${runId}: ${String(error)}`));
       if (isAccepted !== true) {
+        tasks.delete(words);
         await sleep(20);
         continue;
       }
@@ -162,6 +172,7 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
       else say({ type: "ended", runId });
       watch.check();
       counts.snapshots += watch.snapshots;
+      tasks.delete(words);
     }
     counts.reconnects += client.connects;
     client.drop();

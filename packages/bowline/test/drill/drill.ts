@@ -1,4 +1,5 @@
 /** Kills the gateway and its clients at random while they work, and checks at the end that everybody was told the truth, once. */
+import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
@@ -87,7 +88,7 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
     }
     client.close();
     await survivors.kill();
-    const stopped = await Promise.race([server.ask("stop"), sleep(10_000, "late", { ref: false })]);
+    const stopped = await Promise.race([server.ask("stop"), sleep(QUIET_MS, "late", { ref: false })]);
     if (stopped === "late") report.faults.push("the server does not stop");
     await server.kill();
     report.faults.push(...(await tools.look()));
@@ -137,7 +138,7 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
 
   /** What dead clients left runs to its end; what was held for a next run goes in with one. */
   async function calmDown(client: GatewayClient): Promise<void> {
-    const limit = performance.now() + QUIET_MS;
+    let limit = performance.now() + QUIET_MS;
     while ((await client.request("health.check", {})).runs > 0) {
       if (performance.now() > limit) return void report.faults.push("runs go on without end");
       await sleep(50);
@@ -147,7 +148,10 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
       const outcome = await Promise.race([run.result(), sleep(QUIET_MS, undefined, { ref: false })]);
       if (outcome?.end.event !== "chat.final") report.faults.push(`${sessionKey}: the last run: ${outcome?.end.event}`);
     }
-    await sleep(100); // the last file goes after the last event
+    limit = performance.now() + QUIET_MS;
+    // The last file goes after the last event.
+    const pending = join(folder, "pending");
+    while (existsSync(pending) && readdirSync(pending).length > 0 && performance.now() < limit) await sleep(20);
   }
 }
 

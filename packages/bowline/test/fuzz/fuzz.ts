@@ -76,8 +76,10 @@ const usual: readonly number[] = [
   ...answered,
 ];
 const LONG = 50_000;
-/** The longest that a socket which was closed may stay, and then some. */
-const GRACE_MS = 1500;
+/** No attack, answer of the server's process or wait of the healthy client takes so long, however busy the machine: it hangs. */
+const HANG_MS = 120_000;
+/** What was closed is gone after a second; a busy machine may need more. */
+const GONE_MS = 20_000;
 /** Connections at the same time. */
 const LANES = 6;
 const MAX_FAULTS = 20;
@@ -101,30 +103,35 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
     // Else the engine sets aside more and more for young objects, and what is kept cannot be told from that.
     const flags = ["--max-semi-space-size=8"];
     await using server = await forkScript(join(import.meta.dirname, "server.ts"), { folder, tokens }, flags);
+    const ask = <T>(name: string): Promise<T> =>
+      orElse(server.ask<T>(name), HANG_MS, () => {
+        throw new Error(`the server's process does not answer: ${name}`);
+      });
     let isOver = false;
     void server.ended.then((why) => isOver || report.faults.push(`the server is gone: ${why}`));
     const note = (code: number): void => void report.codes.set(code, (report.codes.get(code) ?? 0) + 1);
-    const target = { token: tokens.full, tokens, note, port: await server.ask<number>("port") };
+    const target = { token: tokens.full, tokens, note, port: await ask<number>("port") };
     const healthy = await startHealthy(target);
     // What floods need at once, the system keeps for the process: first is measured when they have been.
     const floods = Array.from({ length: LANES }, (_, which) => flood(which).attack(target));
     report.faults.push(...(await Promise.all(floods)).flat());
-    await server.ask("measure");
+    await ask("measure");
     for (let tenth = 1; tenth <= 10 && report.faults.length < MAX_FAULTS; tenth++) {
       await Promise.all(Array.from({ length: LANES }, () => lane(target, (wanted * tenth) / 10)));
-      const measure = await server.ask<Measure>("measure");
+      const measure = await ask<Measure>("measure");
       report.tenths.push(measure);
       report.heldMs = Math.max(report.heldMs, measure.heldMs);
       report.cpuMs += measure.cpuMs;
       onProgress?.(report);
     }
-    const { faults, waits, runs } = await healthy.stop();
-    await sleep(GRACE_MS); // sockets that were closed have so long to go
-    const printed = await server.ask<string>("printed");
-    if (printed !== "") report.faults.push(`the server printed: ${printed}`);
-    const left = await server.ask<number>("sockets");
+    const { faults, waits, runs } = await healthy.stop(HANG_MS);
+    let left = await ask<number>("sockets");
+    for (const limit = performance.now() + GONE_MS; left > 0 && performance.now() < limit; await sleep(50))
+      left = await ask<number>("sockets");
     if (left > 0) report.faults.push(`${left} sockets stay open`);
-    const stopped = await Promise.race([server.ask("close"), sleep(2 * GRACE_MS, "late", { ref: false })]);
+    const printed = await ask<string>("printed");
+    if (printed !== "") report.faults.push(`the server printed: ${printed}`);
+    const stopped = await orElse(server.ask("close"), GONE_MS, () => "late");
     if (stopped === "late") report.faults.push("the server does not stop");
     isOver = true;
     report.healthyRuns = runs;
@@ -143,13 +150,22 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
       const { frames, requests = 0, name, attack } = draw(own, tokens);
       report.frames += frames;
       report.requests += requests;
-      const faults = await attack(target).catch((error: unknown) => [String(error)]);
+      const over = attack(target).catch((error: unknown) => [String(error)]);
+      const faults = await orElse(over, HANG_MS, () => [`it goes on after ${HANG_MS} ms`]);
       for (const fault of faults) report.faults.push(`${name}, seed ${own}: ${fault}`);
     }
   }
 }
 
 type Target = attacks.Target & http.HttpTarget;
+
+/** What comes of the work, or of the limit when it takes so long. */
+async function orElse<T, L>(work: Promise<T>, ms: number, late: () => L): Promise<T | L> {
+  const over = new AbortController();
+  const limit = sleep(ms, undefined, { signal: over.signal }).then(late);
+  limit.catch(() => {}); // stopped when the work was done before
+  return Promise.race([work, limit]).finally(() => over.abort());
+}
 
 interface Attack {
   readonly name: string;

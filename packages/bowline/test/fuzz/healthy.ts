@@ -5,8 +5,10 @@ import { GatewayClient } from "../../src/gateway/client.ts";
 import type { Target } from "./attacks.ts";
 
 export interface Healthy {
-  /** Ends it. Gives what was wrong, and how long answers took, in milliseconds, sorted. */
-  stop(): Promise<{ readonly faults: readonly string[]; readonly waits: readonly number[]; readonly runs: number }>;
+  /** Ends it; what it still waits for after so many milliseconds is wrong. Gives what was wrong, and how long answers took, in milliseconds, sorted. */
+  stop(
+    patienceMs: number,
+  ): Promise<{ readonly faults: readonly string[]; readonly waits: readonly number[]; readonly runs: number }>;
 }
 
 export async function startHealthy({ port, token }: Target): Promise<Healthy> {
@@ -15,17 +17,22 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
   const waits: number[] = [];
   const end = new AbortController();
   let runs = 0;
+  /** What each of the three waits for now. */
+  const waiting = { asking: "", chatting: "", reading: "" };
   await client.ready();
   const stopState = client.onState((state) => void faults.push(`the healthy client's connection is ${state}`));
   const asking = guarded(async () => {
     const from = performance.now();
+    waiting.asking = "health.check";
     await client.request("health.check", {});
     waits.push(performance.now() - from);
     await sleep(20);
   });
   const chatting = guarded(async () => {
     const message = `message ${runs}`;
+    waiting.chatting = `the answer to "${message}"`;
     const run = await client.send({ sessionKey: "the healthy client's", message });
+    waiting.chatting = `the end of ${run.runId}, "${message}"`;
     const { end: last, text } = await run.result();
     runs++;
     if (last.event !== "chat.final") faults.push(`the healthy client's run ended: ${JSON.stringify(last)}`);
@@ -36,8 +43,10 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
     const headers = { authorization: `Bearer ${token}`, connection: "close" };
     const message = `read ${runs}`;
     const body = JSON.stringify({ sessionKey: "the healthy reader's", message });
+    waiting.reading = `the answer to "${message}" over HTTP`;
     const begun = await fetch(`http://127.0.0.1:${port}/api/chat`, { method: "POST", headers, body });
     const { events } = (await begun.json()) as { readonly events: string };
+    waiting.reading = `the end of ${events}, "${message}"`;
     const stream = await (await fetch(`http://127.0.0.1:${port}${events}`, { headers })).text();
     runs++;
     if (!stream.includes(message) || !/\nevent: chat\.final\ndata: .+\n\n$/.test(stream))
@@ -45,9 +54,12 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
     await sleep(50);
   });
   return {
-    async stop() {
+    async stop(patienceMs) {
       end.abort();
-      await Promise.all([asking, chatting, reading]);
+      const limit = sleep(patienceMs, "late", { ref: false });
+      for (const [what, loop] of Object.entries({ asking, chatting, reading }))
+        if ((await Promise.race([loop, limit])) === "late")
+          faults.push(`the healthy client still waits for ${waiting[what as keyof typeof waiting]}`);
       stopState();
       client.close();
       return { faults, waits: waits.toSorted((a, b) => a - b), runs };

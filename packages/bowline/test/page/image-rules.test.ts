@@ -34,7 +34,6 @@ const kept = {
     hasMore: false,
     waiting: [],
   },
-  isEarlier: false,
 } as const satisfies PageAction;
 const first = ({ conversation }: PageState): RunView => runsOf(conversation)[0] as RunView;
 

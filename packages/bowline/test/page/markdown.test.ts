@@ -45,10 +45,11 @@ describe("a text that grows", () => {
     const texts = fc.tuple(
       fc.array(block, { maxLength: 8 }),
       fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
+      fc.constantFrom("\n", "\r\n", "\r"),
     );
     fc.assert(
-      fc.property(texts, ([blocks, lengths]) => {
-        const text = blocks.join("\n\n");
+      fc.property(texts, ([blocks, lengths, lineEnd]) => {
+        const text = blocks.join("\n\n").replaceAll("\n", lineEnd);
         const chunks: string[] = [];
         for (let at = 0; at < text.length;) {
           const length = lengths[chunks.length % lengths.length] as number;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RunEvent } from "../../src/gateway/client.ts";
-import type { Approval, HistoryEntry, WaitingMessage } from "../../src/gateway/protocol.ts";
+import type { Approval, HistoryEntry, SessionInfo, WaitingMessage } from "../../src/gateway/protocol.ts";
 import { currentRun, runsOf } from "../../src/page/state/conversation.ts";
 import { runsOfHistory } from "../../src/page/state/history-runs.ts";
 import type { Outgoing } from "../../src/page/state/outgoing.ts";
@@ -61,14 +61,14 @@ const told = [
 
 const history = (
   messages: readonly HistoryEntry[],
-  isEarlier = false,
+  before?: string,
   hasMore = false,
   waiting: readonly WaitingMessage[] = [],
 ): PageAction => ({
   type: "history",
   sessionKey: "s",
   page: { messages, hasMore, waiting },
-  isEarlier,
+  before,
 });
 
 const asked = {
@@ -105,12 +105,19 @@ describe("a transcript", () => {
 
   it("joins earlier messages in front, also in the middle of a run, and keeps them when it is loaded anew", () => {
     const state = after(
-      history(told.slice(2), false, true),
-      history(told.slice(0, 2), true),
-      history(told.slice(1), false, true),
+      history(told.slice(2), undefined, true),
+      history(told.slice(0, 2), "3"),
+      history(told.slice(1), undefined, true),
     );
     assert.deepEqual(runsOf(state.conversation), runsOfHistory(told));
     assert.equal(state.conversation.hasMore, false);
+  });
+
+  it("has earlier messages once, however often they were asked for, and none where they do not join", () => {
+    const loaded = after(history(told.slice(2), undefined, true), history(told.slice(1, 2), "3", true));
+    assert.equal(reduce(loaded, history(told.slice(1, 2), "3", true)).conversation, loaded.conversation);
+    const anew = reduce(loaded, history([entry("9", "new", { role: "user", content: "Later" })], undefined, true));
+    assert.equal(reduce(anew, history(told.slice(0, 1), "2")).conversation, anew.conversation);
   });
 
   it("gives way to a run that is followed, which keeps its place and what its turns cost", () => {
@@ -192,7 +199,7 @@ describe("a message on its way", () => {
 
     it("waits, too, as it is told or as the transcript says, until its run says something or it is in", () => {
       const late = { messageId: "b", kind: "send", text: "text of b" } as const;
-      const waiting = after(history([], false, false, [late]), queued("a", "a", "send"), queued("c", "r", "steer"));
+      const waiting = after(history([], undefined, false, [late]), queued("a", "a", "send"), queued("c", "r", "steer"));
       assert.deepEqual(idsOf(waiting), ["b", "a", "c"]);
       assert.deepEqual(waiting.conversation.waiting[1], {
         messageId: "a",
@@ -212,11 +219,7 @@ describe("a message on its way", () => {
       ]);
       const picture = heard("chat.snapshot", { runId: "a", state: "queued", blocks: [] });
       assert.equal(reduce(waiting, picture).conversation, waiting.conversation);
-      assert.deepEqual(
-        idsOf(reduce(waiting, history([], true))),
-        ["b", "a", "c"],
-        "earlier messages say nothing of it",
-      );
+      assert.deepEqual(idsOf(reduce(waiting, history([], "1"))), ["b", "a", "c"], "earlier messages say nothing of it");
       assert.deepEqual(idsOf(reduce(waiting, history([]))), []);
     });
   });
@@ -250,11 +253,27 @@ describe("a question", () => {
 });
 
 describe("the list of sessions", () => {
-  const page = (search: string, isMore: boolean): PageAction => ({ type: "sessions", search, sessions: [], isMore });
+  const page = (search: string): PageAction => ({ type: "sessions", search, sessions: [] });
+  const listed = (sessionKey: string, cursor?: string, from?: string): PageAction => ({
+    type: "sessions",
+    search: "",
+    sessions: [{ sessionKey } as SessionInfo],
+    cursor,
+    after: from,
+  });
 
   it("takes no answer to what is not looked for any more", () => {
     const state = after({ type: "search", search: "new" });
-    assert.equal(reduce(state, page("old", false)), state);
-    assert.equal(reduce(state, page("new", false)).sessions.isLoaded, true);
+    assert.equal(reduce(state, page("old")), state);
+    assert.equal(reduce(state, page("new")).sessions.isLoaded, true);
+  });
+
+  it("has more of it once, however often it was asked for", () => {
+    const state = after(listed("a", "1"), listed("b", "2", "1"));
+    assert.deepEqual(
+      state.sessions.items.map(({ sessionKey }) => sessionKey),
+      ["a", "b"],
+    );
+    assert.equal(reduce(state, listed("b", "2", "1")), state);
   });
 });

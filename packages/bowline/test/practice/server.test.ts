@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after, before, describe, it } from "node:test";
 import { plan, startPracticeServer } from "../../src/practice/index.ts";
@@ -179,8 +180,9 @@ describe("the practice server", () => {
 describe("the stream of the practice server", () => {
   it("keeps its pace, and stops when the client disconnects", async () => {
     const waits: number[] = [];
+    const gone = new EventEmitter();
     const wait = (ms: number, signal: AbortSignal): Promise<void> => {
-      waits.push(ms);
+      if (waits.push(ms) === 1) signal.addEventListener("abort", () => gone.emit("gone"), { once: true });
       return sleep(2, undefined, { signal });
     };
     const server = await startPracticeServer({ paceMs: 7, wait });
@@ -189,9 +191,10 @@ describe("the stream of the practice server", () => {
     const response = await fetch(`${server.baseUrl}/chat/completions`, { method: "POST", body, signal: leave.signal });
     const reader = response.body?.getReader();
     await reader?.read();
+    const heard = once(gone, "gone");
     leave.abort();
     await assert.rejects(async () => void (await reader?.read()), { name: "AbortError" });
-    await sleep(20);
+    await heard;
     const count = waits.length;
     await sleep(40);
     assert.equal(waits.length, count, "no delta after the disconnect");

@@ -15,9 +15,13 @@ import { endsWithin, guards, isLinux, isRunning, pidIn } from "./processes.ts";
 
 const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
 
+/** Shell: waits until the process of this id is `sleep` and no longer the shell, or what the shell called, that becomes it. */
+const untilAsleep = (pid: string): string =>
+  `until read -r name < /proc/${pid}/comm && [ "$name" = sleep ]; do :; done`;
+
 /** Waits for a command to write its process id to a file. */
 async function pidFrom(folder: Folder, name: string): Promise<number> {
-  for (let tries = 0; tries < 200; tries++, await sleep(20)) {
+  for (let tries = 0; tries < 1000; tries++, await sleep(20)) {
     const pid = existsSync(folder.at(name)) ? pidIn(folder.get(name)) : Number.NaN;
     if (pid > 0) return pid;
   }
@@ -46,7 +50,9 @@ const skip = !isLinux && "only Linux shows whose a process is";
 describe("escapes from bash", { skip, concurrency: 4 }, () => {
   it("ends a background process that the command left in its group, and says so", async (t) => {
     const folder = createFolder(t);
-    const { text, details, isError } = await folder.call("bash", { command: "sleep 60 > /dev/null & echo $!" });
+    const { text, details, isError } = await folder.call("bash", {
+      command: `sleep 60 > /dev/null & ${untilAsleep("$!")}; echo $!`,
+    });
     const pid = pidIn(text);
     assert.equal(text, `${pid}\n[ended with the command: sleep (pid ${pid})]`);
     assert.deepEqual(details["ended"], [{ pid, name: "sleep" }]);
@@ -57,7 +63,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
   it("finds and ends a grandchild that left the group by setsid, by the mark in its environment", async (t) => {
     const folder = createFolder(t);
     // Its parent is gone, its output goes elsewhere, and it has closed what it inherited.
-    const command = "(setsid sleep 60 19>&- > /dev/null 2>&1 & echo $! > pid); sleep 0.1";
+    const command = `(setsid sleep 60 19>&- > /dev/null 2>&1 & echo $! > pid); ${untilAsleep("$(< pid)")}`;
     const { text } = await folder.call("bash", { command });
     const pid = await pidFrom(folder, "pid");
     assert.equal(text, `[no output]\n[ended with the command: sleep (pid ${pid})]`);
@@ -67,7 +73,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
   it("finds and ends a grandchild that also wiped its environment, by the descriptor it inherited", async (t) => {
     const folder = createFolder(t);
     const { text } = await folder.call("bash", {
-      command: "(env -i setsid sleep 60 > /dev/null 2>&1 & echo $! > pid); sleep 0.1",
+      command: `(env -i setsid sleep 60 > /dev/null 2>&1 & echo $! > pid); ${untilAsleep("$(< pid)")}`,
     });
     const pid = await pidFrom(folder, "pid");
     assert.equal(text, `[no output]\n[ended with the command: sleep (pid ${pid})]`);
@@ -76,7 +82,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
 
   it("does not find what left the group, wiped its environment and closed every descriptor", async (t) => {
     const folder = createFolder(t);
-    const command = "(env -i setsid sleep 60 19>&- > /dev/null 2>&1 & echo $! > pid); sleep 0.1";
+    const command = `(env -i setsid sleep 60 19>&- > /dev/null 2>&1 & echo $! > pid); ${untilAsleep("$(< pid)")}`;
     const { text } = await folder.call("bash", { command });
     const pid = await pidFrom(folder, "pid");
     assert.equal(text, "[no output]");
@@ -101,11 +107,13 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     // 127 shells, each waiting for two more, then for a while.
     const command =
       "f() { if (( $1 > 0 )); then f $(($1 - 1)) & f $(($1 - 1)) & fi; echo $BASHPID >> pids; sleep 60; }; f 6";
-    const { text } = await folder.call("bash", { command, timeout: 1 });
-    assert.match(text, /^\[no output\]\n\[timed out after 1 s\]$/);
-    const pids = folder.get("pids").trim().split("\n").map(Number);
-    assert.ok(pids.length > 30, `${pids.length} shells`);
-    for (const pid of pids) assert.ok(await endsWithin(pid, 20_000), `${pid}`);
+    const controller = new AbortController();
+    const call = folder.call("bash", { command }, { signal: controller.signal });
+    const pids = (): string[] => (existsSync(folder.at("pids")) ? (folder.get("pids").match(/.+(?=\n)/g) ?? []) : []);
+    while (pids().length <= 30) await sleep(20);
+    controller.abort(new Error("enough"));
+    assert.match((await call).text, /^Error: The command was stopped after \d+ ms \(enough\); it had printed nothing$/);
+    for (const pid of pids()) assert.ok(await endsWithin(Number(pid), 20_000), pid);
   });
 
   it("stops a chain of forks that leaves its group with every step", async (t) => {
@@ -141,15 +149,19 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     const grouped = await run("sleep 60 > /dev/null 2>&1 & echo $! > pid");
     assert.deepEqual([grouped.ended.map(({ name }) => name), grouped.isLost], [["its process group"], false]);
     assert.ok(await endsWithin(pidIn(folder.get("pid")), 20_000));
-    const lost = await run("setsid sleep 60 > /dev/null 2>&1 & echo $! > pid; sleep 0.1");
+    const lost = await run("setsid sleep 60 > /dev/null 2>&1 & echo $! > pid");
     assert.deepEqual([lost.ended, lost.left, lost.isLost], [[], [], true]);
     process.kill(pidIn(folder.get("pid")), "SIGKILL");
   });
 
   it("asks a process once to end before it is killed", async (t) => {
     const folder = createFolder(t);
-    const command = "trap 'echo asked >> asked' TERM; for i in $(seq 20); do sleep 0.1; done";
-    await folder.call("bash", { command, timeout: 1.3 });
+    const command = "trap 'echo asked >> asked' TERM; echo $$ > pid; for i in $(seq 20); do sleep 0.1; done";
+    const controller = new AbortController();
+    const call = folder.call("bash", { command }, { signal: controller.signal });
+    await pidFrom(folder, "pid");
+    controller.abort(new Error("enough"));
+    await call;
     assert.equal(folder.get("asked"), "asked\n");
   });
 
@@ -190,7 +202,7 @@ describe("escapes from bash, one by one", { skip }, () => {
     if (process.getuid?.() !== 0) return t.skip("only root can start a process as somebody else");
     const folder = createFolder(t);
     // This process gives up root, so that what the command runs as user 1 is out of its reach.
-    const command = "setpriv --reuid=1 --clear-groups sleep 60 > /dev/null 2>&1 & sleep 0.2; echo $!";
+    const command = `setpriv --reuid=1 --clear-groups sleep 60 > /dev/null 2>&1 & ${untilAsleep("$!")}; echo $!`;
     const said = await asNobody(folder, () => folder.call("bash", { command }));
     const pid = pidIn(said.text);
     assert.equal(said.text, `${pid}\n[still running, could not be ended: sleep (pid ${pid})]`);
@@ -201,14 +213,15 @@ describe("escapes from bash, one by one", { skip }, () => {
   it("keeps no guard when its command is over", async (t) => {
     const folder = createFolder(t);
     const over = async (): Promise<void> => {
-      for (let tries = 0; tries < 100 && guards().length > 0; tries++) await sleep(20);
+      for (let tries = 0; tries < 1000 && guards().length > 0; tries++) await sleep(20);
       assert.deepEqual(guards(), []);
     };
     await over();
-    let most = 0;
-    const command = "echo; sleep 0.3 > /dev/null & sleep 0.2";
-    await folder.call("bash", { command }, { onUpdate: () => void (most = guards().length) });
-    assert.equal(most, 1);
+    const call = folder.call("bash", { command: "until [ -e over ]; do sleep 0.02; done; sleep 60 > /dev/null &" });
+    while (guards().length === 0) await sleep(20);
+    assert.equal(guards().length, 1);
+    folder.put("over", "");
+    await call;
     await over();
   });
 });

@@ -35,7 +35,7 @@ export interface Folder {
 }
 
 /** What a killed process may take to be gone. */
-const LEFTOVER_MS = 4_000;
+const LEFTOVER_MS = 20_000;
 
 /** The test fails if a process works in the folder when it is over, after the time that one has to end. */
 export function createFolder(context: TestContext, options: Omit<ToolsOptions, "root"> = {}): Folder {

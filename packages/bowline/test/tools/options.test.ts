@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { isBowlineError, toJsonSchema } from "@bowline/core";
+import { isBowlineError, toJsonSchema, type AgentTool } from "@bowline/core";
 import { createTools, needsApproval, type ToolName, type ToolsOptions } from "../../src/tools/index.ts";
 import { createFolder } from "./folder.ts";
 
@@ -46,6 +46,19 @@ describe("createTools", () => {
     assert.deepEqual(names(["glob", "read"]), ["glob", "read"]);
     assert.deepEqual(names([]), []);
     for (const name of ["Read", "toString", ""]) refused({ only: [name as ToolName] }, /No tool is named/);
+  });
+
+  it("gives commands as long as is said, also where that is more than a call may ask for by default", () => {
+    const described = (limits: ToolsOptions["limits"]): unknown => {
+      const [bash] = createTools({ root: ".", only: ["bash"], ...(limits && { limits }) });
+      const { properties } = (bash as AgentTool).parameters as {
+        properties: { timeout: { maximum: number; description: string } };
+      };
+      return [properties.timeout.maximum, /default (\d+)/.exec(properties.timeout.description)?.[1]];
+    };
+    assert.deepEqual(described(undefined), [3600, "120"]);
+    assert.deepEqual(described({ commandMs: 7_200_000 }), [7200, "7200"]);
+    assert.deepEqual(described({ maxCommandMs: 60_000 }), [60, "60"]);
   });
 
   it("refuses limits that are none, whichever tools are asked for", () => {

@@ -38,7 +38,13 @@ export function withHistory(conversation: Conversation, { messages, hasMore, wai
   return { ...withEntries(conversation, all), hasMore: join > 0 ? conversation.hasMore : hasMore, waiting };
 }
 
-export function withEarlier(conversation: Conversation, { messages, hasMore }: HistoryPage): Conversation {
+/** The messages before one that was the first when they were asked for; if another is by now, they have no place. */
+export function withEarlier(
+  conversation: Conversation,
+  { messages, hasMore }: HistoryPage,
+  before: string,
+): Conversation {
+  if (conversation.entries[0]?.id !== before) return conversation;
   return { ...withEntries(conversation, [...messages, ...conversation.entries]), hasMore };
 }
 

@@ -49,12 +49,19 @@ export type PageAction =
       readonly search: string;
       readonly sessions: readonly SessionInfo[];
       readonly cursor?: string | undefined;
-      readonly isMore: boolean;
+      /** More of the list, from this cursor on. Absent: the list anew. */
+      readonly after?: string | undefined;
     }
   | { readonly type: "approvals"; readonly approvals: readonly Approval[] }
   | { readonly type: "answering"; readonly approvalId: string; readonly isOnTheWay: boolean }
   | { readonly type: "opened"; readonly sessionKey: string }
-  | { readonly type: "history"; readonly sessionKey: string; readonly page: HistoryPage; readonly isEarlier: boolean }
+  | {
+      readonly type: "history";
+      readonly sessionKey: string;
+      readonly page: HistoryPage;
+      /** The messages before this one. Absent: the last ones. */
+      readonly before?: string | undefined;
+    }
   | { readonly type: "history_failed"; readonly sessionKey: string }
   | { readonly type: "run_lost"; readonly sessionKey: string; readonly runId: string }
   | { readonly type: "sending"; readonly message: Outgoing }

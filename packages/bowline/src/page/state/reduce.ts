@@ -41,9 +41,11 @@ export function reduce(state: PageState, action: PageAction): PageState {
     case "search":
       return { ...state, sessions: { ...state.sessions, search: action.search } };
     case "sessions": {
-      const { search, sessions, cursor, isMore } = action;
-      if (search !== state.sessions.search) return state; // an answer to what is not asked any more
-      const items = isMore ? [...state.sessions.items, ...sessions] : sessions;
+      const { search, sessions, cursor, after } = action;
+      // Answers to what is not asked any more, or was asked twice.
+      if (search !== state.sessions.search) return state;
+      if (after !== undefined && after !== state.sessions.cursor) return state;
+      const items = after !== undefined ? [...state.sessions.items, ...sessions] : sessions;
       const list = { items, search, isLoaded: true, ...(cursor !== undefined && { cursor }) };
       return { ...state, sessions: list, ...shownOf(items, state.conversation.sessionKey) };
     }
@@ -61,8 +63,10 @@ export function reduce(state: PageState, action: PageAction): PageState {
       return { ...rest, conversation: newConversation(sessionKey), ...shownOf(state.sessions.items, sessionKey) };
     }
     case "history": {
-      const { page, isEarlier } = action;
-      return ofSession(state, action, (shown) => (isEarlier ? withEarlier(shown, page) : withHistory(shown, page)));
+      const { page, before } = action;
+      return ofSession(state, action, (shown) =>
+        before === undefined ? withHistory(shown, page) : withEarlier(shown, page, before),
+      );
     }
     case "history_failed":
       return ofSession(state, action, (shown) => ({ ...shown, status: "failed" }));

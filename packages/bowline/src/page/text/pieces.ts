@@ -23,7 +23,8 @@ const OPEN_BLOCKS = 2;
 
 export const noPieces: Pieces = { text: "", all: [], doneLength: 0, doneCount: 0 };
 
-export function readMore(before: Pieces, text: string, reader: MarkdownReader): Pieces {
+export function readMore(before: Pieces, given: string, reader: MarkdownReader): Pieces {
+  const text = given.replaceAll(/\r\n?/g, "\n"); // as the reader counts them
   if (text === before.text) return before;
   const start = text.startsWith(before.text.slice(0, before.doneLength)) ? before : noPieces;
   const tokens = tokensOf(text.slice(start.doneLength), reader);

@@ -2,8 +2,7 @@
 import type { Decision, RunState, TokenCounts } from "../../gateway/protocol.ts";
 import { visible } from "./visible.ts";
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
+const DAY = 24 * 60 * 60_000;
 
 /** The practice model is known by its name, others by their provider's. */
 export function modelText(reference: string): string {
@@ -12,8 +11,9 @@ export function modelText(reference: string): string {
 
 export function duration(ms: number): string {
   if (ms < 950) return `${Math.max(1, Math.round(ms))} ms`;
-  if (ms < MINUTE) return `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
-  return `${Math.floor(ms / MINUTE)} min ${Math.round((ms % MINUTE) / 1000)} s`;
+  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** 1234 is 1.2k. */

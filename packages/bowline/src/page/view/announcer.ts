@@ -1,6 +1,6 @@
 /** Says to screen readers what is finished and what is asked: the answer once, when it is whole, not each piece of it. */
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { html } from "htm/preact";
 import type { PageState } from "../state/page-state.ts";
 import { isOver, type RunView } from "../state/run-view.ts";
@@ -12,8 +12,8 @@ export function Announcer({ state: { conversation, approvals } }: { readonly sta
   const { sessionKey, live } = conversation;
   const working = useRef(new Set<string>());
   const asked = useRef(new Set<string>());
-  const [said, say] = useState("");
-  const [urgent, sayAtOnce] = useState("");
+  const [said, say] = useSaying();
+  const [urgent, sayAtOnce] = useSaying();
   useEffect(() => {
     for (const run of live.values()) {
       if (!isOver(run)) working.current.add(run.runId);
@@ -29,9 +29,16 @@ export function Announcer({ state: { conversation, approvals } }: { readonly sta
     else if (waiting.length === 0) sayAtOnce("");
   }, [approvals, sessionKey]);
   return html`<div class="offscreen">
-    <div aria-live="polite" data-said="answers">${said === "" ? null : said}</div>
-    <div aria-live="assertive" data-said="questions">${urgent === "" ? null : urgent}</div>
+    <div aria-live="polite" data-said="answers">${said}</div>
+    <div aria-live="assertive" data-said="questions">${urgent}</div>
   </div>`;
+}
+
+/** Each saying is an element of its own: one that says the same as the one before is said again. */
+function useSaying(): [VNode | null, (text: string) => void] {
+  const [{ text, count }, set] = useState({ text: "", count: 0 });
+  const say = useCallback((next: string) => set((before) => ({ text: next, count: before.count + 1 })), []);
+  return [text === "" ? null : html`<span key=${count}>${text}</span>`, say];
 }
 
 function endText({ state, blocks, failure }: RunView): string {

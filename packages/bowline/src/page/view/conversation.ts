@@ -16,7 +16,7 @@ export function ConversationView({ state, isReadOnly }: { state: PageState; isRe
   const { conversation, outgoing, approvals, answering } = state;
   const { sessionKey, status, hasMore } = conversation;
   const runs = useMemo(() => runsOf(conversation), [conversation]);
-  const { scroller, content, isAtEnd, toEnd } = useStickToBottom(sessionKey);
+  const { scroller, content, isAtEnd, toEnd } = useStickToBottom(sessionKey, conversation.entries[0]?.id);
   // A message that begins a run is shown where it will stand.
   const beginning = outgoing.filter(
     (one) => one.sessionKey === sessionKey && one.mode === "send" && (one.state === "taken" || one.state === "sending"),

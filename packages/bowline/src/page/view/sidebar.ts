@@ -34,6 +34,11 @@ export function Sidebar({ state, isReadOnly, onNew, isHidden }: SidebarProps): V
         placeholder="Search"
         value=${search}
         onInput=${(event: Event) => controller.search((event.currentTarget as HTMLInputElement).value)}
+        onKeyDown=${(event: KeyboardEvent) => {
+          if (event.key !== "Escape" || (event.currentTarget as HTMLInputElement).value === "") return;
+          event.preventDefault(); // it is not meant for the run that goes on
+          controller.search("");
+        }}
       />
     </label>
     <ul class="sessions">

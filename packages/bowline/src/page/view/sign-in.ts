@@ -2,6 +2,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { html } from "htm/preact";
+import { parseAddress } from "../address.ts";
 import { knot } from "./icon.ts";
 
 export interface SignInProps {
@@ -45,5 +46,5 @@ export function SignIn({ problem, onToken }: SignInProps): VNode {
 
 /** Also of a whole link. */
 function tokenIn(text: string): string {
-  return (/#(?:.*&)?token=([^&\s]+)/.exec(text)?.[1] ?? text).trim();
+  return parseAddress(/#\S*/.exec(text)?.[0] ?? "").token ?? text.trim();
 }

@@ -1,5 +1,5 @@
-/** Keeps the end in sight while more comes, unless the reader went up. */
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+/** Keeps the end in sight while more comes, unless the reader went up; then what is read stays where it is. */
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** So near to the end counts as being there, in pixels. */
 const NEAR = 48;
@@ -11,8 +11,8 @@ export interface Sticky {
   readonly toEnd: () => void;
 }
 
-/** `subject` is what is read: with another one it begins at the end again. */
-export function useStickToBottom(subject: string): Sticky {
+/** `subject` is what is read: with another one it begins at the end again. `first` is another when more is put before the rest. */
+export function useStickToBottom(subject: string, first: string | undefined): Sticky {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
@@ -46,5 +46,14 @@ export function useStickToBottom(subject: string): Sticky {
     };
   }, []);
   useEffect(toEnd, [subject, toEnd]);
+  // What is drawn now is still what was there before.
+  const firstBefore = useRef(first);
+  const read = firstBefore.current === first ? null : (content.current?.querySelector(".run") ?? null);
+  const endBefore = read?.getBoundingClientRect().bottom ?? 0;
+  firstBefore.current = first;
+  useLayoutEffect(() => {
+    if (stuck.current || read?.isConnected !== true || scroller.current === null) return;
+    scroller.current.scrollTop += read.getBoundingClientRect().bottom - endBefore;
+  }, [first]);
   return { scroller, content, isAtEnd, toEnd };
 }

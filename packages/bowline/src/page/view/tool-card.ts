@@ -82,7 +82,7 @@ function CallBody({ input, output }: Pick<ToolBlock, "input" | "output">): VNode
     ${
       isLong &&
       html`<button type="button" class="quiet" aria-expanded=${isWhole} onClick=${() => showWhole(!isWhole)}>
-        ${isWhole ? "Show less" : `Show all ${lines} lines`}
+        ${isWhole ? "Show less" : lines > SHORT_LINES ? `Show all ${lines} lines` : "Show all of it"}
       </button>`
     }
   </div>`;

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { StatusLine } from "../../src/cli/status-line.ts";
+
+/** What is written to a terminal of this kind. */
+function written(terminal: { isTTY?: boolean; columns?: number }, env: Record<string, string> = {}): string[] {
+  const texts: string[] = [];
+  const line = new StatusLine({ ...terminal, write: (text) => texts.push(text) }, env);
+  line.clear();
+  line.show("… waiting for the model, 12 s");
+  line.clear();
+  line.clear();
+  return texts;
+}
+
+const clear = "\r\u001b[2K";
+
+describe("a line that tells how it goes", () => {
+  it("takes the place of the one before, and goes once", () => {
+    assert.deepEqual(written({ isTTY: true, columns: 80 }), [`${clear}… waiting for the model, 12 s`, clear]);
+  });
+
+  it("has one row on a narrow terminal: what is in a second one would stay", () => {
+    assert.deepEqual(written({ isTTY: true, columns: 20 }), [`${clear}… waiting for the …`, clear]);
+    assert.equal(written({ isTTY: true, columns: 0 }).length, 2);
+  });
+
+  it("is not there without a terminal, nor on one that cannot go back", () => {
+    assert.deepEqual(written({ isTTY: false }), []);
+    assert.deepEqual(written({ isTTY: true }, { TERM: "dumb" }), []);
+  });
+});

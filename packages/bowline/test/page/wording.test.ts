@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { formatAddress, parseAddress } from "../../src/page/address.ts";
+import { duration } from "../../src/page/text/wording.ts";
+
+describe("a duration in words", () => {
+  it("has no sixtieth second", () => {
+    assert.deepEqual([0, 949, 950, 9949, 9950, 59_499, 59_500, 119_600, 3_600_000].map(duration), [
+      "1 ms",
+      "949 ms",
+      "0.9 s",
+      "9.9 s",
+      "10 s",
+      "59 s",
+      "1 min 0 s",
+      "2 min 0 s",
+      "60 min 0 s",
+    ]);
+  });
+});
+
+describe("the address of the page", () => {
+  it("has a token as it is written, also one in Base64, and as a program would encode it", () => {
+    const token = "ab+/cd==";
+    assert.equal(parseAddress(`#token=${token}`).token, token);
+    assert.equal(parseAddress(`#token=${encodeURIComponent(token)}`).token, token);
+  });
+
+  it("has the session that was put into it", () => {
+    const keys = fc.string({ unit: "grapheme", minLength: 1, maxLength: 100 });
+    fc.assert(
+      fc.property(keys, (sessionKey) => assert.deepEqual(parseAddress(formatAddress(sessionKey)), { sessionKey })),
+    );
+  });
+});
