@@ -17,7 +17,10 @@ export interface Answer {
 }
 
 interface Open {
+  /** Its id is one that every client can say: a model's server makes calls' ids of whatever it likes. */
   readonly shown: Approval;
+  /** By which its agent knows it. */
+  readonly name: string;
   /** What was asked about, unfiltered. */
   readonly args: unknown;
   readonly agent: Agent;
@@ -52,7 +55,8 @@ export class Approvals {
     const { runId, sessionKey } = log;
     return (event) => {
       if (event.type === "approval_request") {
-        const { approvalId, toolCallId, toolName, args, reason, expiresAt } = event;
+        const { toolCallId, toolName, args, reason, expiresAt } = event;
+        const approvalId = sayable(event.approvalId);
         const { command } = args as { command?: unknown };
         const pattern = patternOf({ tool: toolName, args, sessionKey });
         const shown: Approval = {
@@ -72,10 +76,12 @@ export class Approvals {
           ...(pattern !== undefined && this.#filter.text(pattern) === pattern && { pattern }),
           ...(expiresAt !== undefined && { expiresAt }),
         };
-        this.#open.set(approvalId, { shown, args, agent, isAnswered: false, onSettled: () => {} });
+        const { approvalId: name } = event;
+        this.#open.set(approvalId, { shown, name, args, agent, isAnswered: false, onSettled: () => {} });
         log.append("exec.approval_request", shown);
       } else if (event.type === "approval_answer") {
-        const { approvalId, decision, by, reason } = event;
+        const { decision, by, reason } = event;
+        const approvalId = sayable(event.approvalId);
         // A run whose process ends keeps nothing more: it is asked again.
         this.#settle(approvalId, log.isStopped ? "expired" : decision);
         log.append("exec.approval_resolved", {
@@ -103,7 +109,7 @@ export class Approvals {
     if (open?.isAnswered === true || settled !== undefined)
       throw new GatewayError("conflict", `It was answered already${settled === undefined ? "" : `: ${settled}`}.`);
     if (open === undefined) throw new GatewayError("not_found", "There is no such question, or its run has ended.");
-    const { shown, args, agent } = open;
+    const { shown, name, args, agent } = open;
     const { toolName: tool, sessionKey } = shown;
     if (decision === "allow-session" || decision === "allow-always") {
       const wanted = pattern ?? shown.pattern;
@@ -123,8 +129,9 @@ export class Approvals {
     open.isAnswered = true;
     const answer = { decision: decision === "deny" ? "deny" : "allow", by, ...(reason !== undefined && { reason }) };
     const kept = new Promise<string>((resolve) => (open.onSettled = resolve));
-    if (!agent.answer(approvalId, answer)) this.#settle(approvalId, "expired");
-    if ((await kept) === "expired") throw new GatewayError("conflict", "Nobody waits for this answer any more.");
+    const isHeard = this.#open.get(approvalId) === open && agent.answer(name, answer);
+    if (!isHeard || (await kept) === "expired")
+      throw new GatewayError("conflict", "Nobody waits for this answer any more.");
   }
 
   #settle(approvalId: string, how: string): void {
@@ -134,4 +141,9 @@ export class Approvals {
     const [oldest] = this.#settled.keys();
     if (this.#settled.size > MAX_SETTLED && oldest !== undefined) this.#settled.delete(oldest);
   }
+}
+
+/** Half of a character comes back from no client: not from one that has no such texts, nor would it be let in. */
+function sayable(id: string): string {
+  return id.replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }

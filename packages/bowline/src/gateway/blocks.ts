@@ -71,8 +71,10 @@ export function blocksOf(messages: readonly SessionMessage[]): Block[] {
   let turn = 0;
   for (const message of messages) {
     if (message.role === "user") {
+      const { messageId } = message as { readonly messageId?: string };
       const images = imagesOf((message as UserMessage).content);
-      blocks.push({ type: "user", text: messageText(message as UserMessage), ...(images && { images }) });
+      const more = { ...(messageId !== undefined && { messageId }), ...(images && { images }) };
+      blocks.push({ type: "user", text: messageText(message as UserMessage), ...more });
     }
     if (message.role === "toolResult") {
       const { toolCallId, isError, content } = message as ToolResultMessage;

@@ -1,6 +1,6 @@
 /** Which agent and which model were chosen for a session, as its log says. Read once for each session. */
-import { isBowlineError } from "@bowline/core";
 import { isKnownEntry, openSession, type SessionModel, type Store } from "@bowline/core/session";
+import { isMissing } from "./is-missing.ts";
 
 export interface Choice {
   readonly agentId?: string;
@@ -46,7 +46,7 @@ export class Choices {
         model ??= referenceOf(entry);
       }
     } catch (error) {
-      if (!isBowlineError(error) || error.code !== "not_found") throw error;
+      if (!isMissing(error)) throw error;
     }
     return model === undefined ? {} : { model };
   }

@@ -1,9 +1,9 @@
 /** A session's messages for a client: the last ones, none of them huge. */
-import { isBowlineError } from "@bowline/core";
 import { openSession, type AnyEntry, type SessionMessage, type Store } from "@bowline/core/session";
 import { bytesOf } from "./attachments.ts";
 import { cut } from "./blocks.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { isMissing } from "./is-missing.ts";
 import type { HistoryEntry, Params, Result } from "./protocol.ts";
 import type { SecretFilter } from "./secrets.ts";
 
@@ -47,7 +47,7 @@ async function messageEntries(store: Store, key: string): Promise<MessageEntry[]
     const path = await session.path();
     return path.filter((entry): entry is MessageEntry => entry.type === "message");
   } catch (error) {
-    if (isBowlineError(error) && error.code === "not_found") return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }

@@ -58,13 +58,15 @@ export function createHttp(
     if (admit(http, options) === "read") throw new GatewayError("forbidden", "The token is for reading only.");
     const { result, start } = await runs.accept(await bodyOf(http, limits.maxFrameBytes), "send");
     start();
-    return http.json({ ...result, events: `/api/runs/${encodeURIComponent(result.runId)}/events` }, 202);
+    const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
+    return http.json({ ...result, events: `/api/runs/${id}/events?sessionKey=${key}` }, 202);
   });
   app.get("/api/runs/:id/events", async (http) => {
     admit(http, options);
     const runId = http.req.param("id");
     const sessionKey = http.req.query("sessionKey");
-    const log = await runs.log(runId, sessionKey ?? runs.sessionOf(runId) ?? "");
+    const found = sessionKey ?? runs.sessionOf(runId);
+    const log = found === undefined ? undefined : await runs.log(runId, found);
     if (log === undefined) {
       const message =
         sessionKey === undefined

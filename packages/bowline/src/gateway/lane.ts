@@ -1,7 +1,7 @@
 /** One session's runs: one at a time, the others wait. Also the door for whoever else wants to write to the session. */
-import { isBowlineError } from "@bowline/core";
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
 import type { Incoming } from "./incoming.ts";
+import { isMissing } from "./is-missing.ts";
 import type { Run } from "./run.ts";
 
 export class Lane {
@@ -58,11 +58,25 @@ export class Lane {
     this.noteEnd();
   }
 
-  /** Calls `work` with the session held for writing; of a run's it is the same. Rejects with `not_found` without `create`. */
-  async write<T>(work: (session: Session) => Promise<T>, create?: { readonly agentId: string }): Promise<T> {
+  /** Makes the session; false when there is one. */
+  create(agentId: string, title: string | undefined): Promise<boolean> {
+    return this.exclusive(async () => {
+      if (await this.#isThere()) return false;
+      const session = await createSession(this.#store, { id: this.key, metadata: { agentId } });
+      try {
+        if (title !== undefined) await session.rename(title);
+        return true;
+      } finally {
+        await session.close();
+      }
+    });
+  }
+
+  /** Calls `work` with the session held for writing; of a run's it is the same. Rejects with `not_found`. */
+  write<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
       if (this.#session !== undefined) return work(this.#session);
-      const session = await this.#open(create);
+      const session = await this.#open();
       try {
         return await work(session);
       } finally {
@@ -73,7 +87,7 @@ export class Lane {
 
   /** Holds the session for a run. */
   async begin(agentId: string): Promise<Session> {
-    return this.exclusive(async () => (this.#session = await this.#open({ agentId })));
+    return this.exclusive(async () => (this.#session = await this.#open(agentId)));
   }
 
   async end(): Promise<void> {
@@ -100,12 +114,23 @@ export class Lane {
     return done;
   }
 
-  async #open(create: { readonly agentId: string } | undefined): Promise<Session> {
+  async #isThere(): Promise<boolean> {
+    try {
+      await this.#store.load(this.key);
+      return true;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      return false;
+    }
+  }
+
+  /** Made if need be where there is an `agentId`. */
+  async #open(agentId?: string): Promise<Session> {
     try {
       return await openSession(this.#store, this.key);
     } catch (error) {
-      if (create === undefined || !isBowlineError(error) || error.code !== "not_found") throw error;
-      return createSession(this.#store, { id: this.key, metadata: { ...create } });
+      if (agentId === undefined || !isMissing(error)) throw error;
+      return createSession(this.#store, { id: this.key, metadata: { agentId } });
     }
   }
 }

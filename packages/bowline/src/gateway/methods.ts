@@ -108,10 +108,11 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
       },
     };
   },
-  "chat.unsubscribe": (_context, { sessionKey }, caller) => {
-    caller.unsubscribe(sessionKey);
-    return { result: { sessionKey } };
-  },
+  "chat.unsubscribe": (_context, { sessionKey }, caller) => ({
+    result: { sessionKey },
+    // As it is with what subscribes: of two requests the last that is answered holds.
+    after: () => caller.unsubscribe(sessionKey),
+  }),
   "approvals.list": ({ approvals }, { sessionKey }) => ({ result: { approvals: approvals.list(sessionKey) } }),
   "approvals.resolve": (context, params, caller) => resolve(context, params, caller),
   "exec.approve": (context, params, caller) => resolve(context, { ...params, decision: "allow-once" }, caller),

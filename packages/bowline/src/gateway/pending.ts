@@ -28,8 +28,20 @@ export interface Pending {
   /** Resolves when it is on the disk. Rejects with `storage_failed`. */
   add(message: PendingMessage): Promise<void>;
   remove(id: string): Promise<void>;
-  /** What an earlier process left, oldest first. */
+  /** What an earlier process left, oldest first. Rejects when that cannot be read. */
   list(): Promise<PendingMessage[]>;
+}
+
+/** Says on the disk, too, what became of a message, so that the next process need not guess. Where there is no room it is as it was. */
+export async function keepAs(
+  pending: Pending,
+  kind: "send" | "held",
+  message: PendingMessage,
+): Promise<PendingMessage> {
+  if (message.kind === kind) return message;
+  const kept = { ...message, kind };
+  await pending.add(kept).catch(() => {});
+  return kept;
 }
 
 export function createMemoryPending(): Pending {
@@ -48,12 +60,15 @@ export function createPendingFolder(folder: string): Pending {
     add: (message) => replaceFile(pathOf(message.id), JSON.stringify(message)),
     remove: (id) => rm(pathOf(id), { force: true }),
     async list() {
-      const names = await readdir(folder).catch(() => []);
+      const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+        return []; // there is none: nothing was ever accepted
+      });
       const found: PendingMessage[] = [];
       for (const name of names) {
         const path = join(folder, name);
         if (name.endsWith(".json")) {
-          const message = parse(await readFile(path, "utf8").catch(() => ""));
+          const message = parse(await readFile(path, "utf8"));
           if (message !== undefined) found.push(message);
         } else await rm(path, { force: true }); // half written: nobody was told
       }

@@ -4,6 +4,7 @@ import { isKnownEntry, openSession, type AnyEntry, type Store } from "@bowline/c
 import { blocksOf } from "./blocks.ts";
 import type { Host } from "./host.ts";
 import { incomingOf, sameness } from "./incoming.ts";
+import { isMissing } from "./is-missing.ts";
 import type { PendingMessage } from "./pending.ts";
 import { createRunLog } from "./run.ts";
 import { endRun, type RunEnd } from "./run-events.ts";
@@ -91,7 +92,7 @@ export function wasStarted(all: readonly AnyEntry[], message: PendingMessage): "
   return isStopped ? "held" : "no";
 }
 
-/** Of a session, oldest first, its last run whole; none when there is no such session. */
+/** Of a session, oldest first, its last run whole; none when there is no such session. Rejects as the store does when it cannot be read. */
 export async function lastEntries(store: Store, sessionKey: string): Promise<AnyEntry[]> {
   const entries: AnyEntry[] = [];
   try {
@@ -102,7 +103,8 @@ export async function lastEntries(store: Store, sessionKey: string): Promise<Any
       hasRun ||= isKnownEntry(entry) && entry.type === "run_start" && entry.parentRunId === undefined;
       if (hasRun && entries.length >= MAX_ENTRIES) break;
     }
-  } catch {
+  } catch (error) {
+    if (!isMissing(error)) throw error;
     return [];
   }
   return entries.toReversed();

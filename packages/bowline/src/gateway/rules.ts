@@ -8,26 +8,39 @@ export interface Rules {
   judge(call: Call): Verdict;
   /** Resolves when it is on the disk. Rejects with `storage_failed`. */
   add(rule: PolicyRule): Promise<void>;
+  /** Takes back what was allowed in a session, which is gone: another may come to have its key. Rejects with `storage_failed`. */
+  forget?(sessionKey: string): Promise<void>;
 }
 
 /** Without a file, what is added lasts as long as the process. Rejects with `storage_failed` for a file that is no list of rules. */
 export async function loadRules(configured: readonly PolicyRule[] = [], file?: string): Promise<Rules> {
   const added: PolicyRule[] = file === undefined ? [] : await read(file);
   let writing: Promise<void> = Promise.resolve();
+  const write = async (): Promise<void> => {
+    if (file === undefined) return;
+    const replace = (): Promise<void> => replaceFile(file, `${JSON.stringify({ rules: added }, undefined, 2)}\n`);
+    await (writing = writing.then(replace, replace));
+  };
   return {
     judge: (call) => judge([...defaultRules, ...configured, ...added], call),
     async add(rule) {
       const isKnown = added.some((known) => JSON.stringify(known) === JSON.stringify(rule));
       if (!isKnown) added.push(rule);
-      if (file === undefined) return;
-      // Of one that is known, too: it may be on its way to the disk still, or may not have come there.
-      writing = writing
-        .catch(() => {})
-        .then(() => replaceFile(file, `${JSON.stringify({ rules: added }, undefined, 2)}\n`));
       try {
-        await writing;
+        await write(); // of one that is known, too: it may be on its way to the disk still, or may not have come there
       } catch (error) {
         if (!isKnown) added.splice(added.indexOf(rule), 1); // whoever allowed it is told that it does not hold
+        throw error;
+      }
+    },
+    async forget(sessionKey) {
+      const gone = added.filter((rule) => rule.sessionKey === sessionKey && rule.action === "allow");
+      if (gone.length === 0) return;
+      for (const rule of gone) added.splice(added.indexOf(rule), 1);
+      try {
+        await write();
+      } catch (error) {
+        added.push(...gone); // they are in the file still
         throw error;
       }
     },

@@ -4,9 +4,8 @@ import type { Run } from "./run.ts";
 
 export class RunCap {
   readonly #max: number;
+  /** They go on, or are said to have started, and will when the answer is out. */
   readonly #active = new Set<Run>();
-  /** They are said to have started, and will when the answer is out. */
-  readonly #promised = new Set<Run>();
   /** Their turn has come, and there is no room yet. */
   readonly #ready = new Map<Run, Lane>();
 
@@ -14,34 +13,26 @@ export class RunCap {
     this.#max = max;
   }
 
-  /** Of those that go on. */
+  /** Of those that have started. */
   get count(): number {
     return this.#active.size;
   }
 
-  /** Whether it can be said to have started. */
+  /** Whether it can be said to have started: then there is room for it, until it leaves. */
   promise(run: Run): boolean {
-    if (this.#active.size + this.#promised.size >= this.#max) return false;
-    this.#promised.add(run);
-    return true;
-  }
-
-  /** Its answer is out. */
-  keep(run: Run): void {
-    this.#promised.delete(run);
-  }
-
-  /** Whether it may start now; if not, its lane is among those of the next {@link leave}. */
-  enter(run: Run, lane: Lane): boolean {
-    if (this.#active.size >= this.#max) {
-      this.#ready.set(run, lane);
-      return false;
-    }
+    if (this.#active.size >= this.#max && !this.#active.has(run)) return false;
     this.#active.add(run);
     return true;
   }
 
-  /** It has ended. Gives the lanes that wait for room, in order. */
+  /** Whether it may start now; if not, its lane is among those of the next {@link leave}. */
+  enter(run: Run, lane: Lane): boolean {
+    const hasRoom = this.promise(run);
+    if (!hasRoom) this.#ready.set(run, lane);
+    return hasRoom;
+  }
+
+  /** It has ended, or will not be. Gives the lanes that wait for room, in order. */
   leave(run: Run): Lane[] {
     this.#active.delete(run);
     const lanes = [...this.#ready.values()];

@@ -5,8 +5,7 @@ import type { SendResult } from "./protocol.ts";
 import type { RunLog } from "./run-log.ts";
 
 interface Known {
-  /** Undefined when an earlier process took it. */
-  readonly fingerprint: string | undefined;
+  readonly fingerprint: string;
   readonly settled: Promise<SendResult>;
 }
 
@@ -61,12 +60,6 @@ export class RunMemory {
     }
   }
 
-  /** An earlier process took a message under this key. */
-  know(key: string, result: SendResult): void {
-    this.#known.set(key, { fingerprint: undefined, settled: Promise.resolve(result) });
-    if (!this.isOpen(key)) this.end(key);
-  }
-
   /** Takes a message once. Again under the same key it is the first one's result; throws `conflict` for another message. */
   async once<T extends { readonly result: SendResult }>(
     key: string,
@@ -85,7 +78,7 @@ export class RunMemory {
       settled.catch(() => this.#known.delete(key)); // it may be tried again
       return taking;
     }
-    if (known.fingerprint !== undefined && known.fingerprint !== fingerprint)
+    if (known.fingerprint !== fingerprint)
       throw new GatewayError("conflict", "This idempotency key was used for another message.");
     const result = await known.settled;
     const runId = this.#logs.has(key) ? key : result.runId; // one that was for another run may be one of its own by now

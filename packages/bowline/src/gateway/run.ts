@@ -35,8 +35,7 @@ export class Run {
   /** Settles when what was last known of it is on the disk, or will not be. */
   kept: Promise<void> = Promise.resolve();
   readonly #host: Host;
-  readonly #pending: PendingMessage;
-  #isAborted: boolean;
+  #pending: PendingMessage;
   #agent: Agent | undefined;
   #backend: Backend | undefined;
   #isOver = false;
@@ -52,7 +51,6 @@ export class Run {
   constructor(host: Host, pending: PendingMessage, entry: AgentEntry, isBegun = false) {
     this.#host = host;
     this.#pending = pending;
-    this.#isAborted = pending.isAborted === true;
     this.entry = entry;
     this.first = isBegun ? undefined : incomingOf(pending);
     this.answered = new Promise((resolve) => (this.#onAnswered = resolve));
@@ -64,18 +62,22 @@ export class Run {
     return this.#isOver || !this.log.isOpen;
   }
 
+  get isAborted(): boolean {
+    return this.#pending.isAborted === true;
+  }
+
   /** It may start when its turn comes. */
   makeReady(): void {
     this.isReady = true;
     this.#onAnswered();
   }
 
-  /** Another agent or model answers, from the next model call on. */
-  async use(entry: AgentEntry): Promise<void> {
-    const backend = await this.#host.backendFor(entry);
+  /** Another agent or model answers, from the next model call on. Resolves when the next process would ask that one, too. */
+  async use(entry: AgentEntry, backend: Backend): Promise<void> {
     this.entry = entry;
     this.#backend = backend;
     if (this.#agent !== undefined) this.#agent.state.model = backend.model;
+    if (this.#pending.agentId !== entry.id && !this.isOver) await this.#keepAlso({ agentId: entry.id });
   }
 
   /** Puts its message on the disk, before anybody is told that it was taken. */
@@ -85,10 +87,14 @@ export class Run {
 
   /** At once. Resolves when the next process would not go on with it; the run's end comes later. Rejects when that cannot be kept. */
   abort(): Promise<void> {
-    this.#isAborted = true;
     this.#agent?.abort();
+    return this.#keepAlso({ isAborted: true });
+  }
+
+  #keepAlso(change: Partial<PendingMessage>): Promise<void> {
+    this.#pending = { ...this.#pending, ...change };
     const before = this.kept.catch(() => {});
-    return (this.kept = before.then(() => this.#host.pending.add({ ...this.#pending, isAborted: true })));
+    return (this.kept = before.then(() => this.#host.pending.add(this.#pending)));
   }
 
   /** Its own message and what was given to it, as far as that is not in the transcript; when it is over, what is not kept otherwise yet. */
@@ -160,7 +166,7 @@ export class Run {
       held.splice(0);
       this.#handOver();
       const running = first === undefined ? attached.resume() : agent.prompt(prompts.map(({ message }) => message));
-      if (this.#isAborted) agent.abort();
+      if (this.isAborted || log.isStopped) agent.abort();
       await running;
     } catch (error) {
       if (log.isOpen) fail(log, infoOf(error), filter);
@@ -184,7 +190,7 @@ export class Run {
   async interrupt(session: Session | undefined): Promise<void> {
     this.#isOver = true;
     this.log.stop();
-    await session?.close();
+    await session?.close().catch(() => {}); // what it could not write is as lost as after a crash
     this.#agent?.abort();
   }
 

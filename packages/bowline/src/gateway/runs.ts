@@ -1,22 +1,18 @@
-/**
- * All runs: accepted, queued behind those of their session, started under the global cap, aborted, taken up again. In one file, since
- * each of these has to see what the others leave.
- */
+/** All runs: which messages are taken, once each; what is stopped; what an earlier process left. When they go on: `schedule.ts`. */
 import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
 import { incomingOf, type Incoming } from "./incoming.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
-import type { PendingMessage } from "./pending.ts";
+import { keepAs, type PendingMessage } from "./pending.ts";
 import type { RunInfo, SendParams, SendResult, WaitingMessage } from "./protocol.ts";
 import { lastEntries, reviveRun, runWith, takeUp, wasStarted } from "./revive.ts";
 import { Run } from "./run.ts";
-import { RunCap } from "./run-cap.ts";
 import { RunMemory } from "./run-memory.ts";
 import type { RunLog } from "./run-log.ts";
+import { Schedule } from "./schedule.ts";
 import { agentOf } from "./session-agent.ts";
-import { settledWithin } from "./settled-within.ts";
 import { waitingIn } from "./waiting-message.ts";
 
 export interface Accepted {
@@ -25,27 +21,23 @@ export interface Accepted {
   readonly start: () => void;
 }
 
-const CLOSE_MS = 3000;
-
 type Kind = "send" | "steer" | "followUp";
 
 export class Runs {
   readonly #host: Host;
   readonly #lanes: Lanes;
   readonly #memory: RunMemory;
-  readonly #cap: RunCap;
-  readonly #running = new Set<Promise<void>>();
-  #isClosing = false;
+  readonly #schedule: Schedule;
 
   constructor(host: Host) {
     this.#host = host;
     this.#lanes = new Lanes(host.store, 2 * host.limits.maxConnections);
     this.#memory = new RunMemory(host);
-    this.#cap = new RunCap(host.limits.maxRuns);
+    this.#schedule = new Schedule(host, this.#memory);
   }
 
   get count(): number {
-    return this.#cap.count;
+    return this.#schedule.count;
   }
 
   /** The session's lane, for who wants to write to it. */
@@ -107,17 +99,20 @@ export class Runs {
     const isMeant = (run: Run): boolean => !run.isOver && (runId === undefined || run.log.runId === runId);
     const meant = this.#of(lane.key).filter(isMeant);
     const isBegun = (run: Run): boolean => run === lane.current || run.first === undefined;
-    await Promise.all(meant.map((run) => (isBegun(run) ? run.abort() : this.#drop(lane, run))));
+    const stopping = meant.map((run) => (isBegun(run) ? run.abort() : this.#drop(lane, run)));
+    this.#schedule.pump(lane);
+    await Promise.all(stopping);
     return meant.map(({ log }) => log.runId);
   }
 
   /** The session's agent or model is another: its runs, those that wait too, ask that one from their next model call on. */
   async useChoice(sessionKey: string): Promise<void> {
     const entry = await agentOf(this.#host, sessionKey);
-    for (const run of this.#of(sessionKey)) await run.use(entry);
+    const backend = await this.#host.backendFor(entry);
+    await Promise.all(this.#of(sessionKey).map((run) => run.use(entry, backend)));
   }
 
-  /** Ends all of a session, and what comes of that; resolves when nothing of it runs or waits. Rejects as {@link abort} does. */
+  /** Ends all of a session, and what comes of that; resolves when nothing runs there, waits or is held. Rejects as {@link abort} does. */
   async quiet(sessionKey: string): Promise<void> {
     const lane = this.lane(sessionKey);
     this.#assertOpen();
@@ -127,39 +122,38 @@ export class Runs {
       await this.abort({ sessionKey });
       await ended;
     }
+    for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending.id);
   }
 
   /** Takes up what an earlier process did not finish. */
   async restore(): Promise<void> {
     for (const message of await this.#host.pending.list()) {
-      const agent = await agentOf(this.#host, message.sessionKey, message.agentId).catch(() => undefined);
-      const { id, sessionKey, kind } = message;
-      const entries = await lastEntries(this.#host.store, sessionKey);
+      const { id, sessionKey, kind, agentId } = message;
+      const agent = await agentOf(this.#host, sessionKey, agentId).catch(() => undefined);
+      const entries = await lastEntries(this.#host.store, sessionKey).catch(() => undefined);
+      if (entries === undefined) continue; // it waits on the disk for a start that can read its session, and finds its agent
       const state = wasStarted(entries, message);
       const lane = this.lane(sessionKey);
       const [next] = lane.waiting;
       if (state === "done") await this.#host.pending.remove(id);
-      else if (agent === undefined) continue; // it waits on the disk for a start that finds its agent
-      else if (kind === "held" || state === "held") lane.held.push(incomingOf(message));
+      else if (agent === undefined) continue;
+      else if (kind === "held" || state === "held")
+        lane.held.push(incomingOf(await keepAs(this.#host.pending, "held", message)));
       else if (kind !== "send" && next !== undefined) next.add(kind, incomingOf(message));
       else {
-        const run = this.#enqueue(lane, new Run(this.#host, message, agent, state === "open"));
+        const own = await keepAs(this.#host.pending, "send", message);
+        const run = this.#schedule.enqueue(lane, new Run(this.#host, own, agent, state === "open"));
         takeUp(this.#host, run.log, entries); // now: it may be stopped before it goes on
         run.makeReady();
         run.announce();
       }
-      const runId = kind === "send" ? id : (next?.log.runId ?? id);
-      this.#memory.know(id, { runId, sessionKey, status: "in_flight" });
     }
-    for (const lane of this.#lanes.all) this.#pump(lane);
+    for (const lane of this.#lanes.all) this.#schedule.pump(lane);
   }
 
   /** The process ends. Runs that are open stay so, and are taken up again by the next. */
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    await Promise.all(this.#lanes.all.map(async ({ current, session }) => current?.interrupt(session)));
-    // Commands that run are ended with their runs; a tool that ignores that is not waited for.
-    await settledWithin(CLOSE_MS, this.#running, this.#host.clock);
+  close(): Promise<void> {
+    return this.#schedule.close(this.#lanes.all);
   }
 
   async #accept(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
@@ -191,12 +185,13 @@ export class Runs {
         const start = (): void => current.announce(incoming);
         return { result: { runId: current.log.runId, sessionKey, status: "steered" }, start };
       }
+      await this.#host.pending.remove(id); // it begins a run of its own, or is refused
     }
     const found = agent ?? (await agentOf(this.#host, sessionKey, agentId));
     const { model } = await this.#host.backendFor(found); // that there is one to ask is known before anything is kept
     assertTaken(attachments, model);
     const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
-    const run = this.#enqueue(lane, new Run(this.#host, pending, found));
+    const run = this.#schedule.enqueue(lane, new Run(this.#host, pending, found));
     try {
       await run.keep();
     } catch (error) {
@@ -205,16 +200,8 @@ export class Runs {
       run.failBefore(error); // who follows it by its key already would wait for ever
       throw error;
     }
-    const isNext = lane.current === undefined && lane.waiting[0] === run && this.#cap.promise(run);
-    return {
-      result: { runId: id, sessionKey, status: isNext ? "started" : "queued" },
-      start: () => {
-        run.makeReady();
-        this.#cap.keep(run);
-        this.#pump(lane);
-        if (lane.waiting.includes(run)) run.announce();
-      },
-    };
+    const status = this.#schedule.promise(lane, run) ? "started" : "queued";
+    return { result: { runId: id, sessionKey, status }, start: () => this.#schedule.makeReady(lane, run) };
   }
 
   /** Unless the session has a run of this id, from before this process or from longer ago than is remembered. */
@@ -228,8 +215,10 @@ export class Runs {
       throw new GatewayError("conflict", "This idempotency key was used in another session.");
     if (log !== undefined) return known(id, log.isOpen);
     // One that was for a run may wait for longer than its key is remembered. Asked before: what waits no more is in the log.
-    if (this.waitingIn(sessionKey).some(({ messageId }) => messageId === id))
-      return known(this.currentLog(sessionKey)?.runId ?? id, true);
+    const isIt = ({ pending }: Incoming): boolean => pending.id === id;
+    const holder = this.#of(sessionKey).find((run) => run.waiting.some(isIt));
+    if (holder !== undefined) return known(holder.log.runId, holder.log.isOpen);
+    if (this.#lanes.known(sessionKey)?.held.some(isIt) === true) return known(id, false);
     const entries = await lastEntries(this.#host.store, sessionKey);
     const revived = reviveRun(this.#host, id, sessionKey, entries);
     const into = revived === undefined ? runWith(id, entries) : id;
@@ -237,18 +226,12 @@ export class Runs {
   }
 
   #assertOpen(): void {
-    if (this.#isClosing) throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
+    if (this.#schedule.isClosing) throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
   }
 
   #of(key: string): Run[] {
     const { current, waiting = [] } = this.#lanes.known(key) ?? {};
     return current === undefined ? [...waiting] : [current, ...waiting];
-  }
-
-  #enqueue(lane: Lane, run: Run): Run {
-    lane.waiting.push(run);
-    this.#memory.add(run.log);
-    return run;
   }
 
   /** A run that waited and will not be. */
@@ -265,61 +248,6 @@ export class Runs {
         log.state = "aborted";
         log.append("chat.aborted", { usage: {} });
         this.#memory.end(log.runId);
-      }
-    }
-  }
-
-  /** Starts what can start. */
-  #pump(lane: Lane): void {
-    const [next] = lane.waiting;
-    if (this.#isClosing || lane.current !== undefined || next?.isReady !== true) return;
-    if (!this.#cap.enter(next, lane)) return;
-    lane.waiting.shift();
-    lane.current = next;
-    const running = this.#run(lane, next).finally(() => this.#running.delete(running));
-    this.#running.add(running);
-  }
-
-  async #run(lane: Lane, run: Run): Promise<void> {
-    const { sessionChanges, pending } = this.#host;
-    const { log } = run;
-    sessionChanges.add({ sessionKey: lane.key, change: "run" });
-    let left: Incoming[];
-    try {
-      const session = await lane.begin(run.entry.id);
-      if (this.#isClosing) return await lane.end();
-      left = await run.execute(session, run.first === undefined ? [] : lane.held);
-    } catch (error) {
-      left = run.failBefore(error);
-    }
-    if (this.#isClosing) return; // it stays open
-    await lane.end().catch(() => {});
-    await run.kept.catch(() => {}); // an abort that came with the end
-    await pending.remove(log.runId).catch(() => {});
-    this.#memory.end(log.runId);
-    await this.#keep(lane, run, left);
-    lane.current = undefined;
-    lane.noteEnd();
-    sessionChanges.add({ sessionKey: lane.key, change: "updated" });
-    // The session's own next run comes last: one with a long queue must not keep the others out.
-    for (const other of this.#cap.leave(run)) this.#pump(other);
-    this.#pump(lane);
-  }
-
-  /** What came too late for the run: a run of its own, or, after an abort, the beginning of the next. */
-  async #keep(lane: Lane, { log, entry }: Run, left: Incoming[]): Promise<void> {
-    for (const [index, incoming] of [...left].entries()) {
-      const isHeld = log.state !== "final";
-      const message: PendingMessage = { ...incoming.pending, kind: isHeld ? "held" : "send" };
-      await this.#host.pending.add(message).catch(() => {});
-      left.shift();
-      if (isHeld) lane.held.push(incoming);
-      else {
-        const next = new Run(this.#host, message, entry);
-        lane.waiting.splice(index, 0, next); // before those that came later, in their order
-        this.#memory.add(next.log);
-        next.makeReady();
-        next.announce();
       }
     }
   }

@@ -1,17 +1,23 @@
 /** Who answers in a session: the agent and the model that were chosen for it, else those of AGENTS.md. */
 import { findAgent, type AgentEntry } from "./agents-file.ts";
-import type { Choice } from "./choices.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
+import { isMissing } from "./is-missing.ts";
 
-/** `agentId` is asked for one message: then its own model answers, unless it is the session's agent. Rejects with `not_found`. */
+/**
+ * `agentId` is asked for one message: then its own model answers, unless it is the session's agent. Rejects with `not_found`, and as the
+ * store does when it cannot be read: another than was chosen must not answer.
+ */
 export async function agentOf(
   { store, agents, choices }: Pick<Host, "store" | "agents" | "choices">,
   sessionKey: string,
   agentId?: string,
 ): Promise<AgentEntry> {
-  const { metadata } = await store.load(sessionKey).catch(() => ({ metadata: undefined }));
-  const { model, agentId: chosen = metadata?.agentId } = await choices.of(sessionKey).catch((): Choice => ({}));
+  const { metadata } = await store.load(sessionKey).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+    return { metadata: undefined };
+  });
+  const { model, agentId: chosen = metadata?.agentId } = await choices.of(sessionKey);
   const all = await agents();
   const own = findAgent(all, typeof chosen === "string" ? chosen : undefined) ?? findAgent(all);
   const found = agentId === undefined ? own : findAgent(all, agentId);

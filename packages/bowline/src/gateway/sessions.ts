@@ -5,6 +5,7 @@ import { DEFAULT_AGENT, findAgent, type AgentEntry } from "./agents-file.ts";
 import { referenceOf, type Choice } from "./choices.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
+import { isMissing } from "./is-missing.ts";
 import type { Events, Holder, Params, Result, SessionInfo } from "./protocol.ts";
 import type { Runs } from "./runs.ts";
 import { agentOf, noAgent } from "./session-agent.ts";
@@ -21,18 +22,10 @@ export class Sessions {
   }
 
   async create({ sessionKey = this.#host.createId(), agentId, title }: Params<"sessions.create">): OneSession {
-    const { store, agents } = this.#host;
-    const agent = findAgent(await agents(), agentId);
+    const agent = findAgent(await this.#host.agents(), agentId);
     if (agent === undefined && agentId !== undefined) throw noAgent(agentId);
-    const lane = this.#runs.lane(sessionKey);
-    const isNew = await store.load(sessionKey).then(() => false, isMissing);
-    if (!isNew) throw new GatewayError("conflict", "There is a session of this key already.");
-    await lane.write(
-      async (session) => {
-        if (title !== undefined) await session.rename(title);
-      },
-      { agentId: agent?.id ?? DEFAULT_AGENT },
-    );
+    const isNew = await this.#runs.lane(sessionKey).create(agent?.id ?? DEFAULT_AGENT, title);
+    if (!isNew) throw alreadyThere();
     return this.#changed(sessionKey, "created");
   }
 
@@ -59,8 +52,8 @@ export class Sessions {
     await this.#runs.lane(sessionKey).write(async (session) => {
       if (title !== undefined) await session.rename(title);
       await this.#record(session, { ...(agentId && { agentId }), ...(model && { model }) });
+      choices.forget(sessionKey); // before who writes next
     });
-    choices.forget(sessionKey);
     if (agent !== undefined || model !== undefined) await this.#runs.useChoice(sessionKey);
     return this.#changed(sessionKey, "updated");
   }
@@ -89,10 +82,12 @@ export class Sessions {
     const lane = this.#runs.lane(sessionKey);
     // A message that comes meanwhile is taken after that; so also where it is deleted.
     await lane.inOrder(async () => {
-      const { session } = await this.get({ sessionKey });
-      const choice = await this.#host.choices.of(sessionKey);
+      await this.#host.store.load(sessionKey); // nothing is ended in one that is not there
       await this.#runs.quiet(sessionKey);
       await lane.write(async (held) => {
+        // As they are by now: both may have been changed meanwhile.
+        const { session } = await this.get({ sessionKey });
+        const choice = await this.#host.choices.of(sessionKey);
         await held.rewind(null);
         // The new beginning; the title stays, and so does who answers.
         await held.rename(session.title ?? sessionKey.slice(0, 200).replace(/\p{Surrogate}$/u, ""));
@@ -106,13 +101,16 @@ export class Sessions {
     const lane = this.#runs.lane(sessionKey);
     const isGone = await lane.inOrder(async () => {
       await this.#runs.quiet(sessionKey);
+      await this.#host.rules.forget?.(sessionKey);
       const deleted = await lane.exclusive(() =>
         this.#host.store.delete(sessionKey).then(
           () => true,
-          (error: unknown) => !isMissing(error),
+          (error: unknown) => {
+            if (!isMissing(error)) throw error;
+            return false;
+          },
         ),
       );
-      for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending.id);
       this.#host.choices.forget(sessionKey);
       return deleted;
     });
@@ -122,7 +120,7 @@ export class Sessions {
 
   async fork({ sessionKey, newSessionKey, at }: Params<"sessions.fork">): OneSession {
     // Of itself it would find that it is being written.
-    if (newSessionKey === sessionKey) throw new GatewayError("conflict", "There is a session of this key already.");
+    if (newSessionKey === sessionKey) throw alreadyThere();
     const id = newSessionKey ?? this.#host.createId();
     const where = { id, ...(at !== undefined && { at }) };
     const fork = (session: Session): Promise<void> => session.fork(where).then((made) => made.close());
@@ -166,8 +164,6 @@ export class Sessions {
   }
 }
 
-/** Whether it says that there is no such session; throws what says anything else. */
-function isMissing(error: unknown): boolean {
-  if (isBowlineError(error) && error.code === "not_found") return true;
-  throw error;
+function alreadyThere(): GatewayError {
+  return new GatewayError("conflict", "There is a session of this key already.");
 }

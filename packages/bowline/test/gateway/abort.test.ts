@@ -32,7 +32,12 @@ describe("a run that goes on and is aborted", () => {
   ): Promise<{ readonly runId: string; readonly store: Store; readonly pending: Pending }> {
     const [store, kept] = [createMemoryStore(), createMemoryPending()];
     const pending: Pending = { ...kept, remove: (id) => wait(500).then(() => kept.remove(id)) };
-    await using server = await gatewayWith(["word ".repeat(300)], { store, pending, pace: { delayMs: 5 }, ...options });
+    await using server = await gatewayWith(["word ".repeat(2000)], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+      ...options,
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await when(client, runId);
@@ -77,7 +82,7 @@ describe("a run that goes on and is aborted", () => {
   it("holds what was steered into it also when the server is killed at the run's very end", async () => {
     const [store, kept] = [createMemoryStore(), createMemoryPending()];
     const pending: Pending = { ...kept, remove: () => new Promise(() => {}) }; // the kill
-    const server = await gatewayWith(["word ".repeat(300)], { store, pending, pace: { delayMs: 5 } });
+    const server = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -105,7 +110,7 @@ describe("a run that goes on and is aborted", () => {
       ...pending,
       add: (message) => (isBroken ? Promise.reject(new Error("no disk")) : pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(300)], { pending: broken, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], { pending: broken, pace: { delayMs: 5 } });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -120,7 +125,7 @@ describe("a run that goes on and is aborted", () => {
       ...pending,
       add: (message) => wait(message.isAborted === true ? 200 : 0).then(() => pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(300), "Next."], { pending: slow, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000), "Next."], { pending: slow, pace: { delayMs: 5 } });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -177,7 +182,7 @@ describe("a run that waits and is aborted", () => {
   it("cannot come back by the time that anybody is told", async () => {
     const pending = createMemoryPending();
     const slow: Pending = { ...pending, remove: (id) => wait(100).then(() => pending.remove(id)) };
-    await using server = await gatewayWith(["word ".repeat(200)], { pending: slow, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], { pending: slow, pace: { delayMs: 5 } });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "first" });
     const { runId, status } = await client.call("chat.send", { sessionKey: "s", message: "second" });
@@ -194,7 +199,7 @@ describe("a run that waits and is aborted", () => {
       ...pending,
       add: (message) => wait(message.text === "second" ? 100 : 0).then(() => pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(200)], { pending: slow, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], { pending: slow, pace: { delayMs: 5 } });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "first" });
     const sending = client.call("chat.send", { sessionKey: "s", message: "second", idempotencyKey: "the-key" });
@@ -211,7 +216,7 @@ describe("a run that waits and is aborted", () => {
   it("ends also when the disk fails, and the request says so", async () => {
     const pending = createMemoryPending();
     const broken: Pending = { ...pending, remove: () => Promise.reject(new Error("no disk")) };
-    await using server = await gatewayWith(["word ".repeat(100)], { pending: broken, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], { pending: broken, pace: { delayMs: 5 } });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "first" });
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "second" });
@@ -227,7 +232,7 @@ describe("a run that waits and is aborted", () => {
       ...pending,
       add: (message) => (message.text === "second" ? kept : Promise.resolve()).then(() => pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(200)], { pending: slow, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], { pending: slow, pace: { delayMs: 5 } });
     const [client, other] = [await server.client(), await server.client()];
     await client.call("chat.send", { sessionKey: "s", message: "first" });
     const sending = other.call("chat.send", { sessionKey: "s", message: "second", idempotencyKey: "the-key" });
@@ -249,7 +254,7 @@ describe("a run that waits and is aborted", () => {
       ...pending,
       add: (message) => (message.text === "second" ? kept : pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(200)], { pending: broken, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], { pending: broken, pace: { delayMs: 5 } });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "first" });
     const sending = client.refused("chat.send", { sessionKey: "s", message: "second", idempotencyKey: "the-key" });

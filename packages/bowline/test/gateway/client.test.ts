@@ -78,7 +78,7 @@ describe("the client", () => {
 
   it("finds its server again after a restart, and the end of a run that ended meanwhile", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const first = await gatewayWith(["word ".repeat(50)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
     using client = clientOf(first);
     const run = await client.send({ sessionKey: "s", message: "Hi" });
     for await (const { event } of run) if (event === "chat.delta") break;
@@ -121,7 +121,7 @@ describe("the client", () => {
       () => client.send({ sessionKey: "s", message: "Hi", attachments }),
       () => client.request("chat.history", { sessionKey: "é".repeat(600_000) }),
     ]) {
-      const refused = Promise.race([ask(), wait(2000).then(() => assert.fail("it waits"))]);
+      const refused = Promise.race([ask(), wait(30_000).then(() => assert.fail("it waits"))]);
       await assert.rejects(refused, (error: RequestError) => {
         assert.match(error.message, /takes 1048576 bytes in one request/);
         return error.code === "bad_request" && !error.retryable;
@@ -251,7 +251,7 @@ describe("the client", () => {
   });
 
   it("tells who waits for a run that the server knows no more when it comes back", async () => {
-    const first = await gatewayWith(["word ".repeat(100)], { pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], { pace: { delayMs: 5 } });
     using client = clientOf(first);
     const run = await client.send({ sessionKey: "s", message: "Hi" });
     for await (const { event } of run) if (event === "chat.delta") break;

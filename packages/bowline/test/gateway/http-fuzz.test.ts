@@ -44,7 +44,7 @@ describe("HTTP requests of any kind", () => {
     );
     assert.deepEqual(await flood(target, 500), []);
     const client = await server.client();
-    for (let left = 200; left > 0 && (await client.call("health.check", {})).connections > 1; left--) await wait(10);
+    for (let left = 2000; left > 0 && (await client.call("health.check", {})).connections > 1; left--) await wait(10);
     assert.equal((await client.call("health.check", {})).connections, 1, "readers that went are let go");
   });
 

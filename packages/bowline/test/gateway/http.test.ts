@@ -26,7 +26,7 @@ describe("a run over plain HTTP", () => {
     const started = await post(server, { sessionKey: "s", message: "Hi" });
     assert.equal(started.status, 202);
     const { runId, events } = (await started.json()) as { runId: string; events: string };
-    const all = eventsOf(await (await fetch(`${server.gateway.url}${events}?seq=-1`, { headers })).text());
+    const all = eventsOf(await (await fetch(`${server.gateway.url}${events}&seq=-1`, { headers })).text());
     assert.deepEqual(
       all.map(({ id }) => id),
       all.map((_, index) => index),
@@ -110,14 +110,14 @@ describe("a run over plain HTTP", () => {
   it("is over for who has its last event, and is not waited for", async () => {
     await using server = await gatewayWith(["Yes."]);
     const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
-    const all = eventsOf(await (await fetch(`${server.gateway.url}${events}?seq=-1`, { headers })).text());
+    const all = eventsOf(await (await fetch(`${server.gateway.url}${events}&seq=-1`, { headers })).text());
     const last = Number(all.at(-1)?.id);
     for (const method of ["GET", "HEAD"]) {
       const asked = { ...headers, "last-event-id": String(last) };
       const answer = await fetch(`${server.gateway.url}${events}`, { method, headers: asked });
       assert.deepEqual([answer.status, await answer.text()], [204, ""], method);
     }
-    const before = await fetch(`${server.gateway.url}${events}?seq=${last - 1}`, { headers });
+    const before = await fetch(`${server.gateway.url}${events}&seq=${last - 1}`, { headers });
     assert.deepEqual(eventsOf(await before.text()), all.slice(-1));
   });
 
@@ -134,6 +134,20 @@ describe("a run over plain HTTP", () => {
     assert.deepEqual([picture?.event, rest], ["chat.snapshot", []]);
     const again = await fetch(path, { headers: { ...headers, "last-event-id": String(picture?.id) } });
     assert.equal(again.status, 204);
+  });
+
+  it("is read at its address from the next server, too, whatever its session is called", async () => {
+    const store = createMemoryStore();
+    const first = await gatewayWith(["Hello."], { store });
+    const { events } = (await (await post(first, { sessionKey: "../a?b=c&d #1", message: "Hi" })).json()) as Begun;
+    await (await fetch(`${first.gateway.url}${events}`, { headers })).text();
+    await first[Symbol.asyncDispose]();
+    await using second = await gatewayWith([], { store });
+    const answer = await fetch(`${second.gateway.url}${events}`, { headers });
+    assert.deepEqual(
+      eventsOf(await answer.text()).map(({ event }) => event),
+      ["chat.snapshot", "chat.final"],
+    );
   });
 
   it("keeps its numbers when it is over and forgotten, whatever its session does next", async () => {
@@ -172,14 +186,14 @@ describe("a run over plain HTTP", () => {
     const { runId, events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
     const client = await server.client({ events: ["chat.final"] });
     await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
-    const [, slow] = await reader(server, `${events}?seq=-1`);
+    const [, slow] = await reader(server, `${events}&seq=-1`);
     let text = "";
     slow.setEncoding("utf8").once("data", (chunk: string) => {
       text += chunk;
       slow.pause();
     });
     await client.end(runId);
-    for (let left = 200; left > 0 && (await client.call("health.check", {})).connections > 1; left--) await wait(10);
+    for (let left = 2000; left > 0 && (await client.call("health.check", {})).connections > 1; left--) await wait(10);
     assert.equal((await client.call("health.check", {})).connections, 1, "it is let go");
     slow.on("data", (chunk: string) => (text += chunk)).on("error", () => {});
     slow.resume();
@@ -195,16 +209,16 @@ describe("a run over plain HTTP", () => {
 
   it("hears of the server now and then, and of its end", async () => {
     await using server = await gatewayWith(["word ".repeat(500)], {
-      limits: { tickIntervalMs: 20 },
+      limits: { tickIntervalMs: 20, closeGraceMs: 60_000 },
       pace: { delayMs: 20 },
     });
     const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
-    const response = await fetch(`${server.gateway.url}${events}?seq=-1`, { headers });
+    const response = await fetch(`${server.gateway.url}${events}&seq=-1`, { headers });
     const text = response.text();
     await wait(100);
     const from = performance.now();
     await server.gateway.close("for the test");
-    assert.ok(performance.now() - from < 4000, "a reader does not hold it up");
+    assert.ok(performance.now() - from < 30_000, "a reader does not hold it up");
     const said = await text;
     assert.match(said, /\n\n:\n\n/);
     assert.match(said, /\n\nevent: shutdown\ndata: \{"reason":"for the test"\}\n\n$/);
@@ -248,8 +262,7 @@ describe("a run over plain HTTP", () => {
       },
     };
     await using server = await gatewayWith(["Hi."], { store: slow, limits: { maxConnections: 1, maxEnded: 0 } });
-    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
-    const path = `${events}?sessionKey=s`;
+    const { events: path } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
     await (await fetch(`${server.gateway.url}${path}`, { headers })).text();
     isSlow = true;
     const gone = requestOf(`${server.gateway.url}${path}`, { headers, agent: false });
@@ -322,17 +335,17 @@ describe("an HTTP server for anybody", () => {
       said.map((text) => text.slice(0, 13)),
       Array<string>(3).fill("HTTP/1.1 408 "),
     );
-    assert.ok(performance.now() - started < 5000);
+    assert.ok(performance.now() - started < 9000); // by default it waits for 10 s
   });
 
   it("ends at once, though somebody is connected who has not said anything yet", async () => {
-    const server = await gatewayWith([]);
+    const server = await gatewayWith([], { limits: { closeGraceMs: 60_000 } });
     const silent = connect(server.gateway.port, "127.0.0.1");
     await once(silent, "connect");
     await wait(10);
     const started = performance.now();
     await server.gateway.close();
-    assert.ok(performance.now() - started < 4000);
+    assert.ok(performance.now() - started < 30_000);
     silent.destroy();
   });
 

@@ -40,7 +40,7 @@ export class Ledger {
   readonly texts = new Map<string, string>();
   /** Sessions of which something was deleted. */
   readonly deleted = new Set<string>();
-  /** Sessions and runs that were stopped by who was not answered: it may be so, and nobody was told. */
+  /** Runs that were stopped, and sessions and runs that were by who was not answered: it may be so, and nobody was told. */
   readonly stopped = new Set<string | undefined>();
   /** Each event as it was told first. */
   readonly #told = new Map<string, string>();
@@ -51,8 +51,7 @@ export class Ledger {
 
   /** Its session was deleted, or it was stopped before it began: a message that is sent again begins anew when that is forgotten. */
   mayBeGone(runId: string, sessionKey: string): boolean {
-    if (this.stopped.has(sessionKey) || this.stopped.has(runId)) return true;
-    return this.deleted.has(sessionKey) || this.ends.get(runId) === "chat.aborted";
+    return this.stopped.has(sessionKey) || this.stopped.has(runId) || this.deleted.has(sessionKey);
   }
 
   hear({ event, data }: RunFrame): void {
@@ -69,6 +68,7 @@ export class Ledger {
     if (end !== undefined && end !== event && !this.mayBeGone(runId, data.sessionKey))
       this.fault(`${runId} ended with ${end} and with ${event}`);
     this.ends.set(runId, event);
+    if (event === "chat.aborted") this.stopped.add(runId);
   }
 }
 
@@ -97,6 +97,7 @@ export class Sight {
     this.last = seq;
     this.#isAsking = true;
     this.#isWhole = seq === -1;
+    if (this.#isWhole) [this.#text, this.#turn] = ["", -1];
   }
 
   take(frame: RunFrame): void {
@@ -125,7 +126,8 @@ export class Sight {
     this.isEnded = true;
     const known = this.#ledger.texts.get(runId);
     if (!this.#isWhole || event !== "chat.final") return;
-    if (known !== undefined && known !== this.#text) fault(`has the text ${this.#text}, another had ${known}`);
+    const isAnother = known !== undefined && known !== this.#text && !this.#ledger.mayBeGone(runId, data.sessionKey);
+    if (isAnother) fault(`has the text ${this.#text}, another had ${known}`);
     this.#ledger.texts.set(runId, this.#text);
   }
 

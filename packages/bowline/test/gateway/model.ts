@@ -100,7 +100,7 @@ class World {
     await this.#until("connections are left", async () => (await this.#health()).connections === 1);
     const closing = this.#gateway?.close();
     this.#gateway = undefined;
-    await this.#within("the server does not close", Promise.resolve(closing), 6000);
+    await this.#within("the server does not close", Promise.resolve(closing), 30_000);
     if (this.ledger.faults.length > 0) this.ledger.faults.push(`seed ${this.#seed}`);
   }
 
@@ -170,7 +170,7 @@ class World {
   }
 
   async #restart(): Promise<void> {
-    await this.#within("the server does not close", Promise.resolve(this.#gateway?.close()), 6000);
+    await this.#within("the server does not close", Promise.resolve(this.#gateway?.close()), 30_000);
     this.#observer?.socket.terminate();
     await this.#start();
   }
@@ -323,7 +323,7 @@ class World {
   async #checkOut(word: string, runId: string, sessionKey: string): Promise<void> {
     const { ledger } = this;
     const isTold = (): boolean => ledger.ends.get(runId) === "chat.error" || ledger.mayBeGone(runId, sessionKey);
-    for (let left = 10; left > 0 && !isTold(); left--) await wait(10);
+    for (let left = 800; left > 0 && !isTold(); left--) await wait(10);
     if (!isTold()) this.ledger.fault(`${word} was accepted, and is neither in the history of ${sessionKey} nor waits`);
   }
 
@@ -459,7 +459,7 @@ class World {
   }
 
   async #until(what: string, isSo: () => Promise<boolean>, more = (): string => ""): Promise<boolean> {
-    const deadline = Date.now() + 8000;
+    const deadline = Date.now() + 30_000;
     while (!(await isSo())) {
       if (Date.now() > deadline) {
         this.ledger.fault(`${what} ${more()}`);
@@ -476,7 +476,7 @@ class World {
   }
 
   async #allDone(what: string): Promise<void> {
-    const deadline = Date.now() + 5000;
+    const deadline = Date.now() + 30_000;
     while (this.#work.size > 0 && Date.now() < deadline) await wait(5);
     for (const name of this.#work.values()) this.ledger.fault(`${name} ${what}`);
   }

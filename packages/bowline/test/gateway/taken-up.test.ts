@@ -21,27 +21,60 @@ const left: PendingMessage = {
   timestamp: 1,
 };
 
+/** That nobody listens on, a moment ago. */
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+/** A socket at the door of a server that is about to listen. */
+async function knocked(port: number): Promise<WebSocket> {
+  for (;;) {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+    const isOpen = await once(socket, "open").then(
+      () => true,
+      () => false,
+    );
+    if (isOpen) return socket;
+    await wait(5);
+  }
+}
+
 describe("a message that a killed server had accepted", () => {
   it("is known before anybody is let in, so that sent again it starts nothing", async () => {
     const pending = createMemoryPending();
     await pending.add(left);
-    const slow = { ...pending, list: () => wait(300).then(() => pending.list()) };
-    const probe = createServer().listen(0, "127.0.0.1");
-    await once(probe, "listening");
-    const { port } = probe.address() as AddressInfo;
-    probe.close();
-    await once(probe, "close");
-    const starting = gatewayWith(["Once.", "Twice!"], { pending: slow, port, pace: { delayMs: 200 } });
+    const [read, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = { ...pending, list: () => read.promise.then(() => pending.list()) };
+    const port = await freePort();
+    const starting = gatewayWith([() => answered.promise.then(() => "Once."), "Twice!"], { pending: slow, port });
     try {
-      await wait(100);
-      const client = await TestClient.enter(`ws://127.0.0.1:${port}`, token, "all");
+      (await knocked(port)).terminate(); // it listens
+      const entering = TestClient.enter(`ws://127.0.0.1:${port}`, token, "all");
+      let isIn = false;
+      void entering.then(() => (isIn = true));
+      // Another that came later is answered: by now the one before would have been let in.
+      const later = await knocked(port);
+      later.ping();
+      await once(later, "pong");
+      assert.equal(isIn, false);
+      read.resolve();
+      const client = await entering;
+      later.terminate();
       const { status } = await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "the-run" });
       assert.equal(status, "in_flight");
+      answered.resolve();
       assert.equal((await client.end("the-run")).event, "chat.final");
       await wait(50);
       assert.equal((await starting).model.calls.length, 1);
       client.socket.terminate();
     } finally {
+      read.resolve();
+      answered.resolve();
       await (await starting)[Symbol.asyncDispose]();
     }
   });
@@ -53,7 +86,7 @@ describe("a message that a killed server had accepted", () => {
     await session.append({ type: "run_start", runId: "the-run", model });
     await session.close();
     await pending.add(left);
-    const first = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
     const before = await first.client();
     await before.call("chat.subscribe", { sessionKey: "s", runId: "the-run", seq: -1 });
     await before.until(({ event }) => event === "chat.delta" || event === "chat.snapshot");
@@ -192,21 +225,19 @@ describe("a message that a killed server had accepted", () => {
 
   it("is known by its key also when it went into another's run", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const first = await gatewayWith(["word ".repeat(100)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
     const before = await first.client();
     const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
     const steering = { sessionKey: "s", message: "and fast", idempotencyKey: "the-key" };
     assert.equal((await before.call("chat.steer", steering)).status, "steered");
     await first.gateway.close();
-    await using second = await gatewayWith(["One, and slowly: it goes on while it is asked.", "Two."], {
-      store,
-      pending,
-      pace: { delayMs: 40 },
-    });
+    const asked = Promise.withResolvers<void>();
+    await using second = await gatewayWith([() => asked.promise.then(() => "One."), "Two."], { store, pending });
     const client = await second.client();
     await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
     const again = await client.call("chat.steer", steering);
     assert.deepEqual([again.runId, again.status], [runId, "in_flight"]);
+    asked.resolve();
     await client.end(runId);
     assert.equal((await client.call("chat.steer", steering)).status, "finished");
     const { messages } = await client.call("chat.history", { sessionKey: "s" });
@@ -237,19 +268,16 @@ describe("a message that a killed server had accepted", () => {
 });
 
 it("a server that cannot read what was left says so, lets the port go, and sends away who waits at the door", async () => {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  const list = (): Promise<never> => wait(200).then(() => Promise.reject(new Error("no disk")));
+  const port = await freePort();
+  const read = Promise.withResolvers<never>();
+  const list = (): Promise<never> => read.promise;
   const starting = gatewayWith([], { pending: { ...createMemoryPending(), list }, port });
   const refused = assert.rejects(starting, /no disk/);
-  await wait(50);
-  const early = new WebSocket(`ws://127.0.0.1:${port}`);
-  await once(early, "open");
+  const early = await knocked(port);
   early.send(JSON.stringify({ type: "auth", token }));
   const asked = fetch(`http://127.0.0.1:${port}/health`);
+  (await knocked(port)).terminate(); // what was sent before has come
+  read.reject(new Error("no disk"));
   await Promise.all([refused, assert.rejects(asked), closed(early).then((code) => assert.equal(code, 1011))]);
   await using server = await gatewayWith([], { port });
   assert.equal((await server.client()).welcome.ok, true);

@@ -162,7 +162,8 @@ describe("a message that waits", () => {
     await before.call("chat.steer", { sessionKey: "s", message: "Look", idempotencyKey: "look" });
     const { seq } = await before.event("chat.queued", "then");
     await first.gateway.close();
-    const model = createScriptedModel(["Gone on.", "Then."], { delayMs: 30 });
+    const looked = Promise.withResolvers<void>();
+    const model = createScriptedModel([() => looked.promise.then(() => "Gone on."), "Then."]);
     await using second = await gatewayWith([], {
       store,
       pending,
@@ -173,6 +174,7 @@ describe("a message that waits", () => {
     const waiting = await kindsOf(after);
     assert.ok(waiting.includes("then send"), waiting.join());
     await after.call("chat.subscribe", { sessionKey: "s", runId: "then", seq });
+    looked.resolve();
     await after.end("then");
     assert.deepEqual(await kindsOf(after), []);
     const numbers = after.ofRun("then").map(({ data: of }) => of?.seq);

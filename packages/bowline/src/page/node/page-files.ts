@@ -70,6 +70,7 @@ const modules = [
   "gateway/create-key",
   "gateway/followed-run",
   "gateway/frame",
+  "gateway/link",
   "gateway/request-error",
   "gateway/seen-runs",
   "gateway/socket-class",

@@ -1,0 +1,92 @@
+/** A client that is refused what it asks for by itself, so that nobody else could ask again. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import { WebSocket, WebSocketServer } from "ws";
+import { GatewayClient } from "../../src/gateway/client.ts";
+import { errorNumbers } from "../../src/gateway/frame.ts";
+
+interface Asked {
+  readonly id: number;
+  readonly method: string;
+  readonly params: { readonly runId?: string };
+}
+
+const seq = (event: string, number: number, more: object = {}): object => ({
+  event,
+  data: { runId: "run", sessionKey: "s", seq: number, ...more },
+});
+const refused = (code: "busy" | "not_found"): object => ({
+  error: { code: errorNumbers[code], message: "No.", data: { code, retryable: code === "busy" } },
+});
+const known = { result: { sessionKey: "s", runs: [{ runId: "run", sessionKey: "s", state: "running", seq: 7 }] } };
+const snapshot = seq("chat.snapshot", 7, { state: "running", blocks: [{ type: "text", turn: 0, text: "All of it." }] });
+const final = seq("chat.final", 8, { usage: {}, stopReason: "stop" });
+
+/** A server that says what it is given, to each request of a connection in turn: first the answer, then events. */
+async function serverOf(
+  ...connections: readonly (readonly (readonly object[])[])[]
+): Promise<Disposable & { readonly client: GatewayClient; readonly asked: Asked[] }> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  const asked: Asked[] = [];
+  let connected = 0;
+  server.on("connection", (socket) => {
+    const answers = [...(connections[connected++] ?? [])];
+    socket.on("message", (data: Buffer) => {
+      const frame = JSON.parse(data.toString()) as Asked;
+      if (!("method" in frame)) return socket.send(JSON.stringify({ type: "auth", ok: true, limits: {} }));
+      asked.push(frame);
+      const [answer, ...events] = answers.shift() ?? [];
+      if (answer === undefined) return socket.terminate();
+      socket.send(JSON.stringify({ id: frame.id, ...answer }));
+      for (const event of events) socket.send(JSON.stringify(event));
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  const client = new GatewayClient({
+    url: `http://127.0.0.1:${port}`,
+    token: "t",
+    WebSocket,
+    backoff: { firstMs: 1, maxMs: 5 },
+  });
+  await client.ready(); // it follows nothing yet, and asks for nothing
+  const dispose = (): void => {
+    client.close();
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  };
+  return { client, asked, [Symbol.dispose]: dispose };
+}
+
+const begun = { result: { runId: "run", sessionKey: "s", status: "started" } };
+const message = { sessionKey: "s", message: "Hi", idempotencyKey: "run" };
+
+describe("what a client asks for by itself", () => {
+  it("is asked for again when the server has too much to do, after a gap", { timeout: 20_000 }, async () => {
+    const gap = seq("chat.delta", 4, { turn: 0, text: "it" });
+    using server = await serverOf([
+      [begun, seq("chat.user", 0, { text: "Hi" }), gap],
+      [refused("busy")],
+      [refused("busy")],
+      [known, snapshot, final],
+    ]);
+    const { text, end } = await (await server.client.send(message)).result();
+    assert.deepEqual([text, end.event], ["All of it.", "chat.final"]);
+    assert.equal(server.asked.length, 4);
+  });
+
+  it("is asked for again on a new connection, and the rest after it", { timeout: 20_000 }, async () => {
+    using server = await serverOf([[begun], []], [[refused("busy")], [known, snapshot, final]]);
+    const run = await server.client.send(message);
+    server.client.request("health.check", {}).catch(() => {}); // which loses the connection
+    assert.equal((await run.result()).text, "All of it.");
+  });
+
+  it("comes to an end when it is refused for good", { timeout: 20_000 }, async () => {
+    using server = await serverOf([[begun, seq("chat.user", 0, { text: "Hi" }), final], [refused("not_found")]]);
+    const run = await server.client.send(message);
+    await assert.rejects(run.result(), { code: "not_found" });
+  });
+});

@@ -1,0 +1,67 @@
+/** A server that stops while something cannot come to its end. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { BowlineError } from "@bowline/core";
+import { createMemoryStore, type SessionWriter, type Store } from "@bowline/core/session";
+import { scriptedToolCall } from "@bowline/core/testing";
+import { createMemoryPending } from "../../src/gateway/pending.ts";
+import type { Rules } from "../../src/gateway/rules.ts";
+import { heldTool } from "../held-tool.ts";
+import { gatewayWith } from "./gateway.ts";
+
+const allow: Rules = { judge: () => ({ action: "allow" }), add: async () => {} };
+const call = { content: [scriptedToolCall("wait", {}, "w")] };
+
+/** Its sessions are let go, and say that their last entries were not written. */
+function unwritable(store: Store): Store {
+  const broken = (writer: SessionWriter): SessionWriter =>
+    Object.create(writer, {
+      append: { value: (entries: Parameters<SessionWriter["append"]>[0]) => writer.append(entries) },
+      close: {
+        value: async () => {
+          await writer.close();
+          throw new BowlineError("storage_failed", "No room.");
+        },
+      },
+    }) as SessionWriter;
+  return {
+    ...store,
+    create: async (...asked) => broken(await store.create(...asked)),
+    open: async (id) => broken(await store.open(id)),
+  };
+}
+
+describe("a server that stops", () => {
+  it("ends its runs and lets its port go also when a session's last entries cannot be written", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const ended = Promise.withResolvers<void>();
+    const first = await gatewayWith(["word ".repeat(2000)], {
+      store: unwritable(store),
+      pending,
+      pace: { delayMs: 5 },
+    });
+    const { port } = first.gateway;
+    const before = await first.client();
+    before.socket.once("close", () => ended.resolve());
+    const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
+    await before.event("chat.delta", runId);
+    await first.gateway.close();
+    await ended.promise;
+    await using second = await gatewayWith(["Done."], { store, pending, port });
+    const client = await second.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId });
+    assert.equal((await client.end(runId)).event, "chat.final");
+  });
+
+  it("tells who waits for a session to be quiet that it goes", async () => {
+    const server = await gatewayWith([call], { tools: () => [heldTool().tool], rules: allow });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "run" });
+    await client.event("chat.tool_call", "run");
+    const refused = client.refused("sessions.delete", { sessionKey: "s" });
+    await client.call("health.check", {}); // it is on its way
+    const closing = server.gateway.close();
+    assert.equal(await refused, "busy");
+    await closing;
+  });
+});

@@ -1,0 +1,107 @@
+/** What a server says and does while the disk cannot be read: that is no news of what is on it. */
+import assert from "node:assert/strict";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { BowlineError } from "@bowline/core";
+import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
+import { createMemoryPending, createPendingFolder } from "../../src/gateway/pending.ts";
+import { temporary } from "../command.ts";
+import { gatewayWith, type TestOptions } from "./gateway.ts";
+
+/** A store that cannot be read while it is said to be so. */
+function breakable(): { readonly store: Store; isBroken: boolean } {
+  const store = createMemoryStore();
+  const check = (): void => {
+    if (made.isBroken) throw new BowlineError("storage_failed", "Too many open files.", { retryable: true });
+  };
+  const made = {
+    isBroken: false,
+    store: {
+      ...store,
+      load: async (id) => (check(), store.load(id)),
+      async *read(...asked) {
+        check();
+        yield* store.read(...asked);
+      },
+    } satisfies Store,
+  };
+  return made;
+}
+
+const first = { sessionKey: "s", message: "Once only", idempotencyKey: "first" };
+
+describe("a session that cannot be read", () => {
+  it("is asked for again, not taken for one without the message that comes again", async () => {
+    const disk = breakable();
+    const before = await gatewayWith(["One."], { store: disk.store });
+    const one = await before.client();
+    await one.call("chat.send", first);
+    await one.end("first");
+    await before[Symbol.asyncDispose]();
+    await using server = await gatewayWith(["Twice!"], { store: disk.store });
+    const client = await server.client();
+    disk.isBroken = true;
+    assert.equal(await client.refused("chat.send", first), "storage_failed");
+    assert.equal(await client.refused("chat.subscribe", { sessionKey: "s", runId: "first", seq: 2 }), "storage_failed");
+    disk.isBroken = false;
+    assert.equal((await client.call("chat.send", first)).status, "finished");
+    const { runs } = await client.call("chat.subscribe", { sessionKey: "s", runId: "first", seq: 2 });
+    assert.deepEqual(
+      runs.map(({ state }) => state),
+      ["final"],
+    );
+    assert.equal(server.model.calls.length, 0);
+  });
+
+  it("is left alone by a server that starts, with what is to be gone on with, and the others are served", async () => {
+    const [disk, pending] = [breakable(), createMemoryPending()];
+    const left = { id: "left", kind: "send", sessionKey: "s", agentId: "assistant", text: "go", timestamp: 1 } as const;
+    const session = await createSession(disk.store, { id: "s" });
+    await session.append({ type: "run_start", runId: "left", model: { provider: "scripted", model: "scripted" } });
+    await session.append({ type: "message", runId: "left", message: { role: "user", content: "go", timestamp: 1 } });
+    await session.close();
+    await pending.add(left);
+    disk.isBroken = true;
+    const blind = await gatewayWith(["Begun anew!"], { store: disk.store, pending });
+    disk.isBroken = false;
+    const other = await blind.client();
+    const { runId } = await other.call("chat.send", { sessionKey: "other", message: "Hi" });
+    await other.end(runId);
+    assert.deepEqual(
+      (await pending.list()).filter(({ id }) => id === "left"),
+      [left],
+    );
+    await blind[Symbol.asyncDispose]();
+    await using server = await gatewayWith(["Done."], { store: disk.store, pending });
+    const client = await server.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId: "left" });
+    await client.end("left");
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    assert.deepEqual(
+      messages.map(({ message }) => message.role),
+      ["user", "assistant"],
+    );
+  });
+
+  it("is answered for by nobody else than who was chosen", async () => {
+    const disk = breakable();
+    const two = ["assistant", "other"].map((id) => ({ id, model: `scripted/${id}`, description: "" }));
+    const options: TestOptions = { store: disk.store, agents: () => two };
+    const before = await gatewayWith([], options);
+    await (await before.client()).call("sessions.create", { sessionKey: "s", agentId: "other" });
+    await before[Symbol.asyncDispose]();
+    await using server = await gatewayWith(["Yes."], options);
+    const client = await server.client();
+    disk.isBroken = true;
+    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "Who?" }), "storage_failed");
+  });
+});
+
+it("messages that were accepted and cannot be read are not taken for none", async () => {
+  await using home = await temporary();
+  const folder = join(home.path, "pending");
+  assert.deepEqual(await createPendingFolder(folder).list(), [], "before the first");
+  await symlink(folder, folder);
+  await assert.rejects(createPendingFolder(folder).list(), { code: "ELOOP" });
+});
