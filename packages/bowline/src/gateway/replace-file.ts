@@ -22,6 +22,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
       await file.close();
     }
     await rename(fresh, path);
+    await syncFolder(dirname(path));
   } catch (error) {
     await rm(fresh, { force: true }).catch(() => {});
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -30,6 +31,13 @@ export async function replaceFile(path: string, text: string): Promise<void> {
       retryable: passing.has(code),
     });
   }
+}
+
+/** So that a new name outlives a loss of power, where the system can: Windows cannot. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => undefined);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
 }
 
 async function create(path: string): Promise<FileHandle> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
@@ -21,6 +21,22 @@ describe("a file of the gateway", () => {
     assert.equal(await readFile(path, "utf8"), "x");
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.deepEqual(await readdir(join(home.path, "a", "b")), ["file"]);
+  });
+
+  it("has its name on the disk, too, when it is said to be there", async (test) => {
+    await using home = await temporary();
+    const folder = await open(home.path, "r");
+    const { ino } = await folder.stat();
+    const handles = Object.getPrototypeOf(folder) as FileHandle;
+    await folder.close();
+    const { sync } = handles;
+    const synced: number[] = [];
+    test.mock.method(handles, "sync", async function (this: FileHandle) {
+      synced.push((await this.stat()).ino);
+      return sync.call(this);
+    });
+    await replaceFile(join(home.path, "file"), "x");
+    assert.deepEqual(synced, [ino]);
   });
 
   const skip = process.platform === "win32" ? "there is no such limit" : false;
