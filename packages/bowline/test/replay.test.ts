@@ -22,7 +22,19 @@ function calls(id: string | undefined, ...wanted: readonly Call[]): Handler {
   return streamed({ choices: [{ index: 0, delta: { tool_calls }, finish_reason: "tool_calls" }] }, "[DONE]");
 }
 
+/** Half an answer, and no more. */
+const half: Handler = (response) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
+};
+
 const at = (baseUrl: string, ...more: string[]): string[] => ["run", "--base-url", baseUrl, "--model", "m", ...more];
+
+/** What was recorded there in `run.json` of an aborted run is played as it was. */
+async function assertPlayed(cwd: string, live: Ended): Promise<void> {
+  const again = await bowline(["replay", "--json", "run.json"], { cwd });
+  assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
+}
 
 interface Recorded {
   readonly file: string;
@@ -164,8 +176,7 @@ describe("a recorded run", () => {
       },
     });
     assert.equal(live.code, 130);
-    const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
-    assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
+    await assertPlayed(folder.path, live);
   });
 
   it("is cut in the middle of an answer where Ctrl-C cut it", async () => {
@@ -182,16 +193,12 @@ describe("a recorded run", () => {
       },
     });
     assert.match(live.stdout, /"reason":"aborted"/);
-    const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
-    assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
+    await assertPlayed(folder.path, live);
   });
 
   it("is kept when its terminal is closed", async () => {
     await using folder = await temporary();
-    await using server = await loopback((response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
-    });
+    await using server = await loopback(half);
     const live = await bowline(at(server.baseUrl, "--json", "--record", "run.json", "hang"), {
       cwd: folder.path,
       watch: (child) => {
@@ -201,16 +208,12 @@ describe("a recorded run", () => {
       },
     });
     assert.deepEqual([live.code, /"reason":"aborted"/.test(live.stdout)], [130, true]);
-    const again = await bowline(["replay", "--json", "run.json"], { cwd: folder.path });
-    assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
+    await assertPlayed(folder.path, live);
   });
 
   it("is kept as far as it came when a second Ctrl-C cuts it off", async () => {
     await using folder = await temporary();
-    await using server = await loopback((response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
-    });
+    await using server = await loopback(half);
     const live = await bowline(at(server.baseUrl, "--json", "--record", "run.json", "hang"), {
       cwd: folder.path,
       watch: (child) => {

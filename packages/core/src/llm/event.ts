@@ -2,7 +2,7 @@
  * What a model call says while it runs, and the one reducer that makes a message of it. Streams, loop and proxy all fold with
  * {@link applyEvent}; none keeps a second copy of these rules.
  */
-import { toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
+import { toBowlineError, toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 
@@ -219,6 +219,17 @@ export function failureOf(error: BowlineError): {
     errorMessage: error.message,
     error: toErrorInfo(error),
   };
+}
+
+/** How a model call ends whose stream function threw, or whose stream broke its contract, before it said anything. */
+export function brokenCall(
+  thrown: unknown,
+  model: Omit<MessageOrigin, "model" | "timestamp"> & { readonly id: string },
+  timestamp: number,
+): ErrorEvent {
+  const failure = failureOf(toBowlineError(thrown, "stream_function_failed"));
+  const error = { ...emptyMessage({ ...model, model: model.id, timestamp }), ...failure };
+  return { type: "error", attempt: 1, reason: failure.stopReason, error };
 }
 
 /** The message that recorded events add up to, or undefined when there was no output. */

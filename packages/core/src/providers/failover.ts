@@ -1,7 +1,7 @@
 /** Another model when one fails for good: on the level of the stream function, so that the loop and every wire stay as they are. */
 import { systemClock } from "../clock.ts";
-import { BowlineError, toBowlineError, type ErrorCode } from "../errors.ts";
-import { emptyMessage, failureOf, type AssistantMessageEvent } from "../llm/event.ts";
+import { BowlineError, type ErrorCode } from "../errors.ts";
+import { brokenCall, type AssistantMessageEvent, type ErrorEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type {
   AssistantMessageEventStream,
@@ -60,12 +60,8 @@ export function createFailover(
           const apiKey = await keyFor(candidate, model, callOptions, options);
           return options.streamFn(candidate, context, { ...rest, signal, ...(apiKey !== undefined && { apiKey }) });
         };
-        const broken = (error: unknown): Failed => {
-          const { clock = systemClock } = callOptions;
-          const empty = emptyMessage({ ...candidate, model: candidate.id, timestamp: clock.now() });
-          const failure = failureOf(toBowlineError(error, "stream_function_failed"));
-          return { type: "error", attempt: 1, reason: failure.stopReason, error: { ...empty, ...failure } };
-        };
+        const { clock = systemClock } = callOptions;
+        const broken = (error: unknown): ErrorEvent => brokenCall(error, candidate, clock.now());
         const failed = await pass(ask, broken, push, next === undefined ? [] : kinds);
         if (failed.message !== undefined) return failed.message;
         if (next !== undefined) push([failover(candidate, next, failed.event)]);
@@ -74,17 +70,15 @@ export function createFailover(
     }, callOptions.signal);
 }
 
-type Failed = Extract<AssistantMessageEvent, { type: "error" }>;
-
 /** Passes a stream on. Gives its message, or the failure that is not passed on because another model is to be asked. */
 async function pass(
   ask: () => Promise<AssistantMessageStream>,
-  broken: (error: unknown) => Failed,
+  broken: (error: unknown) => ErrorEvent,
   push: (batch: readonly AssistantMessageEvent[]) => void,
   kinds: readonly ErrorCode[],
-): Promise<{ message: AssistantMessage; event?: undefined } | { message?: undefined; event: Failed }> {
+): Promise<{ message: AssistantMessage; event?: undefined } | { message?: undefined; event: ErrorEvent }> {
   let shown = false;
-  const isPassed = ({ error }: Failed): boolean =>
+  const isPassed = ({ error }: ErrorEvent): boolean =>
     shown || error.content.length > 0 || error.error === undefined || !kinds.includes(error.error.code);
   try {
     for await (const batch of batchesOf(await ask())) {
@@ -115,7 +109,7 @@ async function keyFor(
   return (await getApiKey?.(candidate.provider)) ?? (candidate.provider === first.provider ? apiKey : undefined);
 }
 
-function failover(from: Model, to: Model, { attempt, error }: Failed): AssistantMessageEvent {
+function failover(from: Model, to: Model, { attempt, error }: ErrorEvent): AssistantMessageEvent {
   const reason = error.error ?? {
     code: "internal_error" as const,
     message: error.errorMessage ?? "",

@@ -1,16 +1,15 @@
 /** A stream function that has a request made smaller when its server refuses it as too long. */
 import { systemClock } from "../../clock.ts";
-import { toBowlineError, type ErrorInfo } from "../../errors.ts";
+import type { ErrorInfo } from "../../errors.ts";
 import {
-  emptyMessage,
-  failureOf,
+  brokenCall,
   isTerminal,
   type AssistantMessageEvent,
   type DoneEvent,
   type ErrorEvent,
 } from "../../llm/event.ts";
 import type { AssistantMessage, Context } from "../../llm/message.ts";
-import type { AssistantMessageStream, Model, StreamFn, StreamOptions } from "../../llm/model.ts";
+import type { AssistantMessageStream, StreamFn } from "../../llm/model.ts";
 import { batchesOf, EventStream, truncated, type Push } from "../../llm/stream.ts";
 import type { Compactor } from "./compactor.ts";
 import { overflowCodes } from "./summary.ts";
@@ -43,7 +42,11 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
         return messageOf((await pass(await ask(again), push, false)).end);
       } catch (error) {
         if (isShown) throw error; // of a stream that breaks its contract: its reader has what came of it
-        return fail(error, model, options, push);
+        // Or of an abort while a summary was written.
+        const { clock = systemClock } = options;
+        const event = brokenCall(error, model, clock.now());
+        push([event]);
+        return event.error;
       }
     }, options.signal);
   };
@@ -79,18 +82,4 @@ function reasonOf(end: DoneEvent | ErrorEvent): ErrorInfo {
 
 function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {
   return end.type === "done" ? end.message : end.error;
-}
-
-/** A stream that breaks its contract before it says anything, or an abort while a summary is written. */
-function fail(
-  thrown: unknown,
-  model: Model,
-  { clock = systemClock }: StreamOptions,
-  push: Push<AssistantMessageEvent>,
-): AssistantMessage {
-  const empty = emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
-  const failure = failureOf(toBowlineError(thrown, "stream_function_failed"));
-  const error = { ...empty, ...failure };
-  push([{ type: "error", attempt: 1, reason: failure.stopReason, error }]);
-  return error;
 }
