@@ -2,7 +2,7 @@
 import { open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { BowlineError } from "@bowline/core";
-import { makeFolder, syncFolder } from "@bowline/core/session/node";
+import { makeFolder } from "@bowline/core/session/node";
 
 /** What may be over when it is tried again: no room left, or too much at once. */
 const passing = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EMFILE", "ENFILE", "EAGAIN", "EBUSY"]);
@@ -31,6 +31,13 @@ export async function replaceFile(path: string, text: string): Promise<void> {
       retryable: passing.has(code),
     });
   }
+}
+
+/** So that a new name outlives a loss of power, where the system can: Windows cannot. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => undefined);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
 }
 
 async function create(path: string): Promise<FileHandle> {

@@ -4,7 +4,6 @@ import { dirname } from "node:path";
 import type { AnyEntry, SessionHeader } from "../entry.ts";
 import { encodeEntry, encodeHeader } from "./record.ts";
 import { withFile } from "./file.ts";
-import { syncFolder } from "./sync-folder.ts";
 
 /** Entries that are put together to one write. */
 const BATCH = 1000;
@@ -34,4 +33,13 @@ export async function createLog({ path, header, entries, mustSync }: NewLog): Pr
     throw error;
   }
   if (mustSync) await syncFolder(dirname(path));
+}
+
+/** So that a new name outlives a loss of power. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    await withFile(path, "r", (folder) => folder.sync());
+  } catch {
+    // not every system can: Windows
+  }
 }

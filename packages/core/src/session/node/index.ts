@@ -2,5 +2,4 @@
 export { createJsonlStore } from "./jsonl-store.ts";
 export type { JsonlStoreOptions } from "./jsonl-store.ts";
 export { makeFolder } from "./make-folder.ts";
-export { syncFolder } from "./sync-folder.ts";
 export type { SyncPolicy } from "./write-log.ts";
