@@ -20,10 +20,9 @@ export function createNetworkFetch(env: Environment): typeof globalThis.fetch {
 
   /** With the first request: what the library takes to load would keep everything else waiting. */
   async function make(): Promise<typeof globalThis.fetch> {
-    const [{ createUndiciFetch }, { EnvHttpProxyAgent }] = await Promise.all([
-      import("@bowline/core/undici"),
-      import("undici"),
-    ]);
+    const { createUndiciFetch } = await import("@bowline/core/undici");
+    if (httpProxy + httpsProxy === "") return createUndiciFetch();
+    const { EnvHttpProxyAgent } = await import("undici");
     const dispatcher = new EnvHttpProxyAgent({ httpProxy, httpsProxy, noProxy, headersTimeout: 0, bodyTimeout: 0 });
     return createUndiciFetch({ dispatcher });
   }

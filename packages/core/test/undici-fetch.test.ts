@@ -1,10 +1,11 @@
 /** The fetch over undici, by itself; test/http-cases.test.ts has every fault of HTTP through it. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { getEventListeners, once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { describe, it } from "node:test";
+import { promisify } from "node:util";
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { Agent, ProxyAgent } from "undici";
@@ -94,6 +95,23 @@ describe("the fetch over undici", () => {
       assert.ok((await errorOf(fetch(address, post()))) instanceof TypeError, address);
     assert.equal(dispatched.length, 6);
     await agent.close();
+  });
+
+  it("loads no more of undici than a post takes", async () => {
+    await using loopback = await serve((_request, response) => response.end("posted"));
+    const script = `
+      import { createRequire } from "node:module";
+      import { createUndiciFetch } from "@bowline/core/undici";
+      const response = await createUndiciFetch()(process.argv[1], ${JSON.stringify(post())});
+      const loaded = Object.keys(createRequire(import.meta.url).cache).map((path) => path.split("/undici/")[1]);
+      console.log(await response.text(), loaded.includes("lib/dispatcher/agent.js"), loaded.includes("index.js"));
+    `;
+    const flags = ["--conditions=@bowline/source", "--input-type=module"];
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, "-e", script, loopback.origin], {
+      cwd: import.meta.dirname,
+      timeout: 20_000,
+    });
+    assert.equal(stdout, "posted true false\n");
   });
 
   it("gives every byte, however the body is cut and however slowly it is read", async () => {
@@ -284,7 +302,7 @@ describe("the fetch over undici", () => {
   it("goes through a proxy when its dispatcher does", async () => {
     await using loopback = await serve((_request, response) => response.end("through"));
     await using proxy = await connectProxy(loopback.origin);
-    const dispatcher = new ProxyAgent(proxy.url);
+    const dispatcher = new ProxyAgent({ uri: proxy.url, proxyTunnel: true });
     const response = await createUndiciFetch({ dispatcher })(loopback.origin, post());
     assert.equal(await response.text(), "through");
     assert.deepEqual(proxy.tunnels, [new URL(loopback.origin).host]);
