@@ -42,8 +42,8 @@ key of a model server. Each message, and each tool's start and result, is on the
 - A run that was killed is finished first, also without a task: \`bowline run --continue\`. A tool that has its result is not run
   again. One that was running is run again if it only reads; any other is reported to the model as unknown, and to you on
   standard error. When the run cannot be finished, the task is not begun.
-- The conversation stays with the model and the address that it was held with, unless an option names another; a key's variable
-  and a profile are remembered by name.
+- The conversation stays with the model and the address that it was held with, unless an option names another, also when a
+  variable such as \`OPENAI_BASE_URL\` came or went; a key's variable and a profile are remembered by name.
 - One process writes a session. A second one ends at once, with a line that names the first and exit code 1.
 - When no session can be kept, because the folder cannot be written, a run without \`--session\` and \`--continue\` goes on, since
   its work does not depend on the file, and says \`NO SESSION IS KEPT\` before and after. Where a session was asked for it ends
@@ -85,7 +85,8 @@ With \`--json\` one line goes to standard output, when the server is ready, and 
 
 The token itself is never in it, since such lines end up in logs: \`token\` says where it is, a \`file\` that only its owner may read
 or the \`variable\` \`BOWLINE_TOKEN\`. The page is at \`<url>/#token=<token>\`. \`made\` are files of the workspace that were not there,
-\`notices\` what a person would be told of agents. Why it cannot start is said on standard error, as it is without, and so is its end.
+\`notices\` what a person would be told of agents, and of a \`.env\` that names a model server. Why it cannot start is said on
+standard error, as it is without, and so is its end.
 
 ## bowline replay
 

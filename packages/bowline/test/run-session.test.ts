@@ -5,9 +5,12 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { openSession, type SessionSummary } from "@bowline/core/session";
+import { createSession, openSession, type SessionSummary } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { chatText, loopback } from "../../../test/support/loopback.ts";
+import { discoverModel } from "../src/cli/discover.ts";
+import { parseRunOptions } from "../src/cli/options.ts";
+import { openRunSession } from "../src/cli/run-session.ts";
 import { bowline, temporary, type CommandOptions, type Ended } from "./command.ts";
 
 interface Place extends AsyncDisposable {
@@ -119,6 +122,25 @@ describe("a run keeps a session", () => {
     );
     // The latest is the one that was just gone on with.
     assert.equal(idIn(await here.run("-c", "and now?")), idIn(first));
+  });
+
+  it("and with that server also when a variable of the environment came or went", async () => {
+    await using here = await place();
+    await using server = await loopback(chatText("Forty-two."), chatText("As I said."));
+    const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: server.baseUrl };
+    await here.command(["run", "--session", "moved", "-m", "openai/m", "hi"], { env });
+    const unset = await here.command(["run", "--session", "moved", "again"], { env: { OPENAI_API_KEY: "k" } });
+    assert.equal(unset.stdout, "As I said.\n", unset.stderr);
+    const store = createJsonlStore(join(here.home, "sessions"));
+    const own = await createSession(store, { id: "own", metadata: { cwd: here.path, model: "deepseek/m" } });
+    await own.append({ type: "model_change", provider: "deepseek", model: "m" });
+    await own.close();
+    const moved = { DEEPSEEK_API_KEY: "k", DEEPSEEK_BASE_URL: server.baseUrl };
+    const host = { ...process, env: { BOWLINE_HOME: here.home } };
+    const opened = await openRunSession(parseRunOptions(["--session", "own", "again"]), here.path, host);
+    const { model } = await discoverModel(opened.wanted(), moved);
+    await opened.end();
+    assert.equal(model.baseUrl, "https://api.deepseek.com");
   });
 
   it("of its own directory: --continue does not take another's", async () => {

@@ -275,6 +275,57 @@ describe("the choice of a model", () => {
     assert.equal(server.requests[0]?.url, "/v1/models?api-version=1");
   });
 
+  it("asks a vendor where the environment says: with its model named, and with its key alone", async () => {
+    const models: Handler = (response) => response.writeHead(200).end('{"data":[{"id":"theirs"},{"id":"other"}]}');
+    await using server = await loopback(chatText("ok"), models, chatText("ok"));
+    const env = { OPENAI_API_KEY: "sk-mine", OPENAI_BASE_URL: `${server.baseUrl}/?secret=1`, BOWLINE_DISCOVERY: "" };
+    const named = await bowline(["run", "--model", "openai/m", "hi"], { env });
+    assert.equal(named.code, 0, named.stderr);
+    const { origin } = new URL(server.baseUrl);
+    assert.match(
+      named.stderr,
+      new RegExp(`^bowline: openai/m \\(from --model, at ${origin} by OPENAI_BASE_URL\\)$`, "m"),
+    );
+    const found = await bowline(["run", "hi"], { env });
+    assert.match(found.stderr, /^bowline: openai\/theirs \(OPENAI_API_KEY is set, at http.* by OPENAI_BASE_URL\)$/m);
+    assert.deepEqual(
+      server.requests.map(({ url, headers }) => `${url} ${headers.authorization}`),
+      ["/v1/chat/completions", "/v1/models", "/v1/chat/completions"].map((path) => `${path}?secret=1 Bearer sk-mine`),
+    );
+  });
+
+  it("takes a vendor's usual model from a server elsewhere, where that has it", async () => {
+    const models: Handler = (response) => response.writeHead(200).end('{"data":[{"id":"a"},{"id":"gpt-5-mini"}]}');
+    await using server = await loopback(models, chatText("ok"));
+    const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: server.baseUrl, BOWLINE_DISCOVERY: "" };
+    assert.match((await bowline(["run", "hi"], { env })).stderr, /openai\/gpt-5-mini \(OPENAI_API_KEY is set/);
+    assert.equal(server.requests.length, 2);
+  });
+
+  it("takes an option over the variable, and names the variable whose value is no address", async () => {
+    await using server = await loopback(chatText("ok"));
+    const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "no address" };
+    assert.equal((await bowline(["run", "--base-url", server.baseUrl, "-m", "openai/m", "hi"], { env })).code, 0);
+    const { code, stderr } = await bowline(["run", "-m", "openai/m", "hi"], { env });
+    assert.deepEqual(
+      [code, stderr],
+      [2, "bowline: OPENAI_BASE_URL is no http or https address, such as https://api.openai.com/v1.\n"],
+    );
+  });
+
+  it("takes ANTHROPIC_BASE_URL as Anthropic's own tools have it, without the version, and with it", async () => {
+    await using server = await loopback((response) => response.writeHead(404).end("{}"));
+    const { origin } = new URL(server.baseUrl);
+    for (const address of [origin, `${origin}/`, `${origin}/v1`, `${origin}/proxy/v1/?a=b`, `${origin}/v1/proxy`])
+      await bowline(["run", "-m", "anthropic/m", "hi"], {
+        env: { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: address },
+      });
+    assert.deepEqual(
+      server.requests.map(({ url }) => url),
+      ["/v1/messages", "/v1/messages", "/v1/messages", "/proxy/v1/messages?a=b", "/v1/proxy/v1/messages"],
+    );
+  });
+
   it("says what is wrong with a list that is none, and waits for no more of a refusal", async () => {
     await using other = await loopback((response) => response.writeHead(200).end('{"data":{}}'));
     const none = await bowline(["run", "--base-url", other.baseUrl, "hi"]);

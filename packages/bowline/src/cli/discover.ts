@@ -5,12 +5,15 @@ import { firstToAsk, isHttp, listedModels, modelsUrl, parseProfile, type Profile
 import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
+import { vendorAddress, type VendorAddress } from "../vendor-address.ts";
 import { CommandError, explained, UsageError } from "./exit.ts";
 import { keyAdvice, type KeySource } from "./key-advice.ts";
 
 export interface Wanted {
   readonly model?: string;
   readonly baseUrl?: string;
+  /** Where the model's vendor is. Default where the environment says, else its own address. */
+  readonly vendorUrl?: string;
   readonly apiKeyEnv?: string;
   /** A file that `bowline doctor` wrote. */
   readonly profile?: string;
@@ -90,7 +93,15 @@ async function named(reference: string, wanted: Search, env: Environment): Promi
     throw new UsageError(`${vendor.name} needs a key: set ${variable}, or name another variable with --api-key-env.`);
   }
   const origin = wanted.model === undefined ? "from BOWLINE_MODEL" : (wanted.origin ?? "from --model");
-  return found(getModel(provider, model), apiKey, origin, variable);
+  if (wanted.vendorUrl !== undefined)
+    return found(getModel(provider, model, { baseUrl: wanted.vendorUrl }), apiKey, origin, variable);
+  const moved = usage(() => vendorAddress(vendor, env));
+  return found(
+    usage(() => modelAt(provider, model, moved)),
+    apiKey,
+    `${origin}${place(moved)}`,
+    variable,
+  );
 }
 
 /** A server of the user's own. Its protocol is the named vendor's, else openai-chat; without a model its first is taken. */
@@ -119,16 +130,31 @@ function checkedUrl(baseUrl: string): string {
 }
 
 async function byKey(wanted: Search, env: Environment): Promise<Discovered | undefined> {
-  for (const { id: provider, keyVariable, baseUrl, defaultModel } of vendors) {
+  for (const vendor of vendors) {
+    const { id: provider, keyVariable, baseUrl, defaultModel } = vendor;
     if (keyVariable === undefined || baseUrl === undefined) continue;
     const apiKey = set(env[keyVariable]);
     if (apiKey === undefined) continue;
-    const id = defaultModel ?? (await firstModel(wanted, baseUrl, apiKey, keyVariable));
-    return found(getModel(provider, id), apiKey, `${keyVariable} is set`, keyVariable);
+    const moved = usage(() => vendorAddress(vendor, env));
+    // What speaks this wire elsewhere may be any server, with models of its own.
+    const isKnown = defaultModel !== undefined && (moved === undefined || vendor.api !== "openai-chat");
+    const id = isKnown
+      ? defaultModel
+      : await firstModel(wanted, moved?.baseUrl ?? baseUrl, apiKey, keyVariable, defaultModel);
+    return found(modelAt(provider, id, moved), apiKey, `${keyVariable} is set${place(moved)}`, keyVariable);
   }
   if (wanted.apiKeyEnv !== undefined)
     throw new UsageError("--api-key-env needs --model or --base-url, to know whose key it is.");
   return undefined;
+}
+
+function modelAt(provider: string, id: string, moved: VendorAddress | undefined): Model {
+  return getModel(provider, id, moved && { baseUrl: moved.baseUrl });
+}
+
+/** For a person. Not the whole address: what else stands in one of the environment may be a secret. */
+function place(moved: VendorAddress | undefined): string {
+  return moved === undefined ? "" : `, at ${new URL(moved.baseUrl).origin} by ${moved.variable}`;
 }
 
 /** All are asked at once; the first in the table's order that lists a model counts. */
@@ -155,10 +181,11 @@ async function firstModel(
   baseUrl: string,
   apiKey: string | undefined,
   variable: string | undefined,
+  preferred?: string,
 ): Promise<string> {
   let first: string | undefined;
   try {
-    first = await askForFirst(baseUrl, apiKey, LIST_TIMEOUT_MS, fetch);
+    first = await askForFirst(baseUrl, apiKey, LIST_TIMEOUT_MS, fetch, preferred);
   } catch (error) {
     const { cause, message } = error as Error & { cause?: { code?: string } };
     if (/^HTTP 40[13]$/.test(message)) {
@@ -174,12 +201,13 @@ async function firstModel(
   return first;
 }
 
-/** Undefined when the list is empty. Throws for what is none. */
+/** The preferred one, if it is there. Undefined when the list is empty. Throws for what is none. */
 async function askForFirst(
   baseUrl: string,
   apiKey: string | undefined,
   timeoutMs: number,
   fetch = globalThis.fetch,
+  preferred?: string,
 ): Promise<string | undefined> {
   const response = await fetch(modelsUrl(baseUrl), {
     headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
@@ -191,7 +219,7 @@ async function askForFirst(
   }
   const models = listedModels(await response.json());
   if (models === undefined) throw new Error("the answer is no list");
-  return firstToAsk(models);
+  return models.some(({ id }) => id === preferred) ? preferred : firstToAsk(models);
 }
 
 async function practice(why: string): Promise<Discovered> {

@@ -45,6 +45,9 @@ ${listed("a key in the environment:", keyVariables())}
 ${listed("a model server on this machine:", localServers())}
   the practice model: no LLM, a small planner that needs no key; BOWLINE_DISCOVERY=off goes straight to it
 
+A vendor is asked where its variable says, such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL, else at its own address. --base-url,
+a profile, and the session that is gone on with win over it.
+
 Servers are reached by the proxies of HTTP_PROXY and HTTPS_PROXY, except those in NO_PROXY and on this machine.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted
@@ -85,8 +88,9 @@ export function serveHelp(): string {
 Serves the agents of a workspace to clients, over a WebSocket and HTTP, until it is stopped. Runs live here: clients may come and
 go, and a run that was cut off goes on with the next start. Tools that change something ask first, whoever is connected.
 
-The token is BOWLINE_TOKEN, or one that is made once and shown as a link; BOWLINE_READ_TOKEN may look and change nothing. Settings
-are read from .env in the current folder, too. The protocol is in docs/gateway.md.
+The token is BOWLINE_TOKEN, or one that is made once and shown as a link; BOWLINE_READ_TOKEN may look and change nothing. Models are
+asked with the keys of the environment, where it says, such as OPENAI_API_KEY and OPENAI_BASE_URL. Settings are read from .env in
+the current folder, too, and it is said when that names a model server. The protocol is in docs/gateway.md.
 
 Options:
 ${optionLines(serveOptions)}
@@ -113,8 +117,8 @@ export function doctorHelp(): string {
 
 Asks an OpenAI-compatible server (Chat Completions) some twenty short questions and says what it can do, what it does
 otherwise than others, and what Bowline has to be told to work with it. <base-url> is what stands before
-/chat/completions, such as http://127.0.0.1:1234/v1. The requests are real ones: a paid server charges for some
-thousands of tokens.
+/chat/completions, such as http://127.0.0.1:1234/v1. No other server is asked, whatever OPENAI_BASE_URL says, and no key
+is sent but the one that is named. The requests are real ones: a paid server charges for some thousands of tokens.
 
 Options:
 ${optionLines(doctorOptions)}

@@ -1,5 +1,6 @@
 /** The command line as data: one table from which parsing, help and docs/cli.md are made. */
 import { parseArgs } from "node:util";
+import { defined } from "../defined.ts";
 import { UsageError } from "./exit.ts";
 import { printable } from "./terminal.ts";
 
@@ -150,10 +151,4 @@ export function parseByTable(args: readonly string[], table: readonly Option[], 
 function textOf(name: string, value: unknown): string | undefined {
   if (value === "") throw new UsageError(`--${name} needs a value.`);
   return typeof value === "string" ? value : undefined;
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function defined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

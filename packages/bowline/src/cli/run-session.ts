@@ -148,6 +148,8 @@ function wantedAfter(options: RunOptions, session: Session | undefined, { model:
     const at = baseUrl === undefined ? {} : { baseUrl };
     if (profile !== undefined) return { ...wanted, ...at, model: last.model, profile };
     if (baseUrl !== undefined) return { ...wanted, ...at };
+    const usual = vendors.find(({ id }) => id === last.provider)?.baseUrl;
+    if (usual !== undefined) return { ...wanted, vendorUrl: usual };
   }
   if (last.provider !== "custom") return wanted;
   const from = oneLine(JSON.stringify(last.model), 200);

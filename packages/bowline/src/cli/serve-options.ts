@@ -5,7 +5,7 @@ import { parseByTable, type Option } from "./options.ts";
 export const serveOptions: readonly Option[] = [
   { name: "port", short: "p", value: "number", help: "default BOWLINE_PORT, else 18789; 0 takes any free one" },
   { name: "host", value: "address", help: "default BOWLINE_HOST, else 127.0.0.1" },
-  { name: "expose", help: "let other machines in, which --host may ask for" },
+  { name: "expose", help: "let other machines in: by --host, or through a proxy on this one" },
   { name: "workspace", short: "w", value: "folder", help: "where AGENTS.md is and tools work; also BOWLINE_WORKSPACE" },
   {
     name: "fallback",

@@ -9,7 +9,7 @@ type Allowed = readonly unknown[] | RegExp | ((setting: unknown) => boolean);
 const header = /^[\w!#$%&'*+.^`|~-]+$/;
 const switches: Readonly<Record<keyof Compat, Allowed>> = {
   maxTokensField: ["max_tokens", "max_completion_tokens"],
-  systemRole: ["system", "developer"],
+  systemRole: ["system", "developer", "user"],
   streamUsage: [true, false],
   thinkingFormat: ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs", "none"],
   replayReasoning: [true, false],

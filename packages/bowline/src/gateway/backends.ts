@@ -3,8 +3,8 @@ import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
 import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
+import { vendorAddress } from "../vendor-address.ts";
 import type { AgentEntry } from "./agents-file.ts";
-import { baseUrlVariable } from "./env-file.ts";
 import type { Backend } from "./host.ts";
 
 export interface BackendOptions {
@@ -69,11 +69,10 @@ function find(reference: string, env: BackendOptions["env"]): Backend | undefine
     const known = vendors.map((row) => row.id).join(", ");
     throw new BowlineError("invalid_argument", `${reference} names no provider that is known: ${known}.`);
   }
-  const variable = baseUrlVariable(vendor.keyVariable);
-  const baseUrl = variable === undefined ? undefined : set(env[variable]);
   const apiKey = vendor.keyVariable === undefined ? undefined : set(env[vendor.keyVariable]);
   if (vendor.keyVariable !== undefined && apiKey === undefined) return undefined;
-  const model = withPrices(getModel(provider, id, baseUrl === undefined ? {} : { baseUrl }));
+  const address = vendorAddress(vendor, env);
+  const model = withPrices(getModel(provider, id, address && { baseUrl: address.baseUrl }));
   const { keyVariable } = vendor;
   return {
     model,

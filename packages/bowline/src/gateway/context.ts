@@ -36,7 +36,10 @@ export interface ContextOptions {
   readonly workspacePath: string;
   /** Default: reading is allowed, the rest is asked about. */
   readonly rules?: Rules;
-  /** Where accepted messages are kept until they are done. Default: this process's memory. */
+  /**
+   * Where accepted messages are kept until they are done. Default: this process's memory, so that nothing that runs is gone on with
+   * after a restart, whatever the store.
+   */
   readonly pending?: Pending;
   /** Never sent to a client. Those of 8 characters or more are found. */
   readonly secrets?: readonly string[];

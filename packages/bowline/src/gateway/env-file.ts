@@ -3,7 +3,8 @@ import { createReadStream } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseEnv } from "node:util";
-import { BowlineError, vendors } from "@bowline/core";
+import { BowlineError, vendors, type Vendor } from "@bowline/core";
+import { baseUrlVariable, vendorAddress } from "../vendor-address.ts";
 import { createWorkspace, resolveInside } from "../tools/workspace.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,33 +14,46 @@ const MAX_BYTES = 1024 * 1024;
 
 const own = ["TOKEN", "READ_TOKEN", "HOME", "HOST", "PORT", "WORKSPACE", "FALLBACK"].map((name) => `BOWLINE_${name}`);
 
-/** The variable that moves a vendor to another address, such as `ANTHROPIC_BASE_URL`; undefined for vendors without a key. */
-export function baseUrlVariable(keyVariable: string | undefined): string | undefined {
-  return keyVariable?.replace(/_(?:API_)?(?:KEY|TOKEN)$/, "_BASE_URL");
+export interface Settings {
+  /** The environment, and what the file adds to it. */
+  readonly env: Environment;
+  /** What a person should know of the file: a sentence for each vendor whose key and address both come from it. */
+  readonly notices: readonly string[];
 }
 
 function knownNames(): ReadonlySet<string> {
-  const ofVendors = vendors.flatMap(({ keyVariable }) => [keyVariable, baseUrlVariable(keyVariable)]);
+  const ofVendors = vendors.flatMap((vendor) => [vendor.keyVariable, baseUrlVariable(vendor)]);
   return new Set([...own, ...ofVendors].filter((name) => name !== undefined));
 }
 
 /**
- * The environment, and what the file adds to it; what is set already wins. A file that is not there adds nothing. Throws
- * `invalid_argument` for a file that takes more than a stranger's may.
+ * What is set already wins over the file. One that is not there adds nothing. Throws `invalid_argument` for a file that takes more
+ * than a stranger's may.
  */
-export async function withEnvFile(env: Environment, file: string): Promise<Environment> {
+export async function withEnvFile(env: Environment, file: string): Promise<Settings> {
   const written = await text(createReadStream(file, { end: MAX_BYTES - 1 })).catch(() => "");
   const known = knownNames();
   const isSet = (name = ""): boolean => (env[name] ?? "").trim() !== "";
   const added = Object.entries(parseEnv(written)).filter(([name]) => known.has(name) && !isSet(name));
   const settings: Environment = Object.fromEntries(added);
-  const moved = vendors.find(({ keyVariable }) => isSet(keyVariable) && settings[baseUrlVariable(keyVariable) ?? ""]);
+  const moved = vendors.find((vendor) => isSet(vendor.keyVariable) && settings[baseUrlVariable(vendor) ?? ""]);
   const why =
     moved === undefined
       ? await strangeFolder(settings, file)
-      : `${baseUrlVariable(moved.keyVariable)} there would send the ${moved.keyVariable} of the environment elsewhere: set both in one place.`;
+      : `${baseUrlVariable(moved)} there would send the ${moved.keyVariable} of the environment elsewhere: set both in one place.`;
   if (why !== undefined) throw new BowlineError("invalid_argument", `${file}: ${why}`);
-  return { ...env, ...settings };
+  const withKeys = vendors.filter(({ keyVariable = "" }) => (settings[keyVariable] ?? "").trim() !== "");
+  return { env: { ...env, ...settings }, notices: withKeys.flatMap((vendor) => movedNotice(vendor, settings, file)) };
+}
+
+/** Who takes a stranger's folder for their own would tell their conversations to a stranger's server. */
+function movedNotice(vendor: Vendor, settings: Environment, file: string): string[] {
+  const moved = vendorAddress(vendor, settings);
+  if (moved === undefined) return [];
+  const { origin } = new URL(moved.baseUrl);
+  return [
+    `${file}: ${moved.variable} there has the models of ${vendor.name} asked at ${origin}, which gets all that is said and read.`,
+  ];
 }
 
 /** The folder may be somebody else's work, and the file with it: it says neither what is allowed nor what else can be read unasked. */

@@ -17,7 +17,7 @@ interface HttpOptions {
   readonly tokens: Tokens;
   readonly failures: FailedTries;
   readonly listeners: Listeners;
-  readonly isLoopback: boolean;
+  readonly exposed: boolean;
   /** Why the server goes away, when it does. */
   readonly closing: () => string | undefined;
   /** Why there is no room for one that stays. */
@@ -43,13 +43,13 @@ const statuses: Readonly<Record<number, number>> = {
 export function createHttp(
   options: HttpOptions,
 ): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
-  const { context, isLoopback, page, listeners, closing, noRoom, streams } = options;
+  const { context, exposed, page, listeners, closing, noRoom, streams } = options;
   const { limits, clock, startedAt, version, runs } = context;
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.onError((error) => toResponse(toFrameError(error)));
   app.use(async (http, next) => {
     const { origin, host } = Object.fromEntries(http.req.raw.headers);
-    const refusal = originRefusal({ origin, host }, isLoopback);
+    const refusal = originRefusal({ origin, host }, exposed);
     if (refusal !== undefined) throw new GatewayError("forbidden", refusal);
     return next();
   });
@@ -77,7 +77,11 @@ export function createHttp(
     const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
     // Who has all would wait for ever; by this status an EventSource knows not to ask again (HTML, 9.2).
     if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
-    const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
+    const headers = {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no", // nginx would hold events back until they fill a page
+    };
     if (http.req.method === "HEAD") return new Response(null, { headers });
     // A refusal would end an EventSource for good; so it asks the next server.
     const reason = closing();

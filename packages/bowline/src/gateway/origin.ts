@@ -5,16 +5,17 @@ import { isIPv6 } from "node:net";
 const MAX_NAME = 100;
 
 /**
- * Undefined for one that may pass, else why not. A request without an origin passes. One with an origin must be of the host it asks, and a server on loopback must be asked by a
- * name of loopback: else a page whose own name was made to lead here (DNS rebinding) would pass.
+ * Undefined for one that may pass, else why not. A request without an origin passes. One with an origin must be of the host it asks, and
+ * a server that is not exposed must be asked by a name of loopback: else a page whose own name was made to lead here (DNS rebinding)
+ * would pass.
  */
 export function originRefusal(
   headers: { readonly origin?: string | undefined; readonly host?: string | undefined },
-  isLoopback: boolean,
+  exposed: boolean,
 ): string | undefined {
   const { origin, host = "" } = headers;
-  if (isLoopback && !isLoopbackName(hostname(host)))
-    return `This server is asked as localhost or 127.0.0.1, not as ${shown(host)}.`;
+  if (!exposed && !isLoopbackName(hostname(host)))
+    return `This server is asked as localhost or 127.0.0.1, not as ${shown(host)}: behind a proxy it needs --expose.`;
   if (origin === undefined || isOf(origin, host)) return undefined;
   return `Pages of ${shown(origin)} are not let in, only those that this server itself served from ${shown(host)}.`;
 }

@@ -5,6 +5,7 @@ import type { Host } from "./host.ts";
 import { incomingOf, type Incoming } from "./incoming.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
+import { LeftMessages } from "./left-messages.ts";
 import { keepAs, type PendingMessage } from "./pending.ts";
 import type { RunInfo, SendParams, SendResult, WaitingMessage } from "./protocol.ts";
 import { lastEntries, reviveRun, runWith, takeUp, wasStarted } from "./revive.ts";
@@ -13,7 +14,7 @@ import { RunMemory } from "./run-memory.ts";
 import type { RunLog } from "./run-log.ts";
 import { Schedule } from "./schedule.ts";
 import { agentOf } from "./session-agent.ts";
-import { waitingIn } from "./waiting-message.ts";
+import { toWaiting, waitingIn } from "./waiting-message.ts";
 
 export interface Accepted {
   readonly result: SendResult;
@@ -28,12 +29,14 @@ export class Runs {
   readonly #lanes: Lanes;
   readonly #memory: RunMemory;
   readonly #schedule: Schedule;
+  readonly #left: LeftMessages;
 
   constructor(host: Host) {
     this.#host = host;
     this.#lanes = new Lanes(host.store, 2 * host.limits.maxConnections);
     this.#memory = new RunMemory(host);
     this.#schedule = new Schedule(host, this.#memory);
+    this.#left = new LeftMessages(host.pending);
   }
 
   get count(): number {
@@ -51,8 +54,10 @@ export class Runs {
 
   /** What is accepted and not in the session's transcript yet. */
   waitingIn(key: string): WaitingMessage[] {
+    const { filter } = this.#host;
     const lane = this.#lanes.known(key);
-    return lane === undefined ? [] : waitingIn(lane, this.#host.filter);
+    const left = this.#left.waitingIn(key).map((message) => toWaiting(message, message.kind, filter));
+    return lane === undefined ? left : [...left, ...waitingIn(lane, filter)];
   }
 
   /** The log of a run that is known, or that its session still knows. */
@@ -93,16 +98,19 @@ export class Runs {
    */
   async abort({ sessionKey, runId }: { readonly sessionKey?: string; readonly runId?: string }): Promise<string[]> {
     this.#assertOpen(); // what an interrupted run is told would be lost
-    const key = sessionKey ?? (runId === undefined ? undefined : this.#memory.log(runId)?.sessionKey);
-    const lane = key === undefined ? undefined : this.#lanes.known(key);
-    if (lane === undefined) return [];
+    const ofRun = (id: string): string | undefined => this.#memory.log(id)?.sessionKey ?? this.#left.sessionOf(id);
+    const key = sessionKey ?? (runId === undefined ? undefined : ofRun(runId));
+    if (key === undefined) return [];
+    const left = this.#left.abort(key, runId);
+    const lane = this.#lanes.known(key);
+    if (lane === undefined) return left;
     const isMeant = (run: Run): boolean => !run.isOver && (runId === undefined || run.log.runId === runId);
     const meant = this.#of(lane.key).filter(isMeant);
     const isBegun = (run: Run): boolean => run === lane.current || run.first === undefined;
     const stopping = meant.map((run) => (isBegun(run) ? run.abort() : this.#drop(lane, run)));
     this.#schedule.pump(lane);
-    await Promise.all(stopping);
-    return meant.map(({ log }) => log.runId);
+    await Promise.all([left, ...stopping]);
+    return [...(await left), ...meant.map(({ log }) => log.runId)];
   }
 
   /** The session's agent or model is another: its runs, those that wait too, ask that one from their next model call on. */
@@ -123,6 +131,7 @@ export class Runs {
       await ended;
     }
     for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending.id);
+    await this.#left.delete(sessionKey);
   }
 
   /** Takes up what an earlier process did not finish. */
@@ -131,12 +140,15 @@ export class Runs {
       const { id, sessionKey, kind, agentId } = message;
       const agent = await agentOf(this.#host, sessionKey, agentId).catch(() => undefined);
       const entries = await lastEntries(this.#host.store, sessionKey).catch(() => undefined);
-      if (entries === undefined) continue; // it waits on the disk for a start that can read its session, and finds its agent
+      if (entries === undefined) {
+        this.#left.add(message, true);
+        continue;
+      }
       const state = wasStarted(entries, message);
       const lane = this.lane(sessionKey);
       const [next] = lane.waiting;
       if (state === "done") await this.#host.pending.remove(id);
-      else if (agent === undefined) continue;
+      else if (agent === undefined) this.#left.add(message, state === "open");
       else if (kind === "held" || state === "held")
         lane.held.push(incomingOf(await keepAs(this.#host.pending, "held", message)));
       else if (kind !== "send" && next !== undefined) next.add(kind, incomingOf(message));
@@ -178,6 +190,7 @@ export class Runs {
     if (isInto && agent !== undefined) {
       if (attachments !== undefined) assertTaken(attachments, (await this.#host.backendFor(agent)).model);
       const pending = { ...about, agentId: agent.id };
+      this.#left.forget(id);
       await this.#host.pending.add(pending);
       if (!current.isOver) {
         const incoming = incomingOf(pending);
@@ -192,6 +205,7 @@ export class Runs {
     assertTaken(attachments, model);
     const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
     const run = this.#schedule.enqueue(lane, new Run(this.#host, pending, found));
+    this.#left.forget(id);
     try {
       await run.keep();
     } catch (error) {

@@ -55,7 +55,7 @@ export interface Served {
   readonly workspace: string;
   /** Files of the workspace that were not there. */
   readonly made: readonly string[];
-  /** What a person should know of an agent, such as that another model answers. */
+  /** What a person should know of an agent, such as that another model answers; of a file, such as `.env`, by its name. */
   readonly notices: readonly { readonly agent: string; readonly message: string }[];
   close(reason?: string): Promise<void>;
 }
@@ -75,7 +75,8 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     version,
     exposed = false,
   } = options;
-  const env = await withEnvFile(options.env ?? process.env, resolve(envFile));
+  const settings = await withEnvFile(options.env ?? process.env, resolve(envFile));
+  const { env } = settings;
   const home = join(dataFolder(env), "gateway");
   const workspace = resolve(options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"));
   const host = options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1";
@@ -126,7 +127,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     await leave();
     throw error;
   });
-  const notices: Served["notices"][number][] = [];
+  const notices: Served["notices"][number][] = settings.notices.map((message) => ({ agent: ".env", message }));
   let isPractice = false;
   const agents = await readAgents(workspace);
   if (agents.length === 0) notices.push({ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." });

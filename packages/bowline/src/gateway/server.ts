@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
 import { BowlineError, systemClock } from "@bowline/core";
 import { WebSocketServer, type WebSocket } from "ws";
+import { defined } from "../defined.ts";
 import { Connection } from "./connection.ts";
 import { createContext, createWelcome, type ContextOptions } from "./context.ts";
 import { closeCodes } from "./frame.ts";
@@ -22,7 +23,7 @@ export interface GatewayOptions extends ContextOptions {
   readonly host?: string;
   /** Default 18789; 0 is any free one. */
   readonly port?: number;
-  /** Whether other machines may be let in. Default false. */
+  /** Whether other machines may be let in, on loopback by a proxy on this one, and under whatever name. Default false. */
   readonly exposed?: boolean;
   readonly limits?: Partial<GatewayLimits>;
   /** Answers what is no address of the gateway's own: a page. */
@@ -47,17 +48,14 @@ export const DEFAULT_PORT = 18_789;
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { host = "127.0.0.1", port = DEFAULT_PORT, exposed = false, tokens, clock = systemClock } = options;
-  const isLoopback = isLoopbackName(host);
-  if (!isLoopback && !exposed)
+  if (!isLoopbackName(host) && !exposed)
     throw new BowlineError(
       "invalid_argument",
       `${host} can be reached by other machines: that has to be asked for (--expose, or exposed: true).`,
     );
   if (tokens.full === "" || tokens.read === "" || tokens.full === tokens.read)
     throw new BowlineError("invalid_argument", "The tokens must not be empty, nor the same.");
-  // One that is given as undefined is not given.
-  const given = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
-  const limits: GatewayLimits = { ...defaultLimits, ...Object.fromEntries(given) };
+  const limits: GatewayLimits = { ...defaultLimits, ...defined(options.limits ?? {}) };
   const connections = new Set<Connection>();
   const listeners = new Listeners();
   const context = await createContext(options, { limits, clock, listeners });
@@ -74,7 +72,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tokens,
     failures,
     listeners,
-    isLoopback,
+    exposed,
     closing: () => closing,
     noRoom,
     streams,
@@ -95,7 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   );
   const webSockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxFrameBytes, clientTracking: false });
   server.on("upgrade", (request, socket, head) => {
-    const refusal = originRefusal(request.headers, isLoopback);
+    const refusal = originRefusal(request.headers, exposed);
     if (refusal !== undefined) return refuse(socket, "403 Forbidden", refusal);
     const strangers = [...connections].filter(({ hasEntered }) => !hasEntered).length;
     const why = strangers < limits.maxStrangers ? noRoom() : "Too many are connected.";

@@ -124,7 +124,11 @@ export class Sessions {
     const id = newSessionKey ?? this.#host.createId();
     const where = { id, ...(at !== undefined && { at }) };
     const fork = (session: Session): Promise<void> => session.fork(where).then((made) => made.close());
-    await this.#runs.lane(sessionKey).write(fork);
+    const [from, to] = [this.#runs.lane(sessionKey), this.#runs.lane(id)];
+    // Who sends the first message under the new key waits for it. Always the same first: two forks might wait for each other.
+    await (id < sessionKey
+      ? to.exclusive(() => from.write(fork))
+      : from.write((session) => to.exclusive(() => fork(session))));
     this.#host.choices.forget(id);
     return this.#changed(id, "created");
   }

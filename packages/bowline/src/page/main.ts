@@ -50,7 +50,7 @@ function start(place: HTMLElement): void {
 
   function enter(given: string): void {
     const { sessionKey = createKey() } = parseAddress(location.hash);
-    const client = new GatewayClient({ url: location.origin, token: given, name: "page" });
+    const client = new GatewayClient({ url: location.origin + location.pathname, token: given, name: "page" });
     const store = new Store<PageState, PageAction>(initialState(sessionKey), reduce, schedule);
     const controller = new Controller(client, store);
     const onAddress = (): void => {

@@ -43,7 +43,9 @@ export interface ListOptions {
 
 /** Paths relative to `base`, sorted by code unit; folders end with "/". */
 export function listPaths(place: SearchPlace, { patterns, kind, withLinks }: ListOptions): string[] {
-  const found = globSync(patterns, {
+  // A name that only begins with ".." is no way up, for which tinyglobby takes it.
+  const names = patterns.map((pattern) => pattern.replace(/^\.(?=\.[^/])/, "[.]"));
+  const found = globSync(names, {
     cwd: place.base,
     dot: true,
     expandDirectories: false,

@@ -31,7 +31,7 @@ export interface CommandOptions extends Limits {
 
 export interface CommandEnd {
   readonly reason: "exited" | "timeout" | "aborted" | "flood";
-  /** Null when a signal ended it, or when it would not end. */
+  /** Null when a signal ended it, or when it would not end. Node says 0 of a real-time signal. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   /** What the command left in the background when it exited: it was asked to end, and is killed if it does not. */

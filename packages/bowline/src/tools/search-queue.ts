@@ -1,32 +1,40 @@
-/** Searches, a few at a time: each is a thread with a heap of its own, and an answer may hold dozens of calls. */
-import { search, type GlobJob, type GrepJob, type SearchOptions, type SearchResult } from "./search.ts";
+/**
+ * Searches, a few at a time: each runs in a thread with a heap of its own, and an answer may hold thousands of calls. To begin a thread
+ * takes longer than most searches: one that is done goes to who waits.
+ */
+import { SearchThread, type GlobJob, type GrepJob, type SearchOptions, type SearchResult } from "./search.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
 
 const AT_ONCE = 4;
 
 export class SearchQueue {
   #free = AT_ONCE;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: ((thread: SearchThread | undefined) => void)[] = [];
 
   /** The time limit of a search begins when it does. */
   async search(job: GlobJob | GrepJob, options: SearchOptions): Promise<SearchResult> {
     stopIfAborted(options.signal);
+    let thread: SearchThread | undefined;
     if (this.#free > 0) this.#free--;
-    else await this.#turn(options.signal);
+    else thread = await this.#turn(options.signal);
     try {
-      return await search(job, options);
+      return await (thread ??= new SearchThread()).search(job, options);
     } finally {
       const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
+      if (next !== undefined) next(thread?.isEnded === true ? undefined : thread);
+      else {
+        this.#free++;
+        thread?.end();
+      }
     }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  /** Gives the thread of the search before, if that can go on. */
+  #turn(signal: AbortSignal): Promise<SearchThread | undefined> {
     return new Promise((resolve, reject) => {
-      const begin = (): void => {
+      const begin = (thread: SearchThread | undefined): void => {
         signal.removeEventListener("abort", onAbort);
-        resolve();
+        resolve(thread);
       };
       const onAbort = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(begin), 1);

@@ -1,12 +1,11 @@
-/** The thread in which a search runs: one job in, one answer out. Synchronous throughout; whoever started it ends it. */
-import { parentPort, workerData } from "node:worker_threads";
+/** The thread in which searches run: a job in, its answer out. Synchronous throughout; whoever started it ends it. */
+import { parentPort } from "node:worker_threads";
 import { findPaths } from "./find-paths.ts";
 import { findLines } from "./find-lines.ts";
 import type { GlobJob, GrepJob, SearchAnswer } from "./search.ts";
 
-const answer = run(workerData as GlobJob | GrepJob);
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort?.postMessage(answer);
+parentPort?.on("message", (job: GlobJob | GrepJob) => parentPort?.postMessage(run(job)));
 
 function run(job: GlobJob | GrepJob): SearchAnswer {
   try {

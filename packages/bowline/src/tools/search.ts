@@ -73,6 +73,7 @@ const TIME_LIMIT_MS = 60_000;
 /** Of all hits together, unless the caller says otherwise. */
 export const DEFAULT_CHARACTERS = 4_000_000;
 const MAX_HEAP_MB = 512;
+const advice = "narrow the path, the glob or the pattern";
 
 /** The place below a folder. */
 export function belowFolder({ root, reach }: Workspace, { shown, real }: Place): SearchPlace {
@@ -80,42 +81,63 @@ export function belowFolder({ root, reach }: Workspace, { shown, real }: Place):
   return { root: isInside(root, real) ? root : real, reach, base: real, prefix };
 }
 
-/** Runs a search to its end, to the abort or to its time limit, whichever comes first. */
-export function search(
-  job: GlobJob | GrepJob,
-  { signal, timeLimitMs = TIME_LIMIT_MS }: SearchOptions,
-): Promise<SearchResult> {
-  return new Promise((resolve, reject) => {
-    stopIfAborted(signal);
-    const worker = new Worker(isSource ? sourceFile : builtFile, {
-      workerData: job,
+/** One thread, for one search after the other. What is not needed any more has to be ended. */
+export class SearchThread {
+  readonly #worker: Worker;
+  #isEnded = false;
+  #take: (answer: SearchAnswer) => void = () => {};
+  #lose: (why: string, cause?: unknown) => void = () => {};
+
+  constructor() {
+    this.#worker = new Worker(isSource ? sourceFile : builtFile, {
       // Nothing in it is of use here; and what a program preloads (`--import`) is not to run again with each search.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
-    const finish = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-      void worker.terminate();
-    };
-    const fail = (message: string, cause?: unknown): void => {
-      finish();
-      reject(toolError(message, cause));
-    };
-    const onAbort = (): void => fail(`Stopped: ${abortReason(signal)}`);
-    const advice = "narrow the path, the glob or the pattern";
-    const timer = setTimeout(() => fail(`The search took longer than ${timeLimitMs / 1000} s; ${advice}`), timeLimitMs);
-    signal.addEventListener("abort", onAbort, { once: true });
-    worker.once("message", (answer: SearchAnswer) => {
-      if (answer.type === "failed") return fail(answer.message);
-      finish();
-      resolve(answer.result);
+    this.#worker.on("message", (answer: SearchAnswer) => this.#take(answer));
+    this.#worker.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") this.#lose(`The search needed too much memory; ${advice}`, error);
+      else this.#lose("The search failed", error);
     });
-    worker.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") fail(`The search needed too much memory; ${advice}`, error);
-      else fail("The search failed", error);
+    this.#worker.on("exit", () => this.#lose("The search ended without a result"));
+  }
+
+  /** Whether it can do no more: a search in it was stopped, or broke it. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    void this.#worker.terminate();
+  }
+
+  /** Runs a search to its end, to the abort or to its time limit, whichever comes first. One at a time. */
+  search(job: GlobJob | GrepJob, { signal, timeLimitMs = TIME_LIMIT_MS }: SearchOptions): Promise<SearchResult> {
+    return new Promise((resolve, reject) => {
+      stopIfAborted(signal);
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+        this.#lose = () => {};
+      };
+      this.#lose = (why, cause) => {
+        settle();
+        this.end();
+        reject(toolError(why, cause));
+      };
+      this.#take = (answer) => {
+        settle();
+        if (answer.type === "done") resolve(answer.result);
+        else reject(toolError(answer.message));
+      };
+      const onAbort = (): void => this.#lose(`Stopped: ${abortReason(signal)}`);
+      const late = `The search took longer than ${timeLimitMs / 1000} s; ${advice}`;
+      const timer = setTimeout(() => this.#lose(late), timeLimitMs);
+      signal.addEventListener("abort", onAbort, { once: true });
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      this.#worker.postMessage(job);
     });
-    worker.once("exit", () => fail("The search ended without a result"));
-  });
+  }
 }

@@ -173,7 +173,7 @@ describe("the upgrade", () => {
     );
     assert.match(
       await said({ host: "evil.example" }),
-      /\r\n\r\nThis server is asked as localhost .* not as "evil\.example"\.$/,
+      /\r\n\r\nThis server is asked as localhost .* not as "evil\.example": behind a proxy it needs --expose\.$/,
     );
     await server.client();
     assert.match(await said({}), /^HTTP\/1\.1 503 [^]*\r\n\r\nToo many are connected\.$/);
@@ -244,6 +244,20 @@ describe("the address", () => {
     await assert.rejects(startGateway(given), /other machines/);
     const gateway = await startGateway({ ...given, exposed: true });
     await gateway.close();
+  });
+
+  it("has any name behind a proxy, once that is asked for, and only pages of that name", async () => {
+    await using server = await gatewayWith([], { exposed: true });
+    assert.equal(server.gateway.host, "127.0.0.1");
+    for (const [origin, expected] of [
+      ["https://chat.example", "open"],
+      ["https://evil.example", "Unexpected server response: 403"],
+    ] as const) {
+      const socket = server.socket({ host: "chat.example", origin });
+      const failed = new Promise<string>((resolve) => socket.once("error", ({ message }) => resolve(message)));
+      assert.equal(await Promise.race([once(socket, "open").then(() => "open"), failed]), expected);
+      socket.terminate();
+    }
   });
 
   it("needs a token", async () => {

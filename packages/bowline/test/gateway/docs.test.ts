@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { promisify } from "node:util";
 import { closeCodes, errorNumbers, plainEvents } from "../../src/gateway/frame.ts";
 import { events, methods } from "../../src/gateway/schema.ts";
 import { eventTable, methodTable } from "./protocol-tables.ts";
@@ -34,6 +36,16 @@ describe("docs/gateway.md", () => {
     for (const name of Object.keys(parts)) assert.ok(before.includes(`<!-- ${name} -->`), name);
     if (process.env.BOWLINE_WRITE_DOCS === "1") writeFileSync(file, after);
     else assert.ok(squeezed(before) === squeezed(after), "docs/gateway.md is stale");
+  });
+});
+
+describe("examples/18-gateway.ts", () => {
+  it("prints what it says", async () => {
+    const root = join(import.meta.dirname, "../../../..");
+    const source = readFileSync(join(root, "examples/18-gateway.ts"), "utf8");
+    const options = ["--conditions=@bowline/source", "examples/18-gateway.ts"];
+    const { stdout } = await promisify(execFile)(process.execPath, options, { cwd: root });
+    assert.equal(stdout, /\/\* Prints:\n(.*)\*\/\n$/s.exec(source)?.[1]);
   });
 });
 

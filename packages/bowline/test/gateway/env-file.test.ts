@@ -12,7 +12,7 @@ type Environment = Record<string, string>;
 async function settings(folder: string, text: string, env: Environment = {}): Promise<unknown> {
   const file = join(folder, ".env");
   await writeFile(file, text);
-  return withEnvFile(env, file);
+  return (await withEnvFile(env, file)).env;
 }
 
 const refused = (message: RegExp): { code: string; message: RegExp } => ({ code: "invalid_argument", message });
@@ -27,6 +27,30 @@ describe("a .env file", () => {
     assert.deepEqual(await settings(folder.path, `${moved}OPENAI_API_KEY=its-own\n`), both);
     const mine = { OPENAI_API_KEY: "mine", OPENAI_BASE_URL: "http://mine.example/v1" };
     assert.deepEqual(await settings(folder.path, moved, mine), mine);
+  });
+
+  it("says which server it names, with a key of its own, for what is said and read goes there", async () => {
+    await using folder = await temporary();
+    const envFile = join(folder.path, ".env");
+    const told = async (text: string, env: Environment = {}): Promise<readonly string[]> => {
+      await writeFile(envFile, text);
+      return (await withEnvFile(env, envFile)).notices;
+    };
+    const both = "ANTHROPIC_API_KEY=its-own\nANTHROPIC_BASE_URL=http://who:secret@elsewhere.example/?key=secret\n";
+    const notice =
+      `${envFile}: ANTHROPIC_BASE_URL there has the models of Anthropic asked at http://elsewhere.example, ` +
+      "which gets all that is said and read.";
+    assert.deepEqual(await told(both), [notice]);
+    // Whose key is in the environment asks where the environment says.
+    assert.deepEqual(await told(both, { ANTHROPIC_API_KEY: "mine", ANTHROPIC_BASE_URL: "http://mine.example" }), []);
+    assert.deepEqual(await told("ANTHROPIC_API_KEY=its-own\n"), []);
+    await writeFile(envFile, both);
+    const lines: string[] = [];
+    const env = { BOWLINE_HOME: join(folder.path, "home"), HOME: folder.path };
+    const served = await serve({ port: 0, envFile, env, print: (line) => void lines.push(line) });
+    await served.close();
+    assert.ok(lines.includes(`.env: ${notice}`), lines.join("\n"));
+    assert.deepEqual(served.notices[0], { agent: ".env", message: notice });
   });
 
   it("names no data folder, in which it would have written what is allowed", async () => {

@@ -174,6 +174,7 @@ describe("a run over plain HTTP", () => {
     const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
     const head = await fetch(`${server.gateway.url}${events}`, { method: "HEAD", headers });
     assert.deepEqual([head.status, head.headers.get("content-type")], [200, "text/event-stream"]);
+    assert.equal(head.headers.get("x-accel-buffering"), "no"); // nginx would hold it back
     const client = await server.client();
     assert.equal((await client.call("health.check", {})).connections, 1);
   });

@@ -79,14 +79,14 @@ describe("the settings", () => {
       file,
       'ANTHROPIC_API_KEY="sk-from-file"\nOPENAI_API_KEY=file\nBOWLINE_TOKEN=t\nNODE_OPTIONS=--bad\nPATH=/evil\n# x\n',
     );
-    const env = await withEnvFile({ OPENAI_API_KEY: "mine", PATH: "/bin" }, file);
+    const { env } = await withEnvFile({ OPENAI_API_KEY: "mine", PATH: "/bin" }, file);
     assert.deepEqual(env, {
       ANTHROPIC_API_KEY: "sk-from-file",
       OPENAI_API_KEY: "mine",
       BOWLINE_TOKEN: "t",
       PATH: "/bin",
     });
-    assert.deepEqual(await withEnvFile({}, join(folder.path, "none")), {});
+    assert.deepEqual((await withEnvFile({}, join(folder.path, "none"))).env, {});
   });
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
+import { createMemoryStore, type Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { handlers, type Caller, type MethodContext } from "../../src/gateway/methods.ts";
@@ -130,4 +131,39 @@ it("a session is left with the answer, not before: what is answered between the 
   assert.deepEqual(left, []);
   after?.();
   assert.deepEqual(left, ["s"]);
+});
+
+describe("a fork", () => {
+  it("is whole before the first message under its key begins a run in it", async () => {
+    const memory = createMemoryStore();
+    let meanwhile = async (): Promise<void> => {};
+    const create: Store["create"] = async (...given) => {
+      const writer = await memory.create(...given);
+      if (given[0].id === "fork") await meanwhile();
+      return writer;
+    };
+    await using server = await gatewayWith(["One.", "Two."], { store: { ...memory, create } });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.end("first");
+    meanwhile = async () => {
+      const { status } = await client.call("chat.send", { sessionKey: "fork", message: "Hi", idempotencyKey: "hi" });
+      assert.equal(status, "started");
+      await client.call("health.check", {}); // by now it would have found the session locked
+    };
+    await client.call("sessions.fork", { sessionKey: "s", newSessionKey: "fork" });
+    assert.equal((await client.end("hi")).event, "chat.final");
+    assert.equal((await client.call("chat.history", { sessionKey: "fork" })).messages.length, 4);
+  });
+
+  it("and one the other way round do not wait for each other", async () => {
+    await using server = await gatewayWith([]);
+    const client = await server.client();
+    for (const sessionKey of ["a", "b"]) await client.call("sessions.create", { sessionKey });
+    const both = [
+      client.refused("sessions.fork", { sessionKey: "a", newSessionKey: "b" }),
+      client.refused("sessions.fork", { sessionKey: "b", newSessionKey: "a" }),
+    ];
+    assert.deepEqual(await Promise.all(both), ["invalid_state", "invalid_state"]); // both are there
+  });
 });

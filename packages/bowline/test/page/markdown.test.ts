@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { Marked } from "marked";
 import { safeLink } from "../../src/page/text/link.ts";
 import { createMarkdownReader, type MarkdownReader } from "../../src/page/text/markdown.ts";
 import { noPieces, readAll, readMore, type Pieces } from "../../src/page/text/pieces.ts";
@@ -92,7 +93,7 @@ describe("a text that grows", () => {
   });
 
   it("is shown as it was written where it is too deep to be read, and what follows as ever", () => {
-    for (const text of [">".repeat(50_000), `${"- ".repeat(20_000)}x`, `${"*".repeat(50_000)}a${"*".repeat(50_000)}`]) {
+    for (const text of [">".repeat(50_000), `${"- ".repeat(20_000)}x`, `1. ${"> + ".repeat(200)}x`]) {
       assert.equal(
         readAll(text, reader)
           .all.map((piece) => (piece.type === "code" ? piece.code : ""))
@@ -102,6 +103,35 @@ describe("a text that grows", () => {
       assert.deepEqual(grown([text.slice(0, 40_000), text.slice(40_000)]).all, readAll(text, reader).all);
     }
     assert.equal(htmlOf("*fine*").trim(), "<p><em>fine</em></p>");
+  });
+
+  it("has nothing looked for in a paragraph that is too long for that, nor emphasis over much of one", () => {
+    const long = "_a* &".repeat(2001);
+    assert.equal(htmlOf(`${long}\n\n_b_`), `<p>${long.replaceAll("&", "&amp;")}</p>\n<p><em>b</em></p>\n`);
+    for (const [mark, tag] of [
+      ["_", "em"],
+      ["**", "strong"],
+      ["~~", "del"],
+    ] as const) {
+      const emphasized = (length: number): string => `${mark}${"ab ".repeat(length / 3)}c${mark}`;
+      assert.equal(htmlOf(emphasized(900)), `<p><${tag}>${"ab ".repeat(300)}c</${tag}></p>\n`);
+      assert.equal(htmlOf(emphasized(1200)), `<p>${emphasized(1200)}</p>\n`);
+    }
+  });
+
+  it("is read as ever where it is short: what bounds a long one changes nothing", () => {
+    const plain = new Marked({ gfm: true });
+    const piece = fc.constantFrom(
+      ..."_ * ** *** ~ ~~ ` [ ]( ) ![ < > & \\ a é 1 . ! | - \n www. http://b.c <b>".split(" "),
+      " ",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 100 }), (pieces) => {
+        const text = pieces.join("");
+        assert.deepEqual(reader.tokens(text), plain.lexer(text));
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it("knows a link that is defined behind its use when it is whole", () => {

@@ -7,6 +7,8 @@ import { importMap, mainAddress, pageFiles } from "../../src/page/node/page-file
 import { importsOf } from "../../../../scripts/layers.ts";
 import { gatewayWith } from "../gateway/gateway.ts";
 
+type ImportMap = { readonly imports: Readonly<Record<string, string>> };
+
 const page = createPage();
 const get = (path: string, init: RequestInit = {}): Promise<Response> =>
   page(new Request(`http://127.0.0.1:18789${path}`, init));
@@ -14,9 +16,12 @@ const get = (path: string, init: RequestInit = {}): Promise<Response> =>
 describe("the page's files", () => {
   it("are a document, and the modules, libraries and styles that it names, each with its type", async () => {
     const text = await (await get("/")).text();
-    const named = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path = ""]) => path);
     const files = [...pageFiles().keys()];
-    assert.deepEqual([...new Set(named)].toSorted(), files.toSorted());
+    // Seen from where the document is: a proxy may have it under a path of its own.
+    const { imports } = JSON.parse(/<script type="importmap">(.*)<\/script>/.exec(text)?.[1] ?? "") as ImportMap;
+    const named = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path = ""]) => path);
+    const paths = [...named, ...Object.values(imports)].map((path) => new URL(path, "http://page/agents/").pathname);
+    assert.deepEqual([...new Set(paths)].toSorted(), files.map((path) => `/agents${path}`).toSorted());
     for (const path of files) {
       const response = await get(path);
       assert.equal(response.status, 200, path);

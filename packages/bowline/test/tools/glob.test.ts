@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { listPaths } from "../../src/tools/find-paths.ts";
-import { search } from "../../src/tools/search.ts";
+import { SearchQueue } from "../../src/tools/search-queue.ts";
 import { asNobody } from "./as-nobody.ts";
 import { createFolder, type Folder } from "./folder.ts";
 
@@ -111,6 +111,23 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "**/*", { kind: "any" }), all);
   });
 
+  it("takes a name that begins with two dots for a name, not for a way up", async (t) => {
+    const folder = createFolder(t);
+    for (const path of ["...", "..a", "..b/c", "src/..."]) folder.put(path, "");
+    const found = {
+      "...": "...",
+      "..a": "..a",
+      "..*": "...\n..a",
+      "..b/*": "..b/c",
+      "..*/c": "..b/c",
+      "src/...": "src/...",
+    };
+    for (const [pattern, paths] of Object.entries(found))
+      assert.equal((await folder.call("glob", { pattern })).text, paths, pattern);
+    assert.equal((await folder.call("glob", { pattern: "...", path: "src" })).text, "src/...");
+    assert.match((await folder.call("glob", { pattern: "../*" })).text, /outside the working directory/);
+  });
+
   it("says when the folder to search is gone by the time it is its turn, instead of no matches", async (t) => {
     const folder = createFolder(t);
     const place = { root: folder.root, reach: folder.root, base: folder.at("src"), prefix: "src/" };
@@ -120,7 +137,8 @@ describe("glob", { concurrency: 2 }, () => {
       { type: "glob", pattern: "*", kind: "file", sizes: false, ...place, ...limits },
       { type: "grep", source: "x", flags: "u", glob: undefined, isFile: false, ...place, ...limits },
     ] as const;
-    for (const job of jobs) await assert.rejects(search(job, { signal }), { message: "Error: No such folder: src/" });
+    for (const job of jobs)
+      await assert.rejects(new SearchQueue().search(job, { signal }), { message: "Error: No such folder: src/" });
   });
 
   it("searches an ignored folder that path names", async (t) => {

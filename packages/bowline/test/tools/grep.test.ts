@@ -3,7 +3,7 @@ import { readdirSync, symlinkSync, truncateSync } from "node:fs";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTools } from "../../src/tools/index.ts";
-import { search } from "../../src/tools/search.ts";
+import { SearchQueue } from "../../src/tools/search-queue.ts";
 import { createFolder, type Outcome } from "./folder.ts";
 import { isLinux } from "./processes.ts";
 
@@ -130,11 +130,11 @@ describe("grep", { concurrency: 2 }, () => {
     const job = { type: "grep", source: "x", flags: "u", base: folder.at("a.txt"), ...place, ...limits } as const;
     const { signal } = new AbortController();
     const changed = { message: "Error: a.txt was changed by something else meanwhile; read it again" };
-    await assert.rejects(search(job, { signal }), changed);
+    await assert.rejects(new SearchQueue().search(job, { signal }), changed);
     folder.put("a.txt", "x\n\0");
-    await assert.rejects(search(job, { signal }), changed);
+    await assert.rejects(new SearchQueue().search(job, { signal }), changed);
     truncateSync(folder.put("a.txt", `x\n${"y".repeat(9000)}`), 5 * 2 ** 20 + 1);
-    await assert.rejects(search(job, { signal }), changed);
+    await assert.rejects(new SearchQueue().search(job, { signal }), changed);
   });
 
   it("passes by a file that can be opened and not be read", { skip: !isLinux && "no /proc" }, async () => {
@@ -197,7 +197,7 @@ describe("grep", { concurrency: 2 }, () => {
     const limits = { glob: undefined, limit: 1, characters: 1000 };
     const job = { type: "grep", source: "^(a+)+$", flags: "u", ...place, ...limits } as const;
     const { signal } = new AbortController();
-    await assert.rejects(search(job, { signal, timeLimitMs: 300 }), {
+    await assert.rejects(new SearchQueue().search(job, { signal, timeLimitMs: 300 }), {
       message: "Error: The search took longer than 0.3 s; narrow the path, the glob or the pattern",
     });
   });

@@ -1,9 +1,11 @@
 /** What a program that uses the tools can choose. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import type { Worker } from "node:worker_threads";
 import { isBowlineError, toJsonSchema, type AgentTool } from "@bowline/core";
 import { createTools, needsApproval, type ToolName, type ToolsOptions } from "../../src/tools/index.ts";
 import { createFolder } from "./folder.ts";
@@ -148,6 +150,34 @@ describe("a search", () => {
     const args = ["--conditions=@bowline/source", ...preloaded, "--input-type=module", "--eval", script];
     const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 30_000 });
     assert.equal(stdout, "preloaded\na.txt:1:x\n");
+  });
+});
+
+describe("searches of one answer", () => {
+  it("share four threads, which end with the last; one that was stopped in a search is not used again", async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "x\n");
+    folder.put("b.txt", `${"a".repeat(40)}b\n`);
+    const ended: Promise<unknown>[] = [];
+    const note = (worker: Worker): void => void ended.push(once(worker, "exit"));
+    process.on("worker", note);
+    t.after(() => process.off("worker", note));
+    for (const [tool, pattern] of [
+      ["glob", "*"],
+      ["grep", "x"],
+    ] as const) {
+      await Promise.all(Array.from({ length: 40 }, () => folder.call(tool, { pattern })));
+      assert.equal(ended.splice(0).length, 4, tool);
+    }
+    const stop = new AbortController();
+    const stuck = [1, 2, 3, 4].map(() => folder.call("grep", { pattern: "^(a+)+$" }, { signal: stop.signal }));
+    const behind = [1, 2, 3, 4, 5, 6].map(() => folder.call("grep", { pattern: "x" }));
+    while (ended.length < 4) await new Promise((resolve) => setImmediate(resolve));
+    stop.abort(new Error("enough"));
+    for (const { text } of await Promise.all(stuck)) assert.equal(text, "Error: Stopped: enough");
+    for (const { text } of await Promise.all(behind)) assert.equal(text, "a.txt:1:x");
+    assert.ok(ended.length > 4);
+    await Promise.all(ended);
   });
 });
 

@@ -2,13 +2,17 @@
 import { createHash } from "node:crypto";
 import { iconAddress, importMap, mainAddress, moduleAddresses, styleAddresses } from "./page-files.ts";
 
-const map = JSON.stringify({ imports: importMap });
+/** From where the document is: a proxy may have it under a path of its own. */
+const fromHere = (address: string): string => `.${address}`;
+
+const libraries = Object.entries(importMap).map(([name, address]) => [name, fromHere(address)] as const);
+const map = JSON.stringify({ imports: Object.fromEntries(libraries) });
 
 const preloads = [...Object.values(importMap), ...moduleAddresses]
-  .map((address) => `<link rel="modulepreload" href="${address}">`)
+  .map((address) => `<link rel="modulepreload" href="${fromHere(address)}">`)
   .join("\n");
 
-const sheets = styleAddresses.map((address) => `<link rel="stylesheet" href="${address}">`).join("\n");
+const sheets = styleAddresses.map((address) => `<link rel="stylesheet" href="${fromHere(address)}">`).join("\n");
 
 export const document: string = `<!doctype html>
 <html lang="en">
@@ -19,11 +23,11 @@ export const document: string = `<!doctype html>
 <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#16181b">
 <title>Bowline</title>
-<link rel="icon" href="${iconAddress}" type="image/svg+xml">
+<link rel="icon" href="${fromHere(iconAddress)}" type="image/svg+xml">
 ${sheets}
 <script type="importmap">${map}</script>
 ${preloads}
-<script type="module" src="${mainAddress}"></script>
+<script type="module" src="${fromHere(mainAddress)}"></script>
 </head>
 <body>
 <div id="app"></div>

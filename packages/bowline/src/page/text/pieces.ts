@@ -52,10 +52,13 @@ export function readAll(text: string, reader: MarkdownReader): Pieces {
   return { text, all, doneLength: 0, doneCount: 0 };
 }
 
-/** Blocks inside of blocks, many thousands deep, are too much for the reader: such a text is shown as it was written. */
+/** A line that begins so many quotes and lists, one inside of the other. */
+const tooDeep = /^(?:[ \t]*(?:>|(?:[+*-]|\d{1,9}[.)])[ \t])){200}/m;
+
+/** Blocks inside of blocks, hundreds deep, are too much for the reader: such a text is shown as it was written. */
 function tokensOf(text: string, reader: MarkdownReader): readonly Token[] {
   try {
-    return reader.tokens(text);
+    return tooDeep.test(text) ? [asWritten(text)] : reader.tokens(text);
   } catch {
     return [asWritten(text)];
   }
