@@ -27,7 +27,7 @@ export async function sleep(clock: Clock, ms: number, signal?: AbortSignal): Pro
 
 /** Calls `listener` when the signal fires, at once if it has. Returns what ends that. */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (signal?.aborted === true) listener();
+  if (signal?.aborted) listener();
   signal?.addEventListener("abort", listener, { once: true });
   return () => signal?.removeEventListener("abort", listener);
 }

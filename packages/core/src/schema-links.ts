@@ -18,7 +18,7 @@ export function assertCheckable(schema: JsonSchema, what: string): void {
 /** Looks once through a schema: refuses what cannot be checked, and finds where each `$ref` leads. */
 export function linksOf(root: unknown, what: string): SchemaLinks {
   const known = knownLinks.get(Object(root) as object);
-  if (known !== undefined) return known;
+  if (known) return known;
   const links = new Map<unknown, unknown>();
   // Each part, and the one that its pointers start from: a part with an `$id` is a schema of its own. Grows while it is walked.
   const bases = new Map<unknown, JsonSchema>();

@@ -52,7 +52,7 @@ export function withJsonSchema<Input, Output>(
 export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   if (!isRecord(schema) && !isStandardSchema(schema)) throw refusal(what, `must be a schema, not ${describe(schema)}`);
   const known = jsonSchemas.get(schema);
-  if (known !== undefined) return known;
+  if (known) return known;
   const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : schema;
   const { properties, type = properties ? "object" : (Object.keys(json)[0] ?? "object") } = json;
   // Properties that nothing is around are none; a union or a `$ref` is no object that every wire takes.
@@ -136,8 +136,8 @@ function checkOwn(schema: StandardSchema, value: unknown, what: string): Validat
 
 function standardJson(schema: StandardSchema, what: string): JsonSchema {
   const { jsonSchema, vendor } = schema["~standard"];
-  if (jsonSchema === undefined) {
-    throw refusal(what, `need a JSON Schema: ${vendor} cannot give one; pass it as jsonSchema, or by withJsonSchema`);
+  if (!jsonSchema) {
+    throw refusal(what, `need a JSON Schema: this ${vendor} has none (zod 4.2 has); use withJsonSchema`);
   }
   try {
     return jsonSchema.input({ target: "draft-2020-12" });

@@ -59,6 +59,17 @@ describe("a budget", () => {
     assert.deepEqual(budget.used, { turns: 3, tokens: 0, cost: 0 });
   });
 
+  it("goes on as JSON in another process", async () => {
+    let kept = JSON.stringify(createBudget({ maxTurns: 2 }));
+    const reasons = [];
+    for (let process = 0; process < 3; process++) {
+      const budget = JSON.parse(kept) as ReturnType<typeof createBudget>;
+      reasons.push((await rig(["Hi"], [], { budget }).agent.prompt("Hi")).reason);
+      kept = JSON.stringify(budget);
+    }
+    assert.deepEqual(reasons, ["done", "done", "budget"]);
+  });
+
   it("is reserved before a call: runs at the same time do not both take what is left", async () => {
     const budget = createBudget({ maxTurns: 5 });
     const scripts = Array.from({ length: 4 }, () =>

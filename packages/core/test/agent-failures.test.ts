@@ -71,16 +71,23 @@ describe("tools", () => {
   it("that give back nothing fail as any other failure", async () => {
     const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => undefined as never }]);
     assert.equal((await agent.prompt("Hi")).reason, "done");
-    assert.match(JSON.stringify(agent.state.messages), /returned no result/);
+    assert.match(JSON.stringify(agent.state.messages), /The tool gave no \{ content \}/);
   });
 
   it("that give back what no model takes fail, and spoil no later request", async () => {
     const resource = { type: "resource", resource: { uri: "a", text: "b" } };
-    for (const content of ["text", [null], [5], ["text"], [{ type: "text" }], [{ type: "image" }], [resource]]) {
-      const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => ({ content }) as never }]);
+    const contents = ["text", [null], [5], ["text"], [{ type: "text" }], [{ type: "image" }], [resource]];
+    // A value is no result: as one without content the model would be told nothing.
+    for (const result of [
+      ...contents.map((content) => ({ content })),
+      { temp: 3 },
+      { temp: 3, details: 1 },
+      ["text"],
+    ]) {
+      const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => result as never }]);
       const { messages, tools } = await agent.prompt("Hi");
       assert.deepEqual(texts(messages).slice(2), [
-        "toolResult: The tool returned no result of text and images.",
+        "toolResult: The tool gave no { content } of text or images.",
         "assistant: Done.",
       ]);
       assert.equal(tools[0]?.outcome, "failed");

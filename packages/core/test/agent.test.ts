@@ -169,8 +169,21 @@ describe("Agent", () => {
   });
 
   it("takes an option that is undefined for one that is not given", async () => {
-    const { agent } = rig(["Hello."], [], { convertToLlm: undefined, budget: undefined } as object);
+    const { agent } = rig(["Hello."], [], {
+      convertToLlm: undefined,
+      budget: undefined,
+      toolExecution: undefined,
+    } as object);
     assert.equal((await agent.prompt("Hi")).reason, "done");
+    assert.equal(agent.toolExecution, "parallel");
+  });
+
+  it("shows how tools run also when nobody has said it", () => {
+    assert.equal(rig([]).agent.toolExecution, "parallel");
+    const { agent } = rig([], [], { toolExecution: "sequential" });
+    assert.equal(agent.toolExecution, "sequential");
+    agent.toolExecution = "parallel";
+    assert.equal(agent.toolExecution, "parallel");
   });
 
   it("throws at once when a listener waits for idle", async () => {

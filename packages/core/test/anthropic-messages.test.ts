@@ -391,6 +391,12 @@ describe("content blocks of servers that differ", () => {
     assert.deepEqual(input({}, '{"x":"a\nb"}'), [{ x: "a\nb" }, '{"x":"a\nb"}']); // Q150
   });
 
+  it("an event with a raw tab in it, as the model wrote it (Q150); what was cut stays no JSON", () => {
+    const body = sse(begin(), start(0, toolUse("a", "f")), json(0, '{"x":"a~H"}'), stop(0), end("tool_use"), over);
+    assert.deepEqual(calls(read(body.replace("~", "\t\\")).message), [["a", "f", { x: "a\t\\H" }]]);
+    assert.equal(read(body.replace('~H\\"}"}}', "\tH")).message.error?.code, "stream_corrupt");
+  });
+
   it("a call cut by the token limit as unusable (Q151), and complete calls whatever the reason (Q166)", () => {
     const message = answer(begin(), ...call(0, "a", '{"city":"Os'), end("max_tokens"), over);
     assert.ok(message.content[0]?.type === "toolCall" && message.content[0].argumentsError !== undefined);

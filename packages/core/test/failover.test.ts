@@ -9,7 +9,7 @@ import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
 import { chatText, failing, loopback } from "../../../test/support/loopback.ts";
-import { short, tool } from "./support.ts";
+import { call, short, tool } from "./support.ts";
 
 /** Models by name, each with its own script. */
 function scripted(scripts: Record<string, ScriptedStep[]>): {
@@ -118,6 +118,23 @@ describe("failover", () => {
       (await run({ one: [fails("context_overflow")], two: ["Hi."] }, { kinds: ["context_overflow"] })).asked,
       ["one", "two"],
     );
+  });
+
+  it("begins each call with the agent's model, which a listener may change to the one that answered", async () => {
+    for (const stays of [false, true]) {
+      const { streamFn, models, asked } = scripted({ a: Array(2).fill(fails("overloaded")), b: [call("a"), "Done."] });
+      const [first, ...rest] = models as [Model, ...Model[]];
+      const agent = new Agent({
+        initialState: { model: first, tools: [tool("a", () => "1")] },
+        streamFn: createFailover({ streamFn, models: rest }),
+      });
+      agent.subscribe((event) => {
+        const next = event.type === "model_failover" && rest.find(({ id }) => id === event.to.model);
+        if (stays && next) agent.state.model = next;
+      });
+      assert.equal((await agent.prompt("Hi")).reason, "done");
+      assert.equal(asked.map(({ model }) => model).join(" "), stays ? "a b b" : "a b a b");
+    }
   });
 
   it("keeps the key of one vendor from another [X22]", async () => {

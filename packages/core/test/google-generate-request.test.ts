@@ -5,6 +5,7 @@ import { isBowlineError } from "../src/errors.ts";
 import type { AssistantContent, AssistantMessage, Context, Message, ToolCall } from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { googleGenerate, streamGoogleGenerate } from "../src/providers/google-generate/index.ts";
+import { getModel } from "../src/providers/vendors.ts";
 import { answer, call, end, opaque, parts, said, sse, text, type Json } from "./google-generate-events.ts";
 import { brokenRules } from "./google-generate-rules.ts";
 import { contexts, models, options as anyOptions } from "./transcripts.ts";
@@ -96,6 +97,19 @@ describe("the generateContent wire writes", () => {
       toolConfig: { functionCallingConfig: { mode: "AUTO" } },
       generationConfig: { maxOutputTokens: 9, temperature: 0 },
     });
+  });
+
+  it("the prompt first in what the user says, for models that refuse a system instruction", () => {
+    const context = { systemPrompt: "Be brief.", messages: [user("Hi"), user("Still there?")] };
+    const gemma = getModel("google", "gemma-3-27b-it");
+    assert.deepEqual(googleGenerate.encode(gemma, context, {}).body, {
+      contents: [turn("user", { text: "Be brief." }, { text: "Hi" }, { text: "Still there?" })],
+    });
+    // What goes on from messages that are encoded already has it there.
+    assert.deepEqual(googleGenerate.encode(gemma, context, {}, true).body.contents, [
+      turn("user", { text: "Hi" }, { text: "Still there?" }),
+    ]);
+    assert.ok("systemInstruction" in googleGenerate.encode(getModel("google", "gemma-4-31b-it"), context, {}).body);
   });
 
   it("no key header without a key (Q136), and nothing that was not asked for", () => {

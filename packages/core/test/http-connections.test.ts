@@ -9,7 +9,7 @@ import type { StreamOptions } from "../src/llm/model.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { hello, now } from "./http-case.ts";
-import { http, nothing, serveBytes, StillClock } from "./http-server.ts";
+import { begun, http, nothing, serveBytes, StillClock } from "./http-server.ts";
 
 function ask(origin: string, options: StreamOptions = {}): Promise<AssistantMessage> {
   const model = getModel("custom", "the-model", { baseUrl: `${origin}/v1` });
@@ -104,6 +104,20 @@ describe("a fetch of one's own", () => {
     await dispatcher.destroy();
     assert.deepEqual([error?.code, error?.retryable], ["timeout", true]);
     assert.match(error?.message ?? "", /UND_ERR_HEADERS_TIMEOUT/);
+  });
+
+  it("Q236 may give up by a signal of its own, before the headers or in the body: that is a timeout, too", async () => {
+    for (const answer of [nothing("hold"), begun("chunked", ": hi\n\n", "hold")]) {
+      const own = new AbortController();
+      await using server = await serveBytes([answer], () => own.abort(new DOMException("Too slow.", "TimeoutError")));
+      const { error } = await ask(server.origin, {
+        fetch: (input, { signal, ...init } = {}) =>
+          server.fetch(input, { ...init, signal: AbortSignal.any([signal as AbortSignal, own.signal]) }),
+        maxRetries: 0,
+      });
+      assert.deepEqual([error?.code, error?.retryable], ["timeout", true]);
+      assert.match(error?.message ?? "", /: Too slow\.$/);
+    }
   });
 
   it("Q237 is not called when the call was aborted before", async () => {

@@ -246,6 +246,7 @@ const overflows: readonly (readonly [string, string, number?])[] = [
   ["Moonshot", "Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)"],
   ["MiniMax", "invalid params, context window exceeds limit (2013)"],
   ["Z.AI", "Prompt exceeds max length"],
+  ["Z.AI, shorter", "Prompt too long"],
   ["Copilot", "prompt token count of 70000 exceeds the limit of 64000"],
   ["Copilot, as 413", "prompt token count of 70000 exceeds the limit of 64000", 413],
   ["a proxy that takes it for its own failure", "maximum context length is 8192 tokens", 500],

@@ -60,6 +60,17 @@ describe("a transcript of another library", () => {
       assert.ok(invalid(new RegExp(`messages\\[1\\] \\(${role}\\) must be a list`))(error), error?.message);
     }
   });
+
+  it("with parts that no wire knows is refused: they would be left out in silence", async () => {
+    const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
+    const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
+    const contents = [undefined, [image], [{ type: "image", image: "AAAA" }], [{ type: "text", text: "Hi" }, image]];
+    for (const content of contents) {
+      const message = { role: "user", content, timestamp: 0 } as unknown as AgentMessage;
+      const { error } = await new Agent({ initialState: { model } }).prompt(message);
+      assert.ok(invalid(/messages\[0\] \(user\) must be a list, such as/)(error), error?.message);
+    }
+  });
 });
 
 describe("prompt() rejects", () => {

@@ -54,6 +54,30 @@ describe("the chat wire reads", () => {
     assert.deepEqual(message.usage, { input: 4, output: 4, cacheRead: 6, reasoning: 1, totalTokens: 14 });
   });
 
+  it("reasoning that the total counts beside the completion, however long the answer is (Q099)", () => {
+    const usage = (prompt: number, completion: number, reasoning: number, total: number): unknown => {
+      const counts = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total };
+      const wire = { ...counts, completion_tokens_details: { reasoning_tokens: reasoning } };
+      return answer(sse(delta({ content: "Hi" }, "stop"), { choices: [], usage: wire }, "[DONE]")).usage.output;
+    };
+    assert.deepEqual(usage(12, 900, 300, 1212), 1200); // xAI's
+    assert.deepEqual(usage(12, 900, 300, 912), 900); // of those who count it in
+    assert.deepEqual(usage(43, 10, 11, 53), 10); // one too many, as OpenRouter counts at times
+    assert.deepEqual(usage(12, 1, 300, 0), 301); // no total to go by
+  });
+
+  it("what was written to a cache, by DashScope's name for it, too", () => {
+    const details = { cached_tokens: 80, cache_creation_input_tokens: 15 };
+    const usage = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, prompt_tokens_details: details };
+    assert.deepEqual(answer(sse(delta({ content: "Hi" }, "stop"), { choices: [], usage }, "[DONE]")).usage, {
+      input: 5,
+      output: 5,
+      cacheRead: 80,
+      cacheWrite: 15,
+      totalTokens: 105,
+    });
+  });
+
   it("arguments at the same cost for each piece, however much came before, whatever is said again with it", () => {
     // Work that grew would take minutes; the limit only has to tell the two apart.
     const piece = { arguments: "x".repeat(10) };
@@ -155,6 +179,17 @@ describe("the chat wire reads", () => {
       "Hi",
     );
     assert.match(answer('{"error":"Unexpected endpoint"}').errorMessage ?? "", /Unexpected endpoint/);
+  });
+
+  it("nothing in one JSON object as the nothing it is, and not as a server at a wrong address (Q018, Q092)", () => {
+    const nothing = (reason: string | null): unknown =>
+      answer(JSON.stringify({ choices: [{ message: { role: "assistant", content: "" }, finish_reason: reason }] }))
+        .error?.code;
+    assert.deepEqual(["stop", "content_filter", null].map(nothing), [
+      "empty_response",
+      "content_filtered",
+      "unexpected_response",
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { Type } from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
+import { z as z3 } from "zod/v3";
 import { isBowlineError } from "../src/errors.ts";
 import { Agent, defineTool, getModel, type AgentTool } from "../src/index.ts";
 import { type JsonSchema, type StandardSchema, toJsonSchema, validate } from "../src/schema.ts";
@@ -219,7 +220,8 @@ describe("a tool is not made of", () => {
       /must describe an object at the top/,
     ],
     ["properties that nothing is around", { city: { type: "string" } }, /with type and properties, not "city"\.$/],
-    ["valibot alone", v.object({}), /valibot cannot give one; pass it as jsonSchema, or by withJsonSchema/],
+    ["valibot alone", v.object({}), /this valibot has none \(zod 4\.2 has\); use withJsonSchema/],
+    ["zod 3", z3.object({}), /need a JSON Schema: this zod has none \(zod 4\.2 has\)/],
     ["what has no JSON Schema", z.object({ at: z.date() }), /cannot be written as JSON Schema: /],
     [
       "a keyword that is not checked here",

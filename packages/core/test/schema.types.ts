@@ -3,9 +3,10 @@ import { type } from "arktype";
 import { Type } from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
+import { z as zodV3 } from "zod/v3";
 import { Agent, type AgentTool, defineTool, type ToolRun } from "../src/agent/index.ts";
 import type { InferSchema } from "../src/infer-schema.ts";
-import { toJsonSchema, type withJsonSchema } from "../src/schema.ts";
+import { toJsonSchema, type StandardSchema, type withJsonSchema } from "../src/schema.ts";
 
 /** `true` satisfies it only if both types are the same, once intersections are written out. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the parameter makes the comparison exact
@@ -161,3 +162,13 @@ defineTool({ ...base, parameters: typebox, execute: () => 5 });
 defineTool({ ...base, parameters: v.object({}), jsonSchema: "object", execute: () => "" });
 // @ts-expect-error the owner is named
 toJsonSchema(typebox);
+
+// A schema that gives no JSON Schema does not compile alone, but with one beside it.
+export const valibotAlone = (): unknown =>
+  // @ts-expect-error jsonSchema is missing
+  defineTool({ ...base, parameters: v.object({ a: v.string() }), execute: ({ a }) => a });
+export const zodThree = (): unknown =>
+  // @ts-expect-error jsonSchema is missing
+  defineTool({ ...base, parameters: zodV3.object({ a: zodV3.string() }), execute: ({ a }) => a });
+export const anySchema = <S extends StandardSchema>(parameters: S): AgentTool<S> =>
+  defineTool({ ...base, parameters, jsonSchema: toJsonSchema(parameters, "a"), execute: String });

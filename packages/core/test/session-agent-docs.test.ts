@@ -5,10 +5,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { it } from "node:test";
 import { promisify } from "node:util";
-import { attachSession, createSession } from "../src/session/index.ts";
+import { requireApproval } from "../src/agent/index.ts";
+import { attachSession, createMemoryStore, createSession, openSession } from "../src/session/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
 import { temporaryFolder } from "./session-support.ts";
-import { rig } from "./support.ts";
+import { call, deferred, rig, texts, tool } from "./support.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const page = await readFile(join(root, "docs/sessions.md"), "utf8");
@@ -46,4 +47,33 @@ it("the page about sessions shows a file as it is written", async () => {
   await agent.prompt("Umbrella?");
   await session.close();
   assert.equal(await readFile(join(folder.path, "trip.jsonl"), "utf8"), block("jsonl"));
+});
+
+it("the page about sessions says how a process leaves a question open, and another is asked it", async () => {
+  const store = createMemoryStore();
+  const askFirst = { beforeToolCall: requireApproval() };
+  const first = rig([call("pay")], [tool("pay", () => "Paid.")], askFirst);
+  const session = await createSession(store, { id: "bill" });
+  const attached = await attachSession(first.agent, session);
+  const asked = deferred<string>();
+  first.agent.subscribe((event) => void (event.type === "approval_request" && asked.resolve(event.approvalId)));
+  const prompted = first.agent.prompt("Pay the bill.");
+  const approvalId = await asked.promise;
+  attached.detach();
+  first.agent.abort();
+  assert.equal((await prompted).reason, "aborted");
+  await session.close();
+
+  const next = rig(["It is paid."], [tool("pay", () => "Paid.")], askFirst);
+  next.agent.subscribe((event) => {
+    if (event.type !== "approval_request") return;
+    assert.equal(event.approvalId, approvalId);
+    next.agent.answer(approvalId, { decision: "allow" });
+  });
+  await using resumed = await openSession(store, "bill");
+  const result = await (await attachSession(next.agent, resumed)).resume();
+  assert.deepEqual(
+    [result?.reason, texts(result?.messages ?? [])],
+    ["done", ["toolResult: Paid.", "assistant: It is paid."]],
+  );
 });

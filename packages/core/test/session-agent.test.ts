@@ -166,6 +166,45 @@ describe("an attached agent", () => {
     assert.deepEqual(await shown(session), ["user: Hello", "user: Go", "assistant: One."]);
   });
 
+  it("refuses a transcript in which any message is another, whatever stands behind it", async () => {
+    for (const change of [
+      (messages: AgentMessage[]) => messages.with(0, hello),
+      (messages: AgentMessage[]) => messages.map((message, at) => (at === 1 ? { ...message } : message)),
+      (messages: AgentMessage[]) => [...messages.slice(1), hello],
+    ]) {
+      const { agent, session, script } = await attached(["One.", "never"]);
+      await agent.prompt("Go");
+      agent.state.messages = change(agent.state.messages);
+      const { error } = await agent.prompt("Go");
+      assert.match(`${error?.code}: ${error?.message}`, /^invalid_state: .*messages\[[01]\] is another/);
+      assert.deepEqual([await shown(session), script.calls.length], [["user: Go", "assistant: One."], 1]);
+    }
+  });
+
+  it("keeps what the program adds to the messages while a run goes on, in its place", async () => {
+    const add = (text: string): void => void agent.state.messages.push({ role: "user", content: text, timestamp: 1 });
+    const note = tool("a", () => {
+      add("from a tool");
+      return "A";
+    });
+    const { agent, session, store } = await attached([call("a"), "Done.", "Again."], [note]);
+    agent.subscribe(({ type }) => {
+      if (type === "turn_end" || type === "agent_end") add(`at ${type}`);
+    });
+    await agent.prompt("Go");
+    await agent.prompt("Go on");
+    const kept = await shown(session);
+    assert.deepEqual(kept, texts(agent.state.messages).slice(0, kept.length));
+    assert.deepEqual(
+      kept.filter((text) => /from|at /.test(text)),
+      ["user: from a tool", "user: at turn_end", "user: at turn_end", "user: at agent_end"],
+    );
+    await session.close();
+    const { agent: next } = rig([]);
+    await attachSession(next, await openSession(store, "s"));
+    assert.deepEqual(next.state.messages, agent.state.messages.slice(0, kept.length));
+  });
+
   it("keeps a run of a tool's own as part of the tool's step", async () => {
     const inner = createAgentTool({
       name: "helper",

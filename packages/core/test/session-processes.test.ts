@@ -88,6 +88,12 @@ describe("a claim of", () => {
     { of: "an earlier process of a number that is in use again", claim: { start: "1" }, isFree: true },
     { of: "a process before the system was started anew", claim: { boot: "00000000" }, isFree: true },
     { of: "a living process", claim: {}, isFree: false },
+    { of: "a living process that could read nothing of the system", claim: { start: "", boot: "" }, isFree: false },
+    {
+      of: "a dead process that could read nothing of the system",
+      claim: { pid: 2 ** 22 + 1, start: "", boot: "" },
+      isFree: true,
+    },
     { of: "a process on another machine", claim: { host: "elsewhere", pid: 1 }, isFree: false },
   ];
   for (const { of, claim, isFree } of cases) {
@@ -126,6 +132,14 @@ describe("a claim of", () => {
     const [claim = ""] = await readdir(join(folder.path, "locks"));
     process.kill(Number(claim.split(".")[1]), "SIGKILL");
     await (await openSession(store, "s")).close();
+  });
+
+  it("a process is told from others by one that can read nothing of the system", async (t) => {
+    if (process.platform !== "linux") return t.skip("processes are told apart by /proc");
+    const self = await identifySelf();
+    const blind = { ...self, start: "", boot: "" };
+    assert.equal(await isAlive(self, blind), true);
+    assert.equal(await isAlive({ ...self, pid: 2 ** 22 + 1 }, blind), false);
   });
 
   it("this process names the machine as a file can", async () => {

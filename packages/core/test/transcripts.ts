@@ -220,7 +220,7 @@ export const models = (provider: string, id: string): fc.Arbitrary<Model> =>
       maxTokens: fc.constantFrom(undefined, 1000, 4096, 64_000),
       compat: fc.record(
         {
-          systemRole: fc.constantFrom("system", "developer"),
+          systemRole: fc.constantFrom("system", "developer", "user"),
           maxTokensField: fc.constantFrom("max_tokens", "max_completion_tokens"),
           streamUsage: fc.boolean(),
           thinkingFormat: fc.constantFrom(

@@ -8,9 +8,10 @@ import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { Agent, ProxyAgent } from "undici";
+import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import { connectProxy } from "../../../test/support/connect-proxy.ts";
 import { createUndiciFetch } from "../src/transport/node/undici.ts";
+import { code } from "./support.ts";
 
 interface Loopback extends AsyncDisposable {
   readonly server: Server;
@@ -67,6 +68,11 @@ describe("the fetch over undici", () => {
     assert.deepEqual([response.status, response.statusText, response.ok], [201, "Made", true]);
     assert.deepEqual([response.headers.get("x-a"), response.headers.getSetCookie()], ["1", ["a=1", "b=2"]]);
     assert.equal(await response.text(), 'POST /v1/x?y=z identity {"ä":1}');
+  });
+
+  it("refuses a dispatcher that is none, as Bun's stand-in for undici has them", () => {
+    const dispatcher = {} as Dispatcher;
+    assert.throws(() => createUndiciFetch({ dispatcher }), code("invalid_argument"));
   });
 
   it("hands on what is no plain post of a text, over the same dispatcher", async () => {

@@ -146,6 +146,29 @@ describe("tool arguments", () => {
     }
   });
 
+  it("may hold raw control characters, and backslashes that escape nothing (Q052)", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("\t", "\n", "\r", "\u0001", '"', "\\", "é", " ", "a") }), (x) => {
+        const text = `{\n\t"x":"${x.replace(/["\\]/g, "\\$&")}"}`;
+        assert.deepEqual(parseToolArguments(text), { arguments: { x } });
+      }),
+    );
+    assert.deepEqual(parseToolArguments(String.raw`{"x":"C:\Temp\New\Users\é"}`), {
+      arguments: { x: String.raw`C:\Temp\New\Users\é` },
+    });
+  });
+
+  it("that were cut, or end in white space without end, are found out in time", () => {
+    // Work that grew with the square would take minutes; the limit only has to tell the two apart.
+    const page = '<a href=\\"x\\">y</a>'.repeat(50_000);
+    const spaces = " ".repeat(500_000);
+    const from = performance.now();
+    for (const text of [`{"page":"${page}`, `{"page":"\t${page}`, `{"x":1${spaces}`, `{"x":1}${spaces}.`])
+      assert.notEqual(parseToolArguments(text).error, undefined);
+    assert.equal(parseToolArguments(`{"page":"\t${page}${"a".repeat(9_000_000)}"}`).error, undefined);
+    assert.ok(performance.now() - from < 5000);
+  });
+
   it("are unwrapped once when encoded twice (Q051)", () => {
     assert.deepEqual(parseToolArguments(JSON.stringify('{"a":1}')), { arguments: { a: 1 } });
   });

@@ -42,12 +42,12 @@ export function createAgentTool({ createAgent, ...about }: AgentToolOptions): Ag
     parameters,
     async execute({ prompt }, { run: parent, signal }) {
       const agent = createAgent();
-      const releases = parent === undefined ? [] : [nest(agent, parent, signal)];
+      const releases = parent ? [nest(agent, parent, signal)] : [];
       try {
         const running = agent.prompt(prompt);
         releases.push(onAbort(signal, () => agent.abort())); // not before: an agent at rest has nothing to abort
         const { message, error, runId, reason, turns, usage } = await running;
-        const text = message === undefined ? "" : messageText(message);
+        const text = message ? messageText(message) : "";
         const stopped = error !== undefined && reason !== "budget";
         if (stopped || text === "") {
           throw new BowlineError(error?.code ?? "empty_response", error?.message ?? "The agent gave no answer.");
@@ -94,7 +94,7 @@ function nest(agent: Agent, parent: RunPort, signal: AbortSignal): () => void {
 }
 
 function budgetWithin(own: Agent["budget"], parent: SharedBudget): SharedBudget {
-  if (own === undefined) return parent;
+  if (!own) return parent;
   if (!("used" in own)) return createBudget(own, parent);
-  return own.parent === undefined ? { ...own, parent } : { ...own, parent: budgetWithin(own.parent, parent) };
+  return { ...own, parent: own.parent ? budgetWithin(own.parent, parent) : parent };
 }

@@ -4,11 +4,11 @@
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
-import { asRecord, isRecord } from "../json-value.ts";
+import { asRecord, defined, isRecord } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
-import { createMemoryEffects, type Effects, type Hear, type InboxKind } from "./effects.ts";
+import { createMemoryEffects, portsOf, type Effects, type Hear, type InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentMessage } from "./event.ts";
 import type { AgentLoopConfig } from "./hooks.ts";
 import { createLlmFilter } from "./llm-filter.ts";
@@ -17,6 +17,7 @@ import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import type { InterruptedRun, RunInput, RunResult } from "./run.ts";
 import { applyToState, MutableAgentState, type AgentState, type InitialState } from "./state.ts";
+import type { ToolExecutionMode } from "./tool.ts";
 
 /**
  * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A throw ends the run with
@@ -87,6 +88,8 @@ export class Agent<TContext = unknown> {
   /** What makes a run for {@link PromptOptions.output}; a subclass may set it to `createOutputRun`. */
   static outputRun: OutputRunFactory | undefined;
 
+  /** Default `parallel`. */
+  toolExecution: ToolExecutionMode = "parallel";
   readonly #state: MutableAgentState;
   readonly #steering: MessageQueue;
   readonly #followUps: MessageQueue;
@@ -111,7 +114,7 @@ export class Agent<TContext = unknown> {
     this.#state = new MutableAgentState(initialState);
     this.#steering = new MessageQueue(steeringMode);
     this.#followUps = new MessageQueue(followUpMode);
-    Object.assign(this, settings, { context, streamFn, convertToLlm });
+    Object.assign(this, defined(settings), { context, streamFn, convertToLlm });
   }
 
   get state(): AgentState {
@@ -273,7 +276,7 @@ export class Agent<TContext = unknown> {
     this.clearFollowUpQueue();
   }
 
-  /** Answers what a hook or tool of the run waits for, such as an approval. False when nothing waits under this name. */
+  /** Answers all that hooks and tools of the run wait for under this name, such as an approval. False when nothing does. */
   answer(name: string, value: unknown): boolean {
     return this.#effects.answer(name, value);
   }
@@ -294,7 +297,7 @@ export class Agent<TContext = unknown> {
     let skipSteering = steeringTaken;
     const effects: Effects = {
       ...this.#effects,
-      ...this.effects,
+      ...portsOf(this.effects),
       hasQueued: (kind) => this.#queue(kind).size > 0,
       publish: (event, hear) => this.#publish(event, hear),
       inbox: (kind) => {
@@ -346,8 +349,7 @@ export class Agent<TContext = unknown> {
   }
 
   #assertIdle(): void {
-    if (this.#controller === undefined) return;
-    throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp().");
+    if (this.#controller) throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp().");
   }
 }
 

@@ -38,7 +38,7 @@ export function createBudget(limits: Budget = {}, parent?: SharedBudget): Shared
 
 /** The budgets a run keeps: its own, then those it shares. */
 export function budgetChain(budget: SharedBudget): SharedBudget[] {
-  return budget.parent === undefined ? [budget] : [budget, ...budgetChain(budget.parent)];
+  return budget.parent ? [budget, ...budgetChain(budget.parent)] : [budget];
 }
 
 /** What is used up, if one more call that costs as much as the last would go beyond it. */

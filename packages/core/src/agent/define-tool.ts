@@ -1,6 +1,7 @@
 /** The typed way to make a tool: arguments follow from the schema, results may be plain text. */
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
+import { defined } from "../json-value.ts";
 import { assertSchema, isStandardSchema, withJsonSchema, type JsonSchema } from "../schema.ts";
 import type { RunPort } from "./hooks.ts";
 import type { AgentTool, AgentToolResult, CheckedToolResult } from "./tool.ts";
@@ -25,7 +26,7 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
 > {
   /** A TypeBox schema, a JSON Schema (`as const` for types), or a Standard Schema. */
   parameters: TParameters;
-  /** The JSON Schema of a Standard Schema that cannot give its own (valibot). */
+  /** The JSON Schema of a Standard Schema that cannot give its own: valibot, zod/mini, zod before 4.2. */
   jsonSchema?: JsonSchema;
   /** Throw to fail. A string is the text of the result. */
   execute(
@@ -33,6 +34,16 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
     run: ToolRun<TContext, TDetails>,
   ): string | AgentToolResult<TDetails> | Promise<string | AgentToolResult<TDetails>>;
 }
+
+/**
+ * A Standard Schema that says nothing of a JSON Schema compiles with one beside it only. In tuples, so that it can be met where
+ * `TParameters` is not known yet: with `jsonSchema: toJsonSchema(schema, name)`.
+ */
+type NeedsJsonSchema<TParameters> = [TParameters] extends [{ readonly "~standard": unknown }]
+  ? ["jsonSchema"] extends [keyof TParameters["~standard"]]
+    ? unknown
+    : { readonly jsonSchema: JsonSchema }
+  : unknown;
 
 /** The longest names that the named wires accept, and their alphabet (Q118). */
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
@@ -42,9 +53,9 @@ const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
  * of an object.
  */
 export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
-  definition: ToolDefinition<TParameters, TDetails, TContext>,
+  definition: ToolDefinition<TParameters, TDetails, TContext> & NeedsJsonSchema<TParameters>,
 ): AgentTool<TParameters, TDetails, TContext> {
-  const { jsonSchema, ...rest } = definition;
+  const { jsonSchema, ...rest }: ToolDefinition<TParameters, TDetails, TContext> = definition;
   const { name } = rest;
   if (typeof name !== "string" || !namePattern.test(name)) {
     throw new BowlineError(
@@ -52,13 +63,15 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
       `A tool's name must be 1 to 64 of A-Z, a-z, 0-9, _ and -, not ${JSON.stringify(name)}.`,
     );
   }
-  if (typeof rest.execute !== "function")
+  if (typeof definition.execute !== "function")
     throw new BowlineError("invalid_argument", `The tool "${name}" has no execute: give the function that runs it.`);
   const given: unknown = rest.parameters;
   const parameters = jsonSchema !== undefined && isStandardSchema(given) ? withJsonSchema(given, jsonSchema) : given;
   assertSchema(parameters, `tool "${name}"`);
   return {
     ...rest,
+    // A definition may be an instance of a class, whose methods are not its own.
+    ...defined({ prepareArguments: definition.prepareArguments?.bind(definition) }),
     parameters: parameters as TParameters,
     async execute(toolCallId, params, signal, onUpdate, run) {
       const result = await definition.execute(params, {

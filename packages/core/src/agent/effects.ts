@@ -4,6 +4,7 @@
  */
 import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
+import { defined } from "../json-value.ts";
 import type { AgentEvent, AgentMessage } from "./event.ts";
 import type { SettledCall } from "./run-tool.ts";
 
@@ -57,33 +58,45 @@ export type Hear = (listener: (event: AgentEvent) => unknown, event: AgentEvent)
 
 /** Effects that stay in this process. */
 export interface MemoryEffects extends Effects {
-  /** The other end of {@link Effects.waitFor}: hands `value` to who waits under this name. False when nobody does. */
+  /** The other end of {@link Effects.waitFor}: hands `value` to all who wait under this name. False when nobody does. */
   answer(name: string, value: unknown): boolean;
 }
 
-export function createMemoryEffects(ports: Partial<Effects> = {}): MemoryEffects {
-  const waiting = new Map<string, (value: unknown) => void>();
+/** `ports`, a plain object, are in the place of its own. */
+export function createMemoryEffects(ports?: Partial<Effects>): MemoryEffects {
+  /** The name under which each waits. */
+  const waiting = new Map<(value: unknown) => void, string>();
   return {
     step: (_name, fn) => fn(),
     waitFor: <T>(name: string, signal?: AbortSignal) =>
       new Promise<T>((resolve, reject) => {
-        waiting.set(name, (value) => {
-          waiting.delete(name);
+        const settle = (value: unknown): void => {
+          waiting.delete(settle);
           release();
           resolve(value as T);
-        });
+        };
+        waiting.set(settle, name);
         const release = onAbort(signal, () => {
-          waiting.delete(name);
+          waiting.delete(settle);
           reject(new BowlineError("aborted", "The wait was aborted."));
         });
       }),
     answer(name, value) {
-      const settle = waiting.get(name);
-      settle?.(value);
-      return settle !== undefined;
+      const found = [...waiting].filter(([, under]) => under === name);
+      for (const [settle] of found) settle(value);
+      return found.length > 0;
     },
     inbox: () => [],
     publish: () => {},
     ...ports,
   };
+}
+
+/** Those of the ports that are there, to be spread: the methods of a class are found by name alone, and need their object. */
+export function portsOf(ports: Partial<Effects> = {}): Partial<Effects> {
+  return defined({
+    step: ports.step?.bind(ports),
+    recorded: ports.recorded?.bind(ports),
+    waitFor: ports.waitFor?.bind(ports),
+  });
 }

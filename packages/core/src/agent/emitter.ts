@@ -70,8 +70,8 @@ export function createEmitter({
   return emitter;
 
   function send(event: AgentEvent): Promise<void> | undefined {
-    const waiting = tail === undefined ? inTurn(event) : tail.then(() => inTurn(event));
-    if (waiting === undefined) return undefined;
+    const waiting = tail ? tail.then(() => inTurn(event)) : inTurn(event);
+    if (!waiting) return undefined;
     const own = waiting.then(() => {
       if (tail === own) tail = undefined;
     });
@@ -81,7 +81,7 @@ export function createEmitter({
 
   /** A run that never waits for anything would keep timers and sockets waiting: its events pause now and then. */
   function inTurn(event: AgentEvent): Promise<void> | undefined {
-    if (++sent % EVENTS_PER_LOOK > 0 || clock.yield === undefined || clock.now() - yielded < BUSY_MS)
+    if (++sent % EVENTS_PER_LOOK > 0 || !clock.yield || clock.now() - yielded < BUSY_MS)
       return effects.publish(event, hear) ?? undefined;
     return clock.yield().then(() => {
       yielded = clock.now();
@@ -108,7 +108,7 @@ export function createEmitter({
   }
 
   function fail(thrown: unknown, type: string): void {
-    if (emitter.failure !== undefined) return;
+    if (emitter.failure) return;
     emitter.failure = toBowlineError(thrown, "listener_failed", `A listener failed on ${type}`);
     onFailure(emitter.failure);
   }

@@ -51,7 +51,7 @@ export function agentLoopContinue(
 /** Throws `invalid_state` unless a run can go on from these messages. */
 export function assertContinuable(messages: readonly AgentMessage[]): void {
   const last = messages.at(-1);
-  if (last !== undefined && !isAnswer(last)) return;
+  if (last && !isAnswer(last)) return;
   throw new BowlineError("invalid_state", `Cannot continue from ${last ? "an assistant message" : "no messages"}.`);
 }
 
@@ -190,7 +190,7 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
   const { messages } = context;
   // The last answer of a run that goes on, unless something came behind its turn: that turn goes on.
   let answer = run.turns > 0 ? messages.findLast((message) => message.role === "assistant") : undefined;
-  const isOpen = answer !== undefined && openCalls(answer, messages).length > 0;
+  const isOpen = answer && openCalls(answer, messages).length > 0;
   const last = messages.at(-1);
   if (!isOpen && last !== answer && last?.role !== "toolResult") answer = undefined;
   const refusal = emitter.failure ?? run.configure() ?? run.reserve();
@@ -251,7 +251,7 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
 
 function errorOf(message: AssistantMessage): BowlineError {
   const { error, errorMessage = "The model call failed.", stopReason } = message;
-  if (error !== undefined) return new BowlineError(error.code, error.message, error);
+  if (error) return new BowlineError(error.code, error.message, error);
   return new BowlineError(stopReason === "aborted" ? "aborted" : "stream_function_failed", errorMessage);
 }
 
@@ -274,6 +274,6 @@ async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]>
 /** What a run that was cut short had said is better than the calls it still wanted to make. */
 export function bestAnswer(messages: readonly AgentMessage[], reason: RunEndReason): AssistantMessage | undefined {
   const answers = messages.filter((message) => message.role === "assistant");
-  const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
+  const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer));
   return said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
 }

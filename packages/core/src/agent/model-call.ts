@@ -86,7 +86,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
           for (const event of (Array.isArray(batch) ? batch : [batch]) as readonly AssistantMessageEvent[]) {
             if (isOver) throw abortedRun();
             const wait = hear(event);
-            if (wait !== undefined) {
+            if (wait) {
               since = clock.now();
               await (hearing = wait);
               hearing = undefined;
@@ -119,7 +119,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     if (event.type === "request_retry" || event.type === "model_failover") return emitter.emit(event);
     // Our own streams fold as they write; others are folded here.
     partial = event.partial ?? applyEvent(partial, event);
-    if (partial === undefined || event.type === "start" || isTerminal(event)) return undefined;
+    if (!partial || event.type === "start" || isTerminal(event)) return undefined;
     // Told with the first output, and once: what comes after a retraction is the same message. What follows it waits behind it.
     if (!started) void emitter.emit({ type: "message_start", message: partial });
     started = true;
@@ -134,7 +134,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     const now = clock.now();
     const end = now + Math.min(graceOf(run), now - since);
     while (clock.now() <= end) {
-      if (hearing === undefined) break;
+      if (!hearing) break;
       await hearing;
       await sleep(clock, 0); // what is at hand is told meanwhile
     }

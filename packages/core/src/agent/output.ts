@@ -170,5 +170,5 @@ function invalid(problem: string): BowlineError {
 
 /** Models like to wrap JSON in a code block. */
 function unfenced(text: string): string {
-  return /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1] ?? text;
+  return /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1] ?? text;
 }

@@ -60,12 +60,12 @@ export function aboutCall(
 }
 
 function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): string {
-  const lines = issues.map(({ path, message }) => `  - ${path === "" ? "arguments" : path}: ${message}`);
+  const lines = issues.map(({ path, message }) => `  - ${path || "arguments"}: ${message}`);
   return `Invalid arguments for tool "${call.name}":\n${lines.join("\n")}`;
 }
 
 function unknownTool(name: string, known: readonly string[]): string {
-  const fold = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const fold = (text: string): string => text.toLowerCase().replace(/[\W_]/g, "");
   const folded = fold(name);
   const near = known.filter((other) => fold(other).includes(folded) || folded.includes(fold(other)));
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";

@@ -116,12 +116,16 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
   }
 }
 
-/** Tools are other people's code: what comes back may be nothing, have no content, or hold what no model takes. */
+/**
+ * Tools are other people's code: what comes back may be nothing, have no content, or hold what no model takes. A value such as
+ * `{ temp: 3 }` has nothing for the model: taken for a result without content it would be lost in silence.
+ */
 function normalize(result: AgentToolResult | undefined | null): CheckedToolResult {
-  const content = result?.content ?? [];
-  if (!isRecord(result) || !Array.isArray(content) || !content.every(isPart))
-    throw new Error("The tool returned no result of text and images.");
-  return { ...result, content };
+  const { content, details: _, isError: __, terminate: ___, ...unknown } = asRecord(result);
+  const parts = content ?? Object.keys(unknown); // names are no parts
+  if (!isRecord(result) || !Array.isArray(parts) || !parts.every(isPart))
+    throw new Error("The tool gave no { content } of text or images.");
+  return { ...result, content: parts };
 }
 
 /** Whether it looks like text or an image. */

@@ -100,10 +100,8 @@ export function applyToState(state: MutableAgentState, event: AgentEvent): void 
       state.errorMessage = undefined;
       break;
     case "message_start":
+    case "message_update": // another object after a retraction
       if (event.message.role === "assistant") state.streamingMessage = event.message;
-      break;
-    case "message_update":
-      state.streamingMessage = event.message; // another object after a retraction
       break;
     case "message_end":
       state.streamingMessage = undefined;

@@ -178,8 +178,8 @@ export function applyEvent(
       if (part?.type === "thinking") part.thinking += event.delta;
       break;
     case "thinking_end":
-      if (part?.type !== "thinking") break;
-      Object.assign(part, defined({ thinkingSignature: event.thinkingSignature, redacted: event.redacted }));
+      if (part?.type === "thinking")
+        Object.assign(part, defined({ thinkingSignature: event.thinkingSignature, redacted: event.redacted }));
       break;
     case "toolcall_start":
       content[event.contentIndex] = {

@@ -41,8 +41,8 @@ export interface Model<TApi extends string = string> {
 export interface Compat extends Dialect {
   /** Q105. Default `max_tokens`. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** Q107. Default `system`. */
-  systemRole?: "system" | "developer";
+  /** Q107. Default `system`. `user`, also on google-generate: the prompt goes first in the conversation, for models that know no such role. */
+  systemRole?: "system" | "developer" | "user";
   /** Whether `stream_options.include_usage` is sent (Q106). Default true. */
   streamUsage?: boolean;
   /** How thinking is asked for (Q134). Default `reasoning_effort`. */

@@ -17,7 +17,7 @@ export function parseToolArguments(text: string): ParsedArguments {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    value = parseJson(repairStrings(text).replace(/\s*<\/tool_call>\s*$/, "")); // Q054
+    value = parseJson(repairStrings(text).replace(/<\/tool_call>\s*$/, "")); // Q054
     if (value === undefined)
       return { arguments: {}, error: `The arguments are not valid JSON: ${(error as Error).message}` };
   }
@@ -26,11 +26,12 @@ export function parseToolArguments(text: string): ParsedArguments {
   return { arguments: {}, error: `The arguments must be a JSON object, not ${describe(value)}.` };
 }
 
-/** Escapes raw control characters inside strings and doubles backslashes that start no valid escape. */
-function repairStrings(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\[^])*"/g, (string) =>
-    string
-      .replace(/\\(["\\/bfnrt]|u[\da-f]{4})?/gi, (escape, valid?: string) => (valid === undefined ? "\\\\" : escape))
-      .replace(/[\u0000-\u001f]/g, (char) => JSON.stringify(char).slice(1, -1)),
-  );
+/** Escapes raw control characters inside strings and doubles backslashes that start no valid escape. Linear, whatever is cut. */
+export function repairStrings(text: string): string {
+  let isInside = false;
+  return text.replace(/"|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})?|[\u0000-\u001f]/g, (piece) => {
+    if (piece === '"') isInside = !isInside;
+    else if (isInside && piece.length === 1) return JSON.stringify(piece).slice(1, -1);
+    return piece;
+  });
 }

@@ -1,5 +1,6 @@
 /** The stream function of the main entry: the wire is chosen by the model's protocol and loaded on first use. */
 import { BowlineError } from "../errors.ts";
+import type { Message } from "../llm/message.ts";
 import type { Model, StreamFn } from "../llm/model.ts";
 import { assertSchema } from "../schema.ts";
 import { vendors } from "./vendors.ts";
@@ -11,18 +12,15 @@ import { vendors } from "./vendors.ts";
 export const streamByProtocol: StreamFn = async (model, context, given) => {
   for (const { name, parameters } of context.tools ?? []) assertSchema(parameters, `tool "${name}"`);
   // What was kept by other libraries often is of another shape.
-  for (const [index, { role, content }] of context.messages.entries())
-    if ((role === "assistant" || role === "toolResult") && !Array.isArray(content)) {
-      const why = `The content of messages[${index}] (${role}) must be a list, such as [{ type: "text", text: "…" }].`;
-      throw new BowlineError("invalid_argument", why);
-    }
+  for (const [index, message] of context.messages.entries())
+    if (!hasContent(message))
+      throw refusal(
+        `The content of messages[${index}] (${message.role}) must be a list, such as [{ type: "text", text: "…" }].`,
+      );
   const apiKey = given.apiKey ?? environmentKey(model);
   if (/[^\x20-\x7e]/.test(apiKey?.trim() ?? ""))
-    throw new BowlineError(
-      "invalid_argument",
-      "The apiKey has a character that no header can carry: was it copied whole?",
-    );
-  const options = { ...given, ...(apiKey !== undefined && { apiKey }) };
+    throw refusal("The apiKey has a character that no header can carry: was it copied whole?");
+  const options = { ...given, ...(apiKey && { apiKey }) };
   switch (model.api) {
     case "openai-chat":
       return (await import("./openai-chat/compatible.ts")).streamOpenaiCompatible(model, context, options);
@@ -33,22 +31,31 @@ export const streamByProtocol: StreamFn = async (model, context, given) => {
     case "google-generate":
       return (await import("./google-generate/index.ts")).streamGoogleGenerate(model, context, options);
     case "unknown":
-      throw new BowlineError(
-        "invalid_argument",
-        'No model is set: pass initialState.model, such as getModel("openai", "gpt-5-mini").',
-      );
+      throw refusal('No model is set: pass initialState.model, such as getModel("openai", "gpt-5-mini").');
     default:
-      throw new BowlineError(
-        "invalid_argument",
+      throw refusal(
         `No wire protocol is called ${JSON.stringify(model.api)}: use openai-chat, anthropic-messages, openai-responses or google-generate, or pass a streamFn.`,
       );
   }
 };
 
+function refusal(why: string): BowlineError {
+  return new BowlineError("invalid_argument", why);
+}
+
+/** Whether the content is what its role has: a part that no wire knows would be left out of the request in silence. */
+function hasContent({ role, content }: Message): boolean {
+  if (role === "user" ? typeof content === "string" : role !== "toolResult" && role !== "assistant") return true;
+  const parts = content as readonly { readonly text?: unknown; readonly data?: unknown }[];
+  return (
+    Array.isArray(parts) && parts.every(({ text, data = text }) => role === "assistant" || typeof data === "string")
+  );
+}
+
 /** A key is not sent to an address that is not its vendor's, such as a proxy under the vendor's name. */
 function environmentKey({ provider, baseUrl }: Model): string | undefined {
   const vendor = vendors.find((row) => row.id === provider && row.baseUrl === baseUrl);
-  if (vendor?.keyVariable === undefined) return undefined;
+  if (!vendor?.keyVariable) return undefined;
   try {
     const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
     return process?.env?.[vendor.keyVariable];

@@ -4,6 +4,7 @@ import { asRecord, isRecord, parseJson } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
+import { repairStrings } from "../llm/tool-arguments.ts";
 import { MessageWriter } from "../llm/writer.ts";
 import { htmlTitle } from "../transport/http-error.ts";
 import { SseReader, type SseListener, type SseOptions } from "../transport/sse.ts";
@@ -122,6 +123,8 @@ export class StreamDecoder implements SseListener {
     if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
     if (lines.length === 1 || parseJson(lines[0]) === undefined) {
+      const repaired = parseJson(repairStrings(text)); // a raw tab, say: Messages sends what the model wrote (Q052, Q150)
+      if (isRecord(repaired)) return reader.event(repaired, name);
       throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${text}`, {
         retryable: true,
       });
@@ -140,7 +143,8 @@ export class StreamDecoder implements SseListener {
     const whole = parseJson(body) !== undefined;
     if (whole || parseJson(body.split("\n")[0]) !== undefined) {
       this.#payload(body, "");
-      if (this.started || this.ended || !whole) return;
+      // Whoever says why it ended is a model that said nothing, or was not let.
+      if (this.started || this.ended || !whole || this.message.rawStopReason) return;
     }
     // A cut field's name is the beginning of a stream, and what begins as JSON and is none was cut, too (Q233).
     if ("data: ".startsWith(body) || (!whole && /^[[{]/.test(body))) return;

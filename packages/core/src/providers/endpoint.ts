@@ -19,7 +19,7 @@ export function wireHeaders(
   const bare = compat?.keyHeader;
   return {
     "content-type": "application/json",
-    accept: compat?.noStreaming === true ? "application/json" : "text/event-stream",
+    accept: compat?.noStreaming ? "application/json" : "text/event-stream",
     "accept-encoding": "identity", // compression buffers a stream (Q027)
     ...(apiKey && { [bare ?? usualHeader]: bare ? apiKey : scheme + apiKey }),
     ...headers,

@@ -1,6 +1,6 @@
 /** Another model when one fails for good: on the level of the stream function, so that the loop and every wire stay as they are. */
 import { systemClock } from "../clock.ts";
-import { BowlineError, type ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../errors.ts";
 import { brokenCall, type AssistantMessageEvent, type ErrorEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type {
@@ -51,22 +51,21 @@ export function createFailover(
 ): (model: Model, context: Context, callOptions?: StreamOptions) => AssistantMessageEventStream {
   const { kinds = defaultKinds } = options;
   return (model, context, callOptions = {}) =>
-    new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, signal) => {
-      const models = [model, ...options.models];
-      for (const [index, candidate] of models.entries()) {
-        const next = models[index + 1];
+    new EventStream<AssistantMessageEvent, AssistantMessage>((push, signal) => {
+      const { clock = systemClock } = callOptions;
+      const askFirst = async (candidate: Model, [next, ...others]: readonly Model[]): Promise<AssistantMessage> => {
         const ask = async (): Promise<AssistantMessageStream> => {
           const { apiKey: _, ...rest } = callOptions;
           const apiKey = await keyFor(candidate, model, callOptions, options);
           return options.streamFn(candidate, context, { ...rest, signal, ...(apiKey !== undefined && { apiKey }) });
         };
-        const { clock = systemClock } = callOptions;
         const broken = (error: unknown): ErrorEvent => brokenCall(error, candidate, clock.now());
         const failed = await pass(ask, broken, push, next === undefined ? [] : kinds);
-        if (failed.message !== undefined) return failed.message;
-        if (next !== undefined) push([failover(candidate, next, failed.event)]);
-      }
-      throw new BowlineError("internal_error", "The last model's stream is passed on whole.");
+        if (next === undefined || failed.message !== undefined) return failed.message as AssistantMessage;
+        push([failover(candidate, next, failed.event)]);
+        return askFirst(next, others);
+      };
+      return askFirst(model, options.models);
     }, callOptions.signal);
 }
 
@@ -104,9 +103,11 @@ async function keyFor(
   candidate: Model,
   first: Model,
   { apiKey }: StreamOptions,
-  { getApiKey }: FailoverOptions,
+  options: FailoverOptions,
 ): Promise<string | undefined> {
-  return (await getApiKey?.(candidate.provider)) ?? (candidate.provider === first.provider ? apiKey : undefined);
+  return (
+    (await options.getApiKey?.(candidate.provider)) ?? (candidate.provider === first.provider ? apiKey : undefined)
+  );
 }
 
 function failover(from: Model, to: Model, { attempt, error }: ErrorEvent): AssistantMessageEvent {

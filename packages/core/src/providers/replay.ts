@@ -99,6 +99,13 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
   }
 }
 
+/** Puts a user's turn behind an answer at the end, where `compat.prefill` says that it may not be last. Gives the transcript back. */
+export function goOn(replay: ReplayMessage[], { compat }: Model): ReplayMessage[] {
+  if (compat?.prefill === "none" && replay.at(-1)?.role === "assistant")
+    replay.push({ role: "user", content: [{ type: "text", text: "Go on." }] });
+  return replay;
+}
+
 /** Whether an answer is no whole one. */
 export function isCut({ stopReason }: AssistantMessage): boolean {
   return stopReason === "error" || stopReason === "aborted";
@@ -135,12 +142,11 @@ function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolRe
 
 /** Empty text is refused by several servers (Q171), images by text-only models. */
 function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
-  const clean = parts.map((part) => {
+  return parts.flatMap((part) => {
     if (part.type === "image") return cleanImage(part, model);
     const { text } = part;
-    return isBlank(text) ? undefined : ({ type: "text", text } as const);
+    return isBlank(text) ? [] : { type: "text", text };
   });
-  return clean.filter((part) => part !== undefined);
 }
 
 /** Whether nothing of the text would be read: NUL is not sent (Q131). */

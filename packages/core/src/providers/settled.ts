@@ -44,10 +44,10 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
     const { [transcript]: replaced, store } = options.extraBody ?? {};
     // Ids that count the calls depend on what came before.
     const isOwn = replaced === undefined && model.compat?.callIdDigits === undefined;
-    if (first === undefined || tools.length === 0 || !isOwn) return undefined;
+    if (!first || tools.length === 0 || !isOwn) return undefined;
     const setting = [model, systemPrompt, store];
     const memory = memories.get(first);
-    if (memory === undefined || !isSame(memory, setting, messages)) {
+    if (!memory || !isSame(memory, setting, messages)) {
       const values: unknown[] = [];
       walkValue(setting, values, 0);
       const worth = Math.min(memory?.worth ?? 1, 1) - 1;

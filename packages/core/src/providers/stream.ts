@@ -94,7 +94,7 @@ async function call(
       createId: () => `call_${createId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
     });
     const failure = await ask(decoder);
-    if (failure === undefined) return decoder.message;
+    if (!failure) return decoder.message;
     const error = reworded(
       failure,
       withoutKeys(failure.message, { ...model.headers, ...options.headers, key: options.apiKey }),
@@ -134,7 +134,7 @@ async function call(
     const { usage } = message;
     if (ended && model.cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, model.cost) }));
     push(events, ended);
-    if (ended || decoder.failure !== undefined) return "complete";
+    if (ended || decoder.failure) return "complete";
     return events.length > 0 ? "progress" : "alive";
   }
 
@@ -178,7 +178,7 @@ function toJson(body: Record<string, unknown>, { field, text }: Settled): string
   for (const key of Object.keys(body)) {
     const value: string | undefined = toWireJson(body[key]);
     if (value === undefined) continue;
-    json += `${json === "" ? "{" : ","}${toWireJson(key)}:`;
+    json += `${json ? "," : "{"}${toWireJson(key)}:`;
     json += key === field ? `[${text}${value.slice(1)}` : value;
   }
   return `${json}}`;

@@ -73,6 +73,7 @@ export const vendors: readonly Vendor[] = [
     defaultModel: "gemini-3.5-flash",
     compat: { schemaKeywords: geminiKeywords },
     families: [
+      { ids: "gemma-[1-3]", reasoning: false, compat: { structuredOutput: "none", systemRole: "user" } },
       { ids: "gemma", reasoning: false, compat: { structuredOutput: "none" } },
       { ids: "gemini-(?:1|2\\.0)", reasoning: false, compat: { structuredOutput: "no_tools" } },
       { ids: "gemini-2", compat: { structuredOutput: "no_tools" } },
@@ -263,11 +264,8 @@ export function getModel(provider: string, id: string, overrides: Partial<Omit<M
   const vendor = vendors.find((row) => row.id === provider);
   const baseUrl = overrides.baseUrl ?? vendor?.baseUrl;
   if (baseUrl === undefined) {
-    const known = vendors.flatMap((row) => (row.baseUrl === undefined ? [] : [row.id])).join(", ");
-    const what =
-      vendor === undefined
-        ? `Unknown provider ${JSON.stringify(provider)}`
-        : `${vendor.name} has no address of its own`;
+    const known = vendors.flatMap((row) => (row.baseUrl ? [row.id] : [])).join(", ");
+    const what = vendor ? `${vendor.name} has no address of its own` : `Unknown provider ${JSON.stringify(provider)}`;
     throw new BowlineError("invalid_argument", `${what}: give a base URL, or use one of ${known}.`);
   }
   const family = vendor?.families?.find(({ ids }) => new RegExp(ids, "i").test(id));
@@ -277,7 +275,7 @@ export function getModel(provider: string, id: string, overrides: Partial<Omit<M
     api: vendor?.api ?? "openai-chat",
     reasoning: family?.reasoning ?? vendor?.reasoning ?? true,
     input: ["text", "image"],
-    ...(family?.maxTokens !== undefined && { maxTokens: family.maxTokens }),
+    ...(family?.maxTokens && { maxTokens: family.maxTokens }),
     ...defined(overrides),
     id,
     provider,

@@ -10,7 +10,7 @@ const end = Symbol("end");
  * them it is added. Gives where the next message stands, or -1. Messages that would be encoded otherwise are never the same here.
  */
 export function walkMessage(message: Message | undefined, values: unknown[], at: number): number {
-  if (message === undefined || !meets(message.role, values, at)) return -1;
+  if (!message || !meets(message.role, values, at)) return -1;
   let next = at + 1;
   if (message.role === "assistant") {
     const { stopReason, api, provider, model } = message;

@@ -3,7 +3,7 @@
  * before it starts and its result after it ended, by the agent's effects. So another process can go on where this one stopped.
  */
 import type { Agent, PromptOptions } from "../agent/agent.ts";
-import type { Effects } from "../agent/effects.ts";
+import { portsOf, type Effects } from "../agent/effects.ts";
 import type { AgentEvent, AgentMessage } from "../agent/event.ts";
 import { bestAnswer } from "../agent/loop.ts";
 import type { InterruptedRun, RunResult } from "../agent/run.ts";
@@ -16,7 +16,6 @@ import type { Entry, EntryBody } from "./entry.ts";
 import { entriesOfEvent } from "./event-entries.ts";
 import { keepQueues } from "./kept-queues.ts";
 import { inJson, outcomeOf, unansweredResults, unwritable } from "./recorded-calls.ts";
-import type { RunState } from "./session-state.ts";
 import { openSession, type Session, type SessionOptions } from "./session.ts";
 import type { Store } from "./store.ts";
 
@@ -66,7 +65,8 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
   let open = last?.reason === undefined && last?.hasBegun === true && !rewound ? last : undefined;
   // An entry for each life of a run keeps the numbers of their events apart.
   const reopened = open && (await session.append({ type: "reopen", runId: open.runId }));
-  const interrupted = open && { ...positionOf(open), seq: ((reopened?.seq ?? 0) + 1) * SEQ_PER_ENTRY };
+  const seq = ((reopened?.seq ?? 0) + 1) * SEQ_PER_ENTRY;
+  const interrupted = open && { runId: open.runId, turns: open.turns, usage: open.usage, seq };
   const ids = new WeakMap<AgentMessage, string>();
   for (const { id, message } of await session.contextEntries()) {
     agent.state.messages.push(message as AgentMessage);
@@ -78,8 +78,8 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     },
     idOf: (message: AgentMessage) => ids.get(message),
   };
-  /** How far the agent's messages are in the session, and the last that is. */
-  let known = { count: agent.state.messages.length, last: agent.state.messages.at(-1) };
+  /** The agent's messages that are in the session, in their order. */
+  const known = [...agent.state.messages];
   let runId = "";
   /** Written with the first thing that the run does. */
   let start: Extract<EntryBody, { type: "run_start" }> | undefined;
@@ -89,17 +89,16 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
   const answered = new Set<string>();
 
   const before = agent.effects;
-  agent.effects = { ...before, step, recorded };
+  agent.effects = { ...portsOf(before), step, recorded };
   const queues = keepQueues(agent, session, (!rewound && state.queued) || [], add);
   /** After an abort the run does not wait for what takes long: one event is kept behind the other all the same. */
   let keeping: Promise<void> = Promise.resolve();
   const unsubscribe = agent.subscribe((event, signal) => {
     if (event.parentRunId !== agent.parentRunId) return undefined; // a nested run is part of its tool's step
-    // The queues are read behind it: what no log has is not taken.
-    if (event.type === "turn_end") return queues.written();
     const bodies = entriesOfEvent(event, transcript);
-    if (bodies.length === 0 && event.type !== "agent_start") return undefined;
-    const kept = keeping.then(() => keep(event, bodies, signal));
+    if (bodies.length === 0 && event.type !== "agent_start" && event.type !== "turn_end") return undefined;
+    const { length } = agent.state.messages;
+    const kept = keeping.then(() => (event.type === "turn_end" ? endTurn(length) : keep(event, bodies, signal)));
     keeping = kept.catch(() => {});
     return kept;
   });
@@ -141,6 +140,7 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     if (isAnswered(event)) return;
     for (const body of bodies) {
       if (event.type === "message_end") {
+        await keepAdded(agent.state.messages.indexOf(event.message, known.length));
         const queuedId = queues.take(event.message);
         know(event.message, (await add({ ...body, ...defined({ queuedId }) })).id);
       } else await add(body, "args" in body ? () => ({ ...body, args: inJson(body.args) }) : undefined);
@@ -170,14 +170,27 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     });
   }
 
+  /** The queues are read behind it: what no log has is not taken. */
+  async function endTurn(count: number): Promise<void> {
+    await keepAdded(count);
+    await queues.written();
+  }
+
   /** Keeps what the program added to the agent's messages between runs; other changes cannot be kept. */
   async function catchUp(): Promise<void> {
     const { messages } = agent.state;
-    if (messages.length < known.count || messages[known.count - 1] !== known.last) {
-      const advice = "rewind the session, and attach a new agent.";
+    const changed = known.findIndex((message, index) => messages[index] !== message);
+    if (changed >= 0) {
+      const advice = `messages[${changed}] is another. Rewind the session, and attach a new agent.`;
       throw new BowlineError("invalid_state", `The agent's messages are no longer those of its session: ${advice}`);
     }
-    for (const message of messages.slice(known.count)) know(message, (await add({ type: "message", message })).id);
+    await keepAdded(messages.length);
+  }
+
+  /** Keeps the first `count` of the agent's messages, those that the program added. */
+  async function keepAdded(count: number): Promise<void> {
+    for (const message of agent.state.messages.slice(known.length, Math.max(count, 0)))
+      know(message, (await add({ type: "message", message })).id);
   }
 
   /** Another run begins: the one that was left open is over, and what it knows of its calls is said. */
@@ -195,7 +208,7 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
 
   function know(message: AgentMessage, id: string): void {
     ids.set(message, id);
-    known = { count: agent.state.messages.indexOf(message, known.count) + 1, last: message };
+    known.push(message);
   }
 
   /** What a person said before the crash still holds, for exactly what was asked. */
@@ -275,10 +288,6 @@ export async function resumeSession<TContext, const TSchema>(
     await session.close();
     throw error;
   }
-}
-
-function positionOf({ runId, turns, usage }: RunState): InterruptedRun {
-  return { runId, turns, usage };
 }
 
 /** Who rewound into the middle of a run does not want its end. */

@@ -8,7 +8,7 @@ const quotaWords =
   /insufficient_quota|billing|payment|credit|current quota|(?:daily|monthly|usage|plan) limit|for (?:the )?(?:day|month)|"1308"|PerDay/i;
 /** How servers say that a conversation is too long (Q243); throttling of tokens is not that. */
 const overflowWords =
-  /context[ _]?(?:length|window|size)|(?:prompt|input) (?:is too long|token count)|(?:prompt|input|prompt exceeds max) length|length of the messages|model token limit/i;
+  /context[ _]?(?:length|window|size)|(?:prompt|input) (?:(?:is )?too long|token count)|(?:prompt|input|prompt exceeds max) length|length of the messages|model token limit/i;
 const throttleWords = /rate limit|too many requests|please wait/i;
 
 export interface ResponseFacts {
@@ -75,7 +75,7 @@ function toError(facts: Facts, message: string): BowlineError {
 export function htmlTitle(body: string): string | undefined {
   if (!/^\s*</.test(body)) return undefined;
   const title = /<title[^>]*>\s*([^<]+)/i.exec(body)?.[1];
-  return title === undefined ? "an HTML page" : `an HTML page titled "${quote(title)}"`;
+  return title ? `an HTML page titled "${quote(title)}"` : "an HTML page";
 }
 
 /** The readable part of an error, whatever shape the server gave it (Q102): text is its own message. */
@@ -83,8 +83,8 @@ function messageIn(given: unknown): string | undefined {
   const value = first(given);
   if (typeof value === "string") return quote(value) || undefined;
   const { error, message, detail, errors, msg, loc } = asRecord(value);
-  const all = [error, message, detail, errors, msg].map((part) => (part === undefined ? part : messageIn(part)));
-  const said = all.find((text) => text !== undefined);
+  const all = [error, message, detail, errors, msg].map((part) => (part ? messageIn(part) : undefined));
+  const said = all.find((text) => text);
   const where = list(loc).filter((part) => typeof part === "string" || typeof part === "number"); // in the request (Q106)
   return said && where.length > 0 ? `${where.join(".")}: ${said}` : said;
 }
@@ -96,7 +96,7 @@ function statusIn(value: unknown): number | undefined {
     [code, status, statusCode].map(Number).find((number) => number >= 400 && number < 600) ??
     statusOfName.get(type) ??
     statusOfName.get(code) ??
-    (error === undefined ? undefined : statusIn(error))
+    (error ? statusIn(error) : undefined)
   );
 }
 

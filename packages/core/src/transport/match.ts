@@ -35,14 +35,14 @@ export function createMatcher(
   for (const exchange of exchanges) {
     const key = toText(factsOf(exchange.request));
     const equal = left.get(key);
-    if (equal === undefined) left.set(key, [exchange]);
+    if (!equal) left.set(key, [exchange]);
     else equal.push(exchange);
   }
   return {
     take(request) {
       const asked = toText(factsOf(request));
       const equal = left.get(asked)?.shift();
-      if (equal !== undefined) return equal;
+      if (equal) return equal;
       for (const [key, fitting] of left) if (fitting.length > 0 && fits(key, asked)) return fitting.shift();
       return undefined;
     },
@@ -74,9 +74,9 @@ function nearest(recorded: readonly RequestFacts[], received: RequestFacts): str
   let best: { readonly index: number; readonly differences: Difference[] } | undefined;
   for (const [index, facts] of recorded.entries()) {
     const differences = differencesOf(facts, received, "");
-    if (best === undefined || differences.length < best.differences.length) best = { index, differences };
+    if (!best || differences.length < best.differences.length) best = { index, differences };
   }
-  if (best === undefined) return "nothing is recorded";
+  if (!best) return "nothing is recorded";
   const [first] = best.differences;
   if (first === undefined) return `all that were recorded for this request are used (such as number ${best.index + 1})`;
   const [expected, got] = shown(first);

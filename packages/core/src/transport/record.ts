@@ -35,7 +35,7 @@ export interface RecorderOptions {
 export interface Recorder {
   /** Give this to a model call. Rejects with `invalid_state` for what playback does not find. */
   readonly fetch: typeof globalThis.fetch;
-  /** All exchanges up to now; those that go on are marked incomplete. */
+  /** All exchanges up to now, which are held in memory; those that go on are marked incomplete. */
   readonly recording: Recording;
 }
 

@@ -64,7 +64,7 @@ function isExchange(value: unknown): boolean {
   const { request, response } = value;
   if (typeof request.method !== "string" || typeof request.url !== "string") return false;
   if (request.body !== undefined && !isBytes(request.body)) return false;
-  if (response === undefined) return true;
+  if (!response) return true;
   if (!isRecord(response) || typeof response.status !== "number" || !isRecord(response.headers)) return false;
   return Array.isArray(response.chunks) && list(response.chunks).every(isBytes);
 }
@@ -100,7 +100,7 @@ export function toRecordedFailure(thrown: unknown, redact: (text: string) => str
 
 /** An error that reads like the recorded one. */
 export function fromRecordedFailure({ name, message, cause, error }: RecordedFailure): Error {
-  if (error !== undefined) return new BowlineError(error.code, error.message, error);
+  if (error) return new BowlineError(error.code, error.message, error);
   if (name === "AbortError" || name === "TimeoutError") return new DOMException(message, name);
   const reason = cause === undefined ? undefined : Object.assign(new Error(cause.message), { code: cause.code });
   const options = reason === undefined ? undefined : { cause: reason };

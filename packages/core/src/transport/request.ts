@@ -100,7 +100,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     limits.delete(silence);
     if (!response.ok) refusal = response;
     const decoder = refusal && new TextDecoder();
-    if (reader === undefined) return;
+    if (!reader) return;
     const idle = limit(options.idleMs, "sent nothing for");
     const progress = limit(options.progressMs, "sent no content for");
     for (;;) {
@@ -191,7 +191,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
       signal.throwIfAborted();
       await options.onResponse?.({ status: response.status, headers: Object.fromEntries(response.headers) });
       const next = redirectOf(response, target);
-      if (next === undefined || redirects === MAX_REDIRECTS) return response;
+      if (!next || redirects === MAX_REDIRECTS) return response;
       await reader?.cancel();
       target = next;
     }
@@ -222,8 +222,11 @@ function redirectOf({ status, headers }: Response, url: string): string | undefi
 
 /** Node hides the reason in `cause`; without it "fetch failed" says nothing. */
 function connectionError(error: unknown, failing: string): BowlineError {
-  const { code: reason, message } = asRecord(asRecord(error).cause);
+  const { cause, name } = asRecord(error);
+  const { code: reason, message } = asRecord(cause);
   const why = errorText(reason ?? message ?? error);
-  const code = why.includes("_TIMEOUT") ? "timeout" : "connection_failed"; // fetch has limits of its own (Q236)
+  // A fetch has limits of its own (Q236): Node's are undici's, Bun's and an `AbortSignal.timeout` have the standard's name.
+  const isTimeout = name === "TimeoutError" || why.includes("_TIMEOUT");
+  const code = isTimeout ? "timeout" : "connection_failed";
   return new BowlineError(code, `${failing}: ${why}`, { retryable: true, cause: error });
 }

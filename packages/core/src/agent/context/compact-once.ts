@@ -62,8 +62,7 @@ export async function compactOnce(task: CompactionTask): Promise<CompactionResul
   }
   const fitted = fit(state);
   const about = { usage: result.usage, ...defined({ error: result.error && toErrorInfo(result.error) }) };
-  if (before - fitted.size < minFreed || signal?.aborted === true)
-    return { outcome: "none", tokensAfter: before, ...about };
+  if (before - fitted.size < minFreed || signal?.aborted) return { outcome: "none", tokensAfter: before, ...about };
   const tokensAfter = Math.round(fitted.size);
   return { outcome, state: { ...fitted.state, tokensAfter }, tokensAfter, ...about };
 

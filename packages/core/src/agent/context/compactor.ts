@@ -85,7 +85,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
     async transform(messages, signal, asking) {
       run = asking;
       // Waits for the first request once; one that never comes this way is not waited for again.
-      const waits = isExpecting && writer() === undefined;
+      const waits = isExpecting && !writer();
       isExpecting = false;
       const before = failures;
       if (!waits) await compact(messages, "limit", signal);
@@ -96,14 +96,14 @@ export function createCompactor(options: CompactionOptions): Compactor {
     owns: (signal, messages) =>
       given !== undefined && (given.signal === signal || (messages.length > 0 && messages.at(-1) === given.last)),
     async meet(request, signal) {
-      if (asked !== undefined && asked.model.id !== request.model.id) refused = Infinity;
+      if (asked && asked.model.id !== request.model.id) refused = Infinity;
       asked = request;
-      if (given === undefined) return undefined;
+      if (!given) return undefined;
       await compact(given.messages, "limit", signal);
       return given.state === state ? undefined : convertToLlm(show(given.messages, given.signal));
     },
     async recover(signal) {
-      if (given === undefined || !(await compact(given.messages, "overflow", signal))) return undefined;
+      if (!given || !(await compact(given.messages, "overflow", signal))) return undefined;
       return convertToLlm(show(given.messages, given.signal));
     },
   };
@@ -118,7 +118,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
 
   function view(messages: AgentMessage[]): AgentMessage[] {
     forgetOthers(messages);
-    if (state === undefined) return messages;
+    if (!state) return messages;
     const { messageCount } = state;
     const last = messages[messageCount - 1];
     // What another hook had added at the end is there no more.
@@ -128,7 +128,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
 
   /** A transcript that was reset, or rewound beyond the summary, has none. */
   function forgetOthers(messages: readonly AgentMessage[]): void {
-    if (state === undefined) return;
+    if (!state) return;
     const { firstKeptIndex, mark, messageCount } = state;
     const isOther = mark !== undefined && mark !== markOf(messages, firstKeptIndex);
     if (isOther || messages.length < firstKeptIndex) state = undefined;
@@ -142,8 +142,8 @@ export function createCompactor(options: CompactionOptions): Compactor {
   function count(messages: AgentMessage[]): number {
     const { messageCount = 0, tokensAfter } = state ?? {};
     let known = counted;
-    if (known === undefined || known.of !== state || known.last !== messages[known.length - 1]) {
-      const tokens = state === undefined ? 0 : (tokensAfter ?? sumTokens(compactedView(messages, state), estimate));
+    if (!known || known.of !== state || known.last !== messages[known.length - 1]) {
+      const tokens = state ? (tokensAfter ?? sumTokens(compactedView(messages, state), estimate)) : 0;
       known = { of: state, length: messageCount, last: undefined, tokens };
     }
     const since = tokensSince(messages, known.length, estimate);
@@ -183,28 +183,28 @@ export function createCompactor(options: CompactionOptions): Compactor {
       signal,
       write: by && ((cut) => summarize(by, { messages, cut, before, reason, maxTokens: room.maxSummary, signal })),
     });
-    if (options.budget !== undefined) charge(budgetChain(options.budget), 0, result.usage);
+    if (options.budget) charge(budgetChain(options.budget), 0, result.usage);
     else run?.addUsage(result.usage);
     state = next ?? state;
-    if (signal?.aborted !== true) {
+    if (!signal?.aborted) {
       retryAbove = result.tokensAfter > limit ? result.tokensAfter * (1 + minFreedShare) : 0;
-      failures = next === undefined ? failures + 1 : 0;
+      failures = next ? 0 : failures + 1;
     }
-    if (next !== undefined && reason === "overflow") refused = Math.min(refused, before);
+    if (next && reason === "overflow") refused = Math.min(refused, before);
     const { firstKeptIndex } = state ?? { firstKeptIndex: 0 };
     const end: CompactionEvent = {
       type: "compaction_end",
       reason,
       tokensBefore: before,
       freed: before - result.tokensAfter,
-      summary: state === undefined ? "" : standInText(state),
+      summary: state ? standInText(state) : "",
       firstKeptIndex,
       ...(firstKeptIndex < messages.length && { firstKept: messages[firstKeptIndex] }),
       ...defined({ maxResultTokens: state?.maxResultTokens }),
       ...result,
     };
     await tell(end, signal);
-    if (signal?.aborted === true) throw abortedRun();
+    if (signal?.aborted) throw abortedRun();
     return next !== undefined;
   }
 
@@ -230,7 +230,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
   function writer(): Summarizer | undefined {
     const model = options.model ?? asked?.model;
     const streamFn = options.streamFn ?? asked?.streamFn;
-    if (model === undefined || streamFn === undefined) return undefined;
+    if (!model || !streamFn) return undefined;
     if (asked?.model.provider !== model.provider) return { model, streamFn, options: options.streamOptions ?? {} };
     // A cache of the conversation is no use to another text, and to write one costs.
     const { sessionId: _, reasoning: __, thinkingBudgets: ___, toolChoice: ____, ...rest } = asked.options;
@@ -268,7 +268,7 @@ export function createCompactor(options: CompactionOptions): Compactor {
     maxTokens,
     signal,
   }: OlderPart): Promise<SummaryTask["request"]> {
-    if (asked === undefined || options.model !== undefined || reason === "overflow") return undefined;
+    if (!asked || options.model || reason === "overflow") return undefined;
     const { toolChoice = "auto" } = asked.options;
     if (state?.droppedFrom !== undefined || toolChoice !== "auto") return undefined;
     const kept = messages.slice(cut);

@@ -32,9 +32,9 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
         const { signal: _, ...kept } = options;
         const fewer = await compactor.meet({ model, streamFn, context: about, options: kept }, signal);
         const { end, held } = await pass(await ask(fewer ?? given), push, true);
-        if (held === undefined) return messageOf(end);
+        if (!held) return messageOf(end);
         const again = await compactor.recover(signal);
-        if (again === undefined) {
+        if (!again) {
           push(held);
           return messageOf(end);
         }
@@ -60,7 +60,7 @@ async function pass(
 ): Promise<{ end: DoneEvent | ErrorEvent; held?: readonly AssistantMessageEvent[] }> {
   for await (const batch of batchesOf(stream)) {
     const end = batch.at(-1);
-    const isEnd = end !== undefined && isTerminal(end);
+    const isEnd = end && isTerminal(end);
     if (isEnd && holds && isTooLong(end)) return { end, held: batch };
     push(batch);
     if (isEnd) return { end };

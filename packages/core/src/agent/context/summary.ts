@@ -71,7 +71,7 @@ export async function writeSummary(task: SummaryTask): Promise<SummaryResult> {
   let { request, maxInputTokens } = task;
   let usage: Usage = {};
   for (let attempt = 1; ; attempt++) {
-    if (signal?.aborted === true) return { error: abortedRun(), usage };
+    if (signal?.aborted) return { error: abortedRun(), usage };
     const given: Answer = { text: "", usage: {}, error: abortedRun() };
     const answer = await untilAborted(ask({ ...task, request, maxInputTokens }), signal, given);
     usage = addUsage(usage, answer.usage);

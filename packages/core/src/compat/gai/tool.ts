@@ -39,11 +39,13 @@ export interface Tool<Ctx = unknown> {
 export const Tool = {
   /** Throws `invalid_argument` for a name that no model takes, and for a schema that is not one of an object. */
   new<const Schema, Ctx = unknown>({ name, description, schema, execute }: ToolOptions<Schema, Ctx>): Tool<Ctx> {
+    const schemaJson = toJsonSchema(schema, `tool "${name}"`);
     const attempt = async (ctx: Ctx, args: InferSchema<Schema>): Promise<Outcome> => execute(ctx, args);
     const definition = defineTool<Schema, Outcome, Ctx>({
       name,
       description,
       parameters: schema,
+      jsonSchema: schemaJson,
       async execute(args, { context }) {
         const details = await attempt(context, args).catch(toOutcome);
         return {
@@ -60,7 +62,7 @@ export const Tool = {
     return {
       name,
       description,
-      schemaJson: toJsonSchema(schema, `tool "${name}"`),
+      schemaJson,
       definition,
       run,
       async executeCall(ctx, { id: toolUseId, argumentsJson }) {

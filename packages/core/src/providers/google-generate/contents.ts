@@ -2,7 +2,7 @@
 import { isRecord } from "../../json-value.ts";
 import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { isBlank, toReplay, type ReplayAssistant, type ReplayResult } from "../replay.ts";
+import { goOn, isBlank, toReplay, type ReplayAssistant, type ReplayResult } from "../replay.ts";
 import type { Json } from "./fields.ts";
 import { nameLimits, toGoogleName } from "./names.ts";
 import { unpackOrigin } from "./signature.ts";
@@ -38,7 +38,7 @@ export function encodeContents(messages: readonly Message[], model: Model, conti
   const isRecent = isGemini3(model.id);
   /** Ids that the server gave. */
   const ids = new Set<string>();
-  for (const message of toReplay(messages, model, nameLimits)) {
+  for (const message of goOn(toReplay(messages, model, nameLimits), model)) {
     if (message.role === "user") turn("user").parts.push(...message.content.map(encodePart));
     else if (message.role === "toolResult") addResult(turn("user"), message, ids, isRecent);
     else {

@@ -27,13 +27,16 @@ const levels: Record<Level, string> = { minimal: "LOW", low: "LOW", medium: "MED
 export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
   const contents = encodeContents(context.messages, model, continued);
   assertSendable(contents); // what another server's blocks leave may be nothing
-  const system = context.systemPrompt ?? "";
+  const { systemPrompt: text = "" } = context;
+  const prompt = isBlank(text) ? [] : [{ text }];
+  const isSaid = model.compat?.systemRole === "user"; // in the first message, for want of a place of its own
+  if (isSaid && !continued) contents[0]?.parts.unshift(...prompt);
   const generationConfig = encodeConfig(model, options, (context.tools ?? []).length > 0);
   return {
     url: urlOf(model),
     headers: wireHeaders(model, options, "x-goog-api-key"),
     body: {
-      ...(!isBlank(system) && { systemInstruction: { parts: [{ text: system }] } }),
+      ...(!isSaid && prompt.length > 0 && { systemInstruction: { parts: prompt } }),
       contents,
       ...encodeTools(context.tools ?? [], options, model),
       ...(Object.keys(generationConfig).length > 0 && { generationConfig }),

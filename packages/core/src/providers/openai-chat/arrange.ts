@@ -8,11 +8,11 @@ export function arrangeMessages(messages: readonly WireMessage[], compat: Compat
   const calls = callsOf(messages, compat.callIdDigits);
   for (const message of messages) {
     const last = wire.at(-1);
-    if (message.role === "user" && last?.role === "user" && compat.mergeUsers === true) {
+    if (message.role === "user" && last?.role === "user" && compat.mergeUsers) {
       wire[wire.length - 1] = { role: "user", content: join(last.content, message.content) };
       continue;
     }
-    if (message.role === "user" && last?.role === "tool" && compat.assistantAfterTool === true)
+    if (message.role === "user" && last?.role === "tool" && compat.assistantAfterTool)
       wire.push({ role: "assistant", content: "I have the results." });
     wire.push(adapt(message, calls, compat));
   }
@@ -41,13 +41,13 @@ function callsOf(messages: readonly WireMessage[], digits: number | undefined): 
 function adapt(message: WireMessage, calls: Calls, compat: Compat): WireMessage {
   if (message.role === "tool") {
     const { id, name } = calls.get(message.tool_call_id) ?? { id: message.tool_call_id, name: undefined };
-    return { ...message, tool_call_id: id, ...(compat.toolResultName === true && { name }) };
+    return { ...message, tool_call_id: id, ...(compat.toolResultName && { name }) };
   }
   if (message.role !== "assistant") return message;
-  const unthought = compat.replayReasoning === true && !reasoningFields.some((field) => field in message);
+  const unthought = compat.replayReasoning && !reasoningFields.some((field) => field in message);
   return {
     ...message,
-    ...(message.content === null && compat.noNullContent === true && { content: "" }),
+    ...(message.content === null && compat.noNullContent && { content: "" }),
     ...(unthought && { reasoning_content: "" }), // some want the field on every answer (Q132)
     ...(message.tool_calls !== undefined && {
       tool_calls: list(message.tool_calls).map((call) => {

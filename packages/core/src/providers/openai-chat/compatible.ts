@@ -62,13 +62,13 @@ function encode(model: Model, context: Context, options: StreamOptions, continue
   const key = cacheKeyOf(options);
   return {
     url,
-    headers: { ...(compat.cacheKeyHeader !== undefined && key !== "" && { [compat.cacheKeyHeader]: key }), ...headers },
+    headers: { ...(compat.cacheKeyHeader && key && { [compat.cacheKeyHeader]: key }), ...headers },
     body: defined({
       ...body,
-      ...(compat.noStreaming === true && { stream: undefined, stream_options: undefined }),
-      ...(compat.noMetadata === true && { metadata: undefined }),
-      ...(compat.toolsForHistory === true && body.tools === undefined && historyTools(messages)),
-      ...(compat.cacheKeyField !== undefined && key !== "" && { [compat.cacheKeyField]: key }),
+      ...(compat.noStreaming && { stream: undefined, stream_options: undefined }),
+      ...(compat.noMetadata && { metadata: undefined }),
+      ...(compat.toolsForHistory && body.tools === undefined && historyTools(messages)),
+      ...(compat.cacheKeyField && key && { [compat.cacheKeyField]: key }),
       response_format: format && { type: "json_schema", json_schema: format },
       messages: arrangeMessages(messages, compat),
     }),
@@ -93,7 +93,7 @@ function adaptOptions(options: StreamOptions, model: Model, { tools = [] }: Cont
   const { compat, reasoning } = model;
   const toolChoice = tools.length > 0 ? allowedChoice(options, model) : undefined;
   const noTemperature = compat?.noTemperature === "thinking" && reasoning && effort !== undefined;
-  const plain = compat?.plainEfforts === true && plainEfforts[effort ?? "low"];
+  const plain = compat?.plainEfforts && plainEfforts[effort ?? "low"];
   return {
     ...(noTemperature ? rest : options),
     ...(plain && { reasoning: plain }),

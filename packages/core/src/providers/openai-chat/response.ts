@@ -51,9 +51,9 @@ export class ChatReader implements ProtocolReader {
     }
     // The first id and model count; an id that changes on the way is no error (Q077).
     const answer = this.#answer;
-    if (answer.responseId === undefined && asText(chunk.id) !== "") answer.responseId = asText(chunk.id);
-    const { model } = chunk;
-    if (model !== answer.model && asText(model) !== "") answer.responseModel ??= asText(model);
+    const { id, model } = chunk;
+    if (asText(id)) answer.responseId ??= asText(id);
+    if (model !== answer.model && asText(model)) answer.responseModel ??= asText(model);
     if (choice === undefined) return;
     const { delta, message } = choice;
     // A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081).

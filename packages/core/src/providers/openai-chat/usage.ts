@@ -9,32 +9,32 @@ export function findUsage(
 ): Usage | undefined {
   const { usage, x_groq, timings } = chunk;
   const found = usage ?? choice?.usage ?? (x_groq && asRecord(x_groq).usage);
-  if (found && isRecord(found)) return toUsage(found);
+  if (isRecord(found)) return toUsage(found);
   if (!timings) return undefined; // nearly always
-  const { prompt_n, predicted_n } = asRecord(timings); // llama.cpp
-  return prompt_n === undefined ? undefined : toUsage({ prompt_tokens: prompt_n, completion_tokens: predicted_n });
+  const { prompt_n: prompt_tokens, predicted_n: completion_tokens } = asRecord(timings); // llama.cpp
+  return toUsage({ prompt_tokens, completion_tokens });
 }
 
 /** Maps one usage object; a field that is missing or no number stays absent. */
 function toUsage(wire: Record<string, unknown>): Usage {
   const details = asRecord(wire.prompt_tokens_details ?? wire.input_tokens_details);
   const prompt = asCount(wire.prompt_tokens);
-  const cacheRead =
-    asCount(details.cached_tokens) ?? asCount(wire.prompt_cache_hit_tokens) ?? asCount(wire.cached_tokens);
-  const cacheWrite = asCount(details.cache_write_tokens);
-  const reasoning =
-    asCount(asRecord(wire.completion_tokens_details).reasoning_tokens) ?? asCount(wire.reasoning_tokens);
+  const cacheRead = asCount(details.cached_tokens ?? wire.prompt_cache_hit_tokens ?? wire.cached_tokens);
+  const cacheWrite = asCount(details.cache_write_tokens ?? details.cache_creation_input_tokens);
+  const reasoning = asCount(asRecord(wire.completion_tokens_details).reasoning_tokens ?? wire.reasoning_tokens);
   const completion = asCount(wire.completion_tokens);
-  // Some servers count reasoning beside the completion rather than in it (Q099).
-  const isBeside = completion !== undefined && reasoning !== undefined && reasoning > completion;
+  const total = asCount(wire.total_tokens);
+  // Some servers count reasoning beside the completion rather than in it (Q099): the total tells, and without one the numbers.
+  const rest = Number(total) - Number(prompt) - Number(completion); // no number where one of them is missing
+  const isBeside = rest === reasoning || (rest !== 0 && Number(reasoning) > Number(completion));
   const cost = asCount(wire.cost);
   return defined({
     input: prompt && Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
-    output: isBeside ? completion + reasoning : completion,
+    output: isBeside ? Number(completion) + Number(reasoning) : completion,
     cacheRead,
     cacheWrite,
     reasoning,
-    totalTokens: asCount(wire.total_tokens),
+    totalTokens: total,
     cost: cost === undefined ? cost : { total: cost },
   });
 }

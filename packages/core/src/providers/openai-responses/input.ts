@@ -2,7 +2,7 @@
 import { isRecord } from "../../json-value.ts";
 import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { isBlank, toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
+import { goOn, isBlank, toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
 import { toWireJson } from "../wire-json.ts";
 import { fromSignature } from "./signature.ts";
@@ -19,7 +19,7 @@ export const nameLimits: NameLimits = { idLength: 64, nameLength: 64 };
  * refused, and so is an item whose reasoning is missing, when its id betrays that there was some (Q193, Q196).
  */
 export function encodeInput(messages: readonly Message[], model: Model, stored: boolean): WireItem[] {
-  const replay = toReplay(messages, model, nameLimits);
+  const replay = goOn(toReplay(messages, model, nameLimits), model);
   const whole = sendable(replay);
   const callers = new Map<string, unknown>();
   return replay.flatMap((message): WireItem[] => {

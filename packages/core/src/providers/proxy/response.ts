@@ -9,7 +9,11 @@ import { MIN_SECRET_LENGTH } from "../../transport/redact.ts";
 import type { ProxyCall } from "./call.ts";
 import { createProxyEncoder, type ProxyEvent } from "./events.ts";
 
-const KEEP_ALIVE_MS = 15_000;
+/**
+ * Bun's server closes a connection after 10 s of silence, unless told otherwise, and Cloudflare's learns only by writing that a client
+ * has gone.
+ */
+const KEEP_ALIVE_MS = 5_000;
 /** Also sent first, so that the headers leave at once. */
 const KEEP_ALIVE = ": keep-alive\n\n";
 

@@ -6,10 +6,12 @@
 import type { Dispatcher } from "undici";
 // Not of the whole, which takes three times as long to load and has 3.5 MB more for every garbage collection to look through.
 import Agent from "undici/lib/dispatcher/agent.js";
+import { BowlineError } from "../../errors.ts";
 
 export interface UndiciFetchOptions {
   /**
    * Makes the connections: undici's `EnvHttpProxyAgent`, `ProxyAgent`, a pool with limits. Default: an `Agent` of this fetch's own.
+   * Bun gives none: it has a stand-in under undici's name.
    */
   readonly dispatcher?: Dispatcher;
   /** Until a connection stands, in milliseconds; 0 is no limit. For the default dispatcher only. Default 10,000. */
@@ -29,12 +31,19 @@ const MAX_PENDING = 1024 * 1024;
 /**
  * For the `fetch` option of a stream function or an agent; one for all of them shares its connections. What is no plain POST of a
  * text goes to undici's own `fetch`, over the same dispatcher and with its limits. Answers come undecoded unless they say `gzip` or `deflate`, and
- * none is asked to.
+ * none is asked to. Throws `invalid_argument` for a dispatcher that is none.
  */
 export function createUndiciFetch({
   connectTimeoutMs = 10_000,
   dispatcher = new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: 0, bodyTimeout: 0 }),
 }: UndiciFetchOptions = {}): typeof globalThis.fetch {
+  if (typeof dispatcher.dispatch !== "function") {
+    throw new BowlineError(
+      "invalid_argument",
+      "The dispatcher makes no connections: it has no method `dispatch`. Under Bun, `undici` is Bun's own stand-in, without proxies; " +
+        "Bun's `fetch` has an option `proxy`, and obeys HTTP_PROXY and HTTPS_PROXY.",
+    );
+  }
   return async (input, init = {}) => {
     const url = typeof input === "string" && URL.canParse(input) ? new URL(input) : undefined;
     if (url === undefined || !isPlain(url, init)) {
