@@ -1,10 +1,13 @@
-// npm run smoke: runs scenario.js against the built core on the runtimes that are here.
-// `npm run smoke -- --all` first installs Node 20 (the oldest supported), 22 and 24, Bun and Deno beside this file.
+// npm run smoke: runs scenario.js, and files.js where there are files, against the built core on the runtimes that are here.
+// `npm run smoke -- --all` first installs Node 20 (the oldest supported), 22, 24 and 26, Bun, Deno and workerd beside this file.
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { findChromium, runInChromium } from "./chromium.mjs";
+import { startModelServer } from "./model-server.mjs";
+import { runInWorkerd } from "./workerd.mjs";
 
 const execute = promisify(execFile);
 const here = import.meta.dirname;
@@ -16,6 +19,12 @@ if (!existsSync(join(here, "../packages/core/dist/index.js"))) {
   console.error("packages/core is not built: run `npm run build` first");
   process.exit(1);
 }
+
+const { createSession } = await import("@bowline/core/session");
+const { createJsonlStore } = await import("@bowline/core/session/node");
+const server = await startModelServer();
+const sessions = realpathSync(mkdtempSync(join(tmpdir(), "bowline-smoke-")));
+const held = await createSession(createJsonlStore(sessions), { id: "held" });
 
 const runtimes = [
   program("node", process.execPath),
@@ -37,16 +46,28 @@ for (const runtime of runtimes) {
     console.log(problem);
   }
 }
+await held.close();
+server.close();
+rmSync(sessions, { recursive: true });
 process.exitCode = failed ? 1 : 0;
 
-/** A runtime that is a program: it runs the scenario and prints "ok". */
+/** A runtime that is a program: each file prints "ok". */
 function program(name, path, args = []) {
-  const version = spawnSync(path, ["--version"], { encoding: "utf8" }).stdout?.match(/\d+\.\d+\.\d+/)?.[0];
+  const run = async (file) =>
+    (await execute(path, [...args, file, server.origin, sessions], { timeout: timeLimitMs, env: plainEnvironment() }))
+      .stdout;
   return {
-    name: `${name} ${version ?? "(no version)"}`,
-    run: async () =>
-      (await execute(path, [...args, scenario], { timeout: timeLimitMs, env: plainEnvironment() })).stdout,
+    name: `${name} ${versionOf(path)}`,
+    run: async () => {
+      const output = await run(scenario);
+      return output.trim() === "ok" ? run(join(here, "files.js")) : output;
+    },
   };
+}
+
+function versionOf(path) {
+  const { stdout } = spawnSync(path, ["--version"], { encoding: "utf8" });
+  return stdout?.match(/\d+[.-]\d+[.-]\d+/)?.[0] ?? "(no version)";
 }
 
 /** The node of the machine, when it is another than the one of node_modules. */
@@ -73,10 +94,15 @@ function installedRuntimes() {
     if (status !== 0) process.exit(1);
   }
   const bin = join(here, "node_modules");
+  const may = ["env", "read", `write=${sessions}`, "net=127.0.0.1", "sys=hostname"].map((what) => `--allow-${what}`);
   return [
-    ...["node20", "node22", "node24"].map((name) => program(name, join(bin, name, "bin/node"))),
+    ...["node20", "node22", "node24", "node26"].map((name) => program(name, join(bin, name, "bin/node"))),
     program("bun", join(bin, ".bin/bun")),
-    program("deno", join(bin, ".bin/deno"), ["run", "--no-prompt", "--allow-read", "--node-modules-dir=manual"]),
+    program("deno", join(bin, ".bin/deno"), ["run", "--no-prompt", ...may, "--node-modules-dir=manual"]),
+    {
+      name: `workerd ${versionOf(join(bin, ".bin/workerd"))}`,
+      run: () => runInWorkerd(join(bin, ".bin"), server.origin, timeLimitMs),
+    },
   ];
 }
 
@@ -86,7 +112,7 @@ function chromium() {
     console.log("skip chromium: not installed");
     return [];
   }
-  return [{ name: "chromium", run: () => runInChromium(path, scenario, timeLimitMs) }];
+  return [{ name: "chromium", run: () => runInChromium(path, scenario, server.origin, timeLimitMs) }];
 }
 
 /** Without the options npm and a test runner leave in the environment. */

@@ -1,12 +1,17 @@
-// What every runtime must be able to do, on the built files: a tool loop, a wire over streamed bytes, an abort.
-// Plain JavaScript without node: imports, so that a browser can run it too. Throws, or prints "ok".
+// What every runtime must be able to do, on the built files: a tool loop, a wire over streamed bytes, an abort, a proxy, and real
+// connections to `model-server.mjs`. Plain JavaScript without node: imports, so that a browser can run it too. Throws, or prints "ok".
 import { Agent, defineTool } from "@bowline/core/agent";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
+import { createStreamProxyHandler, streamProxy } from "@bowline/core/proxy";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
+
+const origin = globalThis.modelServer ?? globalThis.process.argv[2];
 
 await runTools();
 await readWire();
 await abortRun();
+await callThroughProxy();
+await connect();
 console.log("ok");
 
 async function runTools() {
@@ -93,6 +98,54 @@ async function abortRun() {
 
   same("the reason of an aborted run", result.reason, "aborted");
   same("whether the agent streams", agent.state.isStreaming, false);
+}
+
+async function callThroughProxy() {
+  const script = createScriptedModel(["Hello from behind."]);
+  const handler = createStreamProxyHandler({
+    streamFn: script.streamFn,
+    authorize: (request) => request.headers.get("authorization") === "Bearer ann",
+    allowModel: () => script.model,
+  });
+  const agent = new Agent({
+    initialState: { model: script.model },
+    fetch: (url, init) => handler(new Request(url, init)),
+    streamFn: (model, context, options) =>
+      streamProxy(model, context, { ...options, authToken: "ann", proxyUrl: "https://example.com" }),
+  });
+  const result = await agent.prompt("hello");
+
+  same("the proxy's error", result.error?.message, undefined);
+  same("the proxy's answer", textOf(result.message), "Hello from behind.");
+}
+
+/** Connections that do well, break, fall silent, are given up by their fetch, and are let go. */
+async function connect() {
+  const ask = (path, options) => {
+    const model = { id: "any", name: "any", api: "openai-chat", provider: "local", baseUrl: `${origin}/${path}/v1` };
+    const context = { messages: [{ role: "user", content: "hello", timestamp: 1 }] };
+    const all = { apiKey: "dummy", maxRetries: 0, ...options };
+    return streamOpenaiChat({ ...model, reasoning: false, input: ["text"] }, context, all);
+  };
+  const outcome = async (path, options) => {
+    const message = await ask(path, options).result();
+    return [message.stopReason, message.error?.code, textOf(message)];
+  };
+  same("an answer", await outcome("whole"), ["stop", undefined, "Hello."]);
+  same("a connection that breaks", await outcome("cut"), ["error", "connection_failed", "Hel"]);
+  const idle = { timeouts: { idleMs: 200 } };
+  same("a server that falls silent", await outcome("held", idle), ["error", "timeout", "Hel"]);
+  const hasty = (url, init) =>
+    fetch(url, { ...init, signal: AbortSignal.any([init.signal, AbortSignal.timeout(200)]) });
+  same("a fetch that has a limit", await outcome("held", { fetch: hasty }), ["error", "timeout", "Hel"]);
+  const controller = new AbortController();
+  const stream = ask("held", { signal: controller.signal });
+  for await (const event of stream) if (event.type === "text_delta") controller.abort();
+  const { stopReason } = await stream.result();
+  same("an abort", stopReason, "aborted");
+  const open = async () => (await fetch(`${origin}/open`)).text();
+  for (let tries = 0; (await open()) !== "0" && tries < 200; tries++) await new Promise((done) => setTimeout(done, 10));
+  same("connections that are held", await open(), "0");
 }
 
 function textOf(message) {
