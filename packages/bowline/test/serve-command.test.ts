@@ -150,6 +150,20 @@ describe("bowline serve --json", () => {
     assert.ok(!/a-secret-of-mine|another-secret/.test(server.said()));
   });
 
+  it("takes the word of the proxy that it is told to trust", async () => {
+    await using home = await temporary();
+    const env = { BOWLINE_TOKEN: "a-secret-of-mine" };
+    const trust = ["--trust-proxy", "10.0.0.0/8", "--trust-proxy", "127.0.0.1"];
+    await using server = await started(home.path, ["--port", "0", "--json", ...trust], env);
+    const headers = { authorization: "Bearer a-secret-of-mine", "x-forwarded-prefix": "/agents" };
+    const body = JSON.stringify({ sessionKey: "s", message: "Hi" });
+    const begun = await fetch(`${server.url}/api/chat`, { method: "POST", headers, body });
+    assert.match(((await begun.json()) as { events: string }).events, /^\/agents\/api\/runs\//);
+    const refused = await bowline(["serve", "--port", "0", "--trust-proxy", "proxy.example"]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /^bowline: A proxy is trusted by its address, .* not by "proxy\.example"\.\n$/);
+  });
+
   it("prints no line when it cannot start, but why on standard error", async () => {
     const ended = await bowline(["serve", "--json", "--host", "0.0.0.0", "--port", "0"]);
     assert.deepEqual([ended.code, ended.stdout], [1, ""]);

@@ -6,6 +6,12 @@ export const serveOptions: readonly Option[] = [
   { name: "port", short: "p", value: "number", help: "default BOWLINE_PORT, else 18789; 0 takes any free one" },
   { name: "host", value: "address", help: "default BOWLINE_HOST, else 127.0.0.1" },
   { name: "expose", help: "let other machines in: by --host, or through a proxy on this one" },
+  {
+    name: "trust-proxy",
+    value: "address",
+    help: "believe this proxy whom a request is from and under which path; may be given again",
+    repeated: true,
+  },
   { name: "workspace", short: "w", value: "folder", help: "where AGENTS.md is and tools work; also BOWLINE_WORKSPACE" },
   {
     name: "fallback",
@@ -20,6 +26,7 @@ export interface ServeCommand {
   readonly port?: number;
   readonly host?: string;
   readonly exposed: boolean;
+  readonly trustProxy?: readonly string[];
   readonly workspace?: string;
   readonly fallback?: string;
   readonly json: boolean;
@@ -39,6 +46,7 @@ export function parseServeOptions(args: readonly string[]): ServeCommand {
     help: values.help === true,
     ...(port !== undefined && { port: Number(port) }),
     ...(host !== undefined && { host }),
+    ...(Array.isArray(values["trust-proxy"]) && { trustProxy: values["trust-proxy"].map(String) }),
     ...(workspace !== undefined && { workspace }),
     ...(fallback !== undefined && { fallback }),
   };

@@ -37,7 +37,7 @@ export class Approvals {
   readonly #filter: SecretFilter;
   readonly #workingDir: string;
   readonly #open = new Map<string, Open>();
-  readonly #settled = new Map<string, string>();
+  readonly #settled = new Map<string, { readonly how: string; readonly sessionKey: string }>();
 
   constructor(rules: Rules, filter: SecretFilter, workingDir: string) {
     this.#rules = rules;
@@ -83,7 +83,7 @@ export class Approvals {
         const { decision, by, reason } = event;
         const approvalId = sayable(event.approvalId);
         // A run whose process ends keeps nothing more: it is asked again.
-        this.#settle(approvalId, log.isStopped ? "expired" : decision);
+        this.#settle(approvalId, sessionKey, log.isStopped ? "expired" : decision);
         log.append("exec.approval_resolved", {
           approvalId,
           decision,
@@ -96,7 +96,13 @@ export class Approvals {
 
   /** Nothing of the run is asked any more. */
   forget(runId: string): void {
-    for (const [id, { shown }] of this.#open) if (shown.runId === runId) this.#settle(id, "expired");
+    for (const [id, { shown }] of this.#open) if (shown.runId === runId) this.#settle(id, shown.sessionKey, "expired");
+  }
+
+  /** Throws `not_found` for a question of a session that is not theirs, as for one that never was. */
+  assertOwn(approvalId: string, isOwn: (sessionKey: string) => boolean): void {
+    const { sessionKey } = this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId) ?? {};
+    if (sessionKey === undefined || !isOwn(sessionKey)) throw noQuestion();
   }
 
   /**
@@ -105,10 +111,10 @@ export class Approvals {
    */
   async resolve(approvalId: string, { decision, pattern, reason, by }: Answer): Promise<void> {
     const open = this.#open.get(approvalId);
-    const settled = this.#settled.get(approvalId);
+    const settled = this.#settled.get(approvalId)?.how;
     if (open?.isAnswered === true || settled !== undefined)
       throw new GatewayError("conflict", `It was answered already${settled === undefined ? "" : `: ${settled}`}.`);
-    if (open === undefined) throw new GatewayError("not_found", "There is no such question, or its run has ended.");
+    if (open === undefined) throw noQuestion();
     const { shown, name, args, agent } = open;
     const { toolName: tool, sessionKey } = shown;
     if (decision === "allow-session" || decision === "allow-always") {
@@ -134,13 +140,17 @@ export class Approvals {
       throw new GatewayError("conflict", "Nobody waits for this answer any more.");
   }
 
-  #settle(approvalId: string, how: string): void {
+  #settle(approvalId: string, sessionKey: string, how: string): void {
     this.#open.get(approvalId)?.onSettled(how);
     this.#open.delete(approvalId);
-    this.#settled.set(approvalId, how);
+    this.#settled.set(approvalId, { how, sessionKey });
     const [oldest] = this.#settled.keys();
     if (this.#settled.size > MAX_SETTLED && oldest !== undefined) this.#settled.delete(oldest);
   }
+}
+
+function noQuestion(): GatewayError {
+  return new GatewayError("not_found", "There is no such question, or its run has ended.");
 }
 
 /** Half of a character comes back from no client: not from one that has no such texts, nor would it be let in. */

@@ -1,16 +1,18 @@
 /** One client's socket: in by its first frame, then requests, each answered once, and events. */
+import type { IncomingMessage } from "node:http";
 import type { RawData, WebSocket } from "ws";
+import type { Access, Entry } from "./access.ts";
 import { authShape, idOf, parseFrame, toAuthFrame, toRequest, type ParsedRequest } from "./check.ts";
-import { closeCodes, plainEvents, type AuthReply, type Scope } from "./frame.ts";
+import { closeCodes, errorNumbers, plainEvents, type AuthReply, type Scope } from "./frame.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { Listener, Listeners } from "./listeners.ts";
 import { handlers, type Answered, type Caller, type MethodContext } from "./methods.ts";
 import { Outbox, type Frame } from "./outbox.ts";
+import { ownParams } from "./own-sessions.ts";
 import type { EventName } from "./protocol.ts";
 import type { RunLog } from "./run-log.ts";
 import { methods } from "./schema.ts";
-import { scopeOf, type FailedTries, type Tokens } from "./tokens.ts";
 import {
   connectShape,
   createTypedFrames,
@@ -22,12 +24,12 @@ import {
 
 export interface ConnectionOptions {
   readonly id: string;
-  readonly address: string;
-  readonly tokens: Tokens;
-  readonly failures: FailedTries;
+  /** The upgrade. */
+  readonly request: IncomingMessage;
+  readonly entry: Entry;
   readonly limits: GatewayLimits;
   readonly context: MethodContext;
-  readonly welcome: (id: string, scope: Scope) => Promise<AuthReply>;
+  readonly welcome: (id: string, access: Access) => Promise<AuthReply>;
   readonly listeners: Listeners;
   /** The socket is gone, not before. */
   readonly onClose: (connection: Connection) => void;
@@ -35,6 +37,7 @@ export interface ConnectionOptions {
 
 export class Connection implements Caller, Listener {
   scope: Scope = "read";
+  sessions: string | undefined;
   name: string;
   /** Whether the client was let in; it stays so to the end. */
   hasEntered = false;
@@ -127,11 +130,11 @@ export class Connection implements Caller, Listener {
   async #enter(text: string): Promise<void> {
     if (this.#state === "entering") return this.close(closeCodes.secondAuth, "wait for the answer to the auth frame");
     this.#state = "entering";
-    const { id, address, tokens, failures, limits, listeners, welcome } = this.#options;
-    const waitMs = failures.waitOf(address);
-    if (waitMs > 0) {
-      const details = { retryable: true, retryAfterMs: waitMs };
-      return this.#refuse(new GatewayError("busy", "Too many wrong tokens.", details), closeCodes.tooMany);
+    const { id, request, entry, limits, listeners, welcome } = this.#options;
+    try {
+      entry.assertMayTry(request);
+    } catch (error) {
+      return this.#refuse(error, closeCodes.tooMany);
     }
     if (text.length > limits.maxAuthFrameBytes) return this.close(closeCodes.tooLarge, "the auth frame is too large");
     let frame: unknown;
@@ -149,19 +152,22 @@ export class Connection implements Caller, Listener {
       const shape = connect === undefined ? authShape : connectShape;
       return this.#refuse(new GatewayError("bad_request", shape), closeCodes.unauthorized);
     }
-    const scope = scopeOf(auth.token, tokens);
-    if (scope === undefined) {
-      failures.add(address);
-      return this.#refuse(new GatewayError("unauthorized", "The token is wrong."), closeCodes.unauthorized);
+    let access;
+    try {
+      access = await entry.accessOf(auth.token, request);
+    } catch (error) {
+      const isWrong = toFrameError(error).code === errorNumbers.unauthorized;
+      return this.#refuse(error, isWrong ? closeCodes.unauthorized : closeCodes.tooMany);
     }
     let reply;
     try {
-      reply = await welcome(id, scope);
+      reply = await welcome(id, access);
     } catch (error) {
       return this.#refuse(error, closeCodes.failed);
     }
     if (this.#state !== "entering") return;
-    this.scope = scope;
+    this.scope = access.scope;
+    this.sessions = access.sessions;
     this.name = auth.client ?? id;
     this.#events = auth.events === "all" ? undefined : new Set(auth.events ?? plainEvents);
     this.#stopTimer();
@@ -218,7 +224,9 @@ export class Connection implements Caller, Listener {
       params: unknown,
       caller: Caller,
     ) => Answered<unknown> | Promise<Answered<unknown>>;
-    const { result, after } = await handle(this.#options.context, params, this);
+    const { context } = this.#options;
+    const own = ownParams(context, method, params as Readonly<Record<string, unknown>>, this);
+    const { result, after } = await handle(context, own, this);
     this.#outbox.push({ json: this.#dialect.result(id, result) });
     // Only now, so that the answer comes before any event that it causes; also when the client has gone.
     after?.();

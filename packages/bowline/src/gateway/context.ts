@@ -2,12 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { parseModelRef, type AgentTool, type Clock, type Model } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
+import type { Access } from "./access.ts";
 import { findAgent, type AgentEntry } from "./agents-file.ts";
 import { Approvals } from "./approvals.ts";
 import { Choices } from "./choices.ts";
 import { toStreamFn } from "./compat/stream-fn.ts";
 import type { ModelProvider } from "./compat/types.ts";
-import type { Scope, Welcome } from "./frame.ts";
+import type { Welcome } from "./frame.ts";
 import type { Backend, Host } from "./host.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { Listeners } from "./listeners.ts";
@@ -28,10 +29,10 @@ export interface ContextOptions {
   readonly backendFor: (agent: AgentEntry) => Promise<Backend> | Backend;
   /** Providers of one's own, by the name that stands before the slash of a model reference. They come first. */
   readonly providers?: ReadonlyMap<string, ModelProvider>;
-  /** Read anew for each run. */
-  readonly systemPrompt: () => Promise<string> | string;
-  /** Made for each run. Default none. */
-  readonly tools?: () => AgentTool[];
+  /** Read anew for each run, of the session that has this key. */
+  readonly systemPrompt: (sessionKey: string) => Promise<string> | string;
+  /** Made for each run, of the session that has this key. Default none. */
+  readonly tools?: (sessionKey: string) => AgentTool[];
   /** Where tools work, as approvals show it. */
   readonly workspacePath: string;
   /** Default: reading is allowed, the rest is asked about. */
@@ -77,7 +78,7 @@ export async function createContext(options: ContextOptions, ports: Ports): Prom
     choices: new Choices(store),
     agents: async () => options.agents(),
     backendFor: async (agent) => ofProvider(agent, providers) ?? options.backendFor(agent),
-    systemPrompt: async () => options.systemPrompt(),
+    systemPrompt: async (sessionKey) => options.systemPrompt(sessionKey),
     publish: (...told) => listeners.publish(...told),
     sessionChanges: new SessionChanges(clock, (change) => listeners.broadcast("sessions.changed", change)),
   };
@@ -94,7 +95,11 @@ function ofProvider(agent: AgentEntry, providers: ReadonlyMap<string, ModelProvi
   return { model, streamFn: toStreamFn(given), isPractice: false };
 }
 
-export async function createWelcome(context: MethodContext, connectionId: string, scope: Scope): Promise<Welcome> {
+export async function createWelcome(
+  context: MethodContext,
+  connectionId: string,
+  { scope, sessions }: Access,
+): Promise<Welcome> {
   const { version } = context;
   const { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, ...limits } = context.limits;
   const { maxQueuedRuns, maxMessageLength, maxAttachments, maxAttachmentBytes } = limits;
@@ -105,6 +110,7 @@ export async function createWelcome(context: MethodContext, connectionId: string
     ok: true,
     server: { name: "bowline", version, connectionId },
     scope,
+    ...(sessions !== undefined && { sessions }),
     methods: Object.keys(methods),
     events: Object.keys(events),
     limits: {

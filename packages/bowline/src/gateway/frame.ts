@@ -23,6 +23,8 @@ export interface Welcome {
   readonly server: { readonly name: "bowline"; readonly version: string; readonly connectionId: string };
   /** `read` may look at everything and change nothing. */
   readonly scope: Scope;
+  /** How the keys of all sessions begin that are there for this token. Absent: any. */
+  readonly sessions?: string;
   readonly methods: readonly string[];
   /** All that the server can send, whatever was asked for. */
   readonly events: readonly string[];

@@ -44,8 +44,8 @@ export interface Host {
   readonly agents: () => Promise<readonly AgentEntry[]>;
   /** Rejects with `invalid_argument` for a model that cannot be asked. */
   readonly backendFor: (agent: AgentEntry) => Promise<Backend>;
-  readonly tools: () => AgentTool[];
-  readonly systemPrompt: () => Promise<string>;
+  readonly tools: (sessionKey: string) => AgentTool[];
+  readonly systemPrompt: (sessionKey: string) => Promise<string>;
   /** An event of a run, to who subscribed its session. */
   readonly publish: (sessionKey: string, frame: Frame, event: EventName) => void;
   readonly sessionChanges: SessionChanges;

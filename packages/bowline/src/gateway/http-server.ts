@@ -23,7 +23,7 @@ export function createHttpServer(answer: RequestListener, limits: GatewayLimits,
   const patience = {
     headersTimeout: limits.authTimeoutMs,
     requestTimeout: limits.authTimeoutMs * BODY_FACTOR,
-    connectionsCheckingInterval: limits.authTimeoutMs / 2,
+    connectionsCheckingInterval: Math.ceil(limits.authTimeoutMs / 2),
   };
   // Other protocols are offered by clients that can do without, such as Java's. Node before 24.9 does not ask.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean =>

@@ -2,20 +2,20 @@
 import type { ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono, type Context } from "hono";
+import type { Access, Entry } from "./access.ts";
 import { assertParams } from "./check.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
-import { errorNumbers, type FrameError, type Scope } from "./frame.ts";
+import { errorNumbers, type FrameError } from "./frame.ts";
 import type { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
 import { originRefusal } from "./origin.ts";
+import { assertMaySend, assertOwn, sees } from "./own-sessions.ts";
 import type { SendParams } from "./protocol.ts";
 import { streamRun } from "./run-stream.ts";
-import { scopeOf, type FailedTries, type Tokens } from "./tokens.ts";
 
 interface HttpOptions {
   readonly context: MethodContext;
-  readonly tokens: Tokens;
-  readonly failures: FailedTries;
+  readonly entry: Entry;
   readonly listeners: Listeners;
   readonly exposed: boolean;
   /** Why the server goes away, when it does. */
@@ -24,6 +24,8 @@ interface HttpOptions {
   readonly noRoom: () => string | undefined;
   /** Those that read a run. */
   readonly streams: Set<ServerResponse>;
+  /** Under which path this server has it. */
+  readonly path: string;
   readonly page: ((request: Request) => Response | Promise<Response>) | undefined;
 }
 
@@ -43,7 +45,7 @@ const statuses: Readonly<Record<number, number>> = {
 export function createHttp(
   options: HttpOptions,
 ): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
-  const { context, exposed, page, listeners, closing, noRoom, streams } = options;
+  const { context, entry, exposed, path, page, listeners, closing, noRoom, streams } = options;
   const { limits, clock, startedAt, version, runs } = context;
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.onError((error) => toResponse(toFrameError(error)));
@@ -51,21 +53,31 @@ export function createHttp(
     const { origin, host } = Object.fromEntries(http.req.raw.headers);
     const refusal = originRefusal({ origin, host }, exposed);
     if (refusal !== undefined) throw new GatewayError("forbidden", refusal);
+    // On a server that stays: what is asked below /api says itself how it ends.
+    if (closing() !== undefined && !http.req.path.startsWith("/api/"))
+      throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
     return next();
   });
   app.get("/health", (http) => http.json({ status: "ok", version, uptimeMs: clock.now() - startedAt }));
   app.post("/api/chat", async (http) => {
-    if (admit(http, options) === "read") throw new GatewayError("forbidden", "The token is for reading only.");
-    const { result, start } = await runs.accept(await bodyOf(http, limits.maxFrameBytes), "send");
+    const access = await admit(http, entry);
+    if (access.scope === "read") throw new GatewayError("forbidden", "The token is for reading only.");
+    const params = await bodyOf(http, limits.maxFrameBytes);
+    assertMaySend(context, params, access);
+    const { result, start } = await runs.accept(params, "send");
     start();
     const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
-    return http.json({ ...result, events: `/api/runs/${id}/events?sessionKey=${key}` }, 202);
+    // Whole, as a browser resolves it; who puts it behind the address of a server without a path may do that, too.
+    const root = `${entry.proxies.prefixOf(http.env.incoming)}${path}`;
+    return http.json({ ...result, events: `${root}/api/runs/${id}/events?sessionKey=${key}` }, 202);
   });
   app.get("/api/runs/:id/events", async (http) => {
-    admit(http, options);
+    const access = await admit(http, entry);
     const runId = http.req.param("id");
     const sessionKey = http.req.query("sessionKey");
-    const found = sessionKey ?? runs.sessionOf(runId);
+    if (sessionKey !== undefined) assertOwn(access, sessionKey);
+    const known = sessionKey ?? runs.sessionOf(runId);
+    const found = known !== undefined && sees(access, known) ? known : undefined;
     const log = found === undefined ? undefined : await runs.log(runId, found);
     if (log === undefined) {
       const message =
@@ -111,17 +123,14 @@ export function toResponse(error: FrameError): Response {
   return Response.json({ error }, { status: statuses[error.code] ?? 500, headers });
 }
 
-/** The scope of the request's token. Throws `unauthorized`, or `busy` after too many wrong ones. */
-function admit(http: Asked, { tokens, failures }: HttpOptions): Scope {
-  const address = http.env.incoming.socket.remoteAddress ?? "";
-  const retryAfterMs = failures.waitOf(address);
-  if (retryAfterMs > 0) throw new GatewayError("busy", "Too many wrong tokens.", { retryable: true, retryAfterMs });
+/** As what the request's token lets in. Throws `unauthorized`, or `busy` after too many wrong ones. */
+async function admit(http: Asked, entry: Entry): Promise<Access> {
+  const { incoming } = http.env;
+  entry.assertMayTry(incoming);
   const token = /^Bearer (.+)$/i.exec(http.req.header("authorization") ?? "")?.[1];
-  const scope = token === undefined ? undefined : scopeOf(token, tokens);
-  if (scope !== undefined) return scope;
-  if (token !== undefined) failures.add(address);
-  const message = token === undefined ? "The request needs the token: Authorization: Bearer …" : "The token is wrong.";
-  throw new GatewayError("unauthorized", message);
+  if (token === undefined)
+    throw new GatewayError("unauthorized", "The request needs the token: Authorization: Bearer …");
+  return entry.accessOf(token, incoming);
 }
 
 async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {

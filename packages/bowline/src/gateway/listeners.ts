@@ -1,12 +1,15 @@
 /** Who is told of events: sockets, and streams over HTTP, each by the sessions that it follows. */
 import type { Frame } from "./outbox.ts";
+import { sees } from "./own-sessions.ts";
 import type { EventData, EventName } from "./protocol.ts";
 
 export interface Listener {
+  /** How the keys begin of all sessions that it may know of. Absent: any. */
+  readonly sessions?: string | undefined;
   event(name: EventName, frame: Frame): void;
 }
 
-/** Approvals are for everyone: who could answer may not have the session open. */
+/** Approvals are for everyone who may know of the session: who could answer may not have the session open. */
 const forEveryone: ReadonlySet<EventName> = new Set(["exec.approval_request", "exec.approval_resolved"]);
 
 export class Listeners {
@@ -49,12 +52,13 @@ export class Listeners {
   /** An event of a run, to who follows its session. */
   publish(sessionKey: string, frame: Frame, event: EventName): void {
     const told = forEveryone.has(event) ? this.#all.keys() : (this.#bySession.get(sessionKey) ?? []);
-    for (const listener of told) listener.event(event, frame);
+    for (const listener of told) if (sees(listener, sessionKey)) listener.event(event, frame);
   }
 
-  /** An event for everyone. */
+  /** An event for everyone; one of a session for everyone who may know of it. */
   broadcast<E extends EventName>(event: E, data: EventData<E>): void {
     const frame: Frame = { json: JSON.stringify({ event, data }) };
-    for (const listener of this.#all.keys()) listener.event(event, frame);
+    for (const listener of this.#all.keys())
+      if (!("sessionKey" in data) || sees(listener, data.sessionKey)) listener.event(event, frame);
   }
 }

@@ -4,6 +4,7 @@ import type { Scope } from "./frame.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { readHistory } from "./history.ts";
 import type { Host } from "./host.ts";
+import { sees } from "./own-sessions.ts";
 import type { Decision, MethodName, Params, Result, RunInfo } from "./protocol.ts";
 import type { RunLog } from "./run-log.ts";
 import type { Runs } from "./runs.ts";
@@ -12,6 +13,8 @@ import type { Sessions } from "./sessions.ts";
 /** The client that asks. */
 export interface Caller {
   readonly scope: Scope;
+  /** How the keys begin of all sessions that are there for them. Absent: any. */
+  readonly sessions?: string | undefined;
   /** For the record of who answered. */
   readonly name: string;
   subscribe(sessionKey: string): void;
@@ -64,7 +67,7 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     return { result: { agents: await Promise.all(infos) } };
   },
   "sessions.create": async ({ sessions }, params) => ({ result: await sessions.create(params) }),
-  "sessions.list": async ({ sessions }, params) => ({ result: await sessions.list(params) }),
+  "sessions.list": async ({ sessions }, params, caller) => ({ result: await sessions.list(params, caller.sessions) }),
   "sessions.get": async ({ sessions }, params) => ({ result: await sessions.get(params) }),
   "sessions.patch": async ({ sessions }, params) => ({ result: await sessions.patch(params) }),
   "sessions.reset": async ({ sessions }, params) => ({ result: await sessions.reset(params) }),
@@ -113,7 +116,9 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     // As it is with what subscribes: of two requests the last that is answered holds.
     after: () => caller.unsubscribe(sessionKey),
   }),
-  "approvals.list": ({ approvals }, { sessionKey }) => ({ result: { approvals: approvals.list(sessionKey) } }),
+  "approvals.list": ({ approvals }, { sessionKey }, caller) => ({
+    result: { approvals: approvals.list(sessionKey).filter((approval) => sees(caller, approval.sessionKey)) },
+  }),
   "approvals.resolve": (context, params, caller) => resolve(context, params, caller),
   "exec.approve": (context, params, caller) => resolve(context, { ...params, decision: "allow-once" }, caller),
   "exec.deny": (context, params, caller) => resolve(context, { ...params, decision: "deny" }, caller),

@@ -15,7 +15,7 @@ export function originRefusal(
 ): string | undefined {
   const { origin, host = "" } = headers;
   if (!exposed && !isLoopbackName(hostname(host)))
-    return `This server is asked as localhost or 127.0.0.1, not as ${shown(host)}: behind a proxy it needs --expose.`;
+    return `This server is asked as localhost or 127.0.0.1, not as ${shown(host)}: for other names it needs --expose (exposed: true).`;
   if (origin === undefined || isOf(origin, host)) return undefined;
   return `Pages of ${shown(origin)} are not let in, only those that this server itself served from ${shown(host)}.`;
 }

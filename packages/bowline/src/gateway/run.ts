@@ -238,7 +238,7 @@ export class Run {
     const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
     let isFirstId = true;
     return new Agent({
-      initialState: { systemPrompt: await systemPrompt(), model, tools: tools() },
+      initialState: { systemPrompt: await systemPrompt(sessionKey), model, tools: tools(sessionKey) },
       getApiKey: () => this.#backend?.apiKey,
       fetch: (...asked) => (this.#backend?.fetch ?? fetch)(...asked),
       clock,

@@ -68,7 +68,7 @@ export class Runs {
   }
 
   sessionOf(runId: string): string | undefined {
-    return this.#memory.log(runId)?.sessionKey;
+    return this.#memory.log(runId)?.sessionKey ?? this.#left.sessionOf(runId);
   }
 
   /** Lets go of runs that ended long ago. */
@@ -98,8 +98,7 @@ export class Runs {
    */
   async abort({ sessionKey, runId }: { readonly sessionKey?: string; readonly runId?: string }): Promise<string[]> {
     this.#assertOpen(); // what an interrupted run is told would be lost
-    const ofRun = (id: string): string | undefined => this.#memory.log(id)?.sessionKey ?? this.#left.sessionOf(id);
-    const key = sessionKey ?? (runId === undefined ? undefined : ofRun(runId));
+    const key = sessionKey ?? (runId === undefined ? undefined : this.sessionOf(runId));
     if (key === undefined) return [];
     const left = this.#left.abort(key, runId);
     const lane = this.#lanes.known(key);

@@ -22,7 +22,7 @@ import { secretsOf } from "./secrets.ts";
 import { DEFAULT_PORT, startGateway, type Gateway, type GatewayOptions } from "./server.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 
-export interface ServeOptions extends Pick<GatewayOptions, "page" | "version" | "exposed"> {
+export interface ServeOptions extends Pick<GatewayOptions, "page" | "version" | "exposed" | "trustProxy"> {
   /** Default `BOWLINE_HOST`, else 127.0.0.1. */
   readonly host?: string;
   /** Default `BOWLINE_PORT`, else 18789. */
@@ -74,6 +74,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     page = createPage(),
     version,
     exposed = false,
+    trustProxy,
   } = options;
   const settings = await withEnvFile(options.env ?? process.env, resolve(envFile));
   const { env } = settings;
@@ -117,6 +118,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
       secrets: secretsOf(env, [token, ...(read === undefined ? [] : [read])]),
       host,
       exposed,
+      ...(trustProxy && { trustProxy }),
       port,
       ...(providers && { providers }),
       ...(limits && { limits }),

@@ -7,6 +7,7 @@ import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
 import { isMissing } from "./is-missing.ts";
 import type { Events, Holder, Params, Result, SessionInfo } from "./protocol.ts";
+import { listOwn } from "./list-own.ts";
 import type { Runs } from "./runs.ts";
 import { agentOf, noAgent } from "./session-agent.ts";
 
@@ -29,8 +30,12 @@ export class Sessions {
     return this.#changed(sessionKey, "created");
   }
 
-  async list({ search, limit = 50, cursor }: Params<"sessions.list">): Promise<Result<"sessions.list">> {
-    const page = await this.#host.store.list({ search, limit, cursor });
+  /** Those whose keys begin so. */
+  async list(
+    { search, limit = 50, cursor }: Params<"sessions.list">,
+    beginning?: string,
+  ): Promise<Result<"sessions.list">> {
+    const page = await listOwn(this.#host.store, { search, limit, cursor }, beginning);
     const sessions = await Promise.all(page.sessions.map((summary) => this.#info(summary)));
     return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };
   }

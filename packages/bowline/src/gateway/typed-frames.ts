@@ -3,7 +3,7 @@
  * OpenClaw's clients do. Methods, events and their data are the same; nothing is sent before the client has spoken.
  */
 import { idOf, toAuthFrame } from "./check.ts";
-import type { AuthFrame, AuthReply, FrameError } from "./frame.ts";
+import type { AuthFrame, AuthReply, FrameError, Welcome } from "./frame.ts";
 import { GatewayError } from "./gateway-error.ts";
 
 /** The version of OpenClaw's protocol that has these frames. */
@@ -82,7 +82,7 @@ export function toConnect(frame: unknown): Connect | undefined {
 export const connectShape: string = `The params of connect are {"minProtocol":${PROTOCOL},"maxProtocol":${PROTOCOL},"auth":{"token":"…"}}.`;
 export const wrongProtocol: string = `This server speaks version ${PROTOCOL} of the protocol.`;
 
-function helloOf({ server, scope, methods, events, limits, model, notice }: AuthReply & { readonly ok: true }): object {
+function helloOf({ server, scope, sessions, methods, events, limits, model, notice }: Welcome): object {
   const { connectionId: connId, ...about } = server;
   const { maxFrameBytes: maxPayload, maxAuthFrameBytes: _, ...others } = limits;
   const scopes = scope === "read" ? ["operator.read"] : ["operator.read", "operator.write", "operator.approvals"];
@@ -91,7 +91,7 @@ function helloOf({ server, scope, methods, events, limits, model, notice }: Auth
     protocol: PROTOCOL,
     server: { ...about, connId },
     features: { methods, events },
-    auth: { role: "operator", scopes },
+    auth: { role: "operator", scopes, ...(sessions !== undefined && { sessions }) },
     policy: { maxPayload, ...others },
     model,
     ...(notice !== undefined && { notice }),

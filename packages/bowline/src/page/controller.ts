@@ -169,6 +169,11 @@ export class Controller {
     this.#store.dispatch({ type: "refused", message });
   }
 
+  /** Of who has sessions of their own an allowance holds in these. */
+  get mayAllowAlways(): boolean {
+    return this.#store.state.welcome?.sessions === undefined;
+  }
+
   get #key(): string {
     return this.#store.state.conversation.sessionKey;
   }

@@ -53,13 +53,25 @@ function start(place: HTMLElement): void {
     const client = new GatewayClient({ url: location.origin + location.pathname, token: given, name: "page" });
     const store = new Store<PageState, PageAction>(initialState(sessionKey), reduce, schedule);
     const controller = new Controller(client, store);
+    const newKey = (): string => `${client.welcome?.sessions ?? ""}${createKey()}`;
+    /** Another's session is none that this token is for: a new one is shown in its place. */
+    const open = (wanted: string): void => {
+      if (wanted.startsWith(client.welcome?.sessions ?? "")) return controller.open(wanted);
+      const own = newKey();
+      history.replaceState(null, "", formatAddress(own));
+      controller.open(own);
+    };
+    // Before the controller hears of it, and asks about the session that is shown.
+    client.onState((state) => {
+      if (state === "open") open(store.state.conversation.sessionKey);
+    });
     const onAddress = (): void => {
       const { token: other, sessionKey: wanted } = parseAddress(location.hash);
       if (other !== undefined) {
         takeToken();
         return location.reload();
       }
-      if (wanted !== undefined) controller.open(wanted);
+      if (wanted !== undefined) open(wanted);
     };
     const leave = (problem?: string): void => {
       stopWatching();
@@ -80,7 +92,7 @@ function start(place: HTMLElement): void {
       tab,
       machine,
       now: () => Date.now(),
-      show: (wanted) => (location.hash = formatAddress(wanted === "" ? createKey() : wanted)),
+      show: (wanted) => (location.hash = formatAddress(wanted === "" ? newKey() : wanted)),
       signOut: () => leave(),
     };
     controller.start();

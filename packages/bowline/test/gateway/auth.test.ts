@@ -173,7 +173,7 @@ describe("the upgrade", () => {
     );
     assert.match(
       await said({ host: "evil.example" }),
-      /\r\n\r\nThis server is asked as localhost .* not as "evil\.example": behind a proxy it needs --expose\.$/,
+      /\r\n\r\nThis server is asked as localhost .* not as "evil\.example": for other names it needs --expose \(exposed: true\)\.$/,
     );
     await server.client();
     assert.match(await said({}), /^HTTP\/1\.1 503 [^]*\r\n\r\nToo many are connected\.$/);

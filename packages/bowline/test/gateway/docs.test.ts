@@ -39,15 +39,16 @@ describe("docs/gateway.md", () => {
   });
 });
 
-describe("examples/18-gateway.ts", () => {
-  it("prints what it says", async () => {
-    const root = join(import.meta.dirname, "../../../..");
-    const source = readFileSync(join(root, "examples/18-gateway.ts"), "utf8");
-    const options = ["--conditions=@bowline/source", "examples/18-gateway.ts"];
-    const { stdout } = await promisify(execFile)(process.execPath, options, { cwd: root });
-    assert.equal(stdout, /\/\* Prints:\n(.*)\*\/\n$/s.exec(source)?.[1]);
+for (const example of ["examples/18-gateway.ts", "examples/19-own-server.ts"])
+  describe(example, () => {
+    it("prints what it says", async () => {
+      const root = join(import.meta.dirname, "../../../..");
+      const source = readFileSync(join(root, example), "utf8");
+      const options = ["--conditions=@bowline/source", example];
+      const { stdout } = await promisify(execFile)(process.execPath, options, { cwd: root });
+      assert.equal(stdout, /\/\* Prints:\n(.*)\*\/\n$/s.exec(source)?.[1]);
+    });
   });
-});
 
 describe("the protocol", () => {
   it("has these methods and events, and these numbers: each is a promise", () => {

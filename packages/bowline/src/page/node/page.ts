@@ -22,7 +22,10 @@ const headers: Readonly<Record<string, string>> = {
   "cache-control": "no-cache",
 };
 
-/** Nothing in it is secret: what it shows comes over the socket, to who has the token. */
+/**
+ * Answers `/` and the files that the document names, each as seen from it, so that it may be under any path that is taken away before.
+ * Nothing in it is secret: what it shows comes over the socket, to who has the token.
+ */
 export function createPage(): (request: Request) => Promise<Response> {
   const files = pageFiles();
   const bodyOf = createReader();
@@ -30,8 +33,7 @@ export function createPage(): (request: Request) => Promise<Response> {
   return async (request) => {
     const path = new URL(request.url).pathname;
     const file = files.get(path);
-    if (file === undefined && path !== "/")
-      return new Response("There is nothing here. The page is at /", { status: 404, headers });
+    if (file === undefined && path !== "/") return new Response("There is nothing here.", { status: 404, headers });
     if (request.method !== "GET" && request.method !== "HEAD")
       return new Response("Only to be read", { status: 405, headers: { ...headers, allow: "GET, HEAD" } });
     const { text, type, tag } = file === undefined ? start : await bodyOf(file);

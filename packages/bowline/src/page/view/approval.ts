@@ -34,7 +34,12 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
   const place = useRef<HTMLDivElement>(null);
   const { toolName, command, details, workingDir, reason, pattern, summary } = approval;
   useFocusBack(place);
-  const offered = choices.filter(({ isForPattern }) => !isForPattern || pattern !== undefined);
+  const { mayAllowAlways } = controller;
+  const offered = choices.filter(
+    ({ decision, isForPattern }) =>
+      !isForPattern || (pattern !== undefined && (decision !== "allow-always" || mayAllowAlways)),
+  );
+  const remembering = mayAllowAlways ? "The last two remember" : "The last remembers";
   const note = lengthNote(command === undefined ? details : { command });
   const answer = (decision: Decision): void => {
     if (!isReadOnly) controller.answer(approval, decision);
@@ -91,9 +96,7 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
     ${
       pattern !== undefined &&
       !isReadOnly &&
-      html`<p class="question-note">
-        The last two remember <code>${visible(pattern)}</code> for ${visible(toolName)}.
-      </p>`
+      html`<p class="question-note">${remembering} <code>${visible(pattern)}</code> for ${visible(toolName)}.</p>`
     }
   </div>`;
 }

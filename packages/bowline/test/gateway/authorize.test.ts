@@ -1,0 +1,147 @@
+/** Tokens and users of the embedding program's own. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { describe, it } from "node:test";
+import type { Access } from "../../src/gateway/access.ts";
+import { closed, gatewayWith, token, type TestGateway } from "./gateway.ts";
+
+const users: Readonly<Record<string, Access>> = { ann: { scope: "full" }, bob: { scope: "read" } };
+
+/** Its answer in words: `in`, or why not. */
+async function enter(server: TestGateway, given: string): Promise<{ said: string; code: number | undefined }> {
+  const socket = server.socket();
+  await once(socket, "open");
+  const end = closed(socket);
+  socket.send(JSON.stringify({ type: "auth", token: given }));
+  const [data] = (await once(socket, "message")) as [Buffer];
+  const said = data.toString();
+  if (said.includes('"ok":true')) socket.terminate();
+  return { said, code: said.includes('"ok":true') ? undefined : await end };
+}
+
+async function ask({ gateway }: TestGateway, given: string): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${gateway.url}/api/runs/x/events`, { headers: { authorization: `Bearer ${given}` } });
+  return { status: answer.status, text: await answer.text() };
+}
+
+describe("authorize", () => {
+  it("says who comes in and as what, over sockets and HTTP, at once or later", async () => {
+    const asked: (string | undefined)[] = [];
+    const authorize = async (given: string, request: IncomingMessage): Promise<Access | undefined> => {
+      asked.push(request.headers.host);
+      return users[given];
+    };
+    await using server = await gatewayWith([], { authorize });
+    assert.equal((await server.client({ token: "ann" })).welcome.scope, "full");
+    const bob = await server.client({ token: "bob" });
+    assert.equal(bob.welcome.scope, "read");
+    assert.equal(await bob.refused("chat.send", { sessionKey: "s", message: "Hi" }), "forbidden");
+    assert.equal((await ask(server, "ann")).status, 404);
+    assert.equal((await enter(server, "eve")).code, 4401);
+    assert.equal((await ask(server, "eve")).status, 401);
+    assert.deepEqual(new Set(asked), new Set([`127.0.0.1:${server.gateway.port}`]));
+    // It is not asked for what is known without.
+    const { length } = asked;
+    await server.client({ token });
+    assert.equal(asked.length, length);
+  });
+
+  it("refuses by a throw, a rejection and what is no access, and says no word of it", async () => {
+    const secret = "of the database";
+    const wrong: Readonly<Record<string, () => unknown>> = {
+      throws: () => assert.fail(secret),
+      rejects: () => Promise.reject(new Error(secret)),
+      yes: () => true,
+      admin: () => ({ scope: "admin", secret }),
+      nothing: () => null,
+      empty: () => ({ scope: "full", sessions: "" }),
+      all: () => ({ scope: "full", sessions: null }),
+      long: () => ({ scope: "full", sessions: "x".repeat(257) }),
+      half: () => ({ scope: "full", sessions: "\ud83d" }),
+    };
+    const authorize = (given: string): Access | undefined => wrong[given]?.() as Access | undefined;
+    await using server = await gatewayWith([], { authorize, limits: { maxAuthFailures: 1000 } });
+    const unknown = await enter(server, "unknown");
+    const plain = await ask(server, "unknown");
+    for (const given of Object.keys(wrong)) {
+      assert.deepEqual(await enter(server, given), unknown, given);
+      assert.deepEqual(await ask(server, given), plain, given);
+    }
+    assert.match(unknown.said, /The token is wrong\./);
+  });
+
+  it("is asked no more after too many wrong ones, however many come at once", async () => {
+    let asked = 0;
+    let answer = (): void => {};
+    const all = new Promise<void>((resolve) => (answer = resolve));
+    const authorize = async (given: string): Promise<Access | undefined> => {
+      if (++asked === 12) answer();
+      await all;
+      return users[given];
+    };
+    await using server = await gatewayWith([], { authorize, limits: { maxAuthFailures: 3 } });
+    const wrong = Array.from({ length: 12 }, (_, at) => ask(server, `wrong-${at}`));
+    const answers = (await Promise.all(wrong)).map(({ status }) => status);
+    assert.deepEqual(
+      [answers.filter((status) => status === 401).length, answers.filter((status) => status === 429).length],
+      [3, 9],
+    );
+    const before = asked;
+    assert.equal((await ask(server, "ann")).status, 429);
+    assert.equal((await enter(server, "ann")).code, 4429);
+    assert.equal(asked, before);
+  });
+
+  it("has its time, and only so many wait for it; nobody is told that the token is wrong", async () => {
+    const never = new Promise<undefined>(() => {});
+    const arrived: (() => void)[] = [];
+    let calls = 0;
+    const bothAsked = new Promise<void>((resolve) => arrived.push(resolve));
+    const authorize = (given: string): Access | undefined | Promise<undefined> => {
+      if (given !== "slow") return users[given];
+      if (++calls === 2) arrived[0]?.();
+      return never;
+    };
+    const timers: { readonly ms: number; readonly fire: () => void }[] = [];
+    const clock = {
+      now: () => Date.now(),
+      setTimer(ms: number, fire: () => void) {
+        if (ms === 4321) timers.push({ ms, fire });
+        const timer = ms === 4321 ? undefined : setTimeout(fire, ms);
+        return () => clearTimeout(timer);
+      },
+    };
+    const limits = { authTimeoutMs: 4321, maxStrangers: 2, maxAuthFailures: 1 };
+    await using server = await gatewayWith([], { authorize, clock, limits });
+    const slow = [ask(server, "slow"), ask(server, "slow")];
+    await bothAsked;
+    const third = await ask(server, "ann");
+    assert.equal(third.status, 429);
+    assert.match(third.text, /Too many wait to be let in\./);
+    for (const { fire } of timers) fire();
+    for (const { status, text } of await Promise.all(slow)) {
+      assert.equal(status, 429);
+      assert.match(text, /could not be told in time/);
+    }
+    assert.equal((await ask(server, "ann")).status, 404);
+  });
+
+  it("keeps tokens out of whatever is said", async () => {
+    const given = "ann-has-a-secret-of-her-own";
+    const authorize = (one: string): Access | undefined => (one === given ? { scope: "full" } : undefined);
+    const full = "one-for-everybody-1234";
+    await using server = await gatewayWith([`It is ${full}.`], { authorize, tokens: { full } });
+    for (const { said } of [await enter(server, `${given}-wrong`), await enter(server, given)])
+      assert.ok(!said.includes(given), said);
+    assert.ok(!(await ask(server, `${given}-wrong`)).text.includes(given));
+    const client = await server.client({ token: given });
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await client.end(runId);
+    // That of everyone is known beforehand, and so found in what a model says, too.
+    await client.call("chat.history", { sessionKey: "s" });
+    assert.ok(client.text(runId).startsWith("It is "));
+    const said = client.text(runId) + JSON.stringify(client.frames);
+    for (const secret of [given, full]) assert.ok(!said.includes(secret), secret);
+  });
+});
