@@ -42,11 +42,11 @@ export function isMultiple(value: number, step: number): boolean {
   return isWhole ? value % step === 0 : Number.isInteger(Number((value / step).toPrecision(15)));
 }
 
-/** What a text says as JSON, if JavaScript can hold it. */
-export function parseJson(text: unknown): unknown {
+/** What a text says as JSON, if JavaScript can hold it. A `reviver` that throws says that it is none. */
+export function parseJson(text: unknown, reviver?: (name: string, value: unknown) => unknown): unknown {
   if (typeof text !== "string") return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text, reviver);
     return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
   } catch {
     return undefined;

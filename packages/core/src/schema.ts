@@ -137,7 +137,10 @@ function checkOwn(schema: StandardSchema, value: unknown, what: string): Validat
 function standardJson(schema: StandardSchema, what: string): JsonSchema {
   const { jsonSchema, vendor } = schema["~standard"];
   if (!jsonSchema) {
-    throw refusal(what, `need a JSON Schema: this ${vendor} has none (zod 4.2 has); use withJsonSchema`);
+    throw refusal(
+      what,
+      `need a JSON Schema: this ${vendor} has none (zod 4.2 has); pass one as jsonSchema, or by withJsonSchema`,
+    );
   }
   try {
     return jsonSchema.input({ target: "draft-2020-12" });

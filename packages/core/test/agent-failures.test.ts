@@ -94,6 +94,12 @@ describe("tools", () => {
     }
   });
 
+  it("that are called by nearly their name are named to the model", async () => {
+    const { agent } = rig([call("ReadFile"), "Done."], [tool("read_file", () => ""), tool("b", () => "")]);
+    const said = 'Tool "ReadFile" not found. Did you mean read_file? Available: read_file, b.';
+    assert.equal(texts((await agent.prompt("Hi")).messages)[2], `toolResult: ${said}`);
+  });
+
   it("that are blocked for no reason say that they were [P14]", async () => {
     for (const blocked of [{ block: true }, { block: true, reason: "" }]) {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { beforeToolCall: () => blocked });

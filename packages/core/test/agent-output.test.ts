@@ -50,8 +50,21 @@ describe("a run for an output, where the server holds answers to a schema", () =
   });
 
   it("takes JSON in a code block, and mends what can be mended", async () => {
-    const { agent } = setUp("json_schema", ['```json\n{"city":"Oslo","degrees":"3"}\n```']);
+    for (const begin of ["```json\n", "\n``` \t\n\n"]) {
+      const { agent } = setUp("json_schema", [`${begin}{"city":"Oslo","degrees":"3"}\n\`\`\` \n`]);
+      assert.deepEqual((await agent.prompt("Weather?", { output: schema })).output, value);
+    }
+  });
+
+  it("finds out in time that a code block is of nothing but line ends", async () => {
+    // Work that grew with the square would take minutes; the limit only has to tell the two apart.
+    const { agent } = setUp("json_schema", [
+      { content: [{ type: "text", text: `\`\`\`${"\n".repeat(300_000)}.` }] },
+      good,
+    ]);
+    const from = performance.now();
     assert.deepEqual((await agent.prompt("Weather?", { output: schema })).output, value);
+    assert.ok(performance.now() - from < 5000);
   });
 
   it("sends an answer that does not fit back, with every problem, and takes the next", async () => {

@@ -203,6 +203,18 @@ describe("an agent as a tool", () => {
     );
   });
 
+  it("keeps to what its own budget is a part of, too", async () => {
+    const all = createBudget({ maxTurns: 1 });
+    const research = helper("research", [call("look"), "never"], [tool("look", () => "42")], {
+      budget: createBudget({ maxTurns: 9 }, all),
+    });
+    const { agent } = rig([ask("research", "Look"), "Done."], [research.tool], {
+      budget: createBudget({ maxTurns: 9 }),
+    });
+    await agent.prompt("Hi");
+    assert.deepEqual([research.script.calls.length, all.used.turns], [1, 1]);
+  });
+
   it("may be one agent for all calls: each counts once in the caller's budget, and its own settings come back", async () => {
     const script = createScriptedModel(["One.", "Two.", "Alone."]);
     const own = { maxTurns: 50 };

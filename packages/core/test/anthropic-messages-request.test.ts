@@ -223,6 +223,18 @@ describe("the Messages wire writes", () => {
     ]);
   });
 
+  it("thinking that nobody signed, to a server that wants it back (Q132), as some besides Anthropic do", () => {
+    const unsigned: AssistantContent[] = ["hm", " "].map((thinking) => ({ type: "thinking", thinking }));
+    const messages = [user("Hi"), assistant([...unsigned, toolCall("a")]), result("a")];
+    const send = (replayReasoning: boolean): unknown[] => {
+      const target = { ...model, compat: { replayReasoning } };
+      const body = encode(messages, { reasoning: "low" }, { tools }, target);
+      return [(body.messages as WireMessage[])[1]?.content, body.thinking !== undefined];
+    };
+    assert.deepEqual(send(true), [[{ type: "thinking", thinking: "hm", signature: "" }, toolUse("a")], true]);
+    assert.deepEqual(send(false), [[toolUse("a")], false]);
+  });
+
   it("no thinking where a turn that began without it is continued (Q159)", () => {
     const loop = (first: AssistantContent[]): Json =>
       encode([user("Hi"), assistant([...first, toolCall("a")]), result("a")], { reasoning: "low" }, { tools });

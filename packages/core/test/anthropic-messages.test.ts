@@ -179,6 +179,10 @@ describe("the Messages wire reads", () => {
     assert.deepEqual(reason("pause_turn"), ["stop", "pause_turn", undefined]);
     assert.equal(answer(...hello, end("pause_turn"), over).paused, true);
     assert.deepEqual(reason("weird"), ["stop", "weird", undefined]);
+    // Bridges leak the words of the wire behind them.
+    assert.deepEqual(reason("length"), ["length", "length", undefined]);
+    assert.deepEqual(reason("content_filter"), ["error", "content_filter", "content_filtered"]);
+    assert.deepEqual(reason("error"), ["error", "error", "server_error"]);
     assert.deepEqual(reason(null), ["stop", undefined, undefined]);
   });
 
@@ -395,6 +399,10 @@ describe("content blocks of servers that differ", () => {
     const body = sse(begin(), start(0, toolUse("a", "f")), json(0, '{"x":"a~H"}'), stop(0), end("tool_use"), over);
     assert.deepEqual(calls(read(body.replace("~", "\t\\")).message), [["a", "f", { x: "a\t\\H" }]]);
     assert.equal(read(body.replace('~H\\"}"}}', "\tH")).message.error?.code, "stream_corrupt");
+    // Read as what nobody knows, an event would be left out of a whole answer.
+    for (const damaged of ["content_\tblock_delta", "content\\_block_delta"])
+      assert.equal(read(body.replace('"content_block_delta', `"${damaged}`)).message.error?.code, "stream_corrupt");
+    assert.equal(read(body.replace("partial_json", "partial\t_json")).message.error?.code, "stream_corrupt");
   });
 
   it("a call cut by the token limit as unusable (Q151), and complete calls whatever the reason (Q166)", () => {

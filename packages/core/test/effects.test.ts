@@ -10,11 +10,12 @@ import {
   type Effects,
 } from "../src/agent/index.ts";
 import { systemClock, type Clock } from "../src/clock.ts";
+import type { ToolResultMessage, UserContent } from "../src/llm/message.ts";
 import type { StreamFn } from "../src/llm/model.ts";
 import { createFailover, type FailoverOptions } from "../src/providers/failover.ts";
 import { attachSession, createMemoryStore, createSession } from "../src/session/index.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
-import { call, code, hello, rig, settle, texts } from "./support.ts";
+import { call, code, hello, rig, settle, texts, tool } from "./support.ts";
 
 describe("waits under one name", () => {
   it("all end with its answer, and then nobody waits", async () => {
@@ -97,6 +98,14 @@ class SlowClock implements Clock {
   }
 }
 
+it("an agent may be given no effects, as plain JavaScript says it", async () => {
+  for (const isKept of [false, true]) {
+    const { agent } = rig(["Done."], [], { effects: null as never });
+    if (isKept) await attachSession(agent, await createSession(createMemoryStore()));
+    assert.equal((await agent.prompt("Go")).reason, "done");
+  }
+});
+
 describe("an instance of a class", () => {
   for (const isKept of [false, true])
     it(`can be the effects, the clock and a tool of an agent${isKept ? " with a session" : ""}`, async () => {
@@ -112,6 +121,29 @@ describe("an instance of a class", () => {
       assert.deepEqual(texts(messages).slice(2), ["toolResult: 11", "assistant: Done."]);
       assert.deepEqual(effects.asked, ["model:0", "recorded tool:1:a", "waits", "tool:1:a", "model:1"]);
     });
+
+  it("can be the result of a tool, with accessors", async () => {
+    class Report {
+      readonly #found = "No such berth";
+
+      get content(): UserContent[] {
+        return [{ type: "text", text: this.#found }];
+      }
+
+      get isError(): boolean {
+        return true;
+      }
+
+      get details(): string {
+        return this.#found;
+      }
+    }
+    const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => new Report() }]);
+    const { messages, tools } = await agent.prompt("Go");
+    const { content, details, isError } = messages[2] as ToolResultMessage;
+    assert.deepEqual(content, [{ type: "text", text: "No such berth" }]);
+    assert.deepEqual([details, isError, tools[0]?.outcome], ["No such berth", true, "failed"]);
+  });
 
   it("can be the definition of a tool, where its data are fields", async () => {
     class Definition {

@@ -100,6 +100,13 @@ describe("failover", () => {
     assert.deepEqual([message.stopReason, message.provider], ["stop", three.provider]);
   });
 
+  it("asks one model behind the other until one answers", async () => {
+    const failed = [fails("overloaded")];
+    const { asked, answer, events } = await run({ one: failed, two: failed, three: ["Hello."], four: ["never"] });
+    assert.deepEqual([asked, answer], [["one", "two", "three"], "Hello."]);
+    assert.equal(events.filter((event) => event === "model_failover").length, 2);
+  });
+
   it("gives the last failure when every model fails", async () => {
     const { asked, answer, events } = await run({ one: [fails("overloaded")], two: [fails("not_found")] });
     assert.deepEqual([asked, answer, events.at(-1)], [["one", "two"], "not_found", "agent_end:error"]);

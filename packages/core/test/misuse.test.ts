@@ -9,7 +9,8 @@ import {
   type AgentMessage,
 } from "../src/agent/index.ts";
 import { isBowlineError } from "../src/errors.ts";
-import { Agent, getModel, type Model } from "../src/index.ts";
+import { Agent, getModel, type AssistantMessageEvent, type Message, type Model } from "../src/index.ts";
+import { streamByProtocol } from "../src/providers/by-protocol.ts";
 import { attachSession, createMemoryStore, createSession } from "../src/session/index.ts";
 import { createScriptedModel, type ScriptedModel } from "../src/testing/index.ts";
 import { hello } from "./support.ts";
@@ -64,11 +65,42 @@ describe("a transcript of another library", () => {
   it("with parts that no wire knows is refused: they would be left out in silence", async () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
-    const contents = [undefined, [image], [{ type: "image", image: "AAAA" }], [{ type: "text", text: "Hi" }, image]];
+    const text = { type: "text", text: "Hi" };
+    const contents = [undefined, [null], [image], [{ type: "image", image: "AAAA" }], [text, image]];
     for (const content of contents) {
       const message = { role: "user", content, timestamp: 0 } as unknown as AgentMessage;
       const { error } = await new Agent({ initialState: { model } }).prompt(message);
-      assert.ok(invalid(/messages\[0\] \(user\) must be a list, such as/)(error), error?.message);
+      assert.ok(invalid(/messages\[0\] \(user\) must be a list of parts, such as/)(error), error?.message);
+    }
+  });
+
+  it("with a tool's result that no wire knows is refused, too", async () => {
+    const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
+    const content = [{ type: "resource", resource: { uri: "a", text: "b" } }];
+    const result = { role: "toolResult", content, toolCallId: "c", toolName: "a", isError: false, timestamp: 1 };
+    const messages = [hello, result as unknown as AgentMessage];
+    const { error } = await new Agent({ initialState: { model, messages } }).prompt("And?");
+    assert.ok(invalid(/messages\[1\] \(toolResult\) must be a list of parts/)(error), error?.message);
+  });
+
+  it("is taken with parts that say more than they need to, and with messages of a role of its own", async () => {
+    const refused = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
+    for (const message of [
+      { role: "user", content: [{ type: "text", text: "Hi", data: null }] },
+      { role: "toolResult", content: [{ type: "text", text: "Hi", data: { a: 1 } }], toolCallId: "c", toolName: "a" },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "Hm." },
+          { type: "opaque", protocol: "p", raw: {} },
+        ],
+      },
+      { role: "note", text: "Hi" },
+    ]) {
+      const messages = [hello, message as unknown as Message];
+      let end: AssistantMessageEvent | undefined;
+      for await (end of await streamByProtocol(refused, { messages }, { maxRetries: 0 }));
+      assert.ok(end?.type === "error" && end.error.error?.code === "connection_failed", JSON.stringify(end));
     }
   });
 });

@@ -285,6 +285,7 @@ describe("the choice of an exchange", () => {
       [{ version: 2, exchanges: [] }, /version 2; this one reads version 1/],
       [{}, /has no version/],
       [{ version: 1, exchanges: [{ request: { method: "GET", url: "u" }, response: { status: 200 } }] }, /exchange 0/],
+      [{ version: 1, exchanges: [{ request: { method: "GET", url: "u" }, response: null }] }, /exchange 0/],
     ] as const) {
       const wrong = recording as unknown as Recording;
       assert.throws(() => createRecorder({ mode: "playback", recording: wrong }), said);

@@ -34,7 +34,7 @@ const define = (parameters: unknown, jsonSchema?: JsonSchema): unknown =>
   defineTool({
     name: "a",
     description: "",
-    parameters,
+    parameters: parameters as object,
     ...(jsonSchema !== undefined && { jsonSchema }),
     execute: () => "",
   }).parameters;
@@ -220,7 +220,11 @@ describe("a tool is not made of", () => {
       /must describe an object at the top/,
     ],
     ["properties that nothing is around", { city: { type: "string" } }, /with type and properties, not "city"\.$/],
-    ["valibot alone", v.object({}), /this valibot has none \(zod 4\.2 has\); use withJsonSchema/],
+    [
+      "valibot alone",
+      v.object({}),
+      /this valibot has none \(zod 4\.2 has\); pass one as jsonSchema, or by withJsonSchema/,
+    ],
     ["zod 3", z3.object({}), /need a JSON Schema: this zod has none \(zod 4\.2 has\)/],
     ["what has no JSON Schema", z.object({ at: z.date() }), /cannot be written as JSON Schema: /],
     [

@@ -1,8 +1,9 @@
 /** That the arguments of a tool are typed by its schema. Only the compiler reads this file. */
 import { type } from "arktype";
-import { Type } from "typebox";
+import { Type, type TSchema } from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
+import * as mini from "zod/mini";
 import { z as zodV3 } from "zod/v3";
 import { Agent, type AgentTool, defineTool, type ToolRun } from "../src/agent/index.ts";
 import type { InferSchema } from "../src/infer-schema.ts";
@@ -172,3 +173,19 @@ export const zodThree = (): unknown =>
   defineTool({ ...base, parameters: zodV3.object({ a: zodV3.string() }), execute: ({ a }) => a });
 export const anySchema = <S extends StandardSchema>(parameters: S): AgentTool<S> =>
   defineTool({ ...base, parameters, jsonSchema: toJsonSchema(parameters, "a"), execute: String });
+export const zodMini = (): unknown =>
+  // @ts-expect-error jsonSchema is missing
+  defineTool({ ...base, parameters: mini.object({ a: mini.string() }), execute: ({ a }) => a });
+
+// A function around it has a schema whose type is not known yet.
+export const ofTypebox = <T extends TSchema>(parameters: T, execute: (args: InferSchema<T>) => string): AgentTool<T> =>
+  defineTool({ ...base, parameters, execute });
+export const ofZod = <T extends z.ZodObject>(parameters: T, execute: (args: InferSchema<T>) => string): AgentTool<T> =>
+  defineTool({ ...base, parameters, execute });
+export const ofAny = <const T extends object>(parameters: T, execute: (args: InferSchema<T>) => string): AgentTool<T> =>
+  defineTool({ ...base, parameters, execute });
+export const ofEach: AgentTool[] = [
+  ofTypebox(typebox, ({ path }) => path),
+  ofZod(z.object({ a: z.string() }), ({ a }) => a),
+  ofAny({ type: "object", properties: { a: { type: "string" } }, required: ["a"] }, ({ a }) => a),
+];

@@ -197,12 +197,62 @@ describe("an attached agent", () => {
     assert.deepEqual(kept, texts(agent.state.messages).slice(0, kept.length));
     assert.deepEqual(
       kept.filter((text) => /from|at /.test(text)),
-      ["user: from a tool", "user: at turn_end", "user: at turn_end", "user: at agent_end"],
+      ["from a tool", "at turn_end", "at turn_end", "at agent_end", "at turn_end"].map((text) => `user: ${text}`),
     );
     await session.close();
     const { agent: next } = rig([]);
     await attachSession(next, await openSession(store, "s"));
     assert.deepEqual(next.state.messages, agent.state.messages.slice(0, kept.length));
+  });
+
+  it("keeps what was added behind the last answer with the end of the run", async () => {
+    const { agent, session } = await attached(["One."]);
+    agent.subscribe(({ type }) => void (type === "turn_end" && agent.state.messages.push(hello)));
+    await agent.prompt("Go");
+    assert.deepEqual(await shown(session), ["user: Go", "assistant: One.", "user: Hello"]);
+  });
+
+  it("has what was added behind a turn's results in the log before the model is asked again", async () => {
+    const { agent, session } = await attached([call("a"), "Done."], [tool("a", () => "A")]);
+    const kept: string[][] = [];
+    agent.subscribe(async (event) => {
+      if (event.type === "message_end" && event.message.role === "toolResult") agent.state.messages.push(hello);
+      if (event.type === "turn_start") kept.push(await shown(session));
+    });
+    await agent.prompt("Go");
+    assert.deepEqual(kept[1], ["user: Go", "assistant: toolCall", "toolResult: A", "user: Hello"]);
+  });
+
+  it("keeps each message once where aborted runs did not wait for a slow log", async () => {
+    const { agent, session } = await attached(["One.", "Two.", "Last."]);
+    const append = session.append.bind(session);
+    const [begun, released] = [deferred(), deferred()];
+    session.append = async (body, id) => {
+      begun.resolve();
+      await released.promise;
+      return append(body, id);
+    };
+    agent.abortGraceMs = 1;
+    const first = agent.prompt("Go");
+    await begun.promise;
+    agent.abort();
+    await first;
+    const second = agent.prompt("Go on");
+    agent.abort();
+    await second;
+    released.resolve();
+    await agent.prompt("Go to the end");
+    assert.deepEqual(await shown(session), texts(agent.state.messages));
+  });
+
+  it("keeps no message twice where a listener puts one before it, which the next run refuses", async () => {
+    const { agent, session } = await attached([call("a"), "Done.", "never"], [tool("a", () => "A")]);
+    agent.subscribe(({ type }) => {
+      if (type === "tool_execution_start") agent.state.messages.unshift(hello);
+    });
+    await agent.prompt("Go");
+    assert.deepEqual(await shown(session), ["user: Go", "assistant: toolCall", "toolResult: A", "assistant: Done."]);
+    assert.equal((await agent.prompt("Go on")).error?.code, "invalid_state");
   });
 
   it("keeps a run of a tool's own as part of the tool's step", async () => {

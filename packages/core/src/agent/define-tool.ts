@@ -36,14 +36,10 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
 }
 
 /**
- * A Standard Schema that says nothing of a JSON Schema compiles with one beside it only. In tuples, so that it can be met where
- * `TParameters` is not known yet: with `jsonSchema: toJsonSchema(schema, name)`.
+ * A JSON Schema, or a Standard Schema that can give one: the compiler refuses what has nothing in common with a type of which all
+ * is optional.
  */
-type NeedsJsonSchema<TParameters> = [TParameters] extends [{ readonly "~standard": unknown }]
-  ? ["jsonSchema"] extends [keyof TParameters["~standard"]]
-    ? unknown
-    : { readonly jsonSchema: JsonSchema }
-  : unknown;
+type GivesJsonSchema = object & { readonly "~standard"?: { readonly jsonSchema?: unknown } };
 
 /** The longest names that the named wires accept, and their alphabet (Q118). */
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
@@ -53,9 +49,15 @@ const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
  * of an object.
  */
 export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
-  definition: ToolDefinition<TParameters, TDetails, TContext> & NeedsJsonSchema<TParameters>,
+  definition: ToolDefinition<TParameters, TDetails, TContext> & { readonly jsonSchema: JsonSchema },
+): AgentTool<TParameters, TDetails, TContext>;
+export function defineTool<const TParameters extends GivesJsonSchema, TDetails = unknown, TContext = unknown>(
+  definition: ToolDefinition<TParameters, TDetails, TContext>,
+): AgentTool<TParameters, TDetails, TContext>;
+export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
+  definition: ToolDefinition<TParameters, TDetails, TContext>,
 ): AgentTool<TParameters, TDetails, TContext> {
-  const { jsonSchema, ...rest }: ToolDefinition<TParameters, TDetails, TContext> = definition;
+  const { jsonSchema, ...rest } = definition;
   const { name } = rest;
   if (typeof name !== "string" || !namePattern.test(name)) {
     throw new BowlineError(

@@ -93,10 +93,10 @@ export function createMemoryEffects(ports?: Partial<Effects>): MemoryEffects {
 }
 
 /** Those of the ports that are there, to be spread: the methods of a class are found by name alone, and need their object. */
-export function portsOf(ports: Partial<Effects> = {}): Partial<Effects> {
+export function portsOf(ports: Partial<Effects> | undefined): Partial<Effects> {
   return defined({
-    step: ports.step?.bind(ports),
-    recorded: ports.recorded?.bind(ports),
-    waitFor: ports.waitFor?.bind(ports),
+    step: ports?.step?.bind(ports),
+    recorded: ports?.recorded?.bind(ports),
+    waitFor: ports?.waitFor?.bind(ports),
   });
 }

@@ -1,7 +1,7 @@
 /** One execution of a tool, which always settles: by itself, by its time limit, or by an abort and the grace after it. */
 import { errorText } from "../errors.ts";
-import { asRecord, isRecord } from "../json-value.ts";
-import type { ToolCall } from "../llm/message.ts";
+import { asRecord, defined, isRecord } from "../json-value.ts";
+import { isUserContent, type ToolCall } from "../llm/message.ts";
 import { textResult } from "./define-tool.ts";
 import type { ToolOutcome } from "./event.ts";
 import type { Ready } from "./preflight.ts";
@@ -118,18 +118,13 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
 
 /**
  * Tools are other people's code: what comes back may be nothing, have no content, or hold what no model takes. A value such as
- * `{ temp: 3 }` has nothing for the model: taken for a result without content it would be lost in silence.
+ * `{ temp: 3 }` has nothing for the model: taken for a result without content it would be lost in silence. An instance of a class may
+ * have its fields from accessors, which a spread leaves out.
  */
-function normalize(result: AgentToolResult | undefined | null): CheckedToolResult {
-  const { content, details: _, isError: __, terminate: ___, ...unknown } = asRecord(result);
-  const parts = content ?? Object.keys(unknown); // names are no parts
-  if (!isRecord(result) || !Array.isArray(parts) || !parts.every(isPart))
-    throw new Error("The tool gave no { content } of text or images.");
-  return { ...result, content: parts };
-}
-
-/** Whether it looks like text or an image. */
-function isPart(part: unknown): boolean {
-  const { text, data = text } = asRecord(part);
-  return typeof data === "string";
+function normalize(result: unknown): CheckedToolResult {
+  const { content, details, isError, terminate, ...others } = asRecord(result) as AgentToolResult;
+  const isEmpty = isRecord(result) && Object.keys(others).length === 0;
+  const parts = content ?? (isEmpty ? [] : undefined);
+  if (!isUserContent(parts)) throw new Error("The tool gave no { content } of text or images.");
+  return { ...others, ...defined({ details, isError, terminate }), content: parts };
 }

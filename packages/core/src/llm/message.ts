@@ -3,6 +3,7 @@
  * to a file, sent to a page and replayed to a model. The system prompt is a field of the context, never a message.
  */
 import type { ErrorInfo } from "../errors.ts";
+import { asRecord } from "../json-value.ts";
 import type { Usage } from "./usage.ts";
 
 export interface TextContent {
@@ -106,6 +107,11 @@ export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 /** Whether a model understands it; an application may keep messages of its own beside these. */
 export function isLlmMessage(message: { readonly role: string }): message is Message {
   return message.role === "user" || message.role === "assistant" || message.role === "toolResult";
+}
+
+/** Whether it looks like what users and tools may say: a list of texts and images. */
+export function isUserContent(value: unknown): value is UserContent[] {
+  return Array.isArray(value) && value.map(asRecord).every(({ text, data }) => typeof (text ?? data) === "string");
 }
 
 /** What a model is told about a tool. */

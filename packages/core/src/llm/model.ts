@@ -47,7 +47,7 @@ export interface Compat extends Dialect {
   streamUsage?: boolean;
   /** How thinking is asked for (Q134). Default `reasoning_effort`. */
   thinkingFormat?: "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "chat_template_kwargs" | "none";
-  /** Whether reasoning text is sent back to the same model (Q132, Q133). */
+  /** Whether reasoning text is sent back to the same model (Q132, Q133); on anthropic-messages also what has no signature. */
   replayReasoning?: boolean;
   /** Whether `temperature` is refused: always, or in a request that asks for thinking, which on openai-chat is dialect (Q113). */
   noTemperature?: boolean | "thinking";

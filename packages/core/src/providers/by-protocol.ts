@@ -1,6 +1,6 @@
 /** The stream function of the main entry: the wire is chosen by the model's protocol and loaded on first use. */
 import { BowlineError } from "../errors.ts";
-import type { Message } from "../llm/message.ts";
+import { isUserContent, type Message } from "../llm/message.ts";
 import type { Model, StreamFn } from "../llm/model.ts";
 import { assertSchema } from "../schema.ts";
 import { vendors } from "./vendors.ts";
@@ -15,7 +15,7 @@ export const streamByProtocol: StreamFn = async (model, context, given) => {
   for (const [index, message] of context.messages.entries())
     if (!hasContent(message))
       throw refusal(
-        `The content of messages[${index}] (${message.role}) must be a list, such as [{ type: "text", text: "…" }].`,
+        `The content of messages[${index}] (${message.role}) must be a list of parts, such as [{ type: "text", text: "…" }].`,
       );
   const apiKey = given.apiKey ?? environmentKey(model);
   if (/[^\x20-\x7e]/.test(apiKey?.trim() ?? ""))
@@ -45,11 +45,16 @@ function refusal(why: string): BowlineError {
 
 /** Whether the content is what its role has: a part that no wire knows would be left out of the request in silence. */
 function hasContent({ role, content }: Message): boolean {
-  if (role === "user" ? typeof content === "string" : role !== "toolResult" && role !== "assistant") return true;
-  const parts = content as readonly { readonly text?: unknown; readonly data?: unknown }[];
-  return (
-    Array.isArray(parts) && parts.every(({ text, data = text }) => role === "assistant" || typeof data === "string")
-  );
+  switch (role) {
+    case "user":
+      return typeof content === "string" || isUserContent(content);
+    case "toolResult":
+      return isUserContent(content);
+    case "assistant":
+      return Array.isArray(content);
+    default:
+      return true; // a role of the caller's own
+  }
 }
 
 /** A key is not sent to an address that is not its vendor's, such as a proxy under the vendor's name. */

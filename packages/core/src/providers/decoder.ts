@@ -123,7 +123,7 @@ export class StreamDecoder implements SseListener {
     if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
     if (lines.length === 1 || parseJson(lines[0]) === undefined) {
-      const repaired = parseJson(repairStrings(text)); // a raw tab, say: Messages sends what the model wrote (Q052, Q150)
+      const repaired = parseJson(repairStrings(text), undamaged);
       if (isRecord(repaired)) return reader.event(repaired, name);
       throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${text}`, {
         retryable: true,
@@ -156,4 +156,10 @@ export class StreamDecoder implements SseListener {
       { retryable: /\b5\d\d\b/.test(page ?? "") },
     );
   }
+}
+
+/** A raw tab, say, may stand in what the model wrote, which Messages sends as it is (Q052, Q150). In a name or a type it is damage. */
+function undamaged(name: string, value: unknown): unknown {
+  if (/[\u0000-\u001f\\]/.test(name === "type" ? String(value) : name)) throw new SyntaxError(name);
+  return value;
 }

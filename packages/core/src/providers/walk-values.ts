@@ -1,5 +1,5 @@
 /** Goes through values one by one, to note them or to see that they are those that were noted. */
-import type { AssistantContent, Message, UserContent } from "../llm/message.ts";
+import type { Message } from "../llm/message.ts";
 
 const object = Symbol("object");
 const list = Symbol("list");
@@ -19,24 +19,7 @@ export function walkMessage(message: Message | undefined, values: unknown[], at:
   } else if (message.role === "toolResult") {
     if (!meets(message.toolCallId, values, next++) || !meets(message.isError, values, next++)) return -1;
   }
-  const { content } = message;
-  if (typeof content === "string") return meets(content, values, next) ? next + 1 : -1;
-  for (let index = 0; index < content.length && next >= 0; index++)
-    next = walkPart(content[index] as AssistantContent | UserContent, values, next);
-  return next >= 0 && meets(end, values, next) ? next + 1 : -1;
-}
-
-function walkPart(part: AssistantContent | UserContent, values: unknown[], at: number): number {
-  let next = at;
-  if (!meets(part.type, values, next++)) return -1;
-  if (part.type === "text") {
-    const { text, textSignature } = part;
-    return meets(text, values, next++) && meets(textSignature, values, next++) ? next : -1;
-  }
-  if (part.type !== "toolCall") return walkValue(part, values, next);
-  const { id, name, thoughtSignature, arguments: args } = part;
-  const same = meets(id, values, next++) && meets(name, values, next++) && meets(thoughtSignature, values, next++);
-  return same ? walkValue(args, values, next) : -1;
+  return walkValue(message.content, values, next);
 }
 
 /** Any value: all of it, and where it begins and ends. */

@@ -98,7 +98,7 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     const bodies = entriesOfEvent(event, transcript);
     if (bodies.length === 0 && event.type !== "agent_start" && event.type !== "turn_end") return undefined;
     const { length } = agent.state.messages;
-    const kept = keeping.then(() => (event.type === "turn_end" ? endTurn(length) : keep(event, bodies, signal)));
+    const kept = keeping.then(() => keep(event, bodies, length, signal));
     keeping = kept.catch(() => {});
     return kept;
   });
@@ -131,12 +131,20 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     },
   };
 
-  async function keep(event: AgentEvent, bodies: readonly EntryBody[], signal: AbortSignal): Promise<void> {
-    if (event.type === "agent_start") return begin(event, signal);
+  /** `count` is how many messages the agent had at the event: what came behind it has an event of its own. */
+  async function keep(
+    event: AgentEvent,
+    bodies: readonly EntryBody[],
+    count: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (event.type === "agent_start") return begin(event, count, signal);
     if (event.type === "agent_end") {
       stopListening();
       [last, open] = [undefined, undefined];
     }
+    if (event.type === "turn_end" || event.type === "agent_end") await keepAdded(count);
+    if (event.type === "turn_end") return queues.written(); // they are read behind it: what no log has is not taken
     if (isAnswered(event)) return;
     for (const body of bodies) {
       if (event.type === "message_end") {
@@ -147,13 +155,17 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     }
   }
 
-  async function begin(event: Extract<AgentEvent, { type: "agent_start" }>, signal: AbortSignal): Promise<void> {
+  async function begin(
+    event: Extract<AgentEvent, { type: "agent_start" }>,
+    count: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     ({ runId } = event);
     start = undefined;
     if (failure !== undefined) throw failure;
     try {
       await queues.written();
-      await catchUp();
+      await catchUp(count);
       if (event.resumed !== true) await endInterrupted();
     } catch (error) {
       failure ??= toBowlineError(error, "internal_error");
@@ -170,26 +182,22 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     });
   }
 
-  /** The queues are read behind it: what no log has is not taken. */
-  async function endTurn(count: number): Promise<void> {
-    await keepAdded(count);
-    await queues.written();
-  }
-
   /** Keeps what the program added to the agent's messages between runs; other changes cannot be kept. */
-  async function catchUp(): Promise<void> {
+  async function catchUp(count: number): Promise<void> {
     const { messages } = agent.state;
     const changed = known.findIndex((message, index) => messages[index] !== message);
     if (changed >= 0) {
       const advice = `messages[${changed}] is another. Rewind the session, and attach a new agent.`;
       throw new BowlineError("invalid_state", `The agent's messages are no longer those of its session: ${advice}`);
     }
-    await keepAdded(messages.length);
+    await keepAdded(count);
   }
 
-  /** Keeps the first `count` of the agent's messages, those that the program added. */
+  /** Keeps the first `count` of the agent's messages, those that the program added; none where it moved others, as the next run says. */
   async function keepAdded(count: number): Promise<void> {
-    for (const message of agent.state.messages.slice(known.length, Math.max(count, 0)))
+    const { messages } = agent.state;
+    if (messages[known.length - 1] !== known.at(-1)) return;
+    for (const message of messages.slice(known.length, Math.max(count, 0)))
       know(message, (await add({ type: "message", message })).id);
   }
 

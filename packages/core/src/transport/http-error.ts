@@ -26,8 +26,7 @@ export interface ResponseFacts {
 /** The error of a response that is not 2xx. */
 export function errorOfResponse(facts: ResponseFacts): BowlineError {
   const { status, sent, body, url, model } = facts;
-  const said =
-    htmlTitle(body) ?? messageIn(parseJson(body)) ?? messageIn(body) ?? `no reason given, for the model "${model}"`; // Q242
+  const said = messageIn(parseJson(body)) ?? messageIn(body) ?? `no reason given, for the model "${model}"`; // Q242
   const hint =
     status === 401
       ? /auth|key/i.test(sent.join())
@@ -81,10 +80,11 @@ export function htmlTitle(body: string): string | undefined {
 /** The readable part of an error, whatever shape the server gave it (Q102): text is its own message. */
 function messageIn(given: unknown): string | undefined {
   const value = first(given);
-  if (typeof value === "string") return quote(value) || undefined;
-  const { error, message, detail, errors, msg, loc } = asRecord(value);
-  const all = [error, message, detail, errors, msg].map((part) => (part ? messageIn(part) : undefined));
-  const said = all.find((text) => text);
+  if (typeof value === "string") return (htmlTitle(value) ?? quote(value)) || undefined;
+  if (!value) return undefined;
+  const { error, metadata, message, detail, errors, msg, loc } = asRecord(value);
+  const { raw } = asRecord(metadata); // what the server behind OpenRouter said
+  const said = [parseJson(raw) ?? raw, error, message, detail, errors, msg].map(messageIn).find((text) => text);
   const where = list(loc).filter((part) => typeof part === "string" || typeof part === "number"); // in the request (Q106)
   return said && where.length > 0 ? `${where.join(".")}: ${said}` : said;
 }

@@ -64,7 +64,7 @@ function isExchange(value: unknown): boolean {
   const { request, response } = value;
   if (typeof request.method !== "string" || typeof request.url !== "string") return false;
   if (request.body !== undefined && !isBytes(request.body)) return false;
-  if (!response) return true;
+  if (response === undefined) return true;
   if (!isRecord(response) || typeof response.status !== "number" || !isRecord(response.headers)) return false;
   return Array.isArray(response.chunks) && list(response.chunks).every(isBytes);
 }

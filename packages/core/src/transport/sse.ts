@@ -104,6 +104,8 @@ export class SseReader {
       this.#bound(this.#data.length);
     } else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3))
       this.#name = valueAt(text, start + 6, end);
+    // llama.cpp up to late 2025 had a field for errors: of a conversation that is too long, for one.
+    else if (text.startsWith("error: {", start)) this.#data = text.slice(start + 7, end);
     else {
       const line = text.slice(start, end);
       if (this.#isStream || /^(?:data|event|id|retry)?(?::|$)/.test(line)) return;

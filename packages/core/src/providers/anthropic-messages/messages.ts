@@ -2,7 +2,7 @@
 import { asRecord, isRecord, parseJson } from "../../json-value.ts";
 import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
+import { isBlank, toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
 
 export interface WireBlock {
@@ -28,7 +28,7 @@ export function encodeMessages(messages: readonly Message[], model: Model, conti
   const whole = sendable(replay);
   const turns: Turn[] = [];
   for (const message of replay) {
-    const turn = encodeTurn(message, whole);
+    const turn = encodeTurn(message, whole, model);
     const last = turns.at(-1);
     if (last?.role === turn.role) {
       last.results.push(...turn.results); // one turn each (Q170)
@@ -48,14 +48,14 @@ function userTurn(text: string): Turn {
   return { role: "user", results: [], content: [{ type: "text", text }] };
 }
 
-function encodeTurn(message: ReplayMessage, whole: ReadonlySet<unknown>): Turn {
+function encodeTurn(message: ReplayMessage, whole: ReadonlySet<unknown>, model: Model): Turn {
   switch (message.role) {
     case "user":
       return { role: "user", results: [], content: message.content.map(encodePart) };
     case "toolResult":
       return encodeResult(message);
     case "assistant":
-      return { role: "assistant", results: [], content: encodeAssistant(message, whole) };
+      return { role: "assistant", results: [], content: encodeAssistant(message, whole, model) };
   }
 }
 
@@ -72,13 +72,13 @@ function encodeResult(result: ReplayResult): Turn {
   };
 }
 
-function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>): WireBlock[] {
+function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>, { compat }: Model): WireBlock[] {
   const encoded = message.content.map((part) => {
     switch (part.type) {
       case "text":
         return signed({ type: "text", text: part.text }, part.textSignature, "citations");
       case "thinking":
-        return encodeThinkingPart(part);
+        return encodeThinkingPart(part, compat?.replayReasoning === true);
       case "toolCall":
         return encodeCall(part);
       case "opaque":
@@ -90,9 +90,14 @@ function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>):
   return blocks;
 }
 
-/** Byte for byte or not at all: a server checks the text against the signature (Q155, Q157, Q158). */
-function encodeThinkingPart({ thinking, thinkingSignature, redacted }: ThinkingContent): WireBlock | undefined {
-  if (thinkingSignature === undefined || thinkingSignature === "") return undefined;
+/**
+ * Byte for byte or not at all: a server checks the text against the signature (Q155, Q157, Q158). Some sign nothing, and want it
+ * back all the same (Q132).
+ */
+function encodeThinkingPart(part: ThinkingContent, isUnsigned: boolean): WireBlock | undefined {
+  const { thinking, thinkingSignature = "", redacted } = part;
+  if (isBlank(thinkingSignature))
+    return isUnsigned && !isBlank(thinking) ? { type: "thinking", thinking, signature: "" } : undefined;
   if (redacted === true) return { type: "redacted_thinking", data: thinkingSignature };
   if (!thinking.isWellFormed() || thinking.includes("\0")) return undefined; // it would be mended (Q130, Q131)
   return { type: "thinking", thinking, signature: thinkingSignature };

@@ -5,15 +5,12 @@ import type { Usage } from "../../llm/usage.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
-import { endAnswer } from "../end-answer.ts";
+import { endAnswer, isCutBy } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { BlockAssembler } from "./blocks.ts";
 import { toUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
-
-/** Bridges leak `length`. An unknown reason with complete content is a stop (Q165). */
-const lengthReasons = new Set(["max_tokens", "model_context_window_exceeded", "length"]);
 
 export class MessagesReader implements ProtocolReader {
   readonly #writer: MessageWriter;
@@ -116,6 +113,6 @@ export class MessagesReader implements ProtocolReader {
     }
     const { callCount } = this.#blocks;
     if (reason === "pause_turn" && callCount === 0 && this.#writer.started) this.#writer.describe({ paused: true });
-    endAnswer(this.#writer, this.#facts, lengthReasons.has(reason), callCount); // Q151, Q164
+    endAnswer(this.#writer, this.#facts, isCutBy(reason), callCount); // Q151, Q164; bridges leak the words of other wires
   }
 }

@@ -4,32 +4,12 @@ import { isRecord, list, asRecord, asText } from "../../json-value.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
-import { endAnswer } from "../end-answer.ts";
+import { endAnswer, isCutBy } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { field, type Json } from "./fields.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
 import { TokenCounts } from "./usage.ts";
 
-/** Reasons by meaning. An unknown one with content is a stop. A long answer that would need another request is cut, too. */
-const lengthReasons = new Set(["MAX_TOKENS", "LENGTH", "CONTINUATION"]);
-/** Besides every `IMAGE_…` (Q208). */
-const filterReasons = new Set([
-  "SAFETY",
-  "RECITATION",
-  "BLOCKLIST",
-  "PROHIBITED_CONTENT",
-  "SPII",
-  "LANGUAGE",
-  "MODEL_ARMOR",
-]);
-/** The model wrote a call that is none (Q207). */
-const badCallReasons = new Set([
-  "MALFORMED_FUNCTION_CALL",
-  "UNEXPECTED_TOOL_CALL",
-  "TOO_MANY_TOOL_CALLS",
-  "MISSING_THOUGHT_SIGNATURE",
-  "MALFORMED_RESPONSE",
-]);
 /** What a part may have beside its content. */
 const partFields = new Set(["text", "thought", "thoughtSignature", "thought_signature"]);
 
@@ -64,7 +44,7 @@ export class GenerateReader implements ProtocolReader {
 
   end(): void {
     if (this.#finishReason === "") throw truncated();
-    this.#finish(this.#finishReason.toUpperCase());
+    this.#finish();
   }
 
   /** The first id and model count; token counts are cumulative, and a later one overwrites. */
@@ -147,23 +127,24 @@ export class GenerateReader implements ProtocolReader {
     this.#writer.describe({ rawStopReason: reason });
   }
 
-  #finish(reason: string): void {
+  #finish(): void {
     const said = `(finish reason "${this.#finishReason}")${this.#finishMessage}`;
-    if (badCallReasons.has(reason)) {
-      throw new BowlineError("server_error", `The model wrote no valid tool call ${said}`, { retryable: true });
-    }
-    if (filterReasons.has(reason) || reason.startsWith("IMAGE_")) {
-      throw new BowlineError("content_filtered", `A content filter stopped the answer ${said}`);
-    }
+    const isCut = isCutBy(inCommon(this.#finishReason), said);
     this.#writer.endSaying();
     this.#calls.close();
-    const isCut = lengthReasons.has(reason);
     const { count } = this.#calls;
     // Thoughts alone are an answer that was cut, and no whole one (Q219).
     if (!isCut && count === 0 && !this.#hasContent)
       throw new BowlineError("empty_response", `The model answered with nothing ${said}`, { retryable: true });
     endAnswer(this.#writer, this.#facts, isCut, count);
   }
+}
+
+/** Gemini's own words for an end, as those of all wires (Q207, Q208). A long answer that would need another request is cut, too. */
+function inCommon(reason: string): string {
+  if (/^(?:image_|language|model_armor)/i.test(reason)) return "filter";
+  if (/^(?:unexpected|too_many|missing)/i.test(reason)) return "malformed";
+  return reason.replace(/^continuation$/i, "length");
 }
 
 function isFirst({ index = 0 }: Json): boolean {

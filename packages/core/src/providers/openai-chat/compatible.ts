@@ -18,9 +18,9 @@ import type { Protocol, WireRequest } from "../protocol.ts";
 import { createStreamFn } from "../stream.ts";
 import { allowedChoice } from "../tool-names.ts";
 import { arrangeMessages } from "./arrange.ts";
+import { toReference } from "./foreign-chunks.ts";
 import { createLearning } from "./learn.ts";
 import type { WireMessage } from "./messages.ts";
-import { fromOllama } from "./ollama.ts";
 import { encode as encodeReference } from "./request.ts";
 import { createTaggedReader } from "./tagged-reader.ts";
 
@@ -32,7 +32,7 @@ export const openaiCompatible: Protocol = {
   createReader(writer, facts) {
     const reader = createTaggedReader(facts.compat ?? {}, writer, facts);
     return {
-      event: (data, name) => reader.event(fromOllama(data), name),
+      event: (data, name) => reader.event(toReference(data), name),
       done: () => reader.done?.(),
       end: () => reader.end(),
     };

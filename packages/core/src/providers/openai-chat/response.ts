@@ -6,18 +6,13 @@ import { asRecord, asText, isRecord, list } from "../../json-value.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
-import { endAnswer } from "../end-answer.ts";
+import { endAnswer, isCutBy, isDefect } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { reasoningFields } from "./request.ts";
 import { ToolCallAssembler, type CallWriter } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
-
-/** Finish reasons by meaning (Q061). An unknown one with complete content is a stop. */
-const lengthReasons = /^(?:length|max_(?:output_)?tokens|model_context_window_exceeded)$/i;
-const filterReasons = /^(?:content_filter|safety|sensitive|blocklist|prohibited_content|recitation)$/i;
-const errorReasons = /^(?:error|network_error|abort)$/i;
 
 /** What the answer is written to: a {@link MessageWriter}, or what stands before one. */
 export type ChatWriter = CallWriter &
@@ -44,9 +39,9 @@ export class ChatReader implements ProtocolReader {
     const choice = this.#choose(chunk.choices);
     const found = findUsage(chunk, choice);
     // Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098).
-    if (found !== undefined) this.#writer.describe({ usage: (this.#usage = { ...this.#usage, ...found }) });
+    if (found) this.#writer.describe({ usage: (this.#usage = { ...this.#usage, ...found }) });
     if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
-    if (chunk.type && asText(chunk.type).startsWith("response.")) {
+    if (asText(chunk.type).startsWith("response.")) {
       throw new BowlineError("unexpected_response", "The server speaks openai-responses here, not openai-chat."); // Q192
     }
     // The first id and model count; an id that changes on the way is no error (Q077).
@@ -54,7 +49,7 @@ export class ChatReader implements ProtocolReader {
     const { id, model } = chunk;
     if (asText(id)) answer.responseId ??= asText(id);
     if (model !== answer.model && asText(model)) answer.responseModel ??= asText(model);
-    if (choice === undefined) return;
+    if (!choice) return;
     const { delta, message } = choice;
     // A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081).
     const whole = this.#writer.started || this.#calls.count > 0 ? undefined : message;
@@ -63,28 +58,20 @@ export class ChatReader implements ProtocolReader {
   }
 
   end(): void {
-    if (this.#answer.rawStopReason === undefined) throw truncated();
+    if (!this.#answer.rawStopReason) throw truncated();
     this.done();
   }
 
   /** What follows `[DONE]` is not ours (Q016). */
   done(): void {
-    const reason = this.#answer.rawStopReason ?? "";
-    if (errorReasons.test(reason)) {
-      throw new BowlineError("server_error", `The model's server gave up (finish reason "${reason}").`, {
-        retryable: true,
-      });
-    }
-    if (filterReasons.test(reason)) {
-      throw new BowlineError("content_filtered", `A content filter stopped the answer (finish reason "${reason}").`);
-    }
+    const isCut = isCutBy(this.#answer.rawStopReason ?? "");
     if (this.#refused) throw new BowlineError("refusal", "The model refused to answer.");
     this.#writer.endSaying();
     const details = this.#details;
-    if (details.length > 0)
+    if (details[0])
       this.#writer.opaque({ type: "opaque", protocol: "openai-chat", raw: { reasoning_details: details } });
     this.#calls.close();
-    endAnswer(this.#writer, this.#facts, lengthReasons.test(reason), this.#calls.count);
+    endAnswer(this.#writer, this.#facts, isCut, this.#calls.count);
   }
 
   /** One answer was asked for; of a server that sends several, choice 0 is read, or the first there is (Q074, Q075). */
@@ -92,7 +79,7 @@ export class ChatReader implements ProtocolReader {
     const all = list(choices) as readonly Json[];
     if (this.#choiceIndex === 0 && all[0]?.index === 0) return all[0]; // nearly always
     const known = all.filter(isRecord);
-    if (known.length > 0) this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0]?.index;
+    if (known[0]) this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0].index;
     return known.find(({ index = 0 }) => index === this.#choiceIndex);
   }
 
@@ -100,14 +87,14 @@ export class ChatReader implements ProtocolReader {
     // Looked for one by one only in the few deltas that have any: their names are those of `reasoningFields`.
     const hasAny = delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking;
     const field = hasAny ? reasoningFields.find((known) => reasoningText(delta[known]) !== "") : undefined;
-    if (field !== undefined) this.#writer.say("thinking", reasoningText(delta[field]), field);
-    if (delta.reasoning_details) this.#noteDetails(list(delta.reasoning_details), field === undefined);
+    if (field) this.#writer.say("thinking", reasoningText(delta[field]), field);
+    if (delta.reasoning_details) this.#noteDetails(list(delta.reasoning_details), !field);
     const { content } = delta;
     if (Array.isArray(content)) this.#readParts(content);
     else if (content) this.#writer.say("text", asText(content));
     if (delta.refusal) this.#refuse(asText(delta.refusal));
     if (delta.tool_calls) for (const call of list(delta.tool_calls)) this.#addCall(asRecord(call));
-    if (isRecord(delta.function_call)) this.#addCall({ index: 0, function: delta.function_call }); // the old single-call form (Q068)
+    if (delta.function_call) this.#addCall({ index: 0, function: delta.function_call }); // the old single-call form (Q068)
   }
 
   #addCall(wire: Json): void {
@@ -122,7 +109,7 @@ export class ChatReader implements ProtocolReader {
       const piece = asRecord(value);
       if (show) this.#writer.say("thinking", reasoningText(piece));
       const last = details.at(-1);
-      if (last === undefined || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {
+      if (!last || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {
         details.push({ ...piece });
         continue;
       }
@@ -145,15 +132,15 @@ export class ChatReader implements ProtocolReader {
   }
 
   #refuse(text: string): void {
-    if (text !== "") this.#refused = true;
+    this.#refused ||= text !== "";
     this.#writer.say("text", text);
   }
 
-  /** The first meaningful reason wins, except that a failure or a cut overrides (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
+  /** The first meaningful reason wins, except that a defect overrides (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
   #noteFinish(reason: unknown): void {
     if (!reason) return;
-    const text = typeof reason === "string" ? reason : JSON.stringify(reason);
-    if (errorReasons.test(text) || lengthReasons.test(text)) this.#answer.rawStopReason = text;
+    const text = asText(reason) || JSON.stringify(reason);
+    if (isDefect(text)) this.#answer.rawStopReason = text;
     else this.#answer.rawStopReason ??= text;
   }
 }
@@ -173,5 +160,5 @@ function reasoningText(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(reasoningText).join("");
   const { content, text, summary } = asRecord(value);
-  return [content, text, summary].find((candidate) => typeof candidate === "string") ?? "";
+  return asText(content) || asText(text) || asText(summary);
 }

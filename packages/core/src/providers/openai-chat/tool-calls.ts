@@ -67,15 +67,15 @@ export class ToolCallAssembler {
       name: name && this.#undecorated(name),
       fragment: argumentsFragment(fn.arguments),
     };
+    const { extra_content: extra } = wire;
+    if (!(delta.id || name || delta.fragment || extra)) return; // Go servers write an empty call where there is none
     const call = this.#callOf(delta);
     call.wireId ||= delta.id;
-    if (name !== "") this.#noteName(call, delta.name);
-    const { extra_content: extra } = wire;
+    if (name) this.#noteName(call, delta.name);
     if (extra) call.thoughtSignature ||= asText(asRecord(asRecord(extra).google).thought_signature);
     // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
-    if (call.name !== "" && (delta.fragment !== "" || this.#declared.size === 0 || this.#declared.has(call.name)))
-      this.#open(call);
-    if (delta.fragment === "") return;
+    if (call.name && (delta.fragment || this.#declared.size === 0 || this.#declared.has(call.name))) this.#open(call);
+    if (!delta.fragment) return;
     appendArguments(call, delta.fragment);
     if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
   }
@@ -89,7 +89,7 @@ export class ToolCallAssembler {
   /** The answer is complete: every call is closed, in the order in which they began. */
   close(): void {
     for (const call of this.#calls) {
-      if (call.name === "") call.name = "unnamed"; // still reported, so that the model hears of it (Q045)
+      call.name ||= "unnamed"; // still reported, so that the model hears of it (Q045)
       this.#writer.close(this.#open(call), {
         text: finalArguments(call),
         thoughtSignature: call.thoughtSignature || undefined,
@@ -102,28 +102,28 @@ export class ToolCallAssembler {
     const { index, id, name, fragment } = delta;
     // With an index, only calls of that index come into question; the last one unless an id says otherwise.
     const isCandidate = (call: OpenCall): boolean => index === undefined || call.index === index;
-    const sameId = id === "" ? undefined : this.#calls.findLast((call) => call.wireId === id && isCandidate(call));
+    const sameId = id ? this.#calls.findLast((call) => call.wireId === id && isCandidate(call)) : undefined;
     const last = sameId ?? this.#calls.findLast(isCandidate);
-    if (last === undefined) return this.#start(delta);
+    if (!last) return this.#start(delta);
     let isNew: boolean;
-    if (sameId !== undefined) {
+    if (sameId) {
       // One id for several calls without an index: a whole call, then another name.
       isNew = index === undefined && last.name !== name && this.#declared.has(name) && isComplete(last);
-    } else if (name === "") {
+    } else if (!name) {
       // An id that changes on every delta is no new call (Q037).
       isNew = last.isNamedAgain && /^\s*\{/.test(fragment);
-    } else if (id === "") isNew = this.#isNext(last, delta);
+    } else if (!id) isNew = this.#isNext(last, delta);
     // A new id with a name is a new call (Q033), unless the last one is under way and this repeats its name and goes on.
     else isNew = last.name !== name || last.length === 0 || isComplete(last) || !/^[^{]/.test(fragment);
     if (!isNew) return last;
     const call = this.#start(delta);
-    if (name === "") call.name = last.name;
+    if (!name) call.name = last.name;
     return call;
   }
 
   /** Whether a name without an id begins another call rather than repeating or completing this one's (Q042, Q043). */
   #isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
-    if (call.name === "") return false;
+    if (!call.name) return false;
     if (call.name === name) {
       // Behind whole arguments it may begin another call of the same tool, which shows with what follows.
       call.isNamedAgain = isComplete(call) && argumentsOf(call) !== "{}";
@@ -143,9 +143,9 @@ export class ToolCallAssembler {
 
   #start({ index, id }: CallDelta): OpenCall {
     // Calls stand in the message in the order in which they began.
-    for (const earlier of this.#calls) if (earlier.name !== "") this.#open(earlier);
+    for (const earlier of this.#calls) if (earlier.name) this.#open(earlier);
     const taken = this.#calls.some((call) => call.id === id);
-    const call = createOpenCall(index, id, id === "" || taken ? this.#facts.createId() : id);
+    const call = createOpenCall(index, id, !id || taken ? this.#facts.createId() : id);
     this.#calls.push(call);
     this.#latest = call;
     return call;

@@ -21,16 +21,17 @@ function toUsage(wire: Record<string, unknown>): Usage {
   const prompt = asCount(wire.prompt_tokens);
   const cacheRead = asCount(details.cached_tokens ?? wire.prompt_cache_hit_tokens ?? wire.cached_tokens);
   const cacheWrite = asCount(details.cache_write_tokens ?? details.cache_creation_input_tokens);
-  const reasoning = asCount(asRecord(wire.completion_tokens_details).reasoning_tokens ?? wire.reasoning_tokens);
-  const completion = asCount(wire.completion_tokens);
-  const total = asCount(wire.total_tokens);
+  const completion = asCount(wire.completion_tokens) as number; // may be missing, as may the others: then sums are no numbers
+  const total = asCount(wire.total_tokens) as number;
   // Some servers count reasoning beside the completion rather than in it (Q099): the total tells, and without one the numbers.
-  const rest = Number(total) - Number(prompt) - Number(completion); // no number where one of them is missing
-  const isBeside = rest === reasoning || (rest !== 0 && Number(reasoning) > Number(completion));
+  const rest = total - (prompt as number) - completion;
+  const given = asRecord(wire.completion_tokens_details).reasoning_tokens ?? wire.reasoning_tokens;
+  const reasoning = asCount(given ?? ((!cacheRead && rest) || undefined)) as number; // Gemini counts it in the total alone
+  const isBeside = rest === reasoning || (rest !== 0 && reasoning > completion);
   const cost = asCount(wire.cost);
   return defined({
     input: prompt && Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
-    output: isBeside ? Number(completion) + Number(reasoning) : completion,
+    output: isBeside ? completion + reasoning : completion,
     cacheRead,
     cacheWrite,
     reasoning,
