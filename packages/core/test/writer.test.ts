@@ -219,4 +219,44 @@ describe("an event stream", () => {
     await stream.result();
     assert.equal(left, true);
   });
+
+  it("is read as a generator is: what is asked for at once comes in turn, and nothing behind a return", async () => {
+    const batch = fc.array(fc.nat(9), { minLength: 1, maxLength: 4 });
+    const step = fc.record({ batch, isLate: fc.boolean() });
+    const calls = fc.array(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant("return" as const)), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 5 }), fc.boolean(), calls, async (steps, fails, asked) => {
+        const stream = (): EventStream<number, void> =>
+          new EventStream(async (push) => {
+            for (const { batch: values, isLate } of steps) {
+              if (isLate) await new Promise((resolve) => setImmediate(resolve));
+              push(values);
+            }
+            if (fails) throw new Error("boom");
+          });
+        async function* oneByOne(): AsyncGenerator<number, void, undefined> {
+          for await (const values of stream().batches()) yield* values;
+        }
+        const iterator = stream()[Symbol.asyncIterator]();
+        assert.equal(iterator[Symbol.asyncIterator](), iterator);
+        assert.deepEqual(await outcomes(iterator, asked), await outcomes(oneByOne(), asked));
+      }),
+    );
+  });
 });
+
+/** What comes of so many calls of `next` at once, and of `return`, one after the other. */
+async function outcomes(
+  iterator: AsyncIterator<number, void>,
+  calls: readonly (number | "return")[],
+): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (const call of calls) {
+    const asked = call === "return" ? iterator.return?.() : Array.from({ length: call }, () => iterator.next());
+    assert.ok(asked);
+    for (const outcome of await Promise.allSettled([asked].flat())) {
+      found.push(outcome.status === "fulfilled" ? outcome.value : String(outcome.reason));
+    }
+  }
+  return found;
+}

@@ -8,22 +8,17 @@ import { asRecord, defined, isRecord } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
-import { createMemoryEffects, portsOf, type Effects, type Hear, type InboxKind } from "./effects.ts";
-import type { AgentEvent, AgentMessage } from "./event.ts";
+import { createMemoryEffects, portsOf, type Effects, type InboxKind } from "./effects.ts";
+import type { AgentMessage } from "./event.ts";
 import type { AgentLoopConfig } from "./hooks.ts";
 import { createLlmFilter } from "./llm-filter.ts";
+import { Listeners, type AgentListener } from "./listeners.ts";
 import { assertContinuable, isAnswer, runLoop } from "./loop.ts";
 import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import type { InterruptedRun, RunInput, RunResult } from "./run.ts";
-import { applyToState, MutableAgentState, type AgentState, type InitialState } from "./state.ts";
+import { MutableAgentState, type AgentState, type InitialState } from "./state.ts";
 import type { ToolExecutionMode } from "./tool.ts";
-
-/**
- * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A throw ends the run with
- * `listener_failed`. After an abort updates come without a pause, and the rest is awaited for `abortGraceMs`.
- */
-export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
 
 /**
  * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`, `effects`, `budget`,
@@ -93,9 +88,7 @@ export class Agent<TContext = unknown> {
   readonly #state: MutableAgentState;
   readonly #steering: MessageQueue;
   readonly #followUps: MessageQueue;
-  /** How each is called. */
-  readonly #listeners = new Map<AgentListener, (event: AgentEvent) => unknown>();
-  #inListener = 0;
+  readonly #listeners: Listeners;
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
   readonly #effects = createMemoryEffects();
@@ -112,6 +105,7 @@ export class Agent<TContext = unknown> {
       ...settings
     } = options;
     this.#state = new MutableAgentState(initialState);
+    this.#listeners = new Listeners(this.#state);
     this.#steering = new MessageQueue(steeringMode);
     this.#followUps = new MessageQueue(followUpMode);
     Object.assign(this, defined(settings), { context, streamFn, convertToLlm });
@@ -142,15 +136,8 @@ export class Agent<TContext = unknown> {
 
   /** Calls `listener` with every event from now on, once, however often it is given. Returns what ends that at once. */
   subscribe(listener: AgentListener): () => void {
-    this.#listeners.set(listener, (event) => {
-      this.#inListener++;
-      try {
-        return listener(event, this.signal as AbortSignal);
-      } finally {
-        this.#inListener--;
-      }
-    });
-    return () => void this.#listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.remove(listener);
   }
 
   /**
@@ -239,7 +226,7 @@ export class Agent<TContext = unknown> {
    * Behind it that cannot be seen: such a listener ends the run at `hookTimeoutMs`.
    */
   waitForIdle(): Promise<void> {
-    if (this.#inListener > 0) {
+    if (this.#listeners.calling > 0) {
       throw new BowlineError("invalid_state", "waitForIdle() in a listener would wait for itself.");
     }
     return Promise.resolve(this.#running).then(() => {});
@@ -293,13 +280,14 @@ export class Agent<TContext = unknown> {
       throw new BowlineError("invalid_argument", `No ${missing}, or import Agent from the main entry.`);
     }
     const state = this.#state;
+    const listeners = this.#listeners;
     const controller = new AbortController();
     let skipSteering = steeringTaken;
     const effects: Effects = {
       ...this.#effects,
       ...portsOf(this.effects),
       hasQueued: (kind) => this.#queue(kind).size > 0,
-      publish: (event, hear) => this.#publish(event, hear),
+      publish: listeners.publish.bind(listeners),
       inbox: (kind) => {
         if (!skipSteering) return this.#queue(kind).take();
         skipSteering = false; // the first poll is for steering messages
@@ -317,6 +305,7 @@ export class Agent<TContext = unknown> {
     };
     const forOutput = output === undefined ? undefined : outputRun?.(output, input);
     this.#controller = controller;
+    Object.assign(listeners, { signal: controller.signal, parentRunId: this.parentRunId });
     state.isStreaming = true;
     const running = runLoop(prompts, forOutput?.input ?? input).then(forOutput?.finish);
     this.#running = running.finally(() => {
@@ -337,13 +326,6 @@ export class Agent<TContext = unknown> {
     });
   }
 
-  /** Each listener hears of it after the one before. */
-  #publish(event: AgentEvent, hear: Hear): Promise<void> | undefined {
-    // Events of nested runs pass through; the state is of the agent's own.
-    if (event.parentRunId === this.parentRunId) applyToState(this.#state, event);
-    return hearOneByOne(this.#listeners.values(), event, hear);
-  }
-
   #queue(kind: InboxKind): MessageQueue {
     return kind === "followUp" ? this.#followUps : this.#steering;
   }
@@ -351,13 +333,4 @@ export class Agent<TContext = unknown> {
   #assertIdle(): void {
     if (this.#controller) throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp().");
   }
-}
-
-/** Goes on behind one that is waited for with those who are subscribed then. */
-function hearOneByOne(rest: Iterable<Parameters<Hear>[0]>, event: AgentEvent, hear: Hear): Promise<void> | undefined {
-  for (const listener of rest) {
-    const waiting = hear(listener, event);
-    if (waiting) return waiting.then(() => hearOneByOne(rest, event, hear));
-  }
-  return undefined;
 }

@@ -3,7 +3,6 @@
  * A listener that fails does not stop events; it is remembered, and the loop ends the run at its next safe point.
  */
 import type { Clock } from "../clock.ts";
-import { defined } from "../json-value.ts";
 import { toBowlineError, type BowlineError } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
@@ -31,86 +30,95 @@ export interface EmitterOptions {
   readonly onFailure: (error: BowlineError) => void;
 }
 
-export interface Emitter {
-  /** Resolves when the event's listeners are done; undefined when nothing had to be waited for. Never rejects. */
-  emit(this: void, event: AgentEventBody | AgentEvent): Promise<void> | undefined;
-  /** The same for the event that comes by the thousand. */
-  update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined;
+/** A class, as `Listeners` is, and what it is given is called by `call`, for the same reason. */
+export class Emitter {
+  /** As of `LiveDelta`. */
+  static readonly kept: Emitter = new Emitter({ effects: {}, clock: { now: () => NaN } } as EmitterOptions);
+  readonly #options: EmitterOptions;
+  readonly #runId: string;
+  readonly #effects: EmitterOptions["effects"];
+  readonly #publish: Effects["publish"];
+  readonly #clock: Clock;
+  /** What a nested run's events carry besides. */
+  readonly #parent: { readonly parentRunId?: string } | undefined;
+  readonly #hear: Hear = this.#call.bind(this);
+  #seq: number;
+  #sent = 0;
+  #yielded: number;
+  /** After an abort a listener that hangs is waited for once, not for each event that is left. */
+  readonly #leftBehind = new Set<object>();
+  /** The event that is being handled, and all that wait behind it. */
+  #tail: Promise<void> | undefined;
   /** The first failure of a listener. */
   failure: BowlineError | undefined;
-}
 
-export function createEmitter({
-  runId,
-  parentRunId,
-  seq: first,
-  effects,
-  clock,
-  signal,
-  patiently,
-  onFailure,
-}: EmitterOptions): Emitter {
-  const parent = defined({ parentRunId });
-  let seq = first;
-  let sent = 0;
-  let yielded = clock.now();
-  /** After an abort a listener that hangs is waited for once, not for each event that is left. */
-  const leftBehind = new Set<object>();
-  /** The event that is being handled, and all that wait behind it. */
-  let tail: Promise<void> | undefined;
-  const emitter: Emitter = {
+  constructor(options: EmitterOptions) {
+    const { runId, parentRunId, seq, effects, clock } = options;
+    this.#options = options;
+    this.#runId = runId;
+    this.#effects = effects;
+    this.#publish = effects.publish;
+    this.#clock = clock;
+    this.#parent = parentRunId === undefined ? undefined : { parentRunId };
+    this.#seq = seq;
+    this.#yielded = clock.now();
+  }
+
+  /** Resolves when the event's listeners are done; undefined when nothing had to be waited for. Never rejects. */
+  emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined {
     // A nested run's event is passed on as it is, in its turn.
-    emit: (event) => send("runId" in event ? event : { ...event, runId, seq: seq++, ...parent }),
-    update(event, message) {
-      const update = new MessageUpdate(runId, seq++, event, message);
-      return send(parentRunId === undefined ? update : Object.assign(update, parent));
-    },
-    failure: undefined,
-  };
-  return emitter;
+    return this.#send("runId" in event ? event : { ...event, runId: this.#runId, seq: this.#seq++, ...this.#parent });
+  }
 
-  function send(event: AgentEvent): Promise<void> | undefined {
-    const waiting = tail ? tail.then(() => inTurn(event)) : inTurn(event);
+  /** The same for the event that comes by the thousand. */
+  update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined {
+    const update = new MessageUpdate(this.#runId, this.#seq++, event, message);
+    return this.#send(this.#parent ? Object.assign(update, this.#parent) : update);
+  }
+
+  #send(event: AgentEvent): Promise<void> | undefined {
+    const waiting = this.#tail ? this.#tail.then(() => this.#inTurn(event)) : this.#inTurn(event);
     if (!waiting) return undefined;
     const own = waiting.then(() => {
-      if (tail === own) tail = undefined;
+      if (this.#tail === own) this.#tail = undefined;
     });
-    tail = own;
+    this.#tail = own;
     return own;
   }
 
   /** A run that never waits for anything would keep timers and sockets waiting: its events pause now and then. */
-  function inTurn(event: AgentEvent): Promise<void> | undefined {
-    if (++sent % EVENTS_PER_LOOK > 0 || !clock.yield || clock.now() - yielded < BUSY_MS)
-      return effects.publish(event, hear) ?? undefined;
-    return clock.yield().then(() => {
-      yielded = clock.now();
-      return effects.publish(event, hear);
+  #inTurn(event: AgentEvent): Promise<void> | undefined {
+    if (++this.#sent % EVENTS_PER_LOOK > 0 || !this.#clock.yield || this.#clock.now() - this.#yielded < BUSY_MS)
+      return this.#publish.call(this.#effects, event, this.#hear) ?? undefined;
+    return this.#clock.yield().then(() => {
+      this.#yielded = this.#clock.now();
+      return this.#publish.call(this.#effects, event, this.#hear);
     });
   }
 
-  function hear(listener: Listener, event: AgentEvent): Promise<void> | undefined {
+  #call(listener: Listener, event: AgentEvent): Promise<void> | undefined {
     try {
-      const result = listener(event);
-      return isThenable(result) ? settle(result, listener, event) : undefined;
+      const result = listener.call(undefined, event);
+      return isThenable(result) ? this.#settle(result, listener, event) : undefined;
     } catch (error) {
-      fail(error, event.type);
+      this.#fail(error, event.type);
       return undefined;
     }
   }
 
-  function settle(result: PromiseLike<void>, listener: Listener, { type }: AgentEvent): Promise<void> | undefined {
+  #settle(result: PromiseLike<void>, listener: Listener, { type }: AgentEvent): Promise<void> | undefined {
+    const { signal, patiently } = this.#options;
     // What an answer or a tool had still said may be much: after an abort it is told without a pause.
-    const isAwaited = !leftBehind.has(listener) && !(signal.aborted && type.endsWith("_update"));
-    const heard = isAwaited ? patiently(result, () => leftBehind.add(listener)) : result;
-    const settled = Promise.resolve(heard).catch((error: unknown) => fail(error, type));
+    const isAwaited = !this.#leftBehind.has(listener) && !(signal.aborted && type.endsWith("_update"));
+    const heard = isAwaited ? patiently(result, () => this.#leftBehind.add(listener)) : result;
+    const settled = Promise.resolve(heard).catch((error: unknown) => this.#fail(error, type));
     return isAwaited ? settled : undefined;
   }
 
-  function fail(thrown: unknown, type: string): void {
-    if (emitter.failure) return;
-    emitter.failure = toBowlineError(thrown, "listener_failed", `A listener failed on ${type}`);
-    onFailure(emitter.failure);
+  #fail(thrown: unknown, type: string): void {
+    if (this.failure) return;
+    this.failure = toBowlineError(thrown, "listener_failed", `A listener failed on ${type}`);
+    this.#options.onFailure(this.failure);
   }
 }
 

@@ -168,6 +168,7 @@ export class MessageUpdate implements MessageUpdateEvent, AgentEventBase {
   readonly type = "message_update";
   declare readonly runId: string;
   declare readonly seq: number;
+  declare readonly parentRunId?: string;
   declare readonly assistantMessageEvent: AssistantMessageEvent;
   readonly #message: AssistantMessage;
 

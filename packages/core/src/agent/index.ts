@@ -3,7 +3,7 @@ export { defineTool, textResult } from "./define-tool.ts";
 export type { ToolDefinition, ToolRun } from "./define-tool.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 export { Agent } from "./agent.ts";
-export type { AgentListener, AgentOptions, AgentSettings, PromptOptions } from "./agent.ts";
+export type { AgentOptions, AgentSettings, PromptOptions } from "./agent.ts";
 export { createAgentTool } from "./agent-tool.ts";
 export type { AgentToolDetails, AgentToolOptions } from "./agent-tool.ts";
 export { createOutputRun } from "./output.ts";
@@ -48,6 +48,7 @@ export type {
   RunPort,
   ShouldStopAfterTurnContext,
 } from "./hooks.ts";
+export type { AgentListener } from "./listeners.ts";
 export type { QueueMode } from "./queue.ts";
 export type { InterruptedRun, RunResult } from "./run.ts";
 export type { SettledCall } from "./run-tool.ts";

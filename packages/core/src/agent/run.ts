@@ -7,7 +7,7 @@ import type { StreamFn } from "../llm/model.ts";
 import { addUsage, type Usage } from "../llm/usage.ts";
 import { budgetChain, charge, createBudget, exceeded, exceededBudget } from "./budget.ts";
 import type { Effects } from "./effects.ts";
-import { createEmitter, isThenable, type Emitter } from "./emitter.ts";
+import { Emitter, isThenable } from "./emitter.ts";
 import type { AgentMessage, RunEndReason, ToolOutcome } from "./event.ts";
 import type { AgentContext, AgentLoopConfig, RunPort } from "./hooks.ts";
 import type { AgentTool } from "./tool.ts";
@@ -129,7 +129,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     abort();
     return error;
   };
-  const emitter = createEmitter({
+  const emitter = new Emitter({
     runId: id,
     parentRunId,
     seq,

@@ -1,6 +1,6 @@
 /** What an agent holds between runs, and what a run is doing. A fold over the run's events keeps the read-only part. */
 import type { ThinkingLevel, Model } from "../llm/model.ts";
-import type { AgentEvent, AgentMessage } from "./event.ts";
+import { MessageUpdate, type AgentEvent, type AgentMessage } from "./event.ts";
 import type { AgentTool } from "./tool.ts";
 
 export interface AgentState {
@@ -95,12 +95,18 @@ export class MutableAgentState implements AgentState {
 
 /** Folds one event in, before any listener sees it. The loop itself appends to `messages`. */
 export function applyToState(state: MutableAgentState, event: AgentEvent): void {
+  // Apart from those that come once: engines undo what they compiled for thousands when another shape comes.
+  if (event instanceof MessageUpdate) state.streamingMessage = event.message; // another object after a retraction
+  else applyOther(state, event);
+}
+
+function applyOther(state: MutableAgentState, event: AgentEvent): void {
   switch (event.type) {
     case "agent_start":
       state.errorMessage = undefined;
       break;
     case "message_start":
-    case "message_update": // another object after a retraction
+    case "message_update":
       if (event.message.role === "assistant") state.streamingMessage = event.message;
       break;
     case "message_end":

@@ -11,8 +11,6 @@ const JOIN_LENGTH = 2048;
 
 /** Text that comes in pieces. Appending costs the same however long it is. */
 export class GrowingText {
-  /** As of {@link LiveDelta}. */
-  static readonly kept: GrowingText = new GrowingText();
   #joined = "";
   #recent = "";
 

@@ -21,6 +21,8 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   #taken = false;
   #wake: (() => void) | undefined;
 
+  static readonly kept: EventStream<unknown, void> = new EventStream(() => Promise.resolve());
+
   /** Starts `produce` at once. A `produce` that rejects makes reading and {@link result} reject with the same error. */
   constructor(produce: Produce<T, R>, signal?: AbortSignal) {
     this.#result = this.#run(produce, signal);
@@ -50,8 +52,8 @@ export class EventStream<T, R> implements AsyncIterable<T> {
     }
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for await (const batch of this.batches()) yield* batch;
+  [Symbol.asyncIterator](): AsyncIterableIterator<T, void, undefined> {
+    return new OneByOne(this.batches());
   }
 
   async #run(produce: Produce<T, R>, signal: AbortSignal | undefined): Promise<R> {
@@ -73,6 +75,47 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   #notify(): void {
     this.#wake?.();
     this.#wake = undefined;
+  }
+}
+
+/** Hands out batches event by event, as an asynchronous generator would, whose `yield` costs more than a delta's other work. */
+class OneByOne<T> implements AsyncIterableIterator<T, void, undefined> {
+  /** As of `LiveDelta`. */
+  static readonly kept: OneByOne<unknown> = new OneByOne(undefined as never);
+  readonly #batches: AsyncGenerator<readonly T[], void, undefined>;
+  #batch: readonly T[] = [];
+  #next = 0;
+  /** The batch that is waited for. */
+  #waiting: Promise<IteratorResult<T, void>> | undefined;
+
+  constructor(batches: AsyncGenerator<readonly T[], void, undefined>) {
+    this.#batches = batches;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T, void>> {
+    const next = (): Promise<IteratorResult<T, void>> => this.next();
+    if (this.#waiting) return this.#waiting.then(next, next);
+    if (this.#next < this.#batch.length) return Promise.resolve({ done: false, value: this.#batch[this.#next++] as T });
+    this.#waiting = this.#more();
+    return this.#waiting;
+  }
+
+  async #more(): Promise<IteratorResult<T, void>> {
+    const { done, value } = await this.#batches.next().finally(() => (this.#waiting = undefined));
+    if (done) return { done, value: undefined };
+    this.#batch = value;
+    this.#next = 0;
+    return this.next();
+  }
+
+  async return(): Promise<IteratorReturnResult<void>> {
+    await this.#batches.return();
+    this.#batch = [];
+    return { done: true, value: undefined };
   }
 }
 

@@ -38,6 +38,12 @@ type Body<T> = T extends unknown ? Omit<T, "attempt" | "partial"> : never;
 type PartStart = Extract<AssistantMessageEvent, { type: "text_start" | "thinking_start" | "toolcall_start" }>;
 
 export class MessageWriter {
+  /** As of {@link LiveDelta}, with the parts that deltas come to. */
+  static readonly kept: MessageWriter = new MessageWriter({ api: "", provider: "", model: "", timestamp: 0 });
+  static {
+    MessageWriter.kept.append(MessageWriter.kept.openText(), "a");
+    MessageWriter.kept.append(MessageWriter.kept.openToolCall("", ""), "a");
+  }
   declare readonly message: AssistantMessage;
   readonly #origin: MessageOrigin;
   readonly #attempt: number;

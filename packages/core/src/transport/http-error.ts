@@ -13,7 +13,8 @@ const throttleWords = /rate limit|too many requests|please wait/i;
 
 export interface ResponseFacts {
   readonly status: number;
-  readonly headers: Headers;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The names of the headers that were sent. */
   readonly sent: readonly string[];
   /** The body as text. */
@@ -43,7 +44,7 @@ export function errorOfEnvelope(envelope: unknown, status: number | undefined = 
   const body = JSON.stringify(envelope) ?? "";
   const said = messageIn(envelope) ?? messageIn(body);
   const isLost = /unexpected endpoint/i.test(body); // LM Studio answers any path with 200 (Q019)
-  const facts = { status: isLost ? 404 : status, headers: new Headers(), body, url: "", now: 0 };
+  const facts = { status: isLost ? 404 : status, headers: {}, body, url: "", now: 0 };
   const hint = isLost ? " (does the base URL lack its /v1?)" : "";
   return toError(facts, `The server reported an error in the stream: ${said}${hint}`);
 }
@@ -64,9 +65,9 @@ function toError(facts: Facts, message: string): BowlineError {
   // An in-stream error without a status comes from behind a gateway that had accepted the request.
   const mayPass = status === undefined || status >= 500 || [408, 409, 424, 425, 429].includes(status); // Q226
   const isFinal = code === "quota_exceeded" || code === "context_overflow";
-  const told = headers.get("x-should-retry"); // Q224
-  const retryable = told === null ? isBotched || (mayPass && !isFinal) : told === "true";
-  const requestId = headers.get("x-request-id") ?? headers.get("request-id") ?? undefined;
+  const told = headers["x-should-retry"]; // Q224
+  const retryable = told === undefined ? isBotched || (mayPass && !isFinal) : told === "true";
+  const requestId = headers["x-request-id"] ?? headers["request-id"];
   return new BowlineError(code, message, defined({ status, retryable, retryAfterMs: delay, requestId }));
 }
 

@@ -11,6 +11,31 @@ export interface PostRequest {
   readonly body: string;
 }
 
+/** Reads a body, as a stream's reader does. */
+export interface BodyReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** What is read of a response here; a standard one has it. */
+export interface PostedResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Iterable<[string, string]>;
+  readonly body: { getReader(): BodyReader } | null;
+}
+
+/**
+ * Under this name a `fetch` may have a way to post that makes no standard response, which costs more than a turn's other work. Who wraps
+ * the `fetch` gets standard ones.
+ */
+export const posting: unique symbol = Symbol("posting");
+
+export type PostingFetch = typeof globalThis.fetch & {
+  [posting]?: (url: string, init: RequestInit) => Promise<PostedResponse>;
+};
+
 /** What a chunk brought: content, only signs of life, or the end of the answer (the rest of the body is not wanted). */
 export type ChunkVerdict = "progress" | "alive" | "complete";
 
@@ -19,7 +44,7 @@ export interface PostOptions {
    * Connecting is its own affair: it says nothing of it that could be timed apart (Q235). Node's gives up connecting after 10 s
    * and waiting for headers after 300 s, which is a `timeout`, too; node/undici.ts waits longer (Q236).
    */
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: PostingFetch;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /**
@@ -74,8 +99,8 @@ export async function postForStream(request: PostRequest, options: PostOptions):
   let timerAt = Infinity;
   let stopTimer = (): void => {};
   let failing = "Could not reach";
-  let refusal: Response | undefined;
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let refusal: PostedResponse | undefined;
+  let reader: BodyReader | undefined;
   let isComplete = false;
   let words = "";
   let failure: BowlineError | undefined;
@@ -125,7 +150,8 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     if (reader) (isComplete ? drain(reader, clock) : reader.cancel()).catch(() => {});
   }
 
-  function errorOf({ status, headers }: Response): BowlineError {
+  function errorOf({ status, headers: fields }: PostedResponse): BowlineError {
+    const headers = Object.fromEntries(fields);
     if (status >= 400) {
       const { model } = options;
       return errorOfResponse({
@@ -138,7 +164,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
         now: clock.now(),
       });
     }
-    const target = headers.get("location") ?? "another address"; // which browsers do not tell, nor the status
+    const target = headers.location ?? "another address"; // which browsers do not tell, nor the status
     const message = `The server at ${url} redirects to ${target}: use that base URL.`;
     return new BowlineError("unexpected_response", message, { status });
   }
@@ -171,15 +197,16 @@ export async function postForStream(request: PostRequest, options: PostOptions):
   }
 
   /** Asks, also where a redirect of the same origin points that keeps method and body (Q229): keys go nowhere else. */
-  async function send(): Promise<Response> {
+  async function send(): Promise<PostedResponse> {
     // By their names in lower case: a caller's own header replaces ours, where fetch would send both.
     const headers: Record<string, string> = {};
     for (const name of Object.keys(request.headers)) headers[name.toLowerCase()] = request.headers[name] ?? "";
     if (fresh) headers.connection = "close";
+    const post = fetch[posting] ?? fetch;
     let target = url;
     for (let redirects = 0; ; redirects++) {
       signal.throwIfAborted();
-      const response = await fetch(target, {
+      const response = await post(target, {
         method: "POST",
         headers,
         body: request.body,
@@ -202,7 +229,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
  * Reads what follows a complete answer, mostly nothing: only then does its connection serve the next request. A body that is open
  * still after `DRAIN_MS` is given up.
  */
-async function drain(reader: ReadableStreamDefaultReader, clock: Clock): Promise<void> {
+async function drain(reader: BodyReader, clock: Clock): Promise<void> {
   const stop = clock.setTimer(DRAIN_MS, () => void reader.cancel().catch(() => {}));
   try {
     while (!(await reader.read()).done);
@@ -212,10 +239,10 @@ async function drain(reader: ReadableStreamDefaultReader, clock: Clock): Promise
 }
 
 /** Where to ask again; undefined when the answer is another, or the target is not of this origin. */
-function redirectOf({ status, headers }: Response, url: string): string | undefined {
+function redirectOf({ status, headers }: PostedResponse, url: string): string | undefined {
   if (status !== 307 && status !== 308) return undefined;
-  const location = headers.get("location");
-  if (location === null || !URL.canParse(location, url)) return undefined;
+  const { location = "" } = Object.fromEntries(headers);
+  if (location === "" || !URL.canParse(location, url)) return undefined;
   const { origin, href } = new URL(location, url);
   return origin === new URL(url).origin ? href : undefined;
 }

@@ -14,7 +14,7 @@ export function backoffMs(count: number, { retryAfterMs: hint, code }: BowlineEr
 
 interface Hints {
   readonly status: number | undefined;
-  readonly headers: Headers;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly now: number;
 }
@@ -25,26 +25,26 @@ interface Hints {
  * unreadable hints are none.
  */
 export function retryAfterMs({ status, headers, body, now }: Hints): number | undefined {
-  const serverNow = Date.parse(headers.get("date") ?? "") || now; // the clock that the hints were made by
+  const serverNow = Date.parse(headers.date ?? "") || now; // the clock that the hints were made by
   const inBody = /"retryDelay"\s*:\s*"([^"]+)"/.exec(body) ?? /(?:try again|retry) in ([\d.hms]+[hms])/i.exec(body);
   return (
-    duration(`${headers.get("retry-after-ms")}ms`) ??
-    delayOf(headers.get("retry-after"), serverNow) ??
+    duration(`${headers["retry-after-ms"]}ms`) ??
+    delayOf(headers["retry-after"], serverNow) ??
     (status === 429 ? resetMs(headers, serverNow) : undefined) ??
     duration(inBody?.[1])
   );
 }
 
 /** The latest reset that the limits name. */
-function resetMs(headers: Headers, serverNow: number): number | undefined {
-  const resets = [...headers].map(
+function resetMs(headers: Hints["headers"], serverNow: number): number | undefined {
+  const resets = Object.entries(headers).map(
     ([name, value]) => (/ratelimit-.*reset/.test(name) && delayOf(value, serverNow)) || 0,
   );
   return Math.max(0, ...resets) || undefined;
 }
 
 /** As a duration in seconds, an epoch in seconds or milliseconds, or a date, which counts whole seconds (Q245). */
-function delayOf(text: string | null, serverNow: number): number | undefined {
+function delayOf(text: string | undefined, serverNow: number): number | undefined {
   const epoch = Number(text);
   const ms =
     epoch > 1e9
@@ -56,7 +56,7 @@ function delayOf(text: string | null, serverNow: number): number | undefined {
 const unitMs: Record<string, number> = { h: 3_600_000, m: 60_000, ms: 1 };
 
 /** `13` and `13s`, `120ms`, `1m26.4s` in milliseconds. */
-function duration(text: string | null | undefined): number | undefined {
+function duration(text: string | undefined): number | undefined {
   let ms = 0;
   const rest = text?.replace(/([\d.]+)(h|ms|m|s)?/g, (_, number: string, name: string) => {
     ms += Number(number) * (unitMs[name] ?? 1000);

@@ -29,9 +29,13 @@ export class MessagesReader implements ProtocolReader {
 
   event(data: Json, name: string): void {
     const type = typeof data.type === "string" ? data.type : name;
-    // Nearly always, and fast: here all data has one shape.
+    // Nearly always, and apart, as in `applyToState`: here all data has one shape.
     if (type === "content_block_delta" && name !== "error" && !isError(data.error))
-      return this.#blocks.delta(data.index, asRecord(data.delta));
+      this.#blocks.delta(data.index, asRecord(data.delta));
+    else this.#other(data, type, name);
+  }
+
+  #other(data: Json, type: string, name: string): void {
     // An error ends the answer; no message_stop follows it (Q139 to Q141).
     if (type === "error" || name === "error" || isError(data.error)) {
       throw errorOfEnvelope(data);

@@ -25,6 +25,9 @@ export class ChatReader implements ProtocolReader {
   readonly #answer: AssistantMessage;
   readonly #details: Json[] = [];
   #choiceIndex: unknown;
+  /** As of the last chunk. */
+  #id: unknown;
+  #model: unknown;
   #usage: Usage = {};
   #refused = false;
 
@@ -38,23 +41,18 @@ export class ChatReader implements ProtocolReader {
   event(chunk: Json, name: string): void {
     const choice = this.#choose(chunk.choices);
     const found = findUsage(chunk, choice);
-    // Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098).
-    if (found) this.#writer.describe({ usage: (this.#usage = { ...this.#usage, ...found }) });
+    if (found) this.#noteUsage(found);
     if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
     if (asText(chunk.type).startsWith("response.")) {
       throw new BowlineError("unexpected_response", "The server speaks openai-responses here, not openai-chat."); // Q192
     }
-    // The first id and model count; an id that changes on the way is no error (Q077).
-    const answer = this.#answer;
-    const { id, model } = chunk;
-    if (asText(id)) answer.responseId ??= asText(id);
-    if (model !== answer.model && asText(model)) answer.responseModel ??= asText(model);
+    if (chunk.id !== this.#id || chunk.model !== this.#model) this.#noteOrigin(chunk);
     if (!choice) return;
     const { delta, message } = choice;
     // A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081).
     const whole = this.#writer.started || this.#calls.count > 0 ? undefined : message;
     this.#read(isRecord(delta) ? delta : asRecord(whole)); // before the finish reason of the same chunk (Q056)
-    this.#noteFinish(choice.finish_reason);
+    if (choice.finish_reason) this.#noteFinish(choice.finish_reason);
   }
 
   end(): void {
@@ -81,6 +79,21 @@ export class ChatReader implements ProtocolReader {
     const known = all.filter(isRecord);
     if (known[0]) this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0].index;
     return known.find(({ index = 0 }) => index === this.#choiceIndex);
+  }
+
+  /** The first id and model count; an id that changes on the way is no error (Q077). Apart, as in `applyToState`. */
+  #noteOrigin({ id, model }: Json): void {
+    this.#id = id;
+    this.#model = model;
+    const answer = this.#answer;
+    if (asText(id)) answer.responseId ??= asText(id);
+    if (model !== answer.model && asText(model)) answer.responseModel ??= asText(model);
+  }
+
+  /** Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098). */
+  #noteUsage(found: Usage): void {
+    this.#usage = { ...this.#usage, ...found };
+    this.#writer.describe({ usage: this.#usage });
   }
 
   #read(delta: Json): void {
@@ -138,7 +151,6 @@ export class ChatReader implements ProtocolReader {
 
   /** The first meaningful reason wins, except that a defect overrides (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
   #noteFinish(reason: unknown): void {
-    if (!reason) return;
     const text = asText(reason) || JSON.stringify(reason);
     if (isDefect(text)) this.#answer.rawStopReason = text;
     else this.#answer.rawStopReason ??= text;

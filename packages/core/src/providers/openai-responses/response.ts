@@ -36,9 +36,18 @@ export class ResponsesReader implements ProtocolReader {
 
   event(data: Json, name: string): void {
     const type = typeof data.type === "string" ? data.type : name;
-    // Nearly always, and fast: here all data has one shape.
+    // Nearly always, and apart, as in `applyToState`: here all data has one shape.
     if (type === "response.output_text.delta" && name !== "error" && !isError(data.error))
-      return this.#items.text(data, "text", data.delta, undefined);
+      this.#items.text(data, "text", data.delta, undefined);
+    else this.#other(type, data, name);
+  }
+
+  /** Only the response's own last word ends it (Q179). */
+  end(): void {
+    throw truncated();
+  }
+
+  #other(type: string, data: Json, name: string): void {
     if (type === "error" || name === "error" || isError(data.error)) throw errorOf(data); // Q019, Q180
     if (Array.isArray(data.choices) || asText(data.object).startsWith("chat.completion")) {
       throw new BowlineError(
@@ -47,15 +56,6 @@ export class ResponsesReader implements ProtocolReader {
       );
     }
     if (data.object === "response") return this.#whole(data, data.status); // of a server that does not stream (Q018)
-    this.#event(type, data);
-  }
-
-  /** Only the response's own last word ends it (Q179). */
-  end(): void {
-    throw truncated();
-  }
-
-  #event(type: string, data: Json): void {
     switch (type) {
       case "response.created":
         this.#created(asRecord(data.response));

@@ -7,6 +7,7 @@ import type { Dispatcher } from "undici";
 // Not of the whole, which takes three times as long to load and has 3.5 MB more for every garbage collection to look through.
 import Agent from "undici/lib/dispatcher/agent.js";
 import { BowlineError } from "../../errors.ts";
+import { posting, type BodyReader, type PostedResponse, type PostingFetch } from "../request.ts";
 
 export interface UndiciFetchOptions {
   /**
@@ -44,7 +45,7 @@ export function createUndiciFetch({
         "Bun's `fetch` has an option `proxy`, and obeys HTTP_PROXY and HTTPS_PROXY.",
     );
   }
-  return async (input, init = {}) => {
+  const post = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Exchange | Response> => {
     const url = typeof input === "string" && URL.canParse(input) ? new URL(input) : undefined;
     if (url === undefined || !isPlain(url, init)) {
       const { fetch } = await import("undici");
@@ -69,6 +70,11 @@ export function createUndiciFetch({
       );
     });
   };
+  const fetch: PostingFetch = async (input, init) => {
+    const response = await post(input, init);
+    return response instanceof Exchange ? response.toResponse() : response;
+  };
+  return Object.assign(fetch, { [posting]: post });
 }
 
 function isPlain({ protocol, username, password }: URL, init: RequestInit): init is PlainInit {
@@ -78,33 +84,68 @@ function isPlain({ protocol, username, password }: URL, init: RequestInit): init
   return isKnown && method === "POST" && isRecord && typeof body === "string" && redirect === "manual";
 }
 
-/** One request and its response. Nothing is given before it is asked for: so what comes together is handed over as one chunk. */
-class Exchange implements Dispatcher.DispatchHandler {
+/**
+ * One request, its response, and the reader of its body. Nothing is given before it is asked for: so what comes together is handed
+ * over as one chunk.
+ */
+class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader {
   /** As of `LiveDelta`: one that stays, and with it the compiled code. */
   static readonly kept = new Exchange(
     undefined,
     () => {},
     () => {},
   );
+  status = 0;
+  body: PostedResponse["body"] = null;
   readonly #signal: AbortSignal | undefined;
-  readonly #resolve: (response: Response) => void;
+  readonly #resolve: (response: Exchange) => void;
   readonly #reject: (reason: unknown) => void;
   #request: Dispatcher.DispatchController | undefined;
-  #body: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #fields: Record<string, string | string[] | undefined> = {};
+  #statusText = "";
   #pending: Buffer[] = [];
   #pendingLength = 0;
-  #isAsked = false;
+  #isPaused = false;
+  /** Who reads and has nothing yet. */
+  #reading:
+    | { resolve(chunk: Awaited<ReturnType<BodyReader["read"]>>): void; reject(reason: unknown): void }
+    | undefined;
   #end: { readonly error?: unknown } | undefined;
 
   constructor(
     signal: AbortSignal | undefined,
-    resolve: (response: Response) => void,
+    resolve: (response: Exchange) => void,
     reject: (reason: unknown) => void,
   ) {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
     signal?.addEventListener("abort", this, { once: true });
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  get headers(): Map<string, string> {
+    return new Map(Object.entries(this.#fields).map(([name, value]) => [name, [value].flat().join(", ")]));
+  }
+
+  /** The same as a standard response. */
+  toResponse(): Response {
+    const headers = Object.entries(this.#fields).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    );
+    try {
+      return new Response(this.body && streamOf(this.body), {
+        status: this.status,
+        statusText: this.#statusText,
+        headers,
+      });
+    } catch (cause) {
+      this.#stop({});
+      throw new TypeError("fetch failed", { cause }); // a status text that no response can have
+    }
   }
 
   /** The abort. */
@@ -124,39 +165,23 @@ class Exchange implements Dispatcher.DispatchHandler {
     statusText = "",
   ): void {
     if (status < 200 || this.#end) return; // a hint before the response
-    const headers: [string, string][] = [];
-    for (const name of Object.keys(fields)) {
-      const value = fields[name] ?? [];
-      if (typeof value === "string") headers.push([name, value]);
-      else for (const one of value) headers.push([name, one]);
-    }
-    const body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => void (this.#body = controller),
-        pull: () => this.#pull(),
-        cancel: () => this.#leave(),
-      },
-      { highWaterMark: 0 },
-    );
-    const isNull = [204, 205, 304].includes(status);
-    try {
-      this.#resolve(
-        new Response(isNull ? null : decoded(body, fields["content-encoding"]), { status, statusText, headers }),
-      );
-    } catch (error) {
-      this.#reject(new TypeError("fetch failed", { cause: error })); // a status that no response can have
-      this.#leave();
-    }
+    if (status > 599) return this.#stop({ error: new TypeError("fetch failed", { cause: `status ${status}` }) });
+    this.#fields = fields;
+    this.#statusText = statusText;
+    this.body = [204, 205, 304].includes(status) ? null : bodyOf(this, fields["content-encoding"]);
+    this.status = status;
+    this.#resolve(this);
   }
 
   onResponseData(request: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#end) return;
     this.#pending.push(chunk);
     this.#pendingLength += chunk.length;
-    if (this.#pendingLength > MAX_PENDING) request.pause();
-    if (!this.#isAsked) return;
-    this.#isAsked = false;
-    queueMicrotask(() => this.#pull()); // with all that came with it
+    if (this.#pendingLength > MAX_PENDING && !this.#isPaused) {
+      this.#isPaused = true;
+      request.pause();
+    }
+    if (this.#reading && this.#pending.length === 1) queueMicrotask(() => this.#give()); // with all that came with it
   }
 
   onResponseEnd(): void {
@@ -164,47 +189,46 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_request: Dispatcher.DispatchController, cause: Error): void {
-    this.#finish({ error: new TypeError(this.#body ? "terminated" : "fetch failed", { cause }) });
+    this.#finish({ error: new TypeError(this.status > 0 ? "terminated" : "fetch failed", { cause }) });
   }
 
-  /** The reader asks, or what it asked for has come. */
-  #pull(): void {
+  read(): ReturnType<BodyReader["read"]> {
+    return new Promise((resolve, reject) => {
+      this.#reading = { resolve, reject };
+      this.#give();
+    });
+  }
+
+  async cancel(): Promise<void> {
+    this.#stop({});
+  }
+
+  /** To who reads: what has come, then how it ended. */
+  #give(): void {
+    const reading = this.#reading;
+    if (!reading || !(this.#pending.length > 0 || this.#end)) return;
+    this.#reading = undefined;
     const chunks = this.#pending;
-    if (chunks.length === 0) {
-      this.#isAsked = true;
-      this.#settle();
-      return;
-    }
-    this.#pending = [];
-    this.#pendingLength = 0;
-    this.#body?.enqueue(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    if (this.#request?.paused) this.#request.resume();
-  }
-
-  /** Ends what the reader sees, behind all that came. */
-  #settle(): void {
-    if (this.#end === undefined || this.#pending.length > 0) return;
-    const { error } = this.#end;
-    if (error === undefined) this.#body?.close();
-    else if (this.#body) this.#body.error(error);
-    else this.#reject(error);
-    this.#body = undefined;
+    if (chunks.length > 0) {
+      this.#pending = [];
+      this.#pendingLength = 0;
+      reading.resolve({ done: false, value: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
+      if (!this.#isPaused) return;
+      this.#isPaused = false;
+      this.#request?.resume();
+    } else if (this.#end?.error === undefined) reading.resolve({ done: true, value: undefined });
+    else reading.reject(this.#end.error);
   }
 
   #finish(end: { readonly error?: unknown }): void {
     if (this.#end) return;
     this.#end = end;
     this.#signal?.removeEventListener("abort", this);
-    this.#settle();
+    if (this.status === 0) this.#reject(end.error);
+    this.#give();
   }
 
-  /** Nobody reads on. */
-  #leave(): void {
-    this.#body = undefined;
-    this.#stop({});
-  }
-
-  /** Ends the exchange from this side. */
+  /** Ends the exchange from this side: nobody reads on. */
   #stop(end: { readonly error?: unknown }): void {
     if (this.#end) return;
     this.#pending = [];
@@ -213,8 +237,26 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function decoded(body: ReadableStream<Uint8Array>, said: unknown): ReadableStream<Uint8Array> {
+/** What is read of it: as it comes, or what was compressed. */
+function bodyOf(reader: BodyReader, said: unknown): NonNullable<PostedResponse["body"]> {
+  const body = { getReader: () => reader };
   const encoding = typeof said === "string" ? said.toLowerCase().replace("x-", "") : "";
   if (encoding !== "gzip" && encoding !== "deflate") return body;
-  return body.pipeThrough(new DecompressionStream(encoding) as ReadableWritablePair<Uint8Array, Uint8Array>);
+  return streamOf(body).pipeThrough(new DecompressionStream(encoding) as ReadableWritablePair<Uint8Array, Uint8Array>);
+}
+
+function streamOf(body: NonNullable<PostedResponse["body"]>): ReadableStream<Uint8Array> {
+  if (body instanceof ReadableStream) return body;
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => reader.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
 }
