@@ -105,11 +105,15 @@ class OneByOne<T> implements AsyncIterableIterator<T, void, undefined> {
   }
 
   async #more(): Promise<IteratorResult<T, void>> {
-    const { done, value } = await this.#batches.next().finally(() => (this.#waiting = undefined));
-    if (done) return { done, value: undefined };
-    this.#batch = value;
-    this.#next = 0;
-    return this.next();
+    try {
+      const { done, value } = await this.#batches.next();
+      if (done) return { done, value: undefined };
+      this.#batch = value;
+      this.#next = 1;
+      return { done: false, value: value[0] as T };
+    } finally {
+      this.#waiting = undefined;
+    }
   }
 
   async return(): Promise<IteratorReturnResult<void>> {
