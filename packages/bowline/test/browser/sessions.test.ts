@@ -115,7 +115,15 @@ describe("the list of conversations", { skip }, () => {
     await using tab = await openTab(server.gateway.url, { hash: "token=the-token-of-this-test&session=s" });
     await said(tab.page, "Answer 59.", { exact: true }).waitFor();
     assert.equal(await tab.page.locator(".run").count(), 50);
+    await tab.page.waitForFunction(() => (document.querySelector(".scroller")?.scrollTop ?? 0) > 0); // it begins at the end
     await tab.page.locator(".scroller").evaluate((one) => one.scrollTo({ top: 0 }));
+    await tab.page.getByRole("button", { name: "To the end" }).waitFor();
+    // To the end and back in one frame, of which the browser tells only where it came to.
+    await tab.page.evaluate(async () => {
+      [...document.querySelectorAll("button")].find(({ textContent }) => textContent?.includes("To the end"))?.click();
+      document.querySelector(".scroller")?.scrollTo({ top: 0 });
+      for (let frame = 0; frame < 3; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
+    });
     await tab.page.getByRole("button", { name: "To the end" }).waitFor();
     const top = (): Promise<number> =>
       said(tab.page, "Answer 10.", { exact: true }).evaluate((one) => Math.round(one.getBoundingClientRect().top));

@@ -16,25 +16,28 @@ export function useStickToBottom(subject: string, first: string | undefined): St
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
+  /** Where it was seen last, by a scroll of the reader's or one of ours, of which the event may come only with the next. */
+  const lastTop = useRef(0);
   const [isAtEnd, setAtEnd] = useState(true);
   const toEnd = useCallback(() => {
     stuck.current = true;
     setAtEnd(true);
-    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+    if (scroller.current === null) return;
+    scroller.current.scrollTop = scroller.current.scrollHeight;
+    lastTop.current = scroller.current.scrollTop;
   }, []);
   useEffect(() => {
     const [outer, inner] = [scroller.current, content.current];
     if (outer === null || inner === null) return undefined;
-    let lastTop = outer.scrollTop;
     const onScroll = (): void => {
       const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR;
       // What grows moves the end away without anybody going up.
-      if (isNear || outer.scrollTop < lastTop) stuck.current = isNear;
-      lastTop = outer.scrollTop;
+      if (isNear || outer.scrollTop < lastTop.current) stuck.current = isNear;
+      lastTop.current = outer.scrollTop;
       setAtEnd(isNear || stuck.current);
     };
     const observer = new ResizeObserver(() => {
-      if (stuck.current) outer.scrollTop = outer.scrollHeight;
+      if (stuck.current) toEnd();
       else onScroll();
     });
     observer.observe(inner);
@@ -44,7 +47,7 @@ export function useStickToBottom(subject: string, first: string | undefined): St
       observer.disconnect();
       outer.removeEventListener("scroll", onScroll);
     };
-  }, []);
+  }, [toEnd]);
   useEffect(toEnd, [subject, toEnd]);
   // What is drawn now is still what was there before.
   const firstBefore = useRef(first);
