@@ -234,12 +234,20 @@ describe("an event stream", () => {
             }
             if (fails) throw new Error("boom");
           });
+        async function* batches(): AsyncGenerator<number[], void, undefined> {
+          for (const { batch: values, isLate } of steps) {
+            if (isLate) await new Promise((resolve) => setImmediate(resolve));
+            yield values;
+          }
+          if (fails) throw new Error("boom");
+        }
         async function* oneByOne(): AsyncGenerator<number, void, undefined> {
-          for await (const values of stream().batches()) yield* values;
+          for await (const values of batches()) yield* values;
         }
         const iterator = stream()[Symbol.asyncIterator]();
         assert.equal(iterator[Symbol.asyncIterator](), iterator);
         assert.deepEqual(await outcomes(iterator, asked), await outcomes(oneByOne(), asked));
+        assert.deepEqual(await outcomes(stream().batches(), asked), await outcomes(batches(), asked));
       }),
     );
   });
@@ -247,7 +255,7 @@ describe("an event stream", () => {
 
 /** What comes of so many calls of `next` at once, and of `return`, one after the other. */
 async function outcomes(
-  iterator: AsyncIterator<number, void>,
+  iterator: AsyncIterator<unknown, void>,
   calls: readonly (number | "return")[],
 ): Promise<unknown[]> {
   const found: unknown[] = [];

@@ -12,20 +12,162 @@ export type Push<T> = (batch: readonly T[], isLast?: boolean) => void;
 /** Makes the events. `signal` fires when the reader leaves, and with the caller's. */
 export type Produce<T, R> = (push: Push<T>, signal: AbortSignal) => Promise<R>;
 
-export class EventStream<T, R> implements AsyncIterable<T> {
-  readonly #abort = new AbortController();
-  readonly #result: Promise<R>;
+const over = { done: true, value: undefined } as const;
+
+/**
+ * What an asynchronous generator would do, whose `yield` costs more than all else that is done for a chunk of the network, or for a
+ * delta. Who asks again while another call waits has its turn behind that.
+ */
+abstract class Reader<E> implements AsyncIterableIterator<E, void, undefined> {
+  #waiting: Promise<unknown> | undefined;
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<E, void>> {
+    const next = (): Promise<IteratorResult<E, void>> => this.next();
+    if (this.#waiting) return this.#waiting.then(next, next);
+    const value = this.take();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    const waiting = this.#wait();
+    this.#waiting = waiting;
+    return waiting;
+  }
+
+  async #wait(): Promise<IteratorResult<E, void>> {
+    try {
+      const value = await this.more();
+      return value === undefined ? over : { done: false, value };
+    } finally {
+      this.#waiting = undefined;
+    }
+  }
+
+  abstract return(): Promise<IteratorReturnResult<void>>;
+
+  /** What is at hand. */
+  protected abstract take(): E | undefined;
+  /** What comes next; undefined at the end. */
+  protected abstract more(): Promise<E | undefined>;
+}
+
+/** What was produced and not read yet. */
+class Batches<T> extends Reader<readonly T[]> {
+  readonly #controller: AbortController;
   #pending: (readonly T[])[] = [];
-  #ended = false;
+  /** The place in it of the next one. */
+  #next = 0;
+  /** Settles as the producer did, which is done by then. */
+  #end: Promise<unknown> | undefined;
   #isLast = false;
-  #taken = false;
+  #isTaken = false;
+  #isLeft = false;
   #wake: (() => void) | undefined;
 
+  constructor(controller: AbortController) {
+    super();
+    this.#controller = controller;
+  }
+
+  /** Throws `invalid_state` for a second reader. */
+  override [Symbol.asyncIterator](): this {
+    if (this.#isTaken) throw new BowlineError("invalid_state", "A stream has one reader.");
+    this.#isTaken = true;
+    return this;
+  }
+
+  push(batch: readonly T[], isLast: boolean): void {
+    if (batch.length === 0 || this.#isLeft) return;
+    this.#isLast = isLast;
+    this.#pending.push(batch);
+    this.#wake?.();
+  }
+
+  end(result: Promise<unknown>): void {
+    this.#end = result;
+    this.#wake?.();
+  }
+
+  async return(): Promise<IteratorReturnResult<void>> {
+    if (!this.#end && !this.#isLast) this.#controller.abort();
+    this.#isLeft = true;
+    this.#pending = [];
+    this.#wake?.();
+    return over;
+  }
+
+  protected take(): readonly T[] | undefined {
+    const batch = this.#pending[this.#next++];
+    if (batch) return batch;
+    this.#pending = [];
+    this.#next = 0;
+    return undefined;
+  }
+
+  protected async more(): Promise<readonly T[] | undefined> {
+    while (!this.#isLeft) {
+      const batch = this.take();
+      if (batch) return batch;
+      if (!this.#end) await new Promise<void>((resolve) => (this.#wake = resolve));
+      else {
+        this.#isLeft = true;
+        await this.#end;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** The same event by event. */
+class OneByOne<T> extends Reader<T> {
+  /** As of `LiveDelta`. */
+  static readonly kept: OneByOne<unknown> = new OneByOne(new Batches(new AbortController()));
+  readonly #batches: Reader<readonly T[]>;
+  #batch: readonly T[] = [];
+  #next = 0;
+
+  constructor(batches: Reader<readonly T[]>) {
+    super();
+    this.#batches = batches;
+  }
+
+  return(): Promise<IteratorReturnResult<void>> {
+    this.#batch = [];
+    return this.#batches.return();
+  }
+
+  protected take(): T | undefined {
+    return this.#batch[this.#next++];
+  }
+
+  protected async more(): Promise<T | undefined> {
+    const { done, value } = await this.#batches.next();
+    if (done) return undefined;
+    this.#batch = value;
+    this.#next = 0;
+    return this.take();
+  }
+}
+
+export class EventStream<T, R> implements AsyncIterable<T> {
+  /** As of `LiveDelta`. */
   static readonly kept: EventStream<unknown, void> = new EventStream(() => Promise.resolve());
+  readonly #batches: Batches<T>;
+  readonly #result: Promise<R>;
 
   /** Starts `produce` at once. A `produce` that rejects makes reading and {@link result} reject with the same error. */
   constructor(produce: Produce<T, R>, signal?: AbortSignal) {
-    this.#result = this.#run(produce, signal);
+    const controller = new AbortController();
+    const batches = new Batches<T>(controller);
+    const release = onAbort(signal, () => controller.abort(signal?.reason));
+    const run = async (): Promise<R> =>
+      produce((batch, isLast = false) => batches.push(batch, isLast), controller.signal);
+    this.#batches = batches;
+    this.#result = run().finally(() => {
+      release();
+      batches.end(this.#result);
+    });
     this.#result.catch(() => {}); // a reader may never ask for the result; reading still rejects
   }
 
@@ -35,91 +177,12 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   }
 
   /** Batches as they were produced: one await for each, however many events it holds. */
-  async *batches(): AsyncGenerator<readonly T[], void, undefined> {
-    if (this.#taken) throw new BowlineError("invalid_state", "A stream has one reader.");
-    this.#taken = true;
-    try {
-      for (;;) {
-        const batches = this.#pending;
-        this.#pending = [];
-        for (const batch of batches) yield batch;
-        if (this.#pending.length > 0) continue;
-        if (this.#ended) return void (await this.#result);
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-      }
-    } finally {
-      if (!this.#ended && !this.#isLast) this.#abort.abort();
-    }
+  batches(): Reader<readonly T[]> {
+    return this.#batches;
   }
 
-  [Symbol.asyncIterator](): AsyncIterableIterator<T, void, undefined> {
-    return new OneByOne(this.batches());
-  }
-
-  async #run(produce: Produce<T, R>, signal: AbortSignal | undefined): Promise<R> {
-    const release = onAbort(signal, () => this.#abort.abort(signal?.reason));
-    try {
-      return await produce((batch, isLast = false) => {
-        if (batch.length === 0) return;
-        this.#isLast = isLast;
-        this.#pending.push(batch);
-        this.#notify();
-      }, this.#abort.signal);
-    } finally {
-      release();
-      this.#ended = true;
-      this.#notify();
-    }
-  }
-
-  #notify(): void {
-    this.#wake?.();
-    this.#wake = undefined;
-  }
-}
-
-/** Hands out batches event by event, as an asynchronous generator would, whose `yield` costs more than a delta's other work. */
-class OneByOne<T> implements AsyncIterableIterator<T, void, undefined> {
-  /** As of `LiveDelta`. */
-  static readonly kept: OneByOne<unknown> = new OneByOne(undefined as never);
-  readonly #batches: AsyncGenerator<readonly T[], void, undefined>;
-  #batch: readonly T[] = [];
-  #next = 0;
-  /** The batch that is waited for. */
-  #waiting: Promise<IteratorResult<T, void>> | undefined;
-
-  constructor(batches: AsyncGenerator<readonly T[], void, undefined>) {
-    this.#batches = batches;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<T, void>> {
-    const next = (): Promise<IteratorResult<T, void>> => this.next();
-    if (this.#waiting) return this.#waiting.then(next, next);
-    if (this.#next < this.#batch.length) return Promise.resolve({ done: false, value: this.#batch[this.#next++] as T });
-    this.#waiting = this.#more();
-    return this.#waiting;
-  }
-
-  async #more(): Promise<IteratorResult<T, void>> {
-    try {
-      const { done, value } = await this.#batches.next();
-      if (done) return { done, value: undefined };
-      this.#batch = value;
-      this.#next = 1;
-      return { done: false, value: value[0] as T };
-    } finally {
-      this.#waiting = undefined;
-    }
-  }
-
-  async return(): Promise<IteratorReturnResult<void>> {
-    await this.#batches.return();
-    this.#batch = [];
-    return { done: true, value: undefined };
+  [Symbol.asyncIterator](): Reader<T> {
+    return new OneByOne(this.#batches[Symbol.asyncIterator]());
   }
 }
 
