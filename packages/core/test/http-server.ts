@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { chunkedResponse } from "../src/transport/chunked-response.ts";
-import { posting, type BodyReader, type PostedResponse, type PostingFetch } from "../src/transport/request.ts";
+import {
+  posting,
+  type BodyReader,
+  type PostedBody,
+  type PostedResponse,
+  type PostingFetch,
+} from "../src/transport/request.ts";
 import type { Clock } from "../src/clock.ts";
 
 /** What is sent to one request, and what then becomes of the connection. */
@@ -136,7 +142,7 @@ export async function serveBytes(
     return { ok, status, headers, body: reader ? { getReader: () => reader } : null };
   }
 
-  function counted(body: PostedResponse["body"]): BodyReader | undefined {
+  function counted(body: PostedBody | null): BodyReader | undefined {
     const exchange = served.at(-1);
     const reader: BodyReader | undefined = body?.getReader();
     if (reader === undefined || exchange === undefined) return undefined;

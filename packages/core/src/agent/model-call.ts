@@ -141,8 +141,9 @@ class ModelCall {
       if (this.#isOver) throw abortedRun();
       const event = events[next++] as AssistantMessageEvent;
       // Apart from those that come once, as in `applyToState`.
-      const isLast = event instanceof LiveDelta ? this.#update(event, event.partial) : this.#other(event);
-      if (isLast || this.#hearing) return next;
+      if (event instanceof LiveDelta) this.#update(event, event.partial);
+      else if (this.#other(event)) return next;
+      if (this.#hearing) return next;
     }
     return Infinity;
   }
@@ -160,13 +161,12 @@ class ModelCall {
     return false;
   }
 
-  #update(event: AssistantMessageEvent, partial: AssistantMessage): false {
+  #update(event: AssistantMessageEvent, partial: AssistantMessage): void {
     this.#partial = partial;
     // Told with the first output, and once: what comes after a retraction is the same message. What follows it waits behind it.
     if (!this.isTold) void this.#emitter.emit({ type: "message_start", message: partial });
     this.isTold = true;
     this.#hearing = this.#emitter.update(event, partial);
-    return false;
   }
 
   /**

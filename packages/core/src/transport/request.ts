@@ -17,13 +17,17 @@ export interface BodyReader {
   cancel(): Promise<void>;
 }
 
+export interface PostedBody {
+  getReader(): BodyReader;
+}
+
 /** What is read of a response here; a standard one has it. */
 export interface PostedResponse {
   readonly ok: boolean;
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Iterable<[string, string]>;
-  readonly body: { getReader(): BodyReader } | null;
+  readonly body: PostedBody | null;
 }
 
 /**
@@ -241,8 +245,8 @@ async function drain(reader: BodyReader, clock: Clock): Promise<void> {
 /** Where to ask again; undefined when the answer is another, or the target is not of this origin. */
 function redirectOf({ status, headers }: PostedResponse, url: string): string | undefined {
   if (status !== 307 && status !== 308) return undefined;
-  const { location = "" } = Object.fromEntries(headers);
-  if (location === "" || !URL.canParse(location, url)) return undefined;
+  const { location } = Object.fromEntries(headers);
+  if (location === undefined || !URL.canParse(location, url)) return undefined;
   const { origin, href } = new URL(location, url);
   return origin === new URL(url).origin ? href : undefined;
 }

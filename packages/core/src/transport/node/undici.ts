@@ -7,7 +7,7 @@ import type { Dispatcher } from "undici";
 // Not of the whole, which takes three times as long to load and has 3.5 MB more for every garbage collection to look through.
 import Agent from "undici/lib/dispatcher/agent.js";
 import { BowlineError } from "../../errors.ts";
-import { posting, type BodyReader, type PostedResponse, type PostingFetch } from "../request.ts";
+import { posting, type BodyReader, type PostedBody, type PostedResponse, type PostingFetch } from "../request.ts";
 
 export interface UndiciFetchOptions {
   /**
@@ -96,7 +96,7 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
     () => {},
   );
   status = 0;
-  body: PostedResponse["body"] = null;
+  body: PostedBody | null = null;
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (response: Exchange) => void;
   readonly #reject: (reason: unknown) => void;
@@ -105,7 +105,6 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
   #statusText = "";
   #pending: Buffer[] = [];
   #pendingLength = 0;
-  #isPaused = false;
   /** Who reads and has nothing yet. */
   #reading:
     | { resolve(chunk: Awaited<ReturnType<BodyReader["read"]>>): void; reject(reason: unknown): void }
@@ -177,10 +176,7 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
     if (this.#end) return;
     this.#pending.push(chunk);
     this.#pendingLength += chunk.length;
-    if (this.#pendingLength > MAX_PENDING && !this.#isPaused) {
-      this.#isPaused = true;
-      request.pause();
-    }
+    if (this.#pendingLength > MAX_PENDING) request.pause();
     if (this.#reading && this.#pending.length === 1) queueMicrotask(() => this.#give()); // with all that came with it
   }
 
@@ -213,9 +209,7 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
       this.#pending = [];
       this.#pendingLength = 0;
       reading.resolve({ done: false, value: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
-      if (!this.#isPaused) return;
-      this.#isPaused = false;
-      this.#request?.resume();
+      if (this.#request?.paused) this.#request.resume();
     } else if (this.#end?.error === undefined) reading.resolve({ done: true, value: undefined });
     else reading.reject(this.#end.error);
   }
@@ -238,14 +232,14 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
 }
 
 /** What is read of it: as it comes, or what was compressed. */
-function bodyOf(reader: BodyReader, said: unknown): NonNullable<PostedResponse["body"]> {
+function bodyOf(reader: BodyReader, said: unknown): PostedBody {
   const body = { getReader: () => reader };
   const encoding = typeof said === "string" ? said.toLowerCase().replace("x-", "") : "";
   if (encoding !== "gzip" && encoding !== "deflate") return body;
   return streamOf(body).pipeThrough(new DecompressionStream(encoding) as ReadableWritablePair<Uint8Array, Uint8Array>);
 }
 
-function streamOf(body: NonNullable<PostedResponse["body"]>): ReadableStream<Uint8Array> {
+function streamOf(body: PostedBody): ReadableStream<Uint8Array> {
   if (body instanceof ReadableStream) return body;
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
