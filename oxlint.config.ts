@@ -8,7 +8,10 @@ const noNode: Restriction = {
   message: "Core runs without Node: put this in a folder named node/ and give it its own entry.",
 };
 
-/** Lint's half of scripts/layers.ts: it also sees type-only imports, which the built graph no longer has. */
+/**
+ * Lint's half of scripts/layers.ts: it also sees type-only imports, which the built graph no longer
+ * has.
+ */
 const layerOverrides = Object.entries(layers).flatMap(([layer, allowed]) => {
   const isFile = fileLayers.includes(layer);
   const others = Object.keys(layers).filter((other) => other !== layer && !allowed.includes(other));
@@ -27,11 +30,15 @@ const layerOverrides = Object.entries(layers).flatMap(([layer, allowed]) => {
   const where = isFile ? `packages/core/src/${layer}.ts` : `packages/core/src/${layer}/**/*.ts`;
   return [
     { files: [where], rules: restrict([...direction, noNode]) },
-    ...(isFile ? [] : [{ files: [`packages/core/src/${layer}/**/node/**/*.ts`], rules: restrict(direction) }]),
+    ...(isFile
+      ? []
+      : [{ files: [`packages/core/src/${layer}/**/node/**/*.ts`], rules: restrict(direction) }]),
   ];
 });
 
-function restrict(patterns: Restriction[]): { "no-restricted-imports": ["error", { patterns: Restriction[] }] } {
+function restrict(patterns: Restriction[]): {
+  "no-restricted-imports": ["error", { patterns: Restriction[] }];
+} {
   return { "no-restricted-imports": ["error", { patterns }] };
 }
 
@@ -46,7 +53,9 @@ export default defineConfig({
     "typescript/no-floating-promises": [
       "error",
       {
-        allowForKnownSafeCalls: [{ from: "package", package: "node:test", name: ["it", "describe", "test", "suite"] }],
+        allowForKnownSafeCalls: [
+          { from: "package", package: "node:test", name: ["it", "describe", "test", "suite"] },
+        ],
       },
     ],
     "typescript/no-misused-promises": "error",
@@ -75,13 +84,19 @@ export default defineConfig({
     {
       files: ["packages/bowline/**/*.ts"],
       rules: restrict([
-        { regex: "(?:^|/)core/(?:src|dist|test)(?:/|$)", message: "Import @bowline/core by one of its entries." },
+        {
+          regex: "(?:^|/)core/(?:src|dist|test)(?:/|$)",
+          message: "Import @bowline/core by one of its entries.",
+        },
       ]),
     },
     {
       files: ["packages/bowline/src/**/*.ts"],
       rules: restrict([
-        { regex: "(?:^|/)core/(?:src|dist|test)(?:/|$)", message: "Import @bowline/core by one of its entries." },
+        {
+          regex: "(?:^|/)core/(?:src|dist|test)(?:/|$)",
+          message: "Import @bowline/core by one of its entries.",
+        },
         { regex: "^@bowline/core/testing$", message: "Testing is for tests." },
       ]),
     },

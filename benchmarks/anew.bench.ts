@@ -1,6 +1,7 @@
 /**
- * What V8 undoes of its compiled code in a run of an agent, with a garbage collection before each, as an idle server has them: code
- * that does not outlive it is compiled anew in every run (docs/decisions/0011-code-that-stays.md). Node's own functions are among them.
+ * What V8 undoes of its compiled code in a run of an agent, with a garbage collection before each,
+ * as an idle server has them: code that does not outlive it is compiled anew in every run
+ * (docs/decisions/0011-code-that-stays.md). Node's own functions are among them.
  */
 import { spawnSync } from "node:child_process";
 import { Agent, getModel, type Model } from "../packages/core/src/index.ts";
@@ -57,14 +58,17 @@ function report(wire: string): void {
   if (status !== 0) throw new Error(stderr);
   const counts = new Map<string, number>();
   for (const line of stdout.slice(stdout.indexOf(`run ${WARM_UP}\n`)).split("\n")) {
-    const found = /(?:begin\. deoptimizing \S+ <JSFunction|marking dependent code .*<SharedFunctionInfo) ([^ >]*)/.exec(
-      line,
-    );
+    const found =
+      /(?:begin\. deoptimizing \S+ <JSFunction|marking dependent code .*<SharedFunctionInfo) ([^ >]*)/.exec(
+        line,
+      );
     if (found?.[1] !== undefined) counts.set(found[1], (counts.get(found[1]) ?? 0) + 1);
   }
   const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
   const each = (count: number): string => (count / RUNS).toFixed(1);
-  const names = sorted.slice(0, 8).map(([name, count]) => `${name || "(anonymous)"} ${each(count)}`);
+  const names = sorted
+    .slice(0, 8)
+    .map(([name, count]) => `${name || "(anonymous)"} ${each(count)}`);
   const all = sorted.reduce((sum, [, count]) => sum + count, 0);
   console.log(`${wire.padEnd(20)} undone in a run: ${each(all)} (${names.join(", ")})`);
 }

@@ -11,9 +11,15 @@ export function chatBody(count: number): Uint8Array[] {
 /** The same, of which the arguments of a call are the most. */
 export function callBody(count: number): Uint8Array[] {
   const call = (fields: object): string => chatChunk({ tool_calls: [{ index: 0, ...fields }] });
-  const events = [call({ id: "call_1", type: "function", function: { name: "write", arguments: '{"text":"' } })];
+  const events = [
+    call({ id: "call_1", type: "function", function: { name: "write", arguments: '{"text":"' } }),
+  ];
   for (let i = 0; i < count; i++) events.push(call({ function: { arguments: ` word${i % 10}` } }));
-  events.push(call({ function: { arguments: '"}' } }), chatChunk({}, "tool_calls"), "data: [DONE]\n\n");
+  events.push(
+    call({ function: { arguments: '"}' } }),
+    chatChunk({}, "tool_calls"),
+    "data: [DONE]\n\n",
+  );
   return encode(events);
 }
 
@@ -34,7 +40,12 @@ export function messagesBody(count: number): Uint8Array[] {
     event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
   ];
   for (let i = 0; i < count; i++)
-    events.push(event("content_block_delta", { index: 0, delta: { type: "text_delta", text: ` word${i % 10}` } }));
+    events.push(
+      event("content_block_delta", {
+        index: 0,
+        delta: { type: "text_delta", text: ` word${i % 10}` },
+      }),
+    );
   events.push(
     event("content_block_stop", { index: 0 }),
     event("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: count } }),
@@ -48,8 +59,19 @@ export function responsesBody(count: number): Uint8Array[] {
   let sequence_number = 0;
   const event = (type: string, fields: object): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence_number++, ...fields })}\n\n`;
-  const response = { id: "resp_1", object: "response", status: "in_progress", model: "m", output: [] };
-  const item = { id: `msg_${"0123456789abcdef".repeat(3)}`, type: "message", status: "in_progress", role: "assistant" };
+  const response = {
+    id: "resp_1",
+    object: "response",
+    status: "in_progress",
+    model: "m",
+    output: [],
+  };
+  const item = {
+    id: `msg_${"0123456789abcdef".repeat(3)}`,
+    type: "message",
+    status: "in_progress",
+    role: "assistant",
+  };
   const place = { item_id: item.id, output_index: 0, content_index: 0 };
   const words = Array.from({ length: count }, (_, index) => ` word${index % 10}`);
   const part = { type: "output_text", text: words.join(""), annotations: [], logprobs: [] };
@@ -61,21 +83,32 @@ export function responsesBody(count: number): Uint8Array[] {
     event("response.output_item.added", { output_index: 0, item: { ...item, content: [] } }),
     event("response.content_part.added", { ...place, part: { ...part, text: "" } }),
     ...words.map((delta) =>
-      event("response.output_text.delta", { ...place, delta, logprobs: [], obfuscation: "kT3vQ9xB1n" }),
+      event("response.output_text.delta", {
+        ...place,
+        delta,
+        logprobs: [],
+        obfuscation: "kT3vQ9xB1n",
+      }),
     ),
     event("response.output_text.done", { ...place, text: part.text, logprobs: [] }),
     event("response.content_part.done", { ...place, part }),
     event("response.output_item.done", { output_index: 0, item: whole }),
-    event("response.completed", { response: { ...response, status: "completed", output: [whole], usage } }),
+    event("response.completed", {
+      response: { ...response, status: "completed", output: [whole], usage },
+    }),
   ]);
 }
 
-/** The same on Gemini's wire, which repeats the token counts, the model and the id in every chunk. */
+/**
+ * The same on Gemini's wire, which repeats the token counts, the model and the id in every chunk.
+ */
 export function generateBody(count: number): Uint8Array[] {
   const chunk = (text: string, at: number, finish?: string): string => {
     const tokens = { promptTokenCount: 10, candidatesTokenCount: at, totalTokenCount: at + 10 };
     const data = {
-      candidates: [{ content: { parts: [{ text }], role: "model" }, finishReason: finish, index: 0 }],
+      candidates: [
+        { content: { parts: [{ text }], role: "model" }, finishReason: finish, index: 0 },
+      ],
       usageMetadata: { ...tokens, promptTokensDetails: [{ modality: "TEXT", tokenCount: 10 }] },
       modelVersion: "m",
       responseId: "Xa1zZ8vXKqWn1MkP3rGjsAo",

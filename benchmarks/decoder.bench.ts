@@ -1,6 +1,7 @@
 /**
- * Bytes to events, a message and back, beside a bare "split lines and JSON.parse" on the same bytes. 10,000 deltas an answer. Both
- * in turns and by CPU time, so that what else the machine does hits both alike; the ratio is that of the medians.
+ * Bytes to events, a message and back, beside a bare "split lines and JSON.parse" on the same
+ * bytes. 10,000 deltas an answer. Both in turns and by CPU time, so that what else the machine does
+ * hits both alike; the ratio is that of the medians.
  */
 import { bench, do_not_optimize, group } from "mitata";
 import { reduceEvents, type AssistantMessageEvent } from "../packages/core/src/llm/event.ts";
@@ -11,7 +12,15 @@ import { openaiChat } from "../packages/core/src/providers/openai-chat/index.ts"
 import { openaiResponses } from "../packages/core/src/providers/openai-responses/index.ts";
 import type { Protocol } from "../packages/core/src/providers/protocol.ts";
 import { getModel } from "../packages/core/src/providers/vendors.ts";
-import { callBody, chatBody, generateBody, messagesBody, parseOnly, rechunk, responsesBody } from "./bodies.ts";
+import {
+  callBody,
+  chatBody,
+  generateBody,
+  messagesBody,
+  parseOnly,
+  rechunk,
+  responsesBody,
+} from "./bodies.ts";
 import { median } from "./median.ts";
 
 const DELTAS = 10_000;
@@ -47,7 +56,9 @@ function compare(what: string, protocol: Protocol, chunks: readonly Uint8Array[]
   }
   const [floor, decoding] = [median(floors), median(decodings)];
   const each = (time: number): string => `${(time / DELTAS).toFixed(2)} µs`;
-  console.log(`${what.padEnd(44)} ${each(floor)}  ${each(decoding)}  ${(decoding / floor).toFixed(2)}`);
+  console.log(
+    `${what.padEnd(44)} ${each(floor)}  ${each(decoding)}  ${(decoding / floor).toFixed(2)}`,
+  );
 }
 
 console.log(`${`a delta of ${DELTAS}`.padEnd(44)} floor    decoder  ratio`);
@@ -63,6 +74,8 @@ for (const [what, protocol, body] of [
 }
 
 group(`the reducer, ${DELTAS} deltas`, () => {
-  const recorded = JSON.parse(JSON.stringify(decode(openaiChat, chatBody(DELTAS)))) as AssistantMessageEvent[];
+  const recorded = JSON.parse(
+    JSON.stringify(decode(openaiChat, chatBody(DELTAS))),
+  ) as AssistantMessageEvent[];
   bench("fold recorded events to a message", () => do_not_optimize(reduceEvents(recorded)));
 });

@@ -1,6 +1,13 @@
-/** Whether cost grows with what came before: long runs in tenths, the last beside the first. Also whether timers get their turn. */
+/**
+ * Whether cost grows with what came before: long runs in tenths, the last beside the first. Also
+ * whether timers get their turn.
+ */
 import { Agent, defineTool, type AgentEvent } from "../packages/core/src/agent/index.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../packages/core/src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedStep,
+} from "../packages/core/src/testing/index.ts";
 import { median } from "./median.ts";
 
 const ROUNDS = 15;
@@ -44,7 +51,9 @@ const cases: readonly Case[] = [
   {
     name: "400 turns of one tool",
     steps: () => [
-      ...Array.from({ length: 400 }, (_, i) => ({ content: [scriptedToolCall("noop", {}, `call_${i}`)] })),
+      ...Array.from({ length: 400 }, (_, i) => ({
+        content: [scriptedToolCall("noop", {}, `call_${i}`)],
+      })),
       "Done.",
     ],
     deltaLength: 100,
@@ -54,7 +63,9 @@ const cases: readonly Case[] = [
   {
     name: "4,000 parallel no-op tools",
     steps: () => [
-      { content: Array.from({ length: 4000 }, (_, i) => scriptedToolCall("noop", {}, `call_${i}`)) },
+      {
+        content: Array.from({ length: 4000 }, (_, i) => scriptedToolCall("noop", {}, `call_${i}`)),
+      },
       "Done.",
     ],
     deltaLength: 100,
@@ -63,10 +74,21 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** One run: milliseconds at each tenth of its units, and the longest that a timer of 1 ms had to wait. */
-async function measure({ steps, deltaLength, units, counts }: Case): Promise<{ marks: number[]; starved: number }> {
+/**
+ * One run: milliseconds at each tenth of its units, and the longest that a timer of 1 ms had to
+ * wait.
+ */
+async function measure({
+  steps,
+  deltaLength,
+  units,
+  counts,
+}: Case): Promise<{ marks: number[]; starved: number }> {
   const script = createScriptedModel(steps(), { deltaLength });
-  const agent = new Agent({ initialState: { model: script.model, tools: [noop] }, streamFn: script.streamFn });
+  const agent = new Agent({
+    initialState: { model: script.model, tools: [noop] },
+    streamFn: script.streamFn,
+  });
   const marks: number[] = [];
   let seen = 0;
   agent.subscribe((event) => {
@@ -84,7 +106,8 @@ async function measure({ steps, deltaLength, units, counts }: Case): Promise<{ m
   const { reason } = await agent.prompt("Go");
   tick();
   clearInterval(timer);
-  if (reason !== "done" || marks.length !== 11) throw new Error(`the run ended with ${reason} after ${seen} units`);
+  if (reason !== "done" || marks.length !== 11)
+    throw new Error(`the run ended with ${reason} after ${seen} units`);
   return { marks, starved };
 }
 
@@ -92,7 +115,8 @@ for (const one of cases) {
   for (let i = 0; i < 3; i++) await measure(one); // warm
   const rounds = [];
   for (let i = 0; i < ROUNDS; i++) rounds.push(await measure(one));
-  const tenth = (marks: readonly number[], n: number): number => (marks[n + 1] ?? 0) - (marks[n] ?? 0);
+  const tenth = (marks: readonly number[], n: number): number =>
+    (marks[n + 1] ?? 0) - (marks[n] ?? 0);
   const ratio = median(rounds.map(({ marks }) => tenth(marks, 9) / tenth(marks, 0)));
   const each = median(rounds.map(({ marks }) => ((marks[10] ?? 0) - (marks[0] ?? 0)) / one.units));
   const starved = median(rounds.map((round) => round.starved));

@@ -1,7 +1,13 @@
-/** What the loop and the agent add to a model that answers at once: per delta, per turn, per tool. */
+/**
+ * What the loop and the agent add to a model that answers at once: per delta, per turn, per tool.
+ */
 import { bench, do_not_optimize, group } from "mitata";
 import { Agent, defineTool } from "../packages/core/src/agent/index.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../packages/core/src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedStep,
+} from "../packages/core/src/testing/index.ts";
 
 const noop = defineTool({
   name: "noop",
@@ -12,7 +18,10 @@ const noop = defineTool({
 
 async function run(steps: readonly ScriptedStep[], deltaLength: number): Promise<number> {
   const script = createScriptedModel(steps, { deltaLength });
-  const agent = new Agent({ initialState: { model: script.model, tools: [noop] }, streamFn: script.streamFn });
+  const agent = new Agent({
+    initialState: { model: script.model, tools: [noop] },
+    streamFn: script.streamFn,
+  });
   let events = 0;
   agent.subscribe(() => void events++);
   const { reason } = await agent.prompt("Go");
@@ -24,10 +33,15 @@ group("the agent with one subscriber and a scripted stream", () => {
   const text = "x".repeat(10_000);
   bench("one answer of 10,000 deltas", async () => do_not_optimize(await run([text], 1)));
   const turns = [
-    ...Array.from({ length: 100 }, (_, i) => ({ content: [scriptedToolCall("noop", {}, `call_${i}`)] })),
+    ...Array.from({ length: 100 }, (_, i) => ({
+      content: [scriptedToolCall("noop", {}, `call_${i}`)],
+    })),
     "Done.",
   ];
   bench("100 turns of one tool each", async () => do_not_optimize(await run(turns, 100)));
-  const wide = { content: Array.from({ length: 100 }, (_, i) => scriptedToolCall("noop", {}, `call_${i}`)) };
-  bench("one turn of 100 parallel tools", async () => do_not_optimize(await run([wide, "Done."], 100)));
+  const wide = {
+    content: Array.from({ length: 100 }, (_, i) => scriptedToolCall("noop", {}, `call_${i}`)),
+  };
+  bench("one turn of 100 parallel tools", async () =>
+    do_not_optimize(await run([wide, "Done."], 100)));
 });

@@ -1,4 +1,5 @@
-// What a page pays for: one agent, one tool, one wire. size-limit bundles this file; nothing runs it.
+// What a page pays for: one agent, one tool, one wire. size-limit bundles this file; nothing runs
+// it.
 import { Agent } from "@bowline/core/agent";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
 
@@ -10,5 +11,7 @@ const clock = {
 };
 
 export function ask(model, text) {
-  return new Agent({ initialState: { model, tools: [clock] }, streamFn: streamOpenaiChat }).prompt(text);
+  return new Agent({ initialState: { model, tools: [clock] }, streamFn: streamOpenaiChat }).prompt(
+    text,
+  );
 }

@@ -1,6 +1,7 @@
-// Bowline as a contender of a benchmark that runs several libraries against one stub server: the wire alone, and an agent with a
-// tool. The task's words come from the benchmark's own folder (BENCH_TASK, its task.mjs). Requests go over undici; with
-// BENCH_FETCH=node they go over Node's own fetch, the default of the library.
+// Bowline as a contender of a benchmark that runs several libraries against one stub server: the
+// wire alone, and an agent with a tool. The task's words come from the benchmark's own folder
+// (BENCH_TASK, its task.mjs). Requests go over undici; with BENCH_FETCH=node they go over Node's
+// own fetch, the default of the library.
 import { Agent } from "@bowline/core/agent";
 import { streamAnthropicMessages } from "@bowline/core/anthropic-messages";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
@@ -34,7 +35,10 @@ export default function setup({ api: wire, origin }) {
     input: ["text"],
     maxTokens: 64_000,
   };
-  const options = { apiKey: task.API_KEY, ...(process.env.BENCH_FETCH !== "node" && { fetch: createUndiciFetch() }) };
+  const options = {
+    apiKey: task.API_KEY,
+    ...(process.env.BENCH_FETCH !== "node" && { fetch: createUndiciFetch() }),
+  };
   return {
     async stream({ onText }) {
       const messages = [{ role: "user", content: task.PROMPT, timestamp: Date.now() }];

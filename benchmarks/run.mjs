@@ -1,4 +1,5 @@
-// npm run bench: every *.bench.ts of this folder, from source. `npm run bench -- sse` narrows by name.
+// npm run bench: every *.bench.ts of this folder, from source. `npm run bench -- sse` narrows by
+// name.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "mitata";

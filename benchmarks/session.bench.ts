@@ -1,10 +1,18 @@
-/** Session files beside what one would write by hand: appendFile, fdatasync, readdir, readFile and JSON.parse, in the same run. */
+/**
+ * Session files beside what one would write by hand: appendFile, fdatasync, readdir, readFile and
+ * JSON.parse, in the same run.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bench, do_not_optimize, group, summary } from "mitata";
-import { createSession, openSession, type AnyEntry, type EntryBody } from "../packages/core/src/session/index.ts";
+import {
+  createSession,
+  openSession,
+  type AnyEntry,
+  type EntryBody,
+} from "../packages/core/src/session/index.ts";
 import { createJsonlStore } from "../packages/core/src/session/node/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bowline-bench-"));
@@ -22,7 +30,8 @@ const text = "word ".repeat(50);
 
 function entry(seq: number): AnyEntry {
   const id = `00000000-0000-4000-8000-${String(seq).padStart(12, "0")}`;
-  const parentId = seq === 0 ? null : `00000000-0000-4000-8000-${String(seq - 1).padStart(12, "0")}`;
+  const parentId =
+    seq === 0 ? null : `00000000-0000-4000-8000-${String(seq - 1).padStart(12, "0")}`;
   return { seq, id, parentId, timestamp: 1, ...body(text) };
 }
 
@@ -71,7 +80,8 @@ group(`first list of ${SESSIONS} sessions, without an index`, () => {
   summary(() => {
     bench("readdir, readFile, split, JSON.parse", async () => {
       for (const name of await readdir(many)) {
-        if (name.endsWith(".jsonl")) do_not_optimize(parseLines(await readFile(join(many, name), "utf8")));
+        if (name.endsWith(".jsonl"))
+          do_not_optimize(parseLines(await readFile(join(many, name), "utf8")));
       }
     }).baseline(true);
     bench("list", async () => {
@@ -84,8 +94,18 @@ group(`first list of ${SESSIONS} sessions, without an index`, () => {
 const long = join(folder, "long");
 const longStore = createJsonlStore(long, { sync: "never" });
 const entries = Array.from({ length: ENTRIES }, (_, seq) => entry(seq));
-entries[ENTRIES - 100] = { ...entry(ENTRIES - 100), type: "compaction", summary: "…", firstKeptId: null } as AnyEntry;
-entries[ENTRIES - 99] = { ...entry(ENTRIES - 99), type: "run_start", runId: "r", model: {} } as AnyEntry;
+entries[ENTRIES - 100] = {
+  ...entry(ENTRIES - 100),
+  type: "compaction",
+  summary: "…",
+  firstKeptId: null,
+} as AnyEntry;
+entries[ENTRIES - 99] = {
+  ...entry(ENTRIES - 99),
+  type: "run_start",
+  runId: "r",
+  model: {},
+} as AnyEntry;
 await (await longStore.create({ id: "long", createdAt: 1 }, entries)).close();
 const path = join(long, "long.jsonl");
 group(`one session of ${ENTRIES} entries`, () => {
@@ -114,7 +134,8 @@ group(`one session of ${ENTRIES} entries`, () => {
     const session = await openSession(longStore, "long", { readOnly: true });
     const messages = await session.contextMessages();
     const { run } = await session.state();
-    if (messages.length !== 99 || run?.runId !== "r") throw new Error(`${messages.length} messages`);
+    if (messages.length !== 99 || run?.runId !== "r")
+      throw new Error(`${messages.length} messages`);
   });
   bench("100 entries from the middle", async () => {
     for await (const batch of longStore.read("long", { from: ENTRIES / 2 })) return batch.length;

@@ -3,7 +3,9 @@ import { SseReader } from "../packages/core/src/transport/sse.ts";
 
 const event = (index: number): string =>
   `data: ${JSON.stringify({ id: "chatcmpl-1", choices: [{ index: 0, delta: { content: `token ${index}` } }] })}\n\n`;
-const body = new TextEncoder().encode(Array.from({ length: 1000 }, (_, index) => event(index)).join(""));
+const body = new TextEncoder().encode(
+  Array.from({ length: 1000 }, (_, index) => event(index)).join(""),
+);
 
 function cut(size: number): Uint8Array[] {
   return Array.from({ length: Math.ceil(body.length / size) }, (_, index) =>

@@ -1,5 +1,9 @@
 /** A fixture: the exact bytes of one answer, and what a client must make of them. */
-export type ProtocolName = "openai-chat" | "anthropic-messages" | "openai-responses" | "google-generate";
+export type ProtocolName =
+  | "openai-chat"
+  | "anthropic-messages"
+  | "openai-responses"
+  | "google-generate";
 
 export interface Call {
   readonly name: string;
@@ -7,12 +11,21 @@ export interface Call {
 }
 
 export interface Expectation {
-  /** `error`: the client must report a failure. `any`: both are sound, and only what must never run is checked. */
+  /**
+   * `error`: the client must report a failure. `any`: both are sound, and only what must never run
+   * is checked.
+   */
   readonly ends: "done" | "error" | "any";
-  /** The whole text; of a failed answer, what was received before the failure. Not looked at when absent. */
+  /**
+   * The whole text; of a failed answer, what was received before the failure. Not looked at when
+   * absent.
+   */
   readonly text?: string;
   readonly thinking?: string;
-  /** The calls that may run, in order. Absent is none: any other call that is handed over as runnable is unsafe. */
+  /**
+   * The calls that may run, in order. Absent is none: any other call that is handed over as
+   * runnable is unsafe.
+   */
   readonly calls?: readonly Call[];
   /** Calls that must be reported as not runnable, for the model to try again. */
   readonly refusedCalls?: number;
@@ -45,7 +58,10 @@ export interface Fixture {
   readonly headers?: Readonly<Record<string, string>>;
   /** What the server does with the socket after the body. Default `close`. */
   readonly after?: "close" | "reset" | "hold";
-  /** The tools declared, each with one optional string parameter `city`. Default `get_weather` and `get_time`. */
+  /**
+   * The tools declared, each with one optional string parameter `city`. Default `get_weather` and
+   * `get_time`.
+   */
   readonly tools?: readonly string[];
   readonly expect: Expectation;
   /** Why the expectation is arguable. */
@@ -76,5 +92,14 @@ export const romeText = '{"city":"Rome"}';
 export const done = { ends: "done" } as const;
 export const hello = { ends: "done", text: "Hello.", stopReason: "stop" } as const;
 export const runsOslo = { ends: "done", calls: [oslo], stopReason: "toolUse" } as const;
-export const runsBoth = { ends: "done", calls: [oslo, rome], stopReason: "toolUse", uniqueIds: true } as const;
-export const truncated = { ends: "error", errorCode: ["stream_truncated"], retryable: true } as const;
+export const runsBoth = {
+  ends: "done",
+  calls: [oslo, rome],
+  stopReason: "toolUse",
+  uniqueIds: true,
+} as const;
+export const truncated = {
+  ends: "error",
+  errorCode: ["stream_truncated"],
+  retryable: true,
+} as const;

@@ -36,7 +36,8 @@ export function judge(
   let silent = false;
   // To report a cut as an error is as good as to report it as a stop reason.
   if (expect.stopReason === "length" && ended === "error") return { faults, unsafe, silent };
-  if (expect.ends === "done" && ended === "error") faults.push(`failed: ${clip(threw ?? "no reason")}`);
+  if (expect.ends === "done" && ended === "error")
+    faults.push(`failed: ${clip(threw ?? "no reason")}`);
   else if (expect.ends === "error" && ended === "ok") {
     silent = true;
     faults.push("ended well, an error is expected");
@@ -44,7 +45,8 @@ export function judge(
     if (missing.length > 0) faults.push(`misses ${show(missing)}`);
     else if (!unsafe && !isDeepStrictEqual(runnable, wanted)) faults.push("calls in another order");
     const hasText = expect.text === undefined || text === expect.text;
-    if (!hasText) faults.push(`text ${clip(JSON.stringify(text))} for ${clip(JSON.stringify(expect.text))}`);
+    if (!hasText)
+      faults.push(`text ${clip(JSON.stringify(text))} for ${clip(JSON.stringify(expect.text))}`);
     const seen = refused + calls.length - runnable.length;
     silent = (missing.length > 0 && seen === 0) || (!hasText && !text.includes(expect.text ?? ""));
   }
@@ -63,7 +65,9 @@ function subtract(list: readonly Call[], other: readonly Call[]): Call[] {
 }
 
 function show(calls: readonly Call[]): string {
-  return calls.map(({ name, arguments: args }) => `${name}(${clip(JSON.stringify(args))})`).join(", ");
+  return calls
+    .map(({ name, arguments: args }) => `${name}(${clip(JSON.stringify(args))})`)
+    .join(", ");
 }
 
 export function clip(text: string): string {

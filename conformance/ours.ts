@@ -1,4 +1,7 @@
-/** Bowline's own reading of a fixture: its decoder with the bytes cut every way, and its stream function over loopback. */
+/**
+ * Bowline's own reading of a fixture: its decoder with the bytes cut every way, and its stream
+ * function over loopback.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { AssistantMessage } from "../packages/core/src/llm/message.ts";
 import type { AssistantMessageEvent } from "../packages/core/src/llm/event.ts";
@@ -21,14 +24,19 @@ const RANDOM_CUTS = 64;
 export async function loadWire(name: ProtocolName): Promise<Wire | undefined> {
   let module: Record<string, unknown>;
   try {
-    module = (await import(`../packages/core/src/providers/${name}/index.ts`)) as Record<string, unknown>;
+    module = (await import(`../packages/core/src/providers/${name}/index.ts`)) as Record<
+      string,
+      unknown
+    >;
   } catch (error) {
     if ((error as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw error;
     return undefined;
   }
   const exported = Object.entries(module);
   const protocol = exported.find(([, value]) => typeof value === "object")?.[1];
-  const stream = exported.find(([key, value]) => key.startsWith("stream") && typeof value === "function")?.[1];
+  const stream = exported.find(
+    ([key, value]) => key.startsWith("stream") && typeof value === "function",
+  )?.[1];
   if (protocol === undefined || stream === undefined) return undefined;
   return { protocol: protocol as Protocol, stream: stream as StreamFn };
 }
@@ -37,7 +45,8 @@ export async function loadWire(name: ProtocolName): Promise<Wire | undefined> {
 export async function readOurs(wire: Wire, fixture: Fixture, baseUrl: string): Promise<Verdict> {
   const verdicts = [check(fixture, await overHttp(wire, fixture, baseUrl), "over HTTP")];
   if (isPlainBody(fixture)) {
-    const bytes = typeof fixture.body === "string" ? new TextEncoder().encode(fixture.body) : fixture.body;
+    const bytes =
+      typeof fixture.body === "string" ? new TextEncoder().encode(fixture.body) : fixture.body;
     const whole = decode(wire, fixture, [bytes]);
     verdicts.push(check(fixture, whole.message, "decoded whole"));
     const cut = firstDifferentCut(wire, fixture, bytes, whole.events);
@@ -63,7 +72,15 @@ function isPlainBody({ status = 200, after = "close", headers = {} }: Fixture): 
 }
 
 function modelOf({ protocol }: Fixture, baseUrl: string): Model {
-  return { id: "m", name: "m", api: protocol, provider: "fixture", baseUrl, reasoning: true, input: ["text"] };
+  return {
+    id: "m",
+    name: "m",
+    api: protocol,
+    provider: "fixture",
+    baseUrl,
+    reasoning: true,
+    input: ["text"],
+  };
 }
 
 function decode(
@@ -72,7 +89,10 @@ function decode(
   chunks: readonly Uint8Array[],
 ): { message: AssistantMessage; events: AssistantMessageEvent[] } {
   const toolNames = fixture.tools ?? defaultTools;
-  const decoder = new StreamDecoder(protocol, modelOf(fixture, "http://127.0.0.1"), { timestamp: 0, toolNames });
+  const decoder = new StreamDecoder(protocol, modelOf(fixture, "http://127.0.0.1"), {
+    timestamp: 0,
+    toolNames,
+  });
   const events = chunks.flatMap((chunk) => decoder.push(chunk));
   events.push(...decoder.end());
   if (decoder.failure !== undefined) events.push(...decoder.fail(decoder.failure));
@@ -91,14 +111,18 @@ function firstDifferentCut(
     JSON.stringify(decode(wire, fixture, chunks).events) !== wanted;
   if (bytes.length < EVERY_CUT_BELOW) {
     for (let at = 1; at < bytes.length; at++) {
-      if (differs([bytes.subarray(0, at), bytes.subarray(at)])) return `other events when cut at byte ${at}`;
+      if (differs([bytes.subarray(0, at), bytes.subarray(at)]))
+        return `other events when cut at byte ${at}`;
     }
-    if (differs(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))) return "other events one byte a chunk";
+    if (differs(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))))
+      return "other events one byte a chunk";
   }
   const random = seeded(bytes.length);
   for (let n = 0; n < RANDOM_CUTS && bytes.length > 1; n++) {
     if (bytes.length > 100_000 && n > 4) break; // a long body costs time and shows nothing new
-    const places = Array.from({ length: 1 + Math.floor(random() * 8) }, () => Math.floor(random() * bytes.length));
+    const places = Array.from({ length: 1 + Math.floor(random() * 8) }, () =>
+      Math.floor(random() * bytes.length),
+    );
     const cuts = [0, ...places.toSorted((a, b) => a - b), bytes.length];
     if (differs(cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end))))
       return `other events when cut at bytes ${places.join(", ")}`;
@@ -106,10 +130,26 @@ function firstDifferentCut(
   return undefined;
 }
 
-async function overHttp({ stream }: Wire, fixture: Fixture, baseUrl: string): Promise<AssistantMessage> {
-  const tools = (fixture.tools ?? defaultTools).map((name) => ({ name, description: name, parameters: toolSchema }));
-  const context = { messages: [{ role: "user" as const, content: "Say it.", timestamp: 0 }], tools };
-  const options = { apiKey: "dummy", maxRetries: 0, maxTokens: 1000, signal: AbortSignal.timeout(5000) };
+async function overHttp(
+  { stream }: Wire,
+  fixture: Fixture,
+  baseUrl: string,
+): Promise<AssistantMessage> {
+  const tools = (fixture.tools ?? defaultTools).map((name) => ({
+    name,
+    description: name,
+    parameters: toolSchema,
+  }));
+  const context = {
+    messages: [{ role: "user" as const, content: "Say it.", timestamp: 0 }],
+    tools,
+  };
+  const options = {
+    apiKey: "dummy",
+    maxRetries: 0,
+    maxTokens: 1000,
+    signal: AbortSignal.timeout(5000),
+  };
   let message: AssistantMessage | undefined;
   for await (const event of await stream(modelOf(fixture, baseUrl), context, options)) {
     if (event.type === "done") message = event.message;
@@ -127,10 +167,12 @@ function check(fixture: Fixture, message: AssistantMessage, way: string): Verdic
   const { expect } = fixture;
   const faults = [...verdict.faults];
   const compare = (what: string, actual: unknown, wanted: unknown): void => {
-    if (!isDeepStrictEqual(actual, wanted)) faults.push(`${what} ${show(actual)} for ${show(wanted)}`);
+    if (!isDeepStrictEqual(actual, wanted))
+      faults.push(`${what} ${show(actual)} for ${show(wanted)}`);
   };
   const failed = message.stopReason === "error" || message.stopReason === "aborted";
-  if (expect.ends === "error" && failed && expect.text !== undefined) compare("text", textOf(message), expect.text);
+  if (expect.ends === "error" && failed && expect.text !== undefined)
+    compare("text", textOf(message), expect.text);
   if (expect.thinking !== undefined && !(failed && expect.ends === "done"))
     compare("thinking", thinkingOf(message), expect.thinking);
   if (!failed || expect.ends !== "done") checkDetails(fixture, message, faults, compare);
@@ -147,18 +189,21 @@ function checkDetails(
 ): void {
   const { error, usage } = message;
   if (expect.stopReason !== undefined) compare("stopReason", message.stopReason, expect.stopReason);
-  if (expect.rawStopReason !== undefined) compare("rawStopReason", message.rawStopReason, expect.rawStopReason);
+  if (expect.rawStopReason !== undefined)
+    compare("rawStopReason", message.rawStopReason, expect.rawStopReason);
   for (const [field, value] of Object.entries(expect.usage ?? {}))
     compare(`usage.${field}`, usage[field as keyof typeof usage], value);
   if (expect.refusedCalls !== undefined)
     compare(
       "refused calls",
-      callsOf(message).filter((call) => !isRunnable(call, message) || !tools.includes(call.name)).length,
+      callsOf(message).filter((call) => !isRunnable(call, message) || !tools.includes(call.name))
+        .length,
       expect.refusedCalls,
     );
   const json = JSON.stringify(message.content) + String(message.responseId);
   for (const kept of expect.keeps ?? [])
-    if (!json.includes(kept) && !json.includes(JSON.stringify(kept).slice(1, -1))) faults.push(`${kept} was lost`);
+    if (!json.includes(kept) && !json.includes(JSON.stringify(kept).slice(1, -1)))
+      faults.push(`${kept} was lost`);
   const ids = callsOf(message).map(({ id }) => id);
   if (expect.uniqueIds === true && (new Set(ids).size !== ids.length || ids.includes("")))
     faults.push(`ids ${JSON.stringify(ids)}`);
@@ -168,7 +213,8 @@ function checkDetails(
   if (expect.errorMessage?.test(error.message) === false)
     faults.push(`message ${clip(error.message)} for ${expect.errorMessage}`);
   if (expect.retryable !== undefined) compare("retryable", error.retryable, expect.retryable);
-  if (expect.retryAfterMs !== undefined) compare("retryAfterMs", error.retryAfterMs ?? null, expect.retryAfterMs);
+  if (expect.retryAfterMs !== undefined)
+    compare("retryAfterMs", error.retryAfterMs ?? null, expect.retryAfterMs);
 }
 
 function toOutcome(message: AssistantMessage): Outcome {
@@ -180,7 +226,9 @@ function toOutcome(message: AssistantMessage): Outcome {
       .map(({ name, arguments: args }) => ({ name, arguments: args })),
     refused: callsOf(message).filter((call) => !isRunnable(call, message)).length,
     ended: failed ? "error" : "ok",
-    ...(message.error !== undefined && { threw: `${message.error.code}: ${message.error.message}` }),
+    ...(message.error !== undefined && {
+      threw: `${message.error.code}: ${message.error.message}`,
+    }),
   };
 }
 
@@ -195,9 +243,16 @@ function callsOf({ content }: AssistantMessage): ToolCall[] {
   return content.filter((part) => part.type === "toolCall");
 }
 
-/** The agent's own rule: never of a failed or cut answer, never with broken arguments; and a call needs a name. */
+/**
+ * The agent's own rule: never of a failed or cut answer, never with broken arguments; and a call
+ * needs a name.
+ */
 function isRunnable(call: ToolCall, { stopReason }: AssistantMessage): boolean {
-  return (stopReason === "toolUse" || stopReason === "stop") && call.argumentsError === undefined && call.name !== "";
+  return (
+    (stopReason === "toolUse" || stopReason === "stop") &&
+    call.argumentsError === undefined &&
+    call.name !== ""
+  );
 }
 
 function textOf({ content }: AssistantMessage): string {

@@ -1,4 +1,7 @@
-/** The other clients over the same bytes: each in a process of its own, so that a crash or a hang costs one cell. */
+/**
+ * The other clients over the same bytes: each in a process of its own, so that a crash or a hang
+ * costs one cell.
+ */
 import { fork, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +27,9 @@ interface Reply {
 
 /** The clients, installed on first use. */
 export async function loadPeers(): Promise<PeerClient[]> {
-  const { devDependencies: pins } = JSON.parse(readFileSync(join(here, "package.json"), "utf8")) as {
+  const { devDependencies: pins } = JSON.parse(
+    readFileSync(join(here, "package.json"), "utf8"),
+  ) as {
     devDependencies: Record<string, string>;
   };
   install(pins);
@@ -41,7 +46,10 @@ export async function loadPeers(): Promise<PeerClient[]> {
 function install(pins: Readonly<Record<string, string>>): void {
   const isInstalled = ([name, version]: [string, string]): boolean => {
     const file = join(here, "node_modules", name, "package.json");
-    return existsSync(file) && (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version === version;
+    return (
+      existsSync(file) &&
+      (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version === version
+    );
   };
   if (Object.entries(pins).every(isInstalled)) return;
   console.log("installing the clients of conformance/package.json");
@@ -91,14 +99,19 @@ class Child {
   static async start(name: string): Promise<Child> {
     // Clients write warnings of their own; they are of no interest here.
     const options = { stdio: ["ignore", "ignore", "ignore", "ipc"] as const, execArgv: [] };
-    const child = new Child(fork(join(here, "peers", "child.mjs"), [name], { ...options, stdio: [...options.stdio] }));
+    const child = new Child(
+      fork(join(here, "peers", "child.mjs"), [name], { ...options, stdio: [...options.stdio] }),
+    );
     const reply = await child.#next(30_000);
     if (reply?.ready !== true) throw new Error(`the client ${name} does not start`);
     return child;
   }
 
   /** Undefined when the client hangs or takes its process with it. */
-  async ask(job: { readonly number: number; readonly [field: string]: unknown }): Promise<Outcome | undefined> {
+  async ask(job: {
+    readonly number: number;
+    readonly [field: string]: unknown;
+  }): Promise<Outcome | undefined> {
     this.#process.send(job);
     const until = performance.now() + LIMIT_MS;
     for (;;) {

@@ -15,8 +15,11 @@ export interface Row {
 
 export function printTable(rows: readonly Row[]): void {
   const lines = table(rows);
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  for (const line of lines) console.log(line.map((cell, column) => cell.padEnd(widths[column]!)).join("  "));
+  const widths = lines[0]!.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]!.length)),
+  );
+  for (const line of lines)
+    console.log(line.map((cell, column) => cell.padEnd(widths[column]!)).join("  "));
 }
 
 export function writeReport(rows: readonly Row[]): void {
@@ -29,16 +32,28 @@ export function writeReport(rows: readonly Row[]): void {
 
 /** A header, then a row a client: passed of total by section, then the totals. */
 function table(rows: readonly Row[]): string[][] {
-  const head = ["client", ...sections.map(({ letter }) => letter), "all", "unsafe runs", "silent losses"];
+  const head = [
+    "client",
+    ...sections.map(({ letter }) => letter),
+    "all",
+    "unsafe runs",
+    "silent losses",
+  ];
   return [
     head,
-    ...rows.map((row) => [row.name, ...sections.map(({ fixtures }) => passed(row, fixtures)), ...totals(row)]),
+    ...rows.map((row) => [
+      row.name,
+      ...sections.map(({ fixtures }) => passed(row, fixtures)),
+      ...totals(row),
+    ]),
   ];
 }
 
 function passed({ verdicts }: Row, fixtures: readonly Fixture[]): string {
   const own = fixtures.flatMap((fixture) => verdicts.get(fixture) ?? []);
-  return own.length === 0 ? "-" : `${own.filter(({ faults }) => faults.length === 0).length}/${own.length}`;
+  return own.length === 0
+    ? "-"
+    : `${own.filter(({ faults }) => faults.length === 0).length}/${own.length}`;
 }
 
 function totals(row: Row): string[] {
@@ -54,7 +69,9 @@ function report(rows: readonly Row[]): string {
   const lines = table(rows);
   const [head, ...body] = lines.map((line) => `| ${line.join(" | ")} |`);
   const failures = [...rows[0]!.verdicts].filter(([, { faults }]) => faults.length > 0);
-  const arguable = sections.flatMap(({ fixtures }) => fixtures).filter(({ note }) => note !== undefined);
+  const arguable = sections
+    .flatMap(({ fixtures }) => fixtures)
+    .filter(({ note }) => note !== undefined);
   return `# Conformance
 
 What servers of the four wire protocols send in fact, and what clients make of it. Each fixture is the exact bytes of one answer,

@@ -1,7 +1,8 @@
 /**
- * npm run conformance: every fixture through Bowline and, unless `--ours`, through the clients people use today.
- * `npm run conformance -- Q031 Q04` takes the fixtures whose name begins so and shows each client's faults, as `--details` does for
- * all. Only a whole run writes docs/conformance.md. Exits 1 on any failure of Bowline's.
+ * npm run conformance: every fixture through Bowline and, unless `--ours`, through the clients
+ * people use today. `npm run conformance -- Q031 Q04` takes the fixtures whose name begins so and
+ * shows each client's faults, as `--details` does for all. Only a whole run writes
+ * docs/conformance.md. Exits 1 on any failure of Bowline's.
  */
 import { availableParallelism } from "node:os";
 import { nameOf, type Fixture, type ProtocolName } from "./fixture.ts";
@@ -15,7 +16,9 @@ import { serveFixtures } from "./serve.ts";
 const words = process.argv.slice(2);
 const narrow = words.filter((word) => !word.startsWith("--"));
 const all: readonly Fixture[] = sections.flatMap(({ fixtures }) => fixtures);
-const wanted = all.filter((fixture) => narrow.length === 0 || narrow.some((word) => nameOf(fixture).startsWith(word)));
+const wanted = all.filter(
+  (fixture) => narrow.length === 0 || narrow.some((word) => nameOf(fixture).startsWith(word)),
+);
 
 await using server = await serveFixtures(all);
 const url = (fixture: Fixture): string => `${server.origin}/${all.indexOf(fixture)}/v1`;
@@ -53,7 +56,9 @@ async function runPeers(clients: readonly PeerClient[]): Promise<Row[]> {
       const [place, client] = next;
       const fixtures = wanted.filter(({ protocol }) => client.protocols.includes(protocol));
       const outcomes = await readPeer(client, fixtures, url);
-      const verdicts = new Map(fixtures.map((fixture, index) => [fixture, judge(fixture, outcomes[index]!)]));
+      const verdicts = new Map(
+        fixtures.map((fixture, index) => [fixture, judge(fixture, outcomes[index]!)]),
+      );
       rows[place] = { name: client.name, packages: client.packages, verdicts };
       const showsAll = narrow.length > 0 || words.includes("--details");
       for (const [fixture, verdict] of verdicts)
@@ -65,6 +70,8 @@ async function runPeers(clients: readonly PeerClient[]): Promise<Row[]> {
 }
 
 function say(label: string, fixture: Fixture, { faults, unsafe, silent }: Verdict): void {
-  console.log(`${label}${unsafe ? " UNSAFE" : ""}${silent ? " SILENT" : ""} ${nameOf(fixture)} (${fixture.protocol})`);
+  console.log(
+    `${label}${unsafe ? " UNSAFE" : ""}${silent ? " SILENT" : ""} ${nameOf(fixture)} (${fixture.protocol})`,
+  );
   for (const fault of faults) console.log(`     ${fault}`);
 }

@@ -27,9 +27,21 @@ export interface Section {
 
 export const sections: readonly Section[] = [
   { letter: "A", title: "framing and bodies", fixtures: [...framing, ...bodies] },
-  { letter: "B", title: "chat tool calls", fixtures: [...identity, ...names, ...argumentsAndEnds, ...endings] },
-  { letter: "C", title: "chat content and errors", fixtures: [...content, ...reasoning, ...errors] },
-  { letter: "E", title: "Anthropic Messages", fixtures: [...messages, ...messageEndings, ...blocks] },
+  {
+    letter: "B",
+    title: "chat tool calls",
+    fixtures: [...identity, ...names, ...argumentsAndEnds, ...endings],
+  },
+  {
+    letter: "C",
+    title: "chat content and errors",
+    fixtures: [...content, ...reasoning, ...errors],
+  },
+  {
+    letter: "E",
+    title: "Anthropic Messages",
+    fixtures: [...messages, ...messageEndings, ...blocks],
+  },
   { letter: "F", title: "OpenAI Responses", fixtures: [...responses, ...responseItems] },
   { letter: "G", title: "Google generateContent", fixtures: [...googleGenerate, ...googleBodies] },
   { letter: "H", title: "status and transport", fixtures: [...transport, ...transportBodies] },

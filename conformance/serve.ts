@@ -1,4 +1,6 @@
-/** Serves each fixture's bytes on loopback: any request below `/<n>/` is answered with fixture n. */
+/**
+ * Serves each fixture's bytes on loopback: any request below `/<n>/` is answered with fixture n.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,13 +25,24 @@ export async function serveFixtures(fixtures: readonly Fixture[]): Promise<Fixtu
   };
 }
 
-async function answer(fixture: Fixture | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  fixture: Fixture | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   // What a redirected client asks next, and anything a client asks beyond its call.
   if (fixture === undefined || request.method !== "POST") {
-    response.writeHead(fixture === undefined ? 404 : 200, { "content-type": "text/html" }).end("<html>moved</html>");
+    response
+      .writeHead(fixture === undefined ? 404 : 200, { "content-type": "text/html" })
+      .end("<html>moved</html>");
     return;
   }
-  const { status = 200, headers = { "content-type": "text/event-stream; charset=utf-8" }, after, body } = fixture;
+  const {
+    status = 200,
+    headers = { "content-type": "text/event-stream; charset=utf-8" },
+    after,
+    body,
+  } = fixture;
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   response.writeHead(status, headers);
   if (after === undefined || after === "close") {

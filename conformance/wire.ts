@@ -4,7 +4,9 @@ type Json = Record<string, unknown>;
 /** One event a payload; text goes out as it stands. */
 export function sse(...payloads: readonly unknown[]): string {
   return payloads
-    .map((payload) => `data: ${typeof payload === "string" ? payload : JSON.stringify(payload)}\n\n`)
+    .map(
+      (payload) => `data: ${typeof payload === "string" ? payload : JSON.stringify(payload)}\n\n`,
+    )
     .join("");
 }
 
@@ -12,7 +14,14 @@ export function sse(...payloads: readonly unknown[]): string {
 
 export function chunk(delta: unknown, reason: unknown = null, more: Json = {}): Json {
   const choice = { index: 0, delta, finish_reason: reason };
-  return { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [choice], ...more };
+  return {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [choice],
+    ...more,
+  };
 }
 
 export const begin = chunk({ role: "assistant", content: "" });
@@ -28,7 +37,10 @@ export function finish(reason: unknown = "stop", more: Json = {}): Json {
 /** One entry of `tool_calls`, with a good index and type unless told otherwise. */
 function toolCall(fields: Json): Json {
   const { name, arguments: args, ...rest } = fields;
-  const fn = { ...("name" in fields && { name }), ...("arguments" in fields && { arguments: args }) };
+  const fn = {
+    ...("name" in fields && { name }),
+    ...("arguments" in fields && { arguments: args }),
+  };
   return { index: 0, ...("id" in fields && { type: "function" }), ...rest, function: fn };
 }
 
@@ -53,7 +65,9 @@ export const chatHello = chat(say("Hel"), say("lo."), finish());
 // Messages
 
 export function named(...events: readonly Json[]): string {
-  return events.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  return events
+    .map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("");
 }
 
 export function messageStart(more: Json = {}): Json {
@@ -92,7 +106,13 @@ export function textBlock(index: number, text: string): Json[] {
 }
 
 export function toolStart(index: number, more: Json = {}): Json {
-  return blockStart(index, { type: "tool_use", id: `toolu_${index}`, name: "get_weather", input: {}, ...more });
+  return blockStart(index, {
+    type: "tool_use",
+    id: `toolu_${index}`,
+    name: "get_weather",
+    input: {},
+    ...more,
+  });
 }
 
 export function inputDelta(index: number, text: string): Json {
@@ -103,7 +123,10 @@ export function toolBlock(index: number, text: string, more: Json = {}): Json[] 
   return [toolStart(index, more), inputDelta(index, text), blockStop(index)];
 }
 
-export function messageDelta(reason: unknown = "end_turn", usage: Json = { output_tokens: 7 }): Json {
+export function messageDelta(
+  reason: unknown = "end_turn",
+  usage: Json = { output_tokens: 7 },
+): Json {
   return { type: "message_delta", delta: { stop_reason: reason, stop_sequence: null }, usage };
 }
 
@@ -139,7 +162,10 @@ export function responseOf(status: string, output: unknown, more: Json = {}): Js
 export const created: Json = { type: "response.created", response: responseOf("in_progress", []) };
 
 export function completed(output: unknown, more: Json = {}): Json {
-  return { type: "response.completed", response: responseOf("completed", output, { usage: responseUsage, ...more }) };
+  return {
+    type: "response.completed",
+    response: responseOf("completed", output, { usage: responseUsage, ...more }),
+  };
 }
 
 export const responseUsage: Json = {
@@ -193,10 +219,20 @@ export function textDone(index: number, text: string, id = "msg_1"): Json {
 }
 
 export function argumentsDelta(index: number, delta: string, id = "fc_1"): Json {
-  return { type: "response.function_call_arguments.delta", item_id: id, output_index: index, delta };
+  return {
+    type: "response.function_call_arguments.delta",
+    item_id: id,
+    output_index: index,
+    delta,
+  };
 }
 
-export function argumentsDone(index: number, text: string, id = "fc_1", name = "get_weather"): Json {
+export function argumentsDone(
+  index: number,
+  text: string,
+  id = "fc_1",
+  name = "get_weather",
+): Json {
   return {
     type: "response.function_call_arguments.done",
     item_id: id,
@@ -249,10 +285,20 @@ export function parts(list: unknown, reason?: string, more: Json = {}): Json {
     index: 0,
     ...(reason !== undefined && { finishReason: reason }),
   };
-  return { candidates: [candidate], usageMetadata: googleUsage, modelVersion: "m", responseId: "r1", ...more };
+  return {
+    candidates: [candidate],
+    usageMetadata: googleUsage,
+    modelVersion: "m",
+    responseId: "r1",
+    ...more,
+  };
 }
 
-export const googleUsage: Json = { promptTokenCount: 10, candidatesTokenCount: 7, totalTokenCount: 17 };
+export const googleUsage: Json = {
+  promptTokenCount: 10,
+  candidatesTokenCount: 7,
+  totalTokenCount: 17,
+};
 
 export function functionCall(args: unknown, more: Json = {}): Json {
   return { functionCall: { name: "get_weather", args }, ...more };

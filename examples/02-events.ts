@@ -1,4 +1,5 @@
-// What a run says while it goes on. Everything that shows an agent, a terminal, a page, a log, is a listener.
+// What a run says while it goes on. Everything that shows an agent, a terminal, a page, a log, is a
+// listener.
 import { Agent, defineTool } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
@@ -23,7 +24,8 @@ const agent = new Agent({ initialState: { model, tools: [measure] }, streamFn })
 
 agent.subscribe((event) => {
   if (event.type === "message_update") {
-    if (event.assistantMessageEvent.type === "text_delta") console.log(`  "${event.assistantMessageEvent.delta}"`);
+    if (event.assistantMessageEvent.type === "text_delta")
+      console.log(`  "${event.assistantMessageEvent.delta}"`);
   } else if (event.type === "message_end") {
     console.log(event.type, event.message.role);
   } else if (event.type !== "message_start") {

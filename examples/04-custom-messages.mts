@@ -1,4 +1,5 @@
-// Messages of your own in the transcript: declared once, carried everywhere, and shown to the model as you say.
+// Messages of your own in the transcript: declared once, carried everywhere, and shown to the model
+// as you say.
 import { Agent, type AgentMessage, type Message } from "@bowline/core";
 import { createScriptedModel } from "@bowline/core/testing";
 
@@ -15,12 +16,18 @@ function convertToLlm(messages: AgentMessage[]): Message[] {
   return messages.flatMap((message): Message[] => {
     if (message.role === "notice") return [];
     if (message.role !== "openFile") return [message];
-    return [{ role: "user", content: `I have ${message.path} open.`, timestamp: message.timestamp }];
+    return [
+      { role: "user", content: `I have ${message.path} open.`, timestamp: message.timestamp },
+    ];
   });
 }
 
 const script = createScriptedModel(["A bowline, I see."]);
-const agent = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn, convertToLlm });
+const agent = new Agent({
+  initialState: { model: script.model },
+  streamFn: script.streamFn,
+  convertToLlm,
+});
 
 agent.state.messages.push({ role: "notice", text: "Connected." });
 await agent.prompt([

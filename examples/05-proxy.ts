@@ -1,12 +1,13 @@
-// A page must hold no key. Its agent and its tools run in the browser; only the model call goes through your server, which
-// knows who asks, which models are allowed, and the key.
+// A page must hold no key. Its agent and its tools run in the browser; only the model call goes
+// through your server, which knows who asks, which models are allowed, and the key.
 import { Agent, messageText, streamProxy } from "@bowline/core";
 import { createStreamProxyHandler } from "@bowline/core/proxy";
 import { createScriptedModel } from "@bowline/core/testing";
 
-// On the server, behind POST /api/stream of any framework that speaks `fetch`; for node:http, Express or Fastify `getRequestListener`
-// of `@hono/node-server` makes a listener of it, which also hears of a client that goes away. For real models `streamFn` is
-// `streamByProtocol`, `allowModel` gives `getModel("openai", "gpt-5-mini")`, and `options` holds the key.
+// On the server, behind POST /api/stream of any framework that speaks `fetch`; for node:http,
+// Express or Fastify `getRequestListener` of `@hono/node-server` makes a listener of it, which also
+// hears of a client that goes away. For real models `streamFn` is `streamByProtocol`, `allowModel`
+// gives `getModel("openai", "gpt-5-mini")`, and `options` holds the key.
 const script = createScriptedModel(["Hello from behind the proxy."]);
 const handler = createStreamProxyHandler({
   streamFn: script.streamFn,

@@ -1,6 +1,12 @@
-// The loop without the agent: no state but the context you pass, no listeners but your own `for await`. Use it when you keep
-// the transcript yourself.
-import { agentLoop, agentLoopContinue, defineTool, type AgentContext, type AgentLoopConfig } from "@bowline/core";
+// The loop without the agent: no state but the context you pass, no listeners but your own `for
+// await`. Use it when you keep the transcript yourself.
+import {
+  agentLoop,
+  agentLoopContinue,
+  defineTool,
+  type AgentContext,
+  type AgentLoopConfig,
+} from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
 const script = createScriptedModel([
@@ -37,7 +43,8 @@ for await (const event of stream) {
   if (event.type === "agent_end") console.log(event.reason);
 }
 
-// The caller's context was left alone: what is new is the stream's result. Here we keep it, and go on.
+// The caller's context was left alone: what is new is the stream's result. Here we keep it, and go
+// on.
 context.messages.push(...(await stream.result()));
 for await (const event of agentLoopContinue(context, config, undefined, script.streamFn)) {
   if (event.type === "turn_end") console.log("turn", event.toolResults.length);

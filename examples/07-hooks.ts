@@ -1,9 +1,15 @@
-// Hooks around tools: one may stop a call before it runs, the other sees every result before the model does.
+// Hooks around tools: one may stop a call before it runs, the other sees every result before the
+// model does.
 import { Agent, defineTool, messageText } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
 const { model, streamFn } = createScriptedModel([
-  { content: [scriptedToolCall("read", { path: "log.md" }), scriptedToolCall("remove", { path: "log.md" })] },
+  {
+    content: [
+      scriptedToolCall("read", { path: "log.md" }),
+      scriptedToolCall("remove", { path: "log.md" }),
+    ],
+  },
   { content: [scriptedToolCall("finish", { path: "log.md" })] },
 ]);
 
@@ -19,11 +25,12 @@ const tools = ["read", "remove", "finish"].map((name) =>
 const agent = new Agent({
   initialState: { model, tools },
   streamFn,
-  // After the arguments were checked, one call at a time. It may ask a person: nothing runs until it answers.
+  // After the arguments were checked, one call at a time. It may ask a person: nothing runs until
+  // it answers.
   beforeToolCall: async ({ toolCall }) =>
     toolCall.name === "remove" ? { block: true, reason: "Nothing is removed here." } : undefined,
-  // Before the result is shown and recorded. `details` are for the program and never sent; `terminate` skips the model call
-  // that would follow.
+  // Before the result is shown and recorded. `details` are for the program and never sent;
+  // `terminate` skips the model call that would follow.
   afterToolCall: async ({ toolCall }) => ({
     details: { audited: true },
     terminate: toolCall.name === "finish",

@@ -1,8 +1,10 @@
-// A conversation that is longer than the model's window: old messages are summarised, and the transcript keeps them all.
+// A conversation that is longer than the model's window: old messages are summarised, and the
+// transcript keeps them all.
 import { Agent, createCompaction, defineTool, messageText, type Context } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
-// The examples run without a key: this model reads a logbook page by page, and writes a summary when it is asked to.
+// The examples run without a key: this model reads a logbook page by page, and writes a summary
+// when it is asked to.
 let page = 0;
 const answer = ({ messages }: Context) => {
   const asked = messages.at(-1);
@@ -24,7 +26,9 @@ const compaction = createCompaction({
   onCompaction: (event) => {
     if (event.type === "compaction_start") return;
     const { outcome, tokensBefore, tokensAfter, firstKeptIndex } = event;
-    console.log(`${outcome}: ${tokensBefore} tokens became ${tokensAfter}; sent from message ${firstKeptIndex} on`);
+    console.log(
+      `${outcome}: ${tokensBefore} tokens became ${tokensAfter}; sent from message ${firstKeptIndex} on`,
+    );
   },
 });
 

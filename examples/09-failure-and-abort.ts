@@ -1,9 +1,13 @@
-// A run never rejects for what a model, a tool or a network did. It says what happened, and keeps what it has.
+// A run never rejects for what a model, a tool or a network did. It says what happened, and keeps
+// what it has.
 import { Agent, BowlineError, defineTool } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
 const { model, streamFn } = createScriptedModel([
-  { content: [], error: new BowlineError("overloaded", "Try later.", { status: 529, retryable: true }) },
+  {
+    content: [],
+    error: new BowlineError("overloaded", "Try later.", { status: 529, retryable: true }),
+  },
   { content: [scriptedToolCall("forecast", {})] },
   "I could not find out.",
   { content: [scriptedToolCall("anchor", {})] },

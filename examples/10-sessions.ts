@@ -1,9 +1,15 @@
-// A conversation that outlives its process: kept in a file, found again by its id, forked and exported.
+// A conversation that outlives its process: kept in a file, found again by its id, forked and
+// exported.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, defineTool, messageText } from "@bowline/core";
-import { attachSession, createSession, openSession, sessionToMarkdown } from "@bowline/core/session";
+import {
+  attachSession,
+  createSession,
+  openSession,
+  sessionToMarkdown,
+} from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
@@ -26,7 +32,10 @@ const newAgent = (...script: Parameters<typeof createScriptedModel>[0]) => {
 
 // The first process.
 {
-  const agent = newAgent({ content: [scriptedToolCall("get_weather", { city: "Oslo" })] }, "It rains in Oslo.");
+  const agent = newAgent(
+    { content: [scriptedToolCall("get_weather", { city: "Oslo" })] },
+    "It rains in Oslo.",
+  );
   await using session = await createSession(store, { id: "trip", metadata: { owner: "ann" } });
   await attachSession(agent, session); // from here on everything is kept
   await agent.prompt("Do I need an umbrella in Oslo?");
@@ -48,18 +57,17 @@ await session.close();
 
 const { sessions } = await store.list({ search: "umbrella" });
 console.log(sessions.length, "sessions:", sessions[0]?.title);
-const [header = "", ...lines] = (await readFile(join(folder, "trip.jsonl"), "utf8")).trim().split("\n");
+const [header = "", ...lines] = (await readFile(join(folder, "trip.jsonl"), "utf8"))
+  .trim()
+  .split("\n");
 console.log(header.slice(0, 62), "…");
 console.log(lines.map((line) => (JSON.parse(line) as { type: string }).type).join(" "));
 console.log((await sessionToMarkdown(session)).trim().split("\n").at(-1));
 await rm(folder, { recursive: true });
 
-/* Prints:
-4 messages from before
-Still rain, take a coat too.
-6 messages in the fork
-2 sessions: Do I need an umbrella in Oslo?
-{"format":"bowline session","version":1,"id":"trip","createdAt …
-run_start message message tool_intent tool_result message message run_end run_start message message run_end
-Still rain, take a coat too.
-*/
+/*
+ * Prints: 4 messages from before Still rain, take a coat too. 6 messages in the fork 2 sessions: Do
+ * I need an umbrella in Oslo? {"format":"bowline session","version":1,"id":"trip","createdAt …
+ * run_start message message tool_intent tool_result message message run_end run_start message
+ * message run_end Still rain, take a coat too.
+ */

@@ -1,4 +1,5 @@
-// An agent that is killed between two tools of a parallel batch, and another that goes on: nothing is lost and nothing done twice.
+// An agent that is killed between two tools of a parallel batch, and another that goes on: nothing
+// is lost and nothing done twice.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -58,7 +59,8 @@ const tools: AgentTool[] = [
 
 // What it says depends on what it is sent, as with any model.
 const answer = ({ messages }: Context) => {
-  if (messages.at(-1)?.role === "user") return { content: tools.map(({ name }) => scriptedToolCall(name, {}, name)) };
+  if (messages.at(-1)?.role === "user")
+    return { content: tools.map(({ name }) => scriptedToolCall(name, {}, name)) };
   return "Charged, and 7 are left. Whether the receipt went out is not known: please look before it is sent again.";
 };
 const { model, streamFn } = createScriptedModel([answer, answer]);
@@ -73,7 +75,11 @@ if (isChild) {
 }
 
 say("-- the first process");
-const { signal, stdout } = spawnSync(process.execPath, [...process.execArgv, import.meta.filename, folder]);
+const { signal, stdout } = spawnSync(process.execPath, [
+  ...process.execArgv,
+  import.meta.filename,
+  folder,
+]);
 process.stdout.write(stdout);
 say(`-- it was ended by ${signal}; the log says`);
 const before = await openSession(store, "order", { readOnly: true });
@@ -91,35 +97,28 @@ function say(line: string): void {
 
 function entryText(entry: Entry): string {
   if (entry.type === "message") return `message      ${messageLine(entry.message)}`;
-  return "idempotencyKey" in entry ? `${entry.type.padEnd(12)} ${entry.idempotencyKey}` : entry.type;
+  return "idempotencyKey" in entry
+    ? `${entry.type.padEnd(12)} ${entry.idempotencyKey}`
+    : entry.type;
 }
 
 function messageLine(message: SessionMessage): string {
   const { role, content } = message as Context["messages"][number];
   const calls =
-    typeof content === "string" ? [] : content.flatMap((part) => (part.type === "toolCall" ? part.name : []));
+    typeof content === "string"
+      ? []
+      : content.flatMap((part) => (part.type === "toolCall" ? part.name : []));
   return `${role}: ${messageText({ content }) || `calls ${calls.join(", ")}`}`;
 }
 
-/* Prints:
--- the first process
-runs charge_card
-runs send_mail
--- it was ended by SIGKILL; the log says
-run_start
-message      user: Sell one.
-message      assistant: calls charge_card, send_mail, count_stock
-tool_intent  run1:1:charge_card
-tool_intent  run1:1:send_mail
-tool_intent  run1:1:count_stock
-tool_result  run1:1:charge_card
--- the second process
-runs count_stock
--- done; the transcript
-user: Sell one.
-assistant: calls charge_card, send_mail, count_stock
-toolResult: Charged 40 EUR.
-toolResult: The process ended while send_mail ran. It is not known whether the call took effect, and it was not run again. Its idempotency key is run1:1:send_mail.
-toolResult: 7 left.
-assistant: Charged, and 7 are left. Whether the receipt went out is not known: please look before it is sent again.
-*/
+/*
+ * Prints: -- the first process runs charge_card runs send_mail -- it was ended by SIGKILL; the log
+ * says run_start message user: Sell one. message assistant: calls charge_card, send_mail,
+ * count_stock tool_intent run1:1:charge_card tool_intent run1:1:send_mail tool_intent
+ * run1:1:count_stock tool_result run1:1:charge_card -- the second process runs count_stock -- done;
+ * the transcript user: Sell one. assistant: calls charge_card, send_mail, count_stock toolResult:
+ * Charged 40 EUR. toolResult: The process ended while send_mail ran. It is not known whether the
+ * call took effect, and it was not run again. Its idempotency key is run1:1:send_mail. toolResult:
+ * 7 left. assistant: Charged, and 7 are left. Whether the receipt went out is not known: please
+ * look before it is sent again.
+ */

@@ -1,4 +1,5 @@
-// The tools of the command in an agent of one's own: it reads a file, mends it and runs it, and cannot read what lies elsewhere.
+// The tools of the command in an agent of one's own: it reads a file, mends it and runs it, and
+// cannot read what lies elsewhere.
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,9 +21,13 @@ const script = createScriptedModel([
 ]);
 
 const agent = new Agent({
-  initialState: { model: script.model, tools: createTools({ root, limits: { commandMs: 10_000 } }) },
+  initialState: {
+    model: script.model,
+    tools: createTools({ root, limits: { commandMs: 10_000 } }),
+  },
   streamFn: script.streamFn,
-  // bash is not confined to the folder: somebody has to say yes. Here that is a list; `requireApproval` asks a person.
+  // bash is not confined to the folder: somebody has to say yes. Here that is a list;
+  // `requireApproval` asks a person.
   beforeToolCall: async ({ toolCall: { name }, args }) => {
     const { command } = args as { command?: string };
     const isAllowed = !needsApproval(name) || name === "edit" || command === "node sum.mjs";

@@ -1,5 +1,6 @@
-// How requests travel: Node's own fetch gives up on a server that says nothing for 300 s, as local models do over long prompts,
-// and asks no proxy. `fetch` takes another; this one needs `npm install undici` and has no limits but yours.
+// How requests travel: Node's own fetch gives up on a server that says nothing for 300 s, as local
+// models do over long prompts, and asks no proxy. `fetch` takes another; this one needs `npm
+// install undici` and has no limits but yours.
 import { createServer } from "node:http";
 import { Agent, getModel, messageText } from "@bowline/core";
 import { createUndiciFetch } from "@bowline/core/undici";
@@ -12,14 +13,15 @@ await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const address = server.address();
 const port = typeof address === "object" ? address?.port : undefined;
 
-// HTTP_PROXY, HTTPS_PROXY and NO_PROXY say where requests go. Without a dispatcher they go straight to their servers, and
-// `createUndiciFetch()` is all there is to write.
+// HTTP_PROXY, HTTPS_PROXY and NO_PROXY say where requests go. Without a dispatcher they go straight
+// to their servers, and `createUndiciFetch()` is all there is to write.
 const dispatcher = new EnvHttpProxyAgent({ noProxy: "127.0.0.1", connect: { timeout: 5_000 } });
 
 const agent = new Agent({
   initialState: { model: getModel("custom", "local", { baseUrl: `http://127.0.0.1:${port}/v1` }) },
   fetch: createUndiciFetch({ dispatcher }),
-  // An hour for the first byte of the answer, ten minutes for each that follows, a day for the whole.
+  // An hour for the first byte of the answer, ten minutes for each that follows, a day for the
+  // whole.
   timeouts: { firstByteMs: 3_600_000, idleMs: 600_000, totalMs: 86_400_000 },
 });
 const { message } = await agent.prompt("Are you there?");

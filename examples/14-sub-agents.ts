@@ -1,6 +1,13 @@
-// Agents as tools of another: two helpers at work at the same time, one budget for all, and a question from below that is answered
-// at the top.
-import { Agent, createAgentTool, createBudget, defineTool, messageText, requireApproval } from "@bowline/core";
+// Agents as tools of another: two helpers at work at the same time, one budget for all, and a
+// question from below that is answered at the top.
+import {
+  Agent,
+  createAgentTool,
+  createBudget,
+  defineTool,
+  messageText,
+  requireApproval,
+} from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
 // Each agent has a model of its own, and here each model follows a script.
@@ -33,7 +40,8 @@ const buy = defineTool({
 const askForecaster = createAgentTool({
   name: "ask_forecaster",
   description: "Asks somebody who knows the weather",
-  createAgent: () => new Agent({ initialState: { model: forecaster.model }, streamFn: forecaster.streamFn }),
+  createAgent: () =>
+    new Agent({ initialState: { model: forecaster.model }, streamFn: forecaster.streamFn }),
 });
 const askPurser = createAgentTool({
   name: "ask_purser",
@@ -44,7 +52,8 @@ const askPurser = createAgentTool({
       streamFn: purser.streamFn,
       budget: { maxTurns: 5 }, // its own, beside what it shares
       beforeToolCall: requireApproval({
-        needed: ({ args }) => (args as { euros: number }).euros > 50 && "It costs more than 50 EUR.",
+        needed: ({ args }) =>
+          (args as { euros: number }).euros > 50 && "It costs more than 50 EUR.",
       }),
     }),
 });
@@ -56,7 +65,8 @@ const agent = new Agent({
   budget,
 });
 
-// What happens in a helper's run comes with `parentRunId`, in between the events of the run that called it.
+// What happens in a helper's run comes with `parentRunId`, in between the events of the run that
+// called it.
 agent.subscribe((event) => {
   if (event.type === "approval_request") {
     console.log(`${event.toolName}? ${event.reason}`);

@@ -1,11 +1,13 @@
-// An answer that is a value: typed by a schema, checked against it, and asked for again when it does not fit.
+// An answer that is a value: typed by a schema, checked against it, and asked for again when it
+// does not fit.
 import { Agent, defineTool, messageText } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { z } from "zod";
 
 const berth = z.object({ harbour: z.string(), metres: z.number().positive(), free: z.boolean() });
 
-// No server holds this model to a schema: it gives its answer by a tool, `final_answer`, which the run adds.
+// No server holds this model to a schema: it gives its answer by a tool, `final_answer`, which the
+// run adds.
 const { model, streamFn } = createScriptedModel([
   { content: [scriptedToolCall("look_up", { harbour: "Horten" })] },
   { content: [scriptedToolCall("final_answer", { harbour: "Horten", metres: -12 })] },
@@ -24,7 +26,8 @@ const lookUp = defineTool({
 
 const agent = new Agent({ initialState: { model, tools: [lookUp] }, streamFn });
 agent.subscribe((event) => {
-  if (event.type === "message_end" && event.message.role === "toolResult") console.log(messageText(event.message));
+  if (event.type === "message_end" && event.message.role === "toolResult")
+    console.log(messageText(event.message));
 });
 
 const { reason, output } = await agent.prompt("Is there a berth in Horten?", { output: berth });

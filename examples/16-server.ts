@@ -1,7 +1,12 @@
-// A backend: POST /chat streams a run as server-sent events, each user has a session, and a run that the process before left open
-// goes on when this one starts.
+// A backend: POST /chat streams a run as server-sent events, each user has a session, and a run
+// that the process before left open goes on when this one starts.
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, request as sendRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  request as sendRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, BowlineError, isBowlineError, messageText, type AgentEvent } from "@bowline/core";
@@ -14,7 +19,11 @@ const store = createJsonlStore(folder);
 
 // What a process that was killed left behind: a prompt, and no answer.
 const killed = await createSession(store, { id: "bob" });
-await killed.append({ type: "run_start", runId: "run1", model: { provider: "p", model: "m", thinkingLevel: "off" } });
+await killed.append({
+  type: "run_start",
+  runId: "run1",
+  model: { provider: "p", model: "m", thinkingLevel: "off" },
+});
 await killed.append({
   type: "message",
   runId: "run1",
@@ -24,7 +33,10 @@ await killed.close();
 
 const agents = new Map<string, Promise<Agent>>();
 
-/** A user's agent, which holds the session as long as the process lives: a second one gets `session_locked`. */
+/**
+ * A user's agent, which holds the session as long as the process lives: a second one gets
+ * `session_locked`.
+ */
 function agentOf(user: string): Promise<Agent> {
   const known = agents.get(user) ?? openAgent(user);
   agents.set(user, known);
@@ -34,9 +46,14 @@ function agentOf(user: string): Promise<Agent> {
 
 async function openAgent(user: string): Promise<Agent> {
   const { model, streamFn } = createScriptedModel([`Good evening, ${user}.`]);
-  const agent = new Agent({ initialState: { model }, streamFn, budget: { maxTurns: 20, maxTimeMs: 600_000 } });
+  const agent = new Agent({
+    initialState: { model },
+    streamFn,
+    budget: { maxTurns: 20, maxTimeMs: 600_000 },
+  });
   const session = await openSession(store, user).catch((error: unknown) => {
-    if (isBowlineError(error) && error.code === "not_found") return createSession(store, { id: user });
+    if (isBowlineError(error) && error.code === "not_found")
+      return createSession(store, { id: user });
     throw error;
   });
   const { resume } = await attachSession(agent, session);
@@ -44,12 +61,17 @@ async function openAgent(user: string): Promise<Agent> {
   return agent;
 }
 
-/** What a page is shown. An error's message may name the model's server: the code is for everybody, the message for the log. */
+/**
+ * What a page is shown. An error's message may name the model's server: the code is for everybody,
+ * the message for the log.
+ */
 function toPage(event: AgentEvent): object | undefined {
   if (event.type === "message_update" && event.assistantMessageEvent.type === "text_delta")
     return { type: "text", text: event.assistantMessageEvent.delta };
-  if (event.type === "tool_execution_end") return { type: "tool", name: event.toolName, outcome: event.outcome };
-  if (event.type === "agent_end") return { type: "end", reason: event.reason, code: event.error?.code };
+  if (event.type === "tool_execution_end")
+    return { type: "tool", name: event.toolName, outcome: event.outcome };
+  if (event.type === "agent_end")
+    return { type: "end", reason: event.reason, code: event.error?.code };
   return undefined;
 }
 
@@ -72,12 +94,14 @@ async function chat(request: IncomingMessage, response: ServerResponse): Promise
     response.end();
   } catch (error) {
     const code = isBowlineError(error) ? error.code : "internal_error";
-    if (!response.headersSent) response.writeHead(/^(?:invalid_state|session_locked)$/.test(code) ? 409 : 500);
+    if (!response.headersSent)
+      response.writeHead(/^(?:invalid_state|session_locked)$/.test(code) ? 409 : 500);
     response.end(JSON.stringify({ error: { code } }));
   }
 }
 
-// Runs without an end that nobody goes on with. A store of many sessions wants a list of its own of what is open.
+// Runs without an end that nobody goes on with. A store of many sessions wants a list of its own of
+// what is open.
 for (const { id } of (await store.list({ limit: 10_000 })).sessions) {
   const { run } = await (await openSession(store, id, { readOnly: true })).state();
   if (!run?.hasBegun || run.reason !== undefined || (await store.holder(id))) continue;
@@ -90,12 +114,15 @@ for (const { id } of (await store.list({ limit: 10_000 })).sessions) {
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const { port } = server.address() as { port: number };
 const page = { port, method: "POST", path: "/chat", headers: { "x-user": "ann" } };
-const answer = await new Promise<IncomingMessage>((resolve) => sendRequest(page, resolve).end("Hi."));
+const answer = await new Promise<IncomingMessage>((resolve) =>
+  sendRequest(page, resolve).end("Hi."),
+);
 let events = "";
 for await (const piece of answer.setEncoding("utf8")) events += piece;
 console.log(events.trim().replaceAll("\n\n", "\n"));
 
-// At SIGTERM: nobody is let in any more, and what runs is stopped. Without the abort the next process goes on with it.
+// At SIGTERM: nobody is let in any more, and what runs is stopped. Without the abort the next
+// process goes on with it.
 server.close();
 for (const agent of await Promise.all(agents.values())) agent.abort();
 await rm(folder, { recursive: true });

@@ -1,7 +1,16 @@
-// Another vendor when one is down, and the exchange kept: an app's test plays it back without a network and without a key.
-import { Agent, createFailover, createRecorder, getModel, messageText, streamByProtocol } from "@bowline/core";
+// Another vendor when one is down, and the exchange kept: an app's test plays it back without a
+// network and without a key.
+import {
+  Agent,
+  createFailover,
+  createRecorder,
+  getModel,
+  messageText,
+  streamByProtocol,
+} from "@bowline/core";
 
-// The network, so that the example needs no key: of two model servers the first is out of order. Yours is the global `fetch`.
+// The network, so that the example needs no key: of two model servers the first is out of order.
+// Yours is the global `fetch`.
 const network = (url: string | URL | Request): Promise<Response> =>
   Promise.resolve(
     new Request(url).url.startsWith("https://one.test")
@@ -12,7 +21,11 @@ const network = (url: string | URL | Request): Promise<Response> =>
   );
 
 /** The app. All that it takes for a test is that `fetch` and keys come from outside. */
-async function ask(question: string, fetch: typeof globalThis.fetch, keys: Record<string, string>): Promise<string> {
+async function ask(
+  question: string,
+  fetch: typeof globalThis.fetch,
+  keys: Record<string, string>,
+): Promise<string> {
   const getApiKey = (provider: string) => keys[provider];
   const agent = new Agent({
     initialState: { model: getModel("one", "first", { baseUrl: "https://one.test/v1" }) }, // any name, for a server of your own
@@ -41,15 +54,16 @@ console.log(await ask("Who is there?", recorder.fetch, keys));
 const kept = JSON.stringify(recorder.recording); // a file of your tests
 console.log(kept.includes("key-of"));
 
-const playback = createRecorder({ mode: "playback", recording: JSON.parse(kept) as typeof recorder.recording });
+const playback = createRecorder({
+  mode: "playback",
+  recording: JSON.parse(kept) as typeof recorder.recording,
+});
 console.log(await ask("Who is there?", playback.fetch, {}));
 console.log(await ask("Who is it?", playback.fetch, {})); // what was not recorded is not asked
 
-/* Prints:
-server_error: on to two/second
-I stand in.
-false
-server_error: on to two/second
-I stand in.
-invalid_state: No recorded answer for POST https://one.test/v1/chat/completions: the nearest, number 1, differs first at body.messages[0].content: expected the string "Who is there?", received the string "Who is it?".
-*/
+/*
+ * Prints: server_error: on to two/second I stand in. false server_error: on to two/second I stand
+ * in. invalid_state: No recorded answer for POST https://one.test/v1/chat/completions: the nearest,
+ * number 1, differs first at body.messages[0].content: expected the string "Who is there?",
+ * received the string "Who is it?".
+ */

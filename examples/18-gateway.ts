@@ -1,4 +1,5 @@
-// A gateway in a program of your own: your model, tools, tokens and store behind a WebSocket and HTTP, for any number of clients.
+// A gateway in a program of your own: your model, tools, tokens and store behind a WebSocket and
+// HTTP, for any number of clients.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

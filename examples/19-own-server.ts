@@ -1,4 +1,5 @@
-// The gateway and its page below a path of a server of your own, for users of your own, each with their own sessions.
+// The gateway and its page below a path of a server of your own, for users of your own, each with
+// their own sessions.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,7 +25,8 @@ const gateway = await createGateway({
   workspacePath: process.cwd(),
 });
 
-// What is not below the path is yours: with Express app(request, response), with Fastify the handler of its serverFactory.
+// What is not below the path is yours: with Express app(request, response), with Fastify the
+// handler of its serverFactory.
 const server = createServer((request, response) => {
   if (!gateway.handleRequest(request, response)) response.end("Your own page");
 });
@@ -40,7 +42,9 @@ console.log((await (await fetch(`${url}/agents/`)).text()).split("\n")[0]);
 
 const ann = new GatewayClient({ url: `${url}/agents`, token: "the secret of Ann" });
 console.log((await (await ann.send({ sessionKey: "ann/1", message: "Hi" })).result()).text);
-await ann.request("chat.history", { sessionKey: "bob/1" }).catch(({ message }: Error) => console.log(message));
+await ann
+  .request("chat.history", { sessionKey: "bob/1" })
+  .catch(({ message }: Error) => console.log(message));
 ann.close();
 await gateway.close(); // the server stays
 server.close();

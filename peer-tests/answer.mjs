@@ -1,12 +1,22 @@
-// What is compared: an answer with everything that two clients name differently brought to one form.
+// What is compared: an answer with everything that two clients name differently brought to one
+// form.
 
 /** An answer with nothing in it. `failed` holds why a client gave up. */
 export function emptyAnswer() {
-  const whole = { id: undefined, model: undefined, stop: undefined, usage: undefined, failed: undefined };
+  const whole = {
+    id: undefined,
+    model: undefined,
+    stop: undefined,
+    usage: undefined,
+    failed: undefined,
+  };
   return { text: "", thinking: "", calls: [], blocks: [], ...whole };
 }
 
-/** The fields in which two answers differ, each with both values. `fields` are those that the peer knows at all. */
+/**
+ * The fields in which two answers differ, each with both values. `fields` are those that the peer
+ * knows at all.
+ */
 export function differences(peer, ours, fields) {
   const found = [];
   for (const field of fields) {
@@ -16,7 +26,10 @@ export function differences(peer, ours, fields) {
   return found;
 }
 
-/** Arguments as a program reads them. Empty text is no arguments; text that is no JSON object stays text. */
+/**
+ * Arguments as a program reads them. Empty text is no arguments; text that is no JSON object stays
+ * text.
+ */
 export function parseArguments(text) {
   if (typeof text !== "string") return text;
   if (text.trim() === "") return {};

@@ -1,7 +1,12 @@
-// The official Anthropic client: its raw stream, put together here by the reference, and its own stream helper.
+// The official Anthropic client: its raw stream, put together here by the reference, and its own
+// stream helper.
 import { emptyAnswer, parseArguments } from "./answer.mjs";
 
-const request = { model: "recorded", max_tokens: 1000, messages: [{ role: "user", content: "Say it again." }] };
+const request = {
+  model: "recorded",
+  max_tokens: 1000,
+  messages: [{ role: "user", content: "Say it again." }],
+};
 const stopReasons = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -35,11 +40,14 @@ async function readRaw(client) {
   try {
     for await (const event of await client.messages.create({ ...request, stream: true })) {
       if (event.type === "message_start") Object.assign(message, event.message);
-      else if (event.type === "content_block_start") message.content[event.index] = event.content_block;
-      else if (event.type === "content_block_delta") addDelta(message.content[event.index], event, inputs);
+      else if (event.type === "content_block_start")
+        message.content[event.index] = event.content_block;
+      else if (event.type === "content_block_delta")
+        addDelta(message.content[event.index], event, inputs);
       else if (event.type === "message_delta") {
         message.stop_reason = event.delta.stop_reason ?? message.stop_reason;
-        for (const [field, value] of Object.entries(event.usage)) if (value !== null) message.usage[field] = value;
+        for (const [field, value] of Object.entries(event.usage))
+          if (value !== null) message.usage[field] = value;
       }
     }
   } catch (error) {
@@ -55,8 +63,10 @@ function addDelta(block, { index, delta }, inputs) {
   if (delta.type === "text_delta") block.text += delta.text;
   else if (delta.type === "thinking_delta") block.thinking += delta.thinking;
   else if (delta.type === "signature_delta") block.signature = delta.signature;
-  else if (delta.type === "input_json_delta") inputs[index] = (inputs[index] ?? "") + delta.partial_json;
-  else if (delta.type === "citations_delta") block.citations = [...(block.citations ?? []), delta.citation];
+  else if (delta.type === "input_json_delta")
+    inputs[index] = (inputs[index] ?? "") + delta.partial_json;
+  else if (delta.type === "citations_delta")
+    block.citations = [...(block.citations ?? []), delta.citation];
   else throw new Error(`a delta that this comparison does not know: ${delta.type}`);
 }
 
@@ -75,7 +85,8 @@ function toAnswer(message, failed) {
   for (const block of blocks) {
     if (block.type === "text") answer.text += block.text;
     else if (block.type === "thinking") answer.thinking += block.thinking;
-    else if (block.type === "tool_use") answer.calls.push({ id: block.id, name: block.name, arguments: block.input });
+    else if (block.type === "tool_use")
+      answer.calls.push({ id: block.id, name: block.name, arguments: block.input });
     answer.blocks.push(normalBlock(block));
   }
   answer.stop = failed === undefined ? stopReasons[message.stop_reason] : "error";
@@ -84,21 +95,30 @@ function toAnswer(message, failed) {
 }
 
 function isEmpty({ type, text, citations, thinking, signature }) {
-  return (type === "text" && text === "" && !citations?.length) || (type === "thinking" && !thinking && !signature);
+  return (
+    (type === "text" && text === "" && !citations?.length) ||
+    (type === "thinking" && !thinking && !signature)
+  );
 }
 
 /** The helper leaves the input of an MCP server's tool as it began. */
 function withoutMcpInput(ours) {
   return {
     ...ours,
-    blocks: ours.blocks.map((block) => (block.type === "mcp_tool_use" ? { ...block, input: {} } : block)),
+    blocks: ours.blocks.map((block) =>
+      block.type === "mcp_tool_use" ? { ...block, input: {} } : block,
+    ),
   };
 }
 
-/** What a client must be able to send back. A null or empty list of citations says nothing, and neither does a direct caller. */
+/**
+ * What a client must be able to send back. A null or empty list of citations says nothing, and
+ * neither does a direct caller.
+ */
 function normalBlock(block) {
   const { citations, caller, ...rest } = block;
-  if (block.type === "tool_use") return { ...rest, ...(caller?.tool_id !== undefined && { caller }) };
+  if (block.type === "tool_use")
+    return { ...rest, ...(caller?.tool_id !== undefined && { caller }) };
   if (block.type === "thinking") return { ...block, signature: block.signature || undefined };
   if (block.type !== "text") return block;
   return { type: "text", text: block.text, ...(citations?.length > 0 && { citations }) };

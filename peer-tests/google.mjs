@@ -1,4 +1,5 @@
-// The official Gemini client: its stream of chunks, put together here by the reference. It has nothing that does so itself.
+// The official Gemini client: its stream of chunks, put together here by the reference. It has
+// nothing that does so itself.
 import { emptyAnswer } from "./answer.mjs";
 
 const stopReasons = { STOP: "stop", OTHER: "stop", MAX_TOKENS: "length", CONTINUATION: "length" };
@@ -9,7 +10,10 @@ export function googlePeers({ GoogleGenAI }) {
   const fields = ["text", "thinking", "calls", "blocks", "stop", "usage", "id", "model"];
   const read = (url) =>
     readChunks(
-      new GoogleGenAI({ apiKey: "dummy", httpOptions: { baseUrl: url } }).models.generateContentStream({
+      new GoogleGenAI({
+        apiKey: "dummy",
+        httpOptions: { baseUrl: url },
+      }).models.generateContentStream({
         model: "recorded",
         contents: "Say it again.",
         config,
@@ -51,9 +55,14 @@ function addPart(answer, part) {
     const kind = thought === true ? "thought" : "text";
     answer[kind === "text" ? "text" : "thinking"] += text;
     if (signature !== undefined && text.trim() === "") {
-      // Blank text is written, and its signature stands apart: it cannot be sent back with blank text.
+      // Blank text is written, and its signature stands apart: it cannot be sent back with blank
+      // text.
       if (text !== "") addText(answer, kind, text);
-      answer.blocks.push({ ...(kind === "thought" && { thought: true }), text: "", thoughtSignature: signature });
+      answer.blocks.push({
+        ...(kind === "thought" && { thought: true }),
+        text: "",
+        thoughtSignature: signature,
+      });
     } else if (signature !== undefined) answer.blocks.push({ [kind]: text, signature });
     else if (text !== "") addText(answer, kind, text, last);
   }
@@ -62,14 +71,23 @@ function addPart(answer, part) {
 function addText(answer, kind, text) {
   const last = answer.blocks.at(-1);
   const isOpen =
-    typeof last?.[kind] === "string" && last.signature === undefined && last.thoughtSignature === undefined;
+    typeof last?.[kind] === "string" &&
+    last.signature === undefined &&
+    last.thoughtSignature === undefined;
   if (isOpen) last[kind] += text;
   else answer.blocks.push({ [kind]: text });
 }
 
-/** The last counts are those of the whole. Ours counts the cache apart from the input, server tools into it, thoughts into the output. */
+/**
+ * The last counts are those of the whole. Ours counts the cache apart from the input, server tools
+ * into it, thoughts into the output.
+ */
 function normalUsage({ promptTokenCount: prompt, cachedContentTokenCount: cacheRead, ...counts }) {
-  const { candidatesTokenCount: said, thoughtsTokenCount: reasoning, toolUsePromptTokenCount: tools = 0 } = counts;
+  const {
+    candidatesTokenCount: said,
+    thoughtsTokenCount: reasoning,
+    toolUsePromptTokenCount: tools = 0,
+  } = counts;
   return {
     input: prompt - (cacheRead ?? 0) + tools,
     ...((said ?? reasoning) !== undefined && { output: (said ?? 0) + (reasoning ?? 0) }),

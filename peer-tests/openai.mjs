@@ -1,8 +1,14 @@
-// The official openai client on Chat Completions: its raw stream, put together here by the reference, and its own stream helper.
+// The official openai client on Chat Completions: its raw stream, put together here by the
+// reference, and its own stream helper.
 import { emptyAnswer, parseArguments } from "./answer.mjs";
 
 const request = { model: "recorded", messages: [{ role: "user", content: "Say it again." }] };
-const stopReasons = { stop: "stop", length: "length", tool_calls: "toolUse", content_filter: "error" };
+const stopReasons = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "toolUse",
+  content_filter: "error",
+};
 
 export function openaiPeers({ default: OpenAI }) {
   const client = (url) => new OpenAI({ apiKey: "dummy", baseURL: url, maxRetries: 0 });
@@ -61,11 +67,15 @@ function addCall(calls, { index, id, function: fn }) {
 async function readHelper(client) {
   const answer = emptyAnswer();
   try {
-    const { id, model, choices } = await client.chat.completions.stream(request).finalChatCompletion();
+    const { id, model, choices } = await client.chat.completions
+      .stream(request)
+      .finalChatCompletion();
     const { message, finish_reason: reason } = choices[0];
     Object.assign(answer, { id, model });
-    // It joins Mistral's parts as if they were strings; what was in them is compared on the raw stream.
-    answer.text = textOf(message.content).replaceAll("[object Object]", "") + (message.refusal ?? "");
+    // It joins Mistral's parts as if they were strings; what was in them is compared on the raw
+    // stream.
+    answer.text =
+      textOf(message.content).replaceAll("[object Object]", "") + (message.refusal ?? "");
     const old = message.function_call ? [{ function: message.function_call }] : [];
     answer.calls = (message.tool_calls ?? old).map(({ id: own, function: fn }) => ({
       id: own,
@@ -79,7 +89,10 @@ async function readHelper(client) {
   return answer;
 }
 
-/** A stream that ended by [DONE] without a reason is complete; calls are run whatever the benign reason. */
+/**
+ * A stream that ended by [DONE] without a reason is complete; calls are run whatever the benign
+ * reason.
+ */
 function stopOf(reason, refusal, { failed, calls }) {
   if (failed !== undefined || refusal) return "error";
   if (reason === "length" || reason === "content_filter") return stopReasons[reason];
@@ -93,17 +106,25 @@ function textOf(content) {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-/** Reasoning in the fields that the client hands through without knowing them; one of them, where a server fills two. */
+/**
+ * Reasoning in the fields that the client hands through without knowing them; one of them, where a
+ * server fills two.
+ */
 function reasoningOf({ reasoning_content: own, reasoning, reasoning_details: details, content }) {
   if (own || reasoning) return own || reasoning;
   if (details) return details.map(({ text, summary }) => text ?? summary ?? "").join("");
   if (!Array.isArray(content)) return "";
-  return content.flatMap((part) => (part.type === "thinking" ? part.thinking.map(({ text }) => text) : [])).join("");
+  return content
+    .flatMap((part) => (part.type === "thinking" ? part.thinking.map(({ text }) => text) : []))
+    .join("");
 }
 
 /** Ours counts the cache apart from the input, and reasoning into the output. */
 function normalUsage({ prompt_tokens: prompt, completion_tokens: completion, ...usage }) {
-  const cached = usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
+  const cached =
+    usage.prompt_tokens_details?.cached_tokens ??
+    usage.prompt_cache_hit_tokens ??
+    usage.cached_tokens;
   const written = usage.prompt_tokens_details?.cache_write_tokens;
   const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? usage.reasoning_tokens;
   return {

@@ -46,7 +46,8 @@ export function toAnswer(message) {
   answer.stop = message.stopReason;
   const { cost: _, totalTokens: __, ...usage } = message.usage;
   if (Object.keys(usage).length > 0) answer.usage = usage;
-  if (message.error !== undefined) answer.failed = `${message.error.code}: ${message.error.message}`;
+  if (message.error !== undefined)
+    answer.failed = `${message.error.code}: ${message.error.message}`;
   return answer;
 }
 
@@ -113,7 +114,9 @@ function toGoogleBlock(part) {
       return { thought: part.thinking, signature: part.thinkingSignature };
     case "toolCall": {
       const packed = part.thoughtSignature ?? "";
-      const { hasId = false, signature } = packed.startsWith("{") ? unpack(packed) : { signature: packed || undefined };
+      const { hasId = false, signature } = packed.startsWith("{")
+        ? unpack(packed)
+        : { signature: packed || undefined };
       return { name: part.name, args: part.arguments, id: hasId ? part.id : undefined, signature };
     }
     case "opaque":

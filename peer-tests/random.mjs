@@ -1,4 +1,5 @@
-// Random streams that a reference server could have sent, read by the official clients and by ours, and by ours cut at random places.
+// Random streams that a reference server could have sent, read by the official clients and by ours,
+// and by ours cut at random places.
 import * as fc from "fast-check";
 import { createServer } from "node:http";
 import { differences } from "./answer.mjs";
@@ -17,28 +18,51 @@ const streams = {
   "google-generate": fc.record({ events: generateStream, how: plainFraming }),
 };
 const cuts = fc.array(fc.array(fc.nat(99_999), { maxLength: 40 }), { minLength: 1, maxLength: 3 });
-const tools = toolNames.map((name) => ({ name, description: name, parameters: { type: "object" } }));
+const tools = toolNames.map((name) => ({
+  name,
+  description: name,
+  parameters: { type: "object" },
+}));
 const headers = { "content-type": "text/event-stream; charset=utf-8" };
 
-/** Whether all was equal. `peers` has the clients of each protocol that is to be compared; `path` is where a seed's run begins. */
+/**
+ * Whether all was equal. `peers` has the clients of each protocol that is to be compared; `path` is
+ * where a seed's run begins.
+ */
 export async function compareRandom(peers, { runs, seed, path }) {
   const server = await serveOne();
   let isEqual = true;
   try {
     for (const [protocol, clients] of Object.entries(peers)) {
       const started = performance.now();
-      const property = fc.asyncProperty(streams[protocol], cuts, async ({ events, how }, places) => {
-        const found = await compareOne(protocol, clients, server, writeStream(events, how), places);
-        if (found.length > 0) throw new Error(found.join("\n"));
+      const property = fc.asyncProperty(
+        streams[protocol],
+        cuts,
+        async ({ events, how }, places) => {
+          const found = await compareOne(
+            protocol,
+            clients,
+            server,
+            writeStream(events, how),
+            places,
+          );
+          if (found.length > 0) throw new Error(found.join("\n"));
+        },
+      );
+      const result = await fc.check(property, {
+        seed,
+        numRuns: runs,
+        ...(path !== undefined && { path }),
       });
-      const result = await fc.check(property, { seed, numRuns: runs, ...(path !== undefined && { path }) });
       if (result.failed) {
         isEqual = false;
         report(protocol, result);
       }
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       const outcome = result.failed ? "DIFFERENT" : "ok, equal";
-      console.log(`${protocol.padEnd(19)} ${result.numRuns} random streams, seed ${seed}: ${outcome}, ${seconds} s`);
+      console.log(
+        `${protocol.padEnd(19)} ${result.numRuns} random streams, seed ${seed}: ${outcome}, ${seconds} s`,
+      );
     }
   } finally {
     server.close();
@@ -55,7 +79,8 @@ async function compareOne(protocol, clients, server, stream, places) {
   const found = [];
   for (const offsets of places) {
     const other = JSON.stringify(await askCut(protocol, body, offsets));
-    if (other !== JSON.stringify(message)) found.push(`cut: whole ${JSON.stringify(message)}, cut ${other}`);
+    if (other !== JSON.stringify(message))
+      found.push(`cut: whole ${JSON.stringify(message)}, cut ${other}`);
   }
   for (const client of clients) {
     const theirs = await client.read(server.url);
@@ -66,16 +91,20 @@ async function compareOne(protocol, clients, server, stream, places) {
 
 /** The clients make no ids. */
 function withoutMadeIds(answer) {
-  const calls = answer.calls.map(({ id, ...call }) => ({ ...call, ...(!id.includes("made_") && { id }) }));
+  const calls = answer.calls.map(({ id, ...call }) => ({
+    ...call,
+    ...(!id.includes("made_") && { id }),
+  }));
   return { ...answer, calls };
 }
 
 /**
- * What ends badly by its reason (a refusal, a filter) is an answer to the clients, and a failure with all that came to us. Other failures
- * must be both's; a helper then gives nothing.
+ * What ends badly by its reason (a refusal, a filter) is an answer to the clients, and a failure
+ * with all that came to us. Other failures must be both's; a helper then gives nothing.
  */
 function compare(client, theirs, ours) {
-  if (theirs.failed !== undefined && ours.failed === undefined) return [`only the peer failed: ${theirs.failed}`];
+  if (theirs.failed !== undefined && ours.failed === undefined)
+    return [`only the peer failed: ${theirs.failed}`];
   if (theirs.failed !== undefined && !client.isRaw) return [];
   const fields = (theirs.stop === "length" ? client.fieldsWhenCut : undefined) ?? client.fields;
   const found = differences(theirs, client.normalize?.(ours) ?? ours, fields);
@@ -85,7 +114,9 @@ function compare(client, theirs, ours) {
 
 /** Our message from a body that comes in these pieces. */
 async function askCut(protocol, body, places) {
-  const offsets = [...new Set(places.map((place) => place % body.length))].toSorted((a, b) => a - b);
+  const offsets = [...new Set(places.map((place) => place % body.length))].toSorted(
+    (a, b) => a - b,
+  );
   const ends = [...offsets, body.length];
   const stream = ReadableStream.from(ends.map((end, n) => body.subarray(ends[n - 1] ?? 0, end)));
   let ids = 0;
@@ -115,6 +146,10 @@ async function serveOne() {
 
 function report(protocol, { seed, counterexample, counterexamplePath: path, errorInstance }) {
   const [{ events, how }, places] = counterexample;
-  console.log(`${writeStream(events, how)}\ncut at ${JSON.stringify(places)}\n${errorInstance?.message}`);
-  console.log(`again: npm run peers -- --random --protocol ${protocol} --seed ${seed} --path ${path}`);
+  console.log(
+    `${writeStream(events, how)}\ncut at ${JSON.stringify(places)}\n${errorInstance?.message}`,
+  );
+  console.log(
+    `again: npm run peers -- --random --protocol ${protocol} --seed ${seed} --path ${path}`,
+  );
 }

@@ -1,4 +1,5 @@
-// Random requests of our encoders, held by the compiler against the request types of the official clients. Nothing is sent.
+// Random requests of our encoders, held by the compiler against the request types of the official
+// clients. Nothing is sent.
 import * as fc from "fast-check";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,12 +18,17 @@ const here = import.meta.dirname;
 const root = join(here, "..");
 const reasoning = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
-/** Google's types are its client's, with enums for words; on the wire they are the words, and its `config` is spread over the body. */
+/**
+ * Google's types are its client's, with enums for words; on the wire they are the words, and its
+ * `config` is spread over the body.
+ */
 const googleTypes = `
 type Words<T> = unknown extends T ? T : T extends string ? \`\${T}\` : T extends (infer E)[] ? Words<E>[] : T extends object ? { [K in keyof T]: Words<T[K]> } : T;
 export interface Body { contents: Words<T.Content>[]; systemInstruction?: Words<T.Content>; tools?: Words<T.Tool>[]; toolConfig?: Words<T.ToolConfig>; generationConfig?: Words<T.GenerationConfig> }`;
 
-/** `exempt` takes out of a body what we know better than the types, or say in a server's dialect. */
+/**
+ * `exempt` takes out of a body what we know better than the types, or say in a server's dialect.
+ */
 const wires = {
   "openai-chat": {
     protocol: openaiCompatible,
@@ -33,7 +39,8 @@ const wires = {
       if (thinkingFormat !== "reasoning_effort") delete body[thinkingFormat];
       if (cacheKeyField === "session_id") delete body.session_id;
       for (const message of body.messages) {
-        if (replayReasoning && message.role === "assistant") for (const field of reasoning) delete message[field];
+        if (replayReasoning && message.role === "assistant")
+          for (const field of reasoning) delete message[field];
         for (const call of message.tool_calls ?? []) delete call.extra_content; // Gemini's signature (Q089)
       }
     },
@@ -54,8 +61,13 @@ const wires = {
     protocol: openaiResponses,
     file: join(here, "node_modules/openai/resources/responses/responses.d.ts"),
     types: ["T.ResponseCreateParamsStreaming", "T.ResponseCreateParamsNonStreaming"],
-    asked: fc.record({ model: responses.models, context: responses.contexts, options: responses.options }),
-    // Of what the server does not keep there are no ids: https://github.com/openai/openai-openapi/issues/565
+    asked: fc.record({
+      model: responses.models,
+      context: responses.contexts,
+      options: responses.options,
+    }),
+    // Of what the server does not keep there are no ids:
+    // https://github.com/openai/openai-openapi/issues/565
     exempt(body) {
       for (const item of body.input) {
         if (item.type === "reasoning") item.id ??= "rs_1";
@@ -70,7 +82,9 @@ const wires = {
     more: googleTypes,
     asked: fc
       .constantFrom("gemini-2.5-flash", "gemini-3-flash-preview")
-      .chain((id) => ofModels(any.models("google", id).map((model) => ({ ...model, api: "google-generate" })))),
+      .chain((id) =>
+        ofModels(any.models("google", id).map((model) => ({ ...model, api: "google-generate" }))),
+      ),
     exempt() {},
   },
 };
@@ -88,7 +102,9 @@ export function checkRequests({ runs, seed, protocol }) {
     const complaints = compile(wire, bodiesOf(wire, { numRuns: runs, seed }));
     const outcome = complaints === "" ? "ok" : `DIFFERENT\n${complaints}`;
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`${name.padEnd(19)} ${runs} random requests, seed ${seed}: ${outcome}, ${seconds} s`);
+    console.log(
+      `${name.padEnd(19)} ${runs} random requests, seed ${seed}: ${outcome}, ${seconds} s`,
+    );
     isGood &&= complaints === "";
   }
   return isGood;
@@ -96,7 +112,9 @@ export function checkRequests({ runs, seed, protocol }) {
 
 function ofModels(models) {
   return models
-    .chain((model) => fc.record({ model: fc.constant(model), context: any.contexts(model), options: any.options }))
+    .chain((model) =>
+      fc.record({ model: fc.constant(model), context: any.contexts(model), options: any.options }),
+    )
     .filter(({ context: { tools }, options: { toolChoice: choice } }) => {
       return typeof choice !== "object" || tools.some(({ name }) => name === choice.name);
     });
@@ -115,7 +133,10 @@ function bodiesOf({ protocol, asked, exempt }, parameters) {
   });
 }
 
-/** Without the blocks and citations that the generators made up in few words: they go back as they came, and no server sent them. */
+/**
+ * Without the blocks and citations that the generators made up in few words: they go back as they
+ * came, and no server sent them.
+ */
 function ownPartsOnly(context) {
   const own = (content) =>
     content.flatMap(({ textSignature, ...part }) => {
@@ -123,11 +144,15 @@ function ownPartsOnly(context) {
       const isKept = textSignature !== undefined && !/citation/.test(textSignature);
       return [isKept ? { ...part, textSignature } : part];
     });
-  const owned = (message) => (message.role === "assistant" ? { ...message, content: own(message.content) } : message);
+  const owned = (message) =>
+    message.role === "assistant" ? { ...message, content: own(message.content) } : message;
   return { ...context, messages: context.messages.map(owned) };
 }
 
-/** The compiler's words, the first few; nothing when it has none. As literals of a type, bodies may have no other fields. */
+/**
+ * The compiler's words, the first few; nothing when it has none. As literals of a type, bodies may
+ * have no other fields.
+ */
 function compile({ file, types: [streaming, whole], more = "" }, bodies) {
   const folder = mkdtempSync(join(tmpdir(), "bowline-requests-"));
   const compilerOptions = {
@@ -146,7 +171,10 @@ function compile({ file, types: [streaming, whole], more = "" }, bodies) {
     return `export const body${index}: ${type} = ${JSON.stringify(body)};`;
   });
   try {
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["bodies.ts"] }));
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions, include: ["bodies.ts"] }),
+    );
     const head = `import type * as T from ${JSON.stringify(file.replace(/\.d\.ts$/, ".js"))};${more}`;
     writeFileSync(join(folder, "bodies.ts"), [head, ...literals].join("\n"));
     const { stdout, stderr, status } = spawnSync(

@@ -1,5 +1,5 @@
-// The official openai client on Responses: the response that its stream helper ends with, and the one that its accumulator makes of all
-// events but the last, which repeats everything.
+// The official openai client on Responses: the response that its stream helper ends with, and the
+// one that its accumulator makes of all events but the last, which repeats everything.
 import { emptyAnswer, parseArguments } from "./answer.mjs";
 
 const request = { model: "recorded", input: "Say it again." };
@@ -9,7 +9,12 @@ const ends = ["response.completed", "response.incomplete", "response.failed"];
 export function responsesPeers({ default: OpenAI }, { accumulateResponse }) {
   const client = (url) => new OpenAI({ apiKey: "dummy", baseURL: url, maxRetries: 0 });
   return [
-    { name: "responses raw", isRaw: true, fields, read: (url) => readRaw(client(url), accumulateResponse) },
+    {
+      name: "responses raw",
+      isRaw: true,
+      fields,
+      read: (url) => readRaw(client(url), accumulateResponse),
+    },
     { name: "responses helper", fields, read: (url) => readHelper(client(url)) },
   ];
 }
@@ -18,7 +23,8 @@ async function readRaw(client, accumulateResponse) {
   let response;
   try {
     for await (const event of await client.responses.create({ ...request, stream: true })) {
-      if (ends.includes(event.type)) return toAnswer({ ...event.response, output: response.output });
+      if (ends.includes(event.type))
+        return toAnswer({ ...event.response, output: response.output });
       response = accumulateResponse(event, response);
     }
     throw new Error("no last event");
@@ -47,12 +53,18 @@ function toAnswer({ id, model, status, incomplete_details: details, output, usag
       }
     } else if (item.type === "reasoning") answer.thinking += thoughts(item);
     else if (item.type === "function_call")
-      answer.calls.push({ id: item.call_id, name: item.name, arguments: parseArguments(item.arguments) });
+      answer.calls.push({
+        id: item.call_id,
+        name: item.name,
+        arguments: parseArguments(item.arguments),
+      });
     answer.blocks.push(...toBlocks(item));
   }
   if (status === "failed") answer.failed = error.message;
-  if (status === "failed" || details?.reason === "content_filter" || isRefused) answer.stop = "error";
-  else answer.stop = status === "incomplete" ? "length" : answer.calls.length > 0 ? "toolUse" : "stop";
+  if (status === "failed" || details?.reason === "content_filter" || isRefused)
+    answer.stop = "error";
+  else
+    answer.stop = status === "incomplete" ? "length" : answer.calls.length > 0 ? "toolUse" : "stop";
   return answer;
 }
 
@@ -71,7 +83,9 @@ function toBlocks(item) {
         }))
         .filter(({ text }) => text !== "");
     case "reasoning":
-      return [{ type: "thinking", text: thoughts(item), id, ...(item.encrypted_content && pick(item)) }];
+      return [
+        { type: "thinking", text: thoughts(item), id, ...(item.encrypted_content && pick(item)) },
+      ];
     case "function_call": {
       const { call_id, name, arguments: args } = item;
       const own = { ...(namespace && { namespace }), ...(caller?.caller_id && { caller }) };

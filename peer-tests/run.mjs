@@ -1,5 +1,7 @@
-// npm run peers: reads each recording, and then random streams, with the official client of its protocol and with ours, over loopback,
-// and compares; then holds random requests of ours against the clients' types. Installs the official clients beside this file on first use. Exits 1 on any difference.
+// npm run peers: reads each recording, and then random streams, with the official client of its
+// protocol and with ours, over loopback, and compares; then holds random requests of ours against
+// the clients' types. Installs the official clients beside this file on first use. Exits 1 on any
+// difference.
 //   --random            random streams and requests only
 //   --runs N            how many of each protocol: 300
 //   --seed S            the same ones again; --path P begins where a run failed
@@ -47,10 +49,14 @@ async function compareStreams() {
   const peers = {
     "openai-chat": openaiPeers(openai),
     "anthropic-messages": anthropicPeers(await load("@anthropic-ai/sdk")),
-    "openai-responses": responsesPeers(openai, await load("openai/lib/responses/ResponseAccumulator.mjs")),
+    "openai-responses": responsesPeers(
+      openai,
+      await load("openai/lib/responses/ResponseAccumulator.mjs"),
+    ),
     ...(google && { "google-generate": googlePeers(google) }),
   };
-  if (protocol !== undefined && peers[protocol] === undefined) throw new Error(`No client reads ${protocol}.`);
+  if (protocol !== undefined && peers[protocol] === undefined)
+    throw new Error(`No client reads ${protocol}.`);
   const chosen = protocol === undefined ? peers : { [protocol]: peers[protocol] };
   return compareRandom(chosen, { runs, seed, path });
 }
@@ -60,7 +66,10 @@ async function compareAll(all) {
     "openai-chat": openaiPeers(await load("openai")),
     "anthropic-messages": anthropicPeers(await load("@anthropic-ai/sdk")),
   };
-  const server = await serve(all, { "openai-chat": checkChatRequest, "anthropic-messages": checkMessagesRequest });
+  const server = await serve(all, {
+    "openai-chat": checkChatRequest,
+    "anthropic-messages": checkMessagesRequest,
+  });
   const counts = { equal: 0, different: 0, refused: 0 };
   const started = performance.now();
   try {
@@ -83,7 +92,10 @@ async function compareAll(all) {
   return different === 0;
 }
 
-/** A peer that gives up where ours does says the same; one that gives up where ours reads on has nothing to compare. */
+/**
+ * A peer that gives up where ours does says the same; one that gives up where ours reads on has
+ * nothing to compare.
+ */
 function compare(peer, theirs, ours) {
   if (theirs.failed === undefined) {
     const found = differences(theirs, peer.normalize?.(ours) ?? ours, peer.fields);
@@ -92,9 +104,16 @@ function compare(peer, theirs, ours) {
   }
   if (ours.failed === undefined) return { outcome: "refused", text: `refused: ${theirs.failed}` };
   // A helper that fails gives nothing; a raw stream what came before, which is never the usage.
-  const found = differences(theirs, ours, peer.isRaw ? peer.fields.filter((field) => field !== "usage") : []);
-  if (!ours.failed.includes(theirs.failed)) found.push(`failed: peer "${theirs.failed}", ours "${ours.failed}"`);
-  return found.length === 0 ? { outcome: "equal", text: `ok, both failed: ${ours.failed}` } : differing(found);
+  const found = differences(
+    theirs,
+    ours,
+    peer.isRaw ? peer.fields.filter((field) => field !== "usage") : [],
+  );
+  if (!ours.failed.includes(theirs.failed))
+    found.push(`failed: peer "${theirs.failed}", ours "${ours.failed}"`);
+  return found.length === 0
+    ? { outcome: "equal", text: `ok, both failed: ${ours.failed}` }
+    : differing(found);
 }
 
 function differing(found) {
@@ -113,7 +132,10 @@ function install() {
   if (spawnSync("npm", args, { cwd: here, stdio: "inherit" }).status !== 0) process.exit(1);
 }
 
-/** Not a plain import: the client may have been installed a moment ago, by a package that the root does not know. */
+/**
+ * Not a plain import: the client may have been installed a moment ago, by a package that the root
+ * does not know.
+ */
 function load(name, folder = here) {
   return import(pathToFileURL(createRequire(join(folder, "package.json")).resolve(name)).href);
 }
@@ -123,7 +145,9 @@ async function loadGoogle() {
   try {
     return await load("@google/genai", join(here, "..", "conformance"));
   } catch {
-    console.log("skipped: no random streams of google-generate (npm run conformance installs its client)");
+    console.log(
+      "skipped: no random streams of google-generate (npm run conformance installs its client)",
+    );
     return undefined;
   }
 }

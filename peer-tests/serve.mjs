@@ -1,10 +1,12 @@
-// The recordings on a loopback server: POST /<protocol>/<file>/<the protocol's own path> answers with the file's bytes.
+// The recordings on a loopback server: POST /<protocol>/<file>/<the protocol's own path> answers
+// with the file's bytes.
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join, resolve } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
 
-const folder = process.env.BOWLINE_RECORDINGS ?? resolve(import.meta.dirname, "..", "../shared/recordings");
+const folder =
+  process.env.BOWLINE_RECORDINGS ?? resolve(import.meta.dirname, "..", "../shared/recordings");
 const paths = { "openai-chat": "chat/completions", "anthropic-messages": "v1/messages" };
 /** Bytes a write: no event, and no character beyond ASCII, comes whole. */
 const PIECE = 617;
@@ -29,17 +31,25 @@ export function loadRecordings() {
     .toSorted((a, b) => (`${a.protocol} ${a.file}` < `${b.protocol} ${b.file}` ? -1 : 1));
 }
 
-/** A file may hold several answers in a row. A body that does is no stream to the official client. */
+/**
+ * A file may hold several answers in a row. A body that does is no stream to the official client.
+ */
 function answersOf(body) {
   const starts = [0];
   for (let at = 1; (at = body.indexOf("event: message_start\n", at)) !== -1; at++) starts.push(at);
   return starts.map((start, n) => body.subarray(start, starts[n + 1]));
 }
 
-/** Starts the server. `checks` are the strict request checks by protocol: a request that breaks one is refused with a 400. */
+/**
+ * Starts the server. `checks` are the strict request checks by protocol: a request that breaks one
+ * is refused with a 400.
+ */
 export async function serve(recordings, checks) {
   const byPath = new Map(
-    recordings.map((recording) => [`/${recording.protocol}/${recording.file}/${paths[recording.protocol]}`, recording]),
+    recordings.map((recording) => [
+      `/${recording.protocol}/${recording.file}/${paths[recording.protocol]}`,
+      recording,
+    ]),
   );
   const answer = async (request, response) => {
     const recording = byPath.get(request.url);
@@ -49,7 +59,9 @@ export async function serve(recordings, checks) {
     const problems = checks[recording.protocol](JSON.parse(text));
     if (problems.length > 0) {
       const type = { "content-type": "application/json" };
-      return response.writeHead(400, type).end(JSON.stringify({ error: { message: problems.join("; ") } }));
+      return response
+        .writeHead(400, type)
+        .end(JSON.stringify({ error: { message: problems.join("; ") } }));
     }
     response.writeHead(recording.status, { "content-type": "text/event-stream; charset=utf-8" });
     for (let at = 0; at < recording.body.length; at += PIECE) {

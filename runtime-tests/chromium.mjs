@@ -1,4 +1,5 @@
-// The scenario in a real browser: the built files as they are, served from loopback, found by an import map.
+// The scenario in a real browser: the built files as they are, served from loopback, found by an
+// import map.
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -68,10 +69,13 @@ import("/${scenario}").then(() => { globalThis.outcome = "ok"; }, (error) => { g
 </script>`;
   return async (request, response) => {
     const path = new URL(request.url ?? "/", "http://localhost").pathname;
-    if (path === "/") return response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
+    if (path === "/")
+      return response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
     try {
       const body = await readFile(join(root, normalize(path)));
-      return response.writeHead(200, { "content-type": "text/javascript; charset=utf-8" }).end(body);
+      return response
+        .writeHead(200, { "content-type": "text/javascript; charset=utf-8" })
+        .end(body);
     } catch {
       return response.writeHead(404).end();
     }
@@ -83,6 +87,9 @@ function importMap() {
   const { exports } = JSON.parse(readFileSync(join(root, "packages/core/package.json"), "utf8"));
   const entries = Object.entries(exports).filter(([, target]) => typeof target === "object");
   return Object.fromEntries(
-    entries.map(([key, target]) => [`@bowline/core${key.slice(1)}`, `/${join("packages/core", target.default)}`]),
+    entries.map(([key, target]) => [
+      `@bowline/core${key.slice(1)}`,
+      `/${join("packages/core", target.default)}`,
+    ]),
   );
 }

@@ -1,5 +1,6 @@
-// What Node, Bun and Deno must be able to do besides: sessions in files, which one process writes at a time, and the fetch over
-// undici. `run.mjs` holds the session `held` of the folder. Throws, or prints "ok".
+// What Node, Bun and Deno must be able to do besides: sessions in files, which one process writes
+// at a time, and the fetch over undici. `run.mjs` holds the session `held` of the folder. Throws,
+// or prints "ok".
 import { deepStrictEqual } from "node:assert";
 import { createUndiciFetch } from "@bowline/core/undici";
 import { createSession, openSession } from "@bowline/core/session";
@@ -9,7 +10,10 @@ const [origin, folder] = process.argv.slice(2);
 
 const store = createJsonlStore(folder);
 const session = await createSession(store);
-await session.append({ type: "message", message: { role: "user", content: "Grüße 🌍", timestamp: 1 } });
+await session.append({
+  type: "message",
+  message: { role: "user", content: "Grüße 🌍", timestamp: 1 },
+});
 await session.close();
 const again = await openSession(store, session.id);
 deepStrictEqual(
@@ -30,7 +34,12 @@ const reader = await openSession(store, "held", { readOnly: true });
 deepStrictEqual(await reader.allMessages(), []);
 await reader.close();
 
-const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}", redirect: "manual" };
+const init = {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: "{}",
+  redirect: "manual",
+};
 const answer = await createUndiciFetch()(`${origin}/whole`, init);
 deepStrictEqual((await answer.text()).includes("Hello."), true);
 console.log("ok");

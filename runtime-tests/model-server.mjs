@@ -1,24 +1,34 @@
 // A model's server over raw sockets, for the scenario: what it does is the first part of the path.
 import { createServer } from "node:net";
 
-const say = (content) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+const say = (content) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 const whole = `${say("Hello.")}data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
 const chunk = (text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 // A page asks before it sends a key to another origin.
-const cors = "access-control-allow-origin: *\r\naccess-control-allow-headers: authorization,content-type\r\n";
+const cors =
+  "access-control-allow-origin: *\r\naccess-control-allow-headers: authorization,content-type\r\n";
 const stream = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n${cors}\r\n`;
 
-/** `/whole` answers, `/cut` breaks off, `/held` falls silent; `/open` says how many `/held` are open. */
+/**
+ * `/whole` answers, `/cut` breaks off, `/held` falls silent; `/open` says how many `/held` are
+ * open.
+ */
 export async function startModelServer() {
   const held = new Set();
   const sockets = new Set();
   const answers = {
     whole: (socket) => socket.write(`${stream}${chunk(whole)}0\r\n\r\n`),
-    cut: (socket) => socket.write(stream + chunk(say("Hel")), () => setTimeout(() => socket.resetAndDestroy(), 50)),
+    cut: (socket) =>
+      socket.write(stream + chunk(say("Hel")), () =>
+        setTimeout(() => socket.resetAndDestroy(), 50),
+      ),
     held: (socket) => held.add(socket) && socket.write(stream + chunk(say("Hel"))),
     open: (socket) => {
       const count = String(held.size);
-      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${count.length}\r\nconnection: close\r\n${cors}\r\n${count}`);
+      socket.end(
+        `HTTP/1.1 200 OK\r\ncontent-length: ${count.length}\r\nconnection: close\r\n${cors}\r\n${count}`,
+      );
     },
   };
   const server = createServer((socket) => {
@@ -28,9 +38,11 @@ export async function startModelServer() {
     socket.setEncoding("latin1").on("data", (data) => {
       text += data;
       const [head, body] = text.split("\r\n\r\n");
-      if (body === undefined || body.length < Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)) return;
+      if (body === undefined || body.length < Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0))
+        return;
       text = "";
-      if (head.startsWith("OPTIONS")) return void socket.write(`HTTP/1.1 204 No Content\r\n${cors}\r\n`);
+      if (head.startsWith("OPTIONS"))
+        return void socket.write(`HTTP/1.1 204 No Content\r\n${cors}\r\n`);
       answers[/\/(\w+)/.exec(head)?.[1]]?.(socket);
     });
   });

@@ -1,5 +1,6 @@
-// npm run smoke: runs scenario.js, and files.js where there are files, against the built core on the runtimes that are here.
-// `npm run smoke -- --all` first installs Node 20 (the oldest supported), 22, 24 and 26, Bun, Deno and workerd beside this file.
+// npm run smoke: runs scenario.js, and files.js where there are files, against the built core on
+// the runtimes that are here. `npm run smoke -- --all` first installs Node 20 (the oldest
+// supported), 22, 24 and 26, Bun, Deno and workerd beside this file.
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -54,8 +55,12 @@ process.exitCode = failed ? 1 : 0;
 /** A runtime that is a program: each file prints "ok". */
 function program(name, path, args = []) {
   const run = async (file) =>
-    (await execute(path, [...args, file, server.origin, sessions], { timeout: timeLimitMs, env: plainEnvironment() }))
-      .stdout;
+    (
+      await execute(path, [...args, file, server.origin, sessions], {
+        timeout: timeLimitMs,
+        env: plainEnvironment(),
+      })
+    ).stdout;
   return {
     name: `${name} ${versionOf(path)}`,
     run: async () => {
@@ -72,7 +77,9 @@ function versionOf(path) {
 
 /** The node of the machine, when it is another than the one of node_modules. */
 function systemNode() {
-  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  const folders = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => !folder.includes("node_modules"));
   const path = folders.map((folder) => join(folder, "node")).find((file) => existsSync(file));
   return path === undefined || realpathSync(path) === realpathSync(process.execPath)
     ? []
@@ -88,17 +95,27 @@ function installedRuntimes() {
   };
   if (!pins.every(isInstalled)) {
     console.log("installing the runtimes of runtime-tests/package.json");
-    // No lockfile: a registry that lacks a foreign platform's binary would make it incomplete. The pins are exact.
+    // No lockfile: a registry that lacks a foreign platform's binary would make it incomplete. The
+    // pins are exact.
     const install = ["install", "--no-package-lock", "--no-audit", "--no-fund"];
     const { status } = spawnSync("npm", install, { cwd: here, stdio: "inherit" });
     if (status !== 0) process.exit(1);
   }
   const bin = join(here, "node_modules");
-  const may = ["env", "read", `write=${sessions}`, "net=127.0.0.1", "sys=hostname"].map((what) => `--allow-${what}`);
+  const may = ["env", "read", `write=${sessions}`, "net=127.0.0.1", "sys=hostname"].map(
+    (what) => `--allow-${what}`,
+  );
   return [
-    ...["node20", "node22", "node24", "node26"].map((name) => program(name, join(bin, name, "bin/node"))),
+    ...["node20", "node22", "node24", "node26"].map((name) =>
+      program(name, join(bin, name, "bin/node")),
+    ),
     program("bun", join(bin, ".bin/bun")),
-    program("deno", join(bin, ".bin/deno"), ["run", "--no-prompt", ...may, "--node-modules-dir=manual"]),
+    program("deno", join(bin, ".bin/deno"), [
+      "run",
+      "--no-prompt",
+      ...may,
+      "--node-modules-dir=manual",
+    ]),
     {
       name: `workerd ${versionOf(join(bin, ".bin/workerd"))}`,
       run: () => runInWorkerd(join(bin, ".bin"), server.origin, timeLimitMs),
@@ -112,7 +129,9 @@ function chromium() {
     console.log("skip chromium: not installed");
     return [];
   }
-  return [{ name: "chromium", run: () => runInChromium(path, scenario, server.origin, timeLimitMs) }];
+  return [
+    { name: "chromium", run: () => runInChromium(path, scenario, server.origin, timeLimitMs) },
+  ];
 }
 
 /** Without the options npm and a test runner leave in the environment. */

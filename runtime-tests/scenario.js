@@ -1,5 +1,6 @@
-// What every runtime must be able to do, on the built files: a tool loop, a wire over streamed bytes, an abort, a proxy, and real
-// connections to `model-server.mjs`. Plain JavaScript without node: imports, so that a browser can run it too. Throws, or prints "ok".
+// What every runtime must be able to do, on the built files: a tool loop, a wire over streamed
+// bytes, an abort, a proxy, and real connections to `model-server.mjs`. Plain JavaScript without
+// node: imports, so that a browser can run it too. Throws, or prints "ok".
 import { Agent, defineTool } from "@bowline/core/agent";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
 import { createStreamProxyHandler, streamProxy } from "@bowline/core/proxy";
@@ -26,10 +27,18 @@ async function runTools() {
     execute: ({ a, b }) => String(a + b),
   });
   const script = createScriptedModel([
-    { content: [scriptedToolCall("add", { a: 2, b: 3 }, "good"), scriptedToolCall("add", { a: "two" }, "bad")] },
+    {
+      content: [
+        scriptedToolCall("add", { a: 2, b: 3 }, "good"),
+        scriptedToolCall("add", { a: "two" }, "bad"),
+      ],
+    },
     "The sum is five.",
   ]);
-  const agent = new Agent({ initialState: { model: script.model, tools: [add] }, streamFn: script.streamFn });
+  const agent = new Agent({
+    initialState: { model: script.model, tools: [add] },
+    streamFn: script.streamFn,
+  });
   const events = [];
   agent.subscribe((event) => void events.push(event));
   const result = await agent.prompt("2 + 3?");
@@ -56,7 +65,10 @@ async function readWire() {
     { choices: [{ index: 0, delta: { role: "assistant", content: "Grüße, " } }] },
     { choices: [{ index: 0, delta: { content: "世界 🌍" } }] },
     { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
-  ].map((chunk) => `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", ...chunk })}\r\n\r\n`);
+  ].map(
+    (chunk) =>
+      `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", ...chunk })}\r\n\r\n`,
+  );
   const bytes = new TextEncoder().encode(`${lines.join("")}data: [DONE]\n\n`);
   const requests = [];
   // Three bytes at a time: every character beyond ASCII is cut somewhere.
@@ -79,7 +91,11 @@ async function readWire() {
     reasoning: false,
     input: ["text"],
   };
-  const agent = new Agent({ initialState: { model, systemPrompt: "Greet." }, streamFn: streamOpenaiChat, fetch });
+  const agent = new Agent({
+    initialState: { model, systemPrompt: "Greet." },
+    streamFn: streamOpenaiChat,
+    fetch,
+  });
   const result = await agent.prompt("hello");
 
   same("the wire's error", result.error?.message, undefined);
@@ -111,7 +127,11 @@ async function callThroughProxy() {
     initialState: { model: script.model },
     fetch: (url, init) => handler(new Request(url, init)),
     streamFn: (model, context, options) =>
-      streamProxy(model, context, { ...options, authToken: "ann", proxyUrl: "https://example.com" }),
+      streamProxy(model, context, {
+        ...options,
+        authToken: "ann",
+        proxyUrl: "https://example.com",
+      }),
   });
   const result = await agent.prompt("hello");
 
@@ -122,7 +142,13 @@ async function callThroughProxy() {
 /** Connections that do well, break, fall silent, are given up by their fetch, and are let go. */
 async function connect() {
   const ask = (path, options) => {
-    const model = { id: "any", name: "any", api: "openai-chat", provider: "local", baseUrl: `${origin}/${path}/v1` };
+    const model = {
+      id: "any",
+      name: "any",
+      api: "openai-chat",
+      provider: "local",
+      baseUrl: `${origin}/${path}/v1`,
+    };
     const context = { messages: [{ role: "user", content: "hello", timestamp: 1 }] };
     const all = { apiKey: "dummy", maxRetries: 0, ...options };
     return streamOpenaiChat({ ...model, reasoning: false, input: ["text"] }, context, all);
@@ -137,14 +163,19 @@ async function connect() {
   same("a server that falls silent", await outcome("held", idle), ["error", "timeout", "Hel"]);
   const hasty = (url, init) =>
     fetch(url, { ...init, signal: AbortSignal.any([init.signal, AbortSignal.timeout(200)]) });
-  same("a fetch that has a limit", await outcome("held", { fetch: hasty }), ["error", "timeout", "Hel"]);
+  same("a fetch that has a limit", await outcome("held", { fetch: hasty }), [
+    "error",
+    "timeout",
+    "Hel",
+  ]);
   const controller = new AbortController();
   const stream = ask("held", { signal: controller.signal });
   for await (const event of stream) if (event.type === "text_delta") controller.abort();
   const { stopReason } = await stream.result();
   same("an abort", stopReason, "aborted");
   const open = async () => (await fetch(`${origin}/open`)).text();
-  for (let tries = 0; (await open()) !== "0" && tries < 200; tries++) await new Promise((done) => setTimeout(done, 10));
+  for (let tries = 0; (await open()) !== "0" && tries < 200; tries++)
+    await new Promise((done) => setTimeout(done, 10));
   same("connections that are held", await open(), "0");
 }
 

@@ -21,10 +21,18 @@ const config :Workerd.Config = (services = [
 export async function runInWorkerd(bin, modelServer, timeout) {
   const folder = await mkdtemp(join(tmpdir(), "bowline-worker-"));
   try {
-    const bundle = ["--bundle", "--format=esm", "--log-level=error", `--outfile=${join(folder, "worker.js")}`];
-    await execute(join(bin, "esbuild"), [join(import.meta.dirname, "worker.js"), ...bundle], { timeout });
+    const bundle = [
+      "--bundle",
+      "--format=esm",
+      "--log-level=error",
+      `--outfile=${join(folder, "worker.js")}`,
+    ];
+    await execute(join(bin, "esbuild"), [join(import.meta.dirname, "worker.js"), ...bundle], {
+      timeout,
+    });
     await writeFile(join(folder, "config.capnp"), config(modelServer));
-    return (await execute(join(bin, "workerd"), ["test", "config.capnp"], { cwd: folder, timeout })).stdout;
+    return (await execute(join(bin, "workerd"), ["test", "config.capnp"], { cwd: folder, timeout }))
+      .stdout;
   } finally {
     await rm(folder, { recursive: true });
   }

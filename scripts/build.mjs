@@ -1,4 +1,5 @@
-// `tsc -b` with the projects given, after removing built files whose source is gone: npm pack would ship them.
+// `tsc -b` with the projects given, after removing built files whose source is gone: npm pack would
+// ship them.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,4 +13,5 @@ for (const name of readdirSync("packages")) {
   }
 }
 
-process.exitCode = spawnSync("tsc", ["-b", ...process.argv.slice(2)], { stdio: "inherit" }).status ?? 1;
+process.exitCode =
+  spawnSync("tsc", ["-b", ...process.argv.slice(2)], { stdio: "inherit" }).status ?? 1;

@@ -20,12 +20,16 @@ const packed = (name) => () =>
     readdirSync(tarballs).find((file) => file.startsWith(name)),
   );
 
-/** `after` names the steps whose output a step needs; a function in `command` is called when the step starts. */
+/**
+ * `after` names the steps whose output a step needs; a function in `command` is called when the
+ * step starts.
+ */
 const steps = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "docs", command: ["node", "scripts/docs.mjs"] },
   { name: "seeds", command: ["node", "scripts/seeds.mjs"] },
-  // One pass of `tsc -b`: it builds both packages, then checks tests, examples, benchmarks and scripts against them.
+  // One pass of `tsc -b`: it builds both packages, then checks tests, examples, benchmarks and
+  // scripts against them.
   { name: "build and types", command: ["node", "scripts/build.mjs"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },
   { name: "dead code", command: ["knip", "--no-progress"] },
@@ -40,14 +44,26 @@ const steps = [
     command: ["npm", "pack", "--workspaces", "--silent", "--pack-destination", tarballs],
     after: ["build and types"],
   },
-  { name: "publint core", command: ["publint", "run", packed("bowline-core"), "--strict"], after: ["pack"] },
-  { name: "publint bowline", command: ["publint", "run", packed("bowline-0"), "--strict"], after: ["pack"] },
+  {
+    name: "publint core",
+    command: ["publint", "run", packed("bowline-core"), "--strict"],
+    after: ["pack"],
+  },
+  {
+    name: "publint bowline",
+    command: ["publint", "run", packed("bowline-0"), "--strict"],
+    after: ["pack"],
+  },
   {
     name: "types as published",
     command: ["node", "scripts/published-types.mjs", packed("bowline-core"), packed("bowline-0")],
     after: ["pack"],
   },
-  { name: "command's documentation", command: ["node", "scripts/cli-docs.mjs"], after: ["build and types"] },
+  {
+    name: "command's documentation",
+    command: ["node", "scripts/cli-docs.mjs"],
+    after: ["build and types"],
+  },
   {
     name: "conformance",
     command: ["node", "--conditions=@bowline/source", "conformance/run.ts", "--ours"],
@@ -59,8 +75,14 @@ const steps = [
   },
   { name: "smoke", command: ["node", "runtime-tests/run.mjs"], after: ["build and types"] },
   { name: "the page in a browser", command: ["node", "scripts/test.mjs", "test/browser"] },
-  { name: "drill", command: ["node", "--conditions=@bowline/source", "scripts/drill.mjs", "--seconds=6"] },
-  { name: "fuzz", command: ["node", "--conditions=@bowline/source", "scripts/fuzz.mjs", "--frames=3000"] },
+  {
+    name: "drill",
+    command: ["node", "--conditions=@bowline/source", "scripts/drill.mjs", "--seconds=6"],
+  },
+  {
+    name: "fuzz",
+    command: ["node", "--conditions=@bowline/source", "scripts/fuzz.mjs", "--frames=3000"],
+  },
   // Last, beside as little as can be: it measures.
   {
     name: "load",
@@ -97,11 +119,14 @@ function schedule(step) {
 async function runStep(step) {
   const needed = await Promise.all((step.after ?? []).map((name) => results.get(name)));
   const broken = needed.find((result) => !result.ok);
-  if (broken !== undefined) return { name: step.name, ok: false, ms: 0, output: `not run: ${broken.name} failed\n` };
+  if (broken !== undefined)
+    return { name: step.name, ok: false, ms: 0, output: `not run: ${broken.name} failed\n` };
   await acquire();
   const from = performance.now();
   try {
-    const { ok, output } = await run(step.command.map((part) => (typeof part === "function" ? part() : part)));
+    const { ok, output } = await run(
+      step.command.map((part) => (typeof part === "function" ? part() : part)),
+    );
     return { name: step.name, ok, ms: performance.now() - from, output };
   } finally {
     release();
@@ -144,7 +169,10 @@ function release() {
   else next();
 }
 
-/** The steps named, with what they need, in the order of the table, in which a step stands after what it needs. */
+/**
+ * The steps named, with what they need, in the order of the table, in which a step stands after
+ * what it needs.
+ */
 function selectSteps(names) {
   if (names.length === 0) return steps;
   const chosen = new Set();
@@ -155,7 +183,9 @@ function selectSteps(names) {
   for (const name of names) {
     const matches = steps.filter((step) => step.name.includes(name));
     if (matches.length === 0) {
-      console.error(`no step is named ${name}; there are: ${steps.map((step) => step.name).join(", ")}`);
+      console.error(
+        `no step is named ${name}; there are: ${steps.map((step) => step.name).join(", ")}`,
+      );
       process.exit(1);
     }
     for (const step of matches) choose(step);

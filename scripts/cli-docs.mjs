@@ -1,4 +1,5 @@
-// docs/cli.md is the program's own help. `node scripts/cli-docs.mjs --write` writes it; without, it fails when the file is stale.
+// docs/cli.md is the program's own help. `node scripts/cli-docs.mjs --write` writes it; without, it
+// fails when the file is stale.
 import { readFileSync, writeFileSync } from "node:fs";
 import {
   doctorHelp,

@@ -1,4 +1,5 @@
-// Checks the prose against the tree: links lead somewhere, the file map of AGENTS.md is true and short.
+// Checks the prose against the tree: links lead somewhere, the file map of AGENTS.md is true and
+// short.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -26,12 +27,17 @@ const agents = readFileSync("AGENTS.md", "utf8");
 if (agents.split("\n").length > 120) problems.push("AGENTS.md is longer than 120 lines");
 for (const [, line = ""] of agents.matchAll(/^\s*- (`[^`]+`(?:, `[^`]+`)*)/gm)) {
   for (const [, path = ""] of line.matchAll(/`([^`]+)`/g)) {
-    if (path.includes("/") && !/[\s<*]/.test(path) && !existsSync(path)) problems.push(`AGENTS.md: no ${path}`);
+    if (path.includes("/") && !/[\s<*]/.test(path) && !existsSync(path))
+      problems.push(`AGENTS.md: no ${path}`);
   }
 }
 
 // .ci/run types what stands here.
-if (!/<!-- test-line -->\n+```sh\n[^\n]+\n```\n+<!-- \/test-line -->/.test(readFileSync("README.md", "utf8"))) {
+if (
+  !/<!-- test-line -->\n+```sh\n[^\n]+\n```\n+<!-- \/test-line -->/.test(
+    readFileSync("README.md", "utf8"),
+  )
+) {
   problems.push("README.md: the test line between its markers is one line of sh");
 }
 

@@ -1,6 +1,6 @@
-// npm run drill: the gateway and its clients killed at random for two minutes under load; exit 1 with what was found.
-// `-- --seconds=8` for less, `--seed=N` kills after the same times again, `--broken=` tries copies that are broken on purpose,
-// those whose names have the words.
+// npm run drill: the gateway and its clients killed at random for two minutes under load; exit 1
+// with what was found. `-- --seconds=8` for less, `--seed=N` kills after the same times again,
+// `--broken=` tries copies that are broken on purpose, those whose names have the words.
 import { parseArgs } from "node:util";
 import { breakages, breakCopy } from "../packages/bowline/test/drill/broken-copy.ts";
 import { drill } from "../packages/bowline/test/drill/drill.ts";
@@ -28,7 +28,9 @@ async function tryOwn() {
   process.stderr.write("\n");
   console.log(`${list(counts)}; ${seconds} s`);
   for (const fault of faults) console.log(`FAULT ${fault}`);
-  console.log(faults.length === 0 ? "nothing was lost, repeated or left open" : `${faults.length} faults`);
+  console.log(
+    faults.length === 0 ? "nothing was lost, repeated or left open" : `${faults.length} faults`,
+  );
   isGood = faults.length === 0;
 }
 
@@ -36,7 +38,12 @@ async function tryBroken() {
   for (const [what, breakage] of Object.entries(breakages)) {
     if (!what.includes(values.broken)) continue;
     await using broken = await breakCopy(breakage);
-    const { faults, serverKills } = await drill({ seconds, seed, server: broken.server, onProgress: show });
+    const { faults, serverKills } = await drill({
+      seconds,
+      seed,
+      server: broken.server,
+      onProgress: show,
+    });
     const found = faults.find((fault) => breakage.found.test(fault));
     if (found === undefined) isGood = false;
     process.stderr.write("\n");
@@ -49,7 +56,9 @@ async function tryBroken() {
 }
 
 function show({ serverKills, clientKills, faults }) {
-  process.stderr.write(`\r${serverKills} kills of the server, ${clientKills} of clients, ${faults.length} faults `);
+  process.stderr.write(
+    `\r${serverKills} kills of the server, ${clientKills} of clients, ${faults.length} faults `,
+  );
 }
 
 function list(counts) {

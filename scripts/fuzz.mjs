@@ -1,6 +1,6 @@
-// npm run fuzz: 100,000 frames and requests that no client should send, with one healthy client beside them; exit 1 with what was
-// found.
-// `-- --frames=3000` sends fewer, `--seed=N` the same ones again.
+// npm run fuzz: 100,000 frames and requests that no client should send, with one healthy client
+// beside them; exit 1 with what was found. `-- --frames=3000` sends fewer, `--seed=N` the same ones
+// again.
 import { parseArgs } from "node:util";
 import { fuzz, inMegabytes } from "../packages/bowline/test/fuzz/fuzz.ts";
 
@@ -26,8 +26,12 @@ const [p50, p99, most] = waits.map((ms) => ms.toFixed(1));
 console.log(
   `${report.frames} frames and ${report.requests} requests on ${report.connections} connections in ${seconds.toFixed(0)} s`,
 );
-console.log(`memory of the server after each tenth, MB: ${tenths.map(({ rss }) => inMegabytes(rss)).join(" ")}`);
-console.log(`of that objects and buffers, MB: ${tenths.map(({ used }) => inMegabytes(used)).join(" ")}`);
+console.log(
+  `memory of the server after each tenth, MB: ${tenths.map(({ rss }) => inMegabytes(rss)).join(" ")}`,
+);
+console.log(
+  `of that objects and buffers, MB: ${tenths.map(({ used }) => inMegabytes(used)).join(" ")}`,
+);
 console.log(
   `the server's loop was held for ${report.heldMs.toFixed(0)} ms at most; ${cpuOf(report)} µs of processor for each`,
 );
@@ -38,12 +42,16 @@ const codes = [...report.codes].toSorted(([a], [b]) => a - b);
 console.log(`seen: ${codes.map(([code, count]) => `${code} ${count} times`).join(", ")}`);
 for (const fault of faults) console.log(`FAULT ${fault}`);
 console.log(
-  faults.length === 0 ? "nothing was found" : `${faults.length} found; again: npm run fuzz -- --seed=${seed}`,
+  faults.length === 0
+    ? "nothing was found"
+    : `${faults.length} found; again: npm run fuzz -- --seed=${seed}`,
 );
 process.exit(faults.length === 0 ? 0 : 1);
 
 function show({ frames: sent, requests, connections, faults: found }) {
-  process.stderr.write(`\r${sent + requests} of ${frames}, ${connections} connections, ${found.length} faults `);
+  process.stderr.write(
+    `\r${sent + requests} of ${frames}, ${connections} connections, ${found.length} faults `,
+  );
 }
 
 function cpuOf({ cpuMs, frames: sent, requests }) {

@@ -1,8 +1,17 @@
 /**
- * The direction of imports inside packages/core/src, written once: lint (oxlint.config.ts) reads it for source files,
- * test/layers.test.ts for the built ones. A layer is a folder, or a file beside index.ts.
+ * The direction of imports inside packages/core/src, written once: lint (oxlint.config.ts) reads it
+ * for source files, test/layers.test.ts for the built ones. A layer is a folder, or a file beside
+ * index.ts.
  */
-const bottom = ["errors", "infer-schema", "json-value", "schema-links", "json-schema", "schema", "clock"] as const;
+const bottom = [
+  "errors",
+  "infer-schema",
+  "json-value",
+  "schema-links",
+  "json-schema",
+  "schema",
+  "clock",
+] as const;
 
 /** What each layer may import besides itself. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
@@ -51,15 +60,18 @@ export function findViolations(graph: ImportGraph, rules: GraphRules): string[] 
     for (const specifier of specifiers) {
       const target = resolveRelative(file, specifier);
       if (specifier.startsWith("node:")) {
-        if (!isNodeFile(file)) violations.push(`${file} imports ${specifier} outside a folder named node/`);
+        if (!isNodeFile(file))
+          violations.push(`${file} imports ${specifier} outside a folder named node/`);
       } else if (target === undefined) {
         const name = packageName(specifier);
-        if (!rules.dependencies.includes(name)) violations.push(`${file} imports ${name}, which is no dependency`);
+        if (!rules.dependencies.includes(name))
+          violations.push(`${file} imports ${name}, which is no dependency`);
       } else if (!graph.has(target)) {
         violations.push(`${file} imports ${specifier}, which was not built`);
       } else {
         const to = layerOf(target);
-        if (to !== from && !allowed.includes(to)) violations.push(`${file} (${from}) imports ${target} (${to})`);
+        if (to !== from && !allowed.includes(to))
+          violations.push(`${file} (${from}) imports ${target} (${to})`);
       }
     }
   }
@@ -80,7 +92,9 @@ export function reachableNodeImports(graph: ImportGraph, entry: string): string[
   return found;
 }
 
-/** The module specifiers of a built file: static imports, re-exports and `import()` of a literal. */
+/**
+ * The module specifiers of a built file: static imports, re-exports and `import()` of a literal.
+ */
 export function importsOf(code: string): string[] {
   const lines = code.split("\n").filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line));
   const text = lines.join("\n");

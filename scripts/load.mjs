@@ -1,5 +1,7 @@
-// npm run load: a thousand clients, a hundred readers over HTTP, and slow ones of both kinds, on two hundred runs at a time for a minute, beside a bare server
-// of ws under the same load; exit 1 when one of them lost, repeated or missed anything. `-- --quick` is a tenth of it for seconds, `--json` prints all figures.
+// npm run load: a thousand clients, a hundred readers over HTTP, and slow ones of both kinds, on
+// two hundred runs at a time for a minute, beside a bare server of ws under the same load; exit 1
+// when one of them lost, repeated or missed anything. `-- --quick` is a tenth of it for seconds,
+// `--json` prints all figures.
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { runLoad } from "../packages/bowline/test/load/run-load.ts";
@@ -9,7 +11,10 @@ const { values } = parseArgs({
   options: { quick: { type: "boolean" }, json: { type: "boolean" }, seconds: { type: "string" } },
 });
 const usual = values.quick === true ? quick : full;
-const shape = { ...usual, seconds: values.seconds === undefined ? usual.seconds : Number(values.seconds) };
+const shape = {
+  ...usual,
+  seconds: values.seconds === undefined ? usual.seconds : Number(values.seconds),
+};
 if (!(shape.seconds >= 1)) {
   console.error("load.mjs [--quick] [--json] [--seconds=1 or more]");
   process.exit(2);
@@ -69,7 +74,12 @@ function print({ shape: played, gateway, bare, faults }) {
     ["clients' processor, of one core", percent(gateway.clientsCpu), percent(bare.clientsCpu), ""],
     ["runs to their end", gateway.runs, bare.runs, ""],
     ["deltas that were checked", gateway.deltas, bare.deltas, ""],
-    ["slow readers cut off, back", `${gateway.slow.cutOff}, ${gateway.slow.back}`, `${bare.slow.cutOff}, 0`, ""],
+    [
+      "slow readers cut off, back",
+      `${gateway.slow.cutOff}, ${gateway.slow.back}`,
+      `${bare.slow.cutOff}, 0`,
+      "",
+    ],
     [
       "slow over HTTP: runs, left",
       `${gateway.slowStreams.ended}, ${gateway.slowStreams.left}`,
@@ -78,7 +88,9 @@ function print({ shape: played, gateway, bare, faults }) {
     ],
     ["joined deltas, snapshots", `${gateway.slow.joined}, ${gateway.slow.snapshots}`, "", ""],
   ];
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((cells) => String(cells[column]).length)));
+  const widths = rows[0].map((_, column) =>
+    Math.max(...rows.map((cells) => String(cells[column]).length)),
+  );
   for (const cells of rows)
     console.log(
       cells
@@ -88,7 +100,9 @@ function print({ shape: played, gateway, bare, faults }) {
     );
   console.log("");
   for (const fault of faults) console.log(`FAULT ${fault}`);
-  console.log(faults.length === 0 ? "nothing was lost, repeated or left open" : `${faults.length} faults`);
+  console.log(
+    faults.length === 0 ? "nothing was lost, repeated or left open" : `${faults.length} faults`,
+  );
 
   function row(name, pick, format) {
     const [ours, theirs] = [pick(gateway), pick(bare)];

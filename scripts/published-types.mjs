@@ -1,7 +1,16 @@
-// The types as a user's compiler reads them: `attw` for how entries resolve, then every entry of the packed packages without
-// `skipLibCheck`, by an old TypeScript and by ours. `node scripts/published-types.mjs <core.tgz> <bowline.tgz>`; no network.
+// The types as a user's compiler reads them: `attw` for how entries resolve, then every entry of
+// the packed packages without `skipLibCheck`, by an old TypeScript and by ours. `node
+// scripts/published-types.mjs <core.tgz> <bowline.tgz>`; no network.
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,10 +21,16 @@ const tarballs = process.argv.slice(2);
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-types-")));
 const require = createRequire(import.meta.url);
 
-// attw brings the oldest TypeScript that is here, 5.6, of before `Uint8Array` took a type argument. The packages promise 5.4.
+// attw brings the oldest TypeScript that is here, 5.6, of before `Uint8Array` took a type argument.
+// The packages promise 5.4.
 const attw = require.resolve("@arethetypeswrong/cli/package.json");
-const oldTypescript = createRequire(createRequire(attw).resolve("@arethetypeswrong/core")).resolve("typescript");
-const compilers = [join(dirname(oldTypescript), "tsc.js"), join("node_modules", "typescript", "bin", "tsc")];
+const oldTypescript = createRequire(createRequire(attw).resolve("@arethetypeswrong/core")).resolve(
+  "typescript",
+);
+const compilers = [
+  join(dirname(oldTypescript), "tsc.js"),
+  join("node_modules", "typescript", "bin", "tsc"),
+];
 
 const forNode = /\/(?:node|undici|gateway|tools)$/;
 const web = { lib: ["es2022", "dom"], types: [] };
@@ -37,7 +52,9 @@ try {
   const outputs = await Promise.all([
     ...tarballs.map((tarball) => run("attw", [tarball, "--profile", "esm-only"])),
     ...compilers.flatMap((compiler) =>
-      projects.map((project) => run(process.execPath, [compiler, "-p", project, "--pretty", "false"])),
+      projects.map((project) =>
+        run(process.execPath, [compiler, "-p", project, "--pretty", "false"]),
+      ),
     ),
   ]);
   const failures = outputs.filter((output) => output !== undefined);
@@ -63,14 +80,18 @@ function link(name) {
 }
 
 function entriesOf(name) {
-  const { exports } = JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"));
+  const { exports } = JSON.parse(
+    readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"),
+  );
   return Object.keys(exports)
     .filter((path) => path !== "./package.json")
     .map((path) => join(name, path));
 }
 
 function writeProject(name, options, entries) {
-  const imports = entries.map((entry, at) => `import * as entry${at} from "${entry}";\nvoid entry${at};\n`);
+  const imports = entries.map(
+    (entry, at) => `import * as entry${at} from "${entry}";\nvoid entry${at};\n`,
+  );
   writeFileSync(join(folder, `${name}.mts`), imports.join(""));
   const project = join(folder, `tsconfig.${name}.json`);
   const compilerOptions = {

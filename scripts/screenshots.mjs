@@ -1,5 +1,5 @@
-// node --conditions=@bowline/source scripts/screenshots.mjs: the pictures of docs/page.md, from the real page before a real gateway
-// whose model follows a script.
+// node --conditions=@bowline/source scripts/screenshots.mjs: the pictures of docs/page.md, from the
+// real page before a real gateway whose model follows a script.
 import { join } from "node:path";
 import { defineTool } from "@bowline/core";
 import { createMemoryStore, createSession } from "@bowline/core/session";
@@ -16,7 +16,13 @@ const token = "for-the-pictures";
 const usage = (input, output) => ({
   input,
   output,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: (3 * input + 15 * output) / 1e6 },
+  cost: {
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    total: (3 * input + 15 * output) / 1e6,
+  },
 });
 
 const answer = `The test fails because \`joinPath\` writes the separator itself. On Windows the snapshot then has \`/\` where the code
@@ -41,7 +47,10 @@ Two other places build paths by hand, \`cache.ts\` and \`lock.ts\`. Shall I mend
 const script = [
   {
     content: [
-      { type: "thinking", thinking: "The failure names a path. I should find where paths are put together." },
+      {
+        type: "thinking",
+        thinking: "The failure names a path. I should find where paths are put together.",
+      },
       { type: "text", text: "Let me see where the path comes from." },
       scriptedToolCall("grep", { pattern: "joinPath", path: "src" }, "1"),
       scriptedToolCall("read", { path: "src/join-path.ts" }, "2"),
@@ -49,7 +58,9 @@ const script = [
     usage: usage(4210, 118),
   },
   {
-    content: [scriptedToolCall("edit", { path: "src/join-path.ts", find: "folder + '/' + name" }, "3")],
+    content: [
+      scriptedToolCall("edit", { path: "src/join-path.ts", find: "folder + '/' + name" }, "3"),
+    ],
     usage: usage(5034, 96),
   },
   { content: [{ type: "text", text: answer }], usage: usage(5310, 214) },
@@ -83,7 +94,10 @@ for (const [index, title] of [
   "A faster way to parse dates",
   "Draft an answer to issue 214",
 ].entries()) {
-  const clock = { now: () => Date.now() - (index + 1) * (index < 2 ? 2 : 15) * HOUR, setTimer: () => () => {} };
+  const clock = {
+    now: () => Date.now() - (index + 1) * (index < 2 ? 2 : 15) * HOUR,
+    setTimer: () => () => {},
+  };
   const session = await createSession(store, { clock });
   await session.rename(title);
   await session.close();
@@ -99,16 +113,26 @@ const gateway = await startGateway({
   backendFor: () => ({ model: named, streamFn: model.streamFn, isPractice: false }),
   systemPrompt: () => "",
   tools: () => tools,
-  rules: { judge: ({ tool }) => ({ action: allowed.has(tool) ? "allow" : "ask" }), add: async () => {} },
+  rules: {
+    judge: ({ tool }) => ({ action: allowed.has(tool) ? "allow" : "ask" }),
+    add: async () => {},
+  },
   workspacePath: "/home/ada/upload",
   port: 0,
   page: createPage(),
 });
-const browser = await chromium.launch({ executablePath: findChromium(), args: ["--no-sandbox", "--disable-gpu"] });
+const browser = await chromium.launch({
+  executablePath: findChromium(),
+  args: ["--no-sandbox", "--disable-gpu"],
+});
 const session = crypto.randomUUID();
 
 async function tab(options) {
-  const context = await browser.newContext({ viewport: { width: 1180, height: 800 }, locale: "en-GB", ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1180, height: 800 },
+    locale: "en-GB",
+    ...options,
+  });
   const page = await context.newPage();
   await page.goto(`${gateway.url}/#token=${token}&session=${session}`);
   await page.locator(".session").nth(5).waitFor({ state: "attached" });
@@ -124,7 +148,11 @@ async function say(page, text) {
 async function shoot(page, name) {
   await page.waitForTimeout(300);
   await page.evaluate(() => document.activeElement?.blur());
-  await page.screenshot({ path: join(folder, `page-${name}.png`), animations: "disabled", caret: "hide" });
+  await page.screenshot({
+    path: join(folder, `page-${name}.png`),
+    animations: "disabled",
+    caret: "hide",
+  });
 }
 
 const light = await tab({ colorScheme: "light" });

@@ -1,18 +1,24 @@
-// docs/seeds.md: each item of the seeds and the tests whose titles end with its id, as in "… [P12, X17]".
-// `node scripts/seeds.mjs --write` writes it; without, it fails when the file is stale. It fails, too, for an item without a test.
+// docs/seeds.md: each item of the seeds and the tests whose titles end with its id, as in "… [P12,
+// X17]". `node scripts/seeds.mjs --write` writes it; without, it fails when the file is stale. It
+// fails, too, for an item without a test.
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 
 const { seeds, items, notTestable } = JSON.parse(readFileSync("scripts/seed-items.json", "utf8"));
 const problems = [];
 
-// The checklist itself lies outside the repository; where it is present the list kept here must be whole.
+// The checklist itself lies outside the repository; where it is present the list kept here must be
+// whole.
 const checklist = "../shared/seeds/checklist.md";
 if (existsSync(checklist)) {
   const text = readFileSync(checklist, "utf8");
-  const named = new Set([...text.matchAll(/^(?:- |\| )([CGJKPX]\d+)(?:\.| \|)/gm)].map(([, id]) => id));
-  for (const id of named) if (!(id in items)) problems.push(`${id} is not in scripts/seed-items.json`);
-  for (const id of Object.keys(items)) if (!named.has(id)) problems.push(`${id} is not in ${checklist}`);
+  const named = new Set(
+    [...text.matchAll(/^(?:- |\| )([CGJKPX]\d+)(?:\.| \|)/gm)].map(([, id]) => id),
+  );
+  for (const id of named)
+    if (!(id in items)) problems.push(`${id} is not in scripts/seed-items.json`);
+  for (const id of Object.keys(items))
+    if (!named.has(id)) problems.push(`${id} is not in ${checklist}`);
 }
 
 /** By id: where it is tested. */
@@ -32,7 +38,9 @@ function statusOf(id) {
   return undefined;
 }
 
-const untested = Object.keys(items).filter((id) => tests.get(id).length === 0 && statusOf(id) === undefined);
+const untested = Object.keys(items).filter(
+  (id) => tests.get(id).length === 0 && statusOf(id) === undefined,
+);
 if (untested.length > 0) problems.push(`no test names ${untested.join(", ")}`);
 
 const sections = Object.entries(seeds).map(([letter, heading]) => {
@@ -60,7 +68,9 @@ function testsOf(id) {
   const files = [...new Set(found.map(({ file }) => file))];
   return files
     .map((file) => {
-      const titles = found.filter((test) => test.file === file).map((test) => `“${inProse(test.text)}”`);
+      const titles = found
+        .filter((test) => test.file === file)
+        .map((test) => `“${inProse(test.text)}”`);
       return `[${basename(file, ".ts")}](../${file}) ${titles.join(", ")}`;
     })
     .join("; ");

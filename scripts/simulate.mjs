@@ -1,5 +1,6 @@
-// npm run simulate: random worlds on every core until so many runs were made; exit 1 with the seed of what was found.
-// `-- --seed N` runs one seed again and prints what happens; `--runs N`, `--base N`, `--workers N` as their names say.
+// npm run simulate: random worlds on every core until so many runs were made; exit 1 with the seed
+// of what was found. `-- --seed N` runs one seed again and prints what happens; `--runs N`, `--base
+// N`, `--workers N` as their names say.
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";

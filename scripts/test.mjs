@@ -1,12 +1,13 @@
-// npm test: each package's tests from source; fails if one suite fails. Arguments narrow the files: `npm test -- sse`. Tests of the page
-// in a browser take a minute more: they are run by `npm test -- browser`, and by `npm run check`.
+// npm test: each package's tests from source; fails if one suite fails. Arguments narrow the files:
+// `npm test -- sse`. Tests of the page in a browser take a minute more: they are run by `npm test
+// -- browser`, and by `npm run check`.
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { once } from "node:events";
 import { resolve } from "node:path";
 
-// Core patches nothing global, so its files share one process. What starts processes, in core or the command, runs beside it, a
-// process a file.
+// Core patches nothing global, so its files share one process. What starts processes, in core or
+// the command, runs beside it, a process a file.
 const startsProcesses =
   /packages\/(?:bowline\/test|core\/test\/(?:seeds|crash|simulation|session-(?:processes|damage)))/;
 /** No test takes so long, however busy the machine: it hangs, and is named. */
@@ -14,7 +15,11 @@ const TEST_MS = 10 * 60_000;
 /** Nor does a suite, though its tests may be over: something keeps its process alive. */
 const SUITE_MS = 30 * 60_000;
 const suites = [
-  { name: "core", isOwn: (file) => !startsProcesses.test(file), options: ["--test-isolation=none"] },
+  {
+    name: "core",
+    isOwn: (file) => !startsProcesses.test(file),
+    options: ["--test-isolation=none"],
+  },
   {
     name: "processes and the command",
     isOwn: (file) => startsProcesses.test(file),
@@ -24,7 +29,9 @@ const suites = [
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const files = globSync("packages/*/test/**/*.test.ts")
-  .filter((file) => (words.length === 0 ? !file.includes("/browser/") : words.some((word) => file.includes(word))))
+  .filter((file) =>
+    words.length === 0 ? !file.includes("/browser/") : words.some((word) => file.includes(word)),
+  )
   .toSorted();
 if (files.length === 0) {
   console.error(`no test file matches ${words.join(" ")}`);

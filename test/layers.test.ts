@@ -52,7 +52,8 @@ describe("the built graph of bowline", () => {
       specifiers
         .filter(
           (specifier) =>
-            specifier.startsWith(".") && !existsSync(join(root, "packages/bowline/dist", file, "..", specifier)),
+            specifier.startsWith(".") &&
+            !existsSync(join(root, "packages/bowline/dist", file, "..", specifier)),
         )
         .map((specifier) => `${file}: ${specifier}`),
     );
@@ -73,7 +74,10 @@ describe("the layer rules", () => {
     "testing/scripted-model.js": ["../agent/loop.js", "../session/store.js"],
   };
   const check = (changes: Record<string, string[]>): string[] =>
-    findViolations(new Map(Object.entries({ ...clean, ...changes })), { layers, dependencies: ["@scope/declared"] });
+    findViolations(new Map(Object.entries({ ...clean, ...changes })), {
+      layers,
+      dependencies: ["@scope/declared"],
+    });
 
   it("pass a clean graph", () => assert.deepEqual(check({}), []));
 
@@ -82,7 +86,10 @@ describe("the layer rules", () => {
     ["agent imports a session", { "agent/loop.js": ["../session/store.js"] }],
     ["agent imports transport", { "agent/loop.js": ["../transport/sse.js"] }],
     ["agent imports Node", { "agent/loop.js": ["node:fs"] }],
-    ["session imports compat", { "session/store.js": ["../compat/karl/index.js"], "compat/karl/index.js": [] }],
+    [
+      "session imports compat",
+      { "session/store.js": ["../compat/karl/index.js"], "compat/karl/index.js": [] },
+    ],
     ["transport imports llm", { "transport/sse.js": ["../llm/message.js"] }],
     ["llm imports a provider", { "llm/message.js": ["../providers/openai-chat/index.js"] }],
     ["a provider imports agent", { "providers/openai-chat/index.js": ["../../agent/loop.js"] }],
@@ -124,7 +131,9 @@ describe("the layer rules", () => {
 
 function readGraph(folder: string): ImportGraph {
   const files = globSync("**/*.js", { cwd: join(root, folder) });
-  return new Map(files.map((file) => [file, importsOf(readFileSync(join(root, folder, file), "utf8"))]));
+  return new Map(
+    files.map((file) => [file, importsOf(readFileSync(join(root, folder, file), "utf8"))]),
+  );
 }
 
 interface Manifest {

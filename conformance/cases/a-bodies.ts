@@ -16,7 +16,9 @@ const whole = (message: object, reason = "stop"): string =>
 const wholeCall = whole(
   {
     content: null,
-    tool_calls: [{ id: "a", type: "function", function: { name: "get_weather", arguments: osloText } }],
+    tool_calls: [
+      { id: "a", type: "function", function: { name: "get_weather", arguments: osloText } },
+    ],
   },
   "tool_calls",
 );
@@ -31,8 +33,10 @@ const wholeMessage = (content: object[], reason: string): string =>
     stop_sequence: null,
     usage: { input_tokens: 10, output_tokens: 7 },
   });
-const page = "<!doctype html>\n<html><head><title>Sign in to the network</title></head><body>Hello</body></html>\n";
-const lines = (...payloads: object[]): string => payloads.map((payload) => `${JSON.stringify(payload)}\n`).join("");
+const page =
+  "<!doctype html>\n<html><head><title>Sign in to the network</title></head><body>Hello</body></html>\n";
+const lines = (...payloads: object[]): string =>
+  payloads.map((payload) => `${JSON.stringify(payload)}\n`).join("");
 const noAnswer = { ends: "error", errorCode: ["unexpected_response"] } as const;
 const empty = { ends: "error", errorCode: ["empty_response"], retryable: true } as const;
 
@@ -58,7 +62,13 @@ export const bodies = [
       body: whole({ content: "Hello." }),
       expect: hello,
     },
-    { id: "Q018", title: "a plain JSON answer with a call", body: wholeCall, headers: asJson, expect: runsOslo },
+    {
+      id: "Q018",
+      title: "a plain JSON answer with a call",
+      body: wholeCall,
+      headers: asJson,
+      expect: runsOslo,
+    },
     {
       id: "Q018",
       title: "a plain JSON answer cut by length in a call",
@@ -71,7 +81,10 @@ export const bodies = [
       title: "a plain JSON answer cut in the middle",
       body: whole({ content: "Hello." }).slice(0, 120),
       headers: asJson,
-      expect: { ends: "error", errorCode: ["unexpected_response", "stream_truncated", "stream_corrupt"] },
+      expect: {
+        ends: "error",
+        errorCode: ["unexpected_response", "stream_truncated", "stream_corrupt"],
+      },
     },
     {
       id: "Q019",
@@ -99,7 +112,13 @@ export const bodies = [
       headers: asJson,
       expect: { ends: "error", errorMessage: /Slow down/ },
     },
-    { id: "Q020", title: "a stream labelled application/json", body: chatHello, headers: asJson, expect: hello },
+    {
+      id: "Q020",
+      title: "a stream labelled application/json",
+      body: chatHello,
+      headers: asJson,
+      expect: hello,
+    },
     {
       id: "Q020",
       title: "a stream labelled text/plain",
@@ -107,8 +126,19 @@ export const bodies = [
       headers: { "content-type": "text/plain" },
       expect: hello,
     },
-    { id: "Q020", title: "a stream without a content type", body: chatHello, headers: {}, expect: hello },
-    { id: "Q021", title: "a doubled prefix", body: chatHello.replaceAll("data: ", "data: data: "), expect: hello },
+    {
+      id: "Q020",
+      title: "a stream without a content type",
+      body: chatHello,
+      headers: {},
+      expect: hello,
+    },
+    {
+      id: "Q021",
+      title: "a doubled prefix",
+      body: chatHello.replaceAll("data: ", "data: data: "),
+      expect: hello,
+    },
     {
       id: "Q021",
       title: "a doubled prefix without spaces",
@@ -120,7 +150,11 @@ export const bodies = [
       title: "a page instead of an answer",
       body: page,
       headers: { "content-type": "text/html" },
-      expect: { ...noAnswer, errorMessage: /HTTP 2.*Sign in to the network.*127\.0\.0\.1/, retryable: false },
+      expect: {
+        ...noAnswer,
+        errorMessage: /HTTP 2.*Sign in to the network.*127\.0\.0\.1/,
+        retryable: false,
+      },
     },
     {
       id: "Q022",
@@ -152,7 +186,14 @@ export const bodies = [
       body: lines(
         begin,
         chunk({
-          tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "get_weather", arguments: osloText } }],
+          tool_calls: [
+            {
+              index: 0,
+              id: "a",
+              type: "function",
+              function: { name: "get_weather", arguments: osloText },
+            },
+          ],
         }),
         finish("tool_calls"),
       ),
@@ -202,7 +243,10 @@ export const bodies = [
     {
       id: "Q018",
       title: "a plain JSON answer with a call",
-      body: wholeMessage([{ type: "tool_use", id: "toolu_1", name: "get_weather", input: oslo.arguments }], "tool_use"),
+      body: wholeMessage(
+        [{ type: "tool_use", id: "toolu_1", name: "get_weather", input: oslo.arguments }],
+        "tool_use",
+      ),
       headers: asJson,
       expect: runsOslo,
     },

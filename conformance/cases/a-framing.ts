@@ -1,25 +1,57 @@
 /** Section A: the body as bytes, and server-sent events (Q001 to Q017, Q025, Q026, Q029, Q030). */
 import { done, fixtures, hello, osloText, runsOslo, truncated } from "../fixture.ts";
-import { begin, calls, chat, chatCalls, chatHello, finish, message, say, sse, textBlock, toolBlock } from "../wire.ts";
+import {
+  begin,
+  calls,
+  chat,
+  chatCalls,
+  chatHello,
+  finish,
+  message,
+  say,
+  sse,
+  textBlock,
+  toolBlock,
+} from "../wire.ts";
 import { completed, created, messageItem, numbered, textItem } from "../wire.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
-const joined = (first: Uint8Array, second: Uint8Array): Uint8Array => new Uint8Array([...first, ...second]);
+const joined = (first: Uint8Array, second: Uint8Array): Uint8Array =>
+  new Uint8Array([...first, ...second]);
 const json = JSON.stringify;
-const helloEvents = [begin, say("Hel"), say("lo."), finish()].map((event) => `data: ${json(event)}`);
-const callEvents = chatCalls(calls({ index: 0, id: "a", name: "get_weather", arguments: osloText }));
+const helloEvents = [begin, say("Hel"), say("lo."), finish()].map(
+  (event) => `data: ${json(event)}`,
+);
+const callEvents = chatCalls(
+  calls({ index: 0, id: "a", name: "get_weather", arguments: osloText }),
+);
 
 export const framing = [
   ...fixtures("openai-chat", [
-    { id: "Q001", title: "CR LF line ends", body: chatHello.replaceAll("\n", "\r\n"), expect: hello },
-    { id: "Q001", title: "bare CR line ends", body: chatHello.replaceAll("\n", "\r"), expect: hello },
+    {
+      id: "Q001",
+      title: "CR LF line ends",
+      body: chatHello.replaceAll("\n", "\r\n"),
+      expect: hello,
+    },
+    {
+      id: "Q001",
+      title: "bare CR line ends",
+      body: chatHello.replaceAll("\n", "\r"),
+      expect: hello,
+    },
     {
       id: "Q001",
       title: "mixed line ends",
       body: `${helloEvents[0]}\r\n\r\n${helloEvents[1]}\r\r${helloEvents[2]}\n\n${helloEvents[3]}\r\n\ndata: [DONE]\n\r\n`,
       expect: hello,
     },
-    { id: "Q002", title: "CR LF in a call", body: callEvents.replaceAll("\n", "\r\n"), expect: runsOslo },
+    {
+      id: "Q002",
+      title: "CR LF in a call",
+      body: callEvents.replaceAll("\n", "\r\n"),
+      expect: runsOslo,
+    },
     {
       id: "Q002",
       title: "an event's fields parted by CR LF",
@@ -35,8 +67,17 @@ export const framing = [
     {
       id: "Q003",
       title: "characters of several bytes in arguments",
-      body: chatCalls(calls({ id: "a", name: "get_weather", arguments: '{"city":"Troms\u00f8 \u4f60\u{1f600}"}' })),
-      expect: { ...done, calls: [{ name: "get_weather", arguments: { city: "Troms\u00f8 \u4f60\u{1f600}" } }] },
+      body: chatCalls(
+        calls({
+          id: "a",
+          name: "get_weather",
+          arguments: '{"city":"Troms\u00f8 \u4f60\u{1f600}"}',
+        }),
+      ),
+      expect: {
+        ...done,
+        calls: [{ name: "get_weather", arguments: { city: "Troms\u00f8 \u4f60\u{1f600}" } }],
+      },
     },
     {
       id: "Q004",
@@ -91,7 +132,12 @@ export const framing = [
       body: `data:\n\n${sse(begin, say("Hel"))}data: \n\ndata\n\n${sse(say("lo."), finish())}data:  \n\n${sse("[DONE]")}`,
       expect: hello,
     },
-    { id: "Q009", title: "no space after the colon", body: chatHello.replaceAll("data: ", "data:"), expect: hello },
+    {
+      id: "Q009",
+      title: "no space after the colon",
+      body: chatHello.replaceAll("data: ", "data:"),
+      expect: hello,
+    },
     {
       id: "Q010",
       title: "several data lines in one event",
@@ -119,7 +165,12 @@ export const framing = [
       body: callEvents.replaceAll("\n\n", "\n"),
       expect: runsOslo,
     },
-    { id: "Q013", title: "the last event not ended by a blank line", body: helloEvents.join("\n\n"), expect: hello },
+    {
+      id: "Q013",
+      title: "the last event not ended by a blank line",
+      body: helloEvents.join("\n\n"),
+      expect: hello,
+    },
     {
       id: "Q013",
       title: "[DONE] not ended by a blank line",
@@ -130,13 +181,27 @@ export const framing = [
       id: "Q013",
       title: "a last event cut in the middle",
       body: `${sse(begin, say("Hello."))}${helloEvents[3]?.slice(0, 60)}`,
-      expect: { ends: "error", text: "Hello.", errorCode: ["stream_truncated", "stream_corrupt"], retryable: true },
+      expect: {
+        ends: "error",
+        text: "Hello.",
+        errorCode: ["stream_truncated", "stream_corrupt"],
+        retryable: true,
+      },
     },
-    { id: "Q014", title: "[DONE] missing", body: sse(begin, say("Hello."), finish()), expect: hello },
+    {
+      id: "Q014",
+      title: "[DONE] missing",
+      body: sse(begin, say("Hello."), finish()),
+      expect: hello,
+    },
     {
       id: "Q014",
       title: "[DONE] missing after a call",
-      body: sse(begin, calls({ id: "a", name: "get_weather", arguments: osloText }), finish("tool_calls")),
+      body: sse(
+        begin,
+        calls({ id: "a", name: "get_weather", arguments: osloText }),
+        finish("tool_calls"),
+      ),
       expect: runsOslo,
     },
     {
@@ -154,7 +219,12 @@ export const framing = [
     {
       id: "Q015",
       title: "a spaced [DONE] after a call",
-      body: sse(begin, calls({ id: "a", name: "get_weather", arguments: osloText }), finish("tool_calls"), "[DONE] "),
+      body: sse(
+        begin,
+        calls({ id: "a", name: "get_weather", arguments: osloText }),
+        finish("tool_calls"),
+        "[DONE] ",
+      ),
       expect: runsOslo,
     },
     {
@@ -176,7 +246,13 @@ export const framing = [
       ),
       expect: hello,
     },
-    { id: "Q016", title: "the socket held open after [DONE]", body: chatHello, after: "hold", expect: hello },
+    {
+      id: "Q016",
+      title: "the socket held open after [DONE]",
+      body: chatHello,
+      after: "hold",
+      expect: hello,
+    },
     {
       id: "Q025",
       title: "an exception's text in a data line",
@@ -237,13 +313,19 @@ export const framing = [
     {
       id: "Q030",
       title: "event: message for all",
-      body: message("end_turn", ...textBlock(0, "Hello.")).replaceAll(/^event: .*$/gm, "event: message"),
+      body: message("end_turn", ...textBlock(0, "Hello.")).replaceAll(
+        /^event: .*$/gm,
+        "event: message",
+      ),
       expect: hello,
     },
     {
       id: "Q030",
       title: "the type only in the event line",
-      body: message("end_turn", ...textBlock(0, "Hello.")).replaceAll(/^data: \{"type":"[a-z_]+",?/gm, "data: {"),
+      body: message("end_turn", ...textBlock(0, "Hello.")).replaceAll(
+        /^data: \{"type":"[a-z_]+",?/gm,
+        "data: {",
+      ),
       expect: hello,
     },
     {

@@ -1,20 +1,39 @@
 /** Section B: the arguments of a call (Q046 to Q054). */
-import { done, fixtures, osloText, romeText, runsBoth, runsOslo, type Expectation } from "../fixture.ts";
+import {
+  done,
+  fixtures,
+  osloText,
+  romeText,
+  runsBoth,
+  runsOslo,
+  type Expectation,
+} from "../fixture.ts";
 import { calls, chatCalls } from "../wire.ts";
 
 const name = "get_weather";
 const one = (args: unknown): object => calls({ id: "a", name, arguments: args });
 const more = (args: unknown): object => calls({ index: 0, arguments: args });
-const runs = (args: Record<string, unknown>): Expectation => ({ ...done, calls: [{ name, arguments: args }] });
+const runs = (args: Record<string, unknown>): Expectation => ({
+  ...done,
+  calls: [{ name, arguments: args }],
+});
 const whole = one(osloText);
 const refused = { ends: "done", refusedCalls: 1 } as const;
 
 export const argumentsAndEnds = fixtures("openai-chat", [
-  { id: "Q046", title: "arguments as an object", body: chatCalls(one({ city: "Oslo" })), expect: runsOslo },
+  {
+    id: "Q046",
+    title: "arguments as an object",
+    body: chatCalls(one({ city: "Oslo" })),
+    expect: runsOslo,
+  },
   {
     id: "Q046",
     title: "arguments as an object, two calls",
-    body: chatCalls(one({ city: "Oslo" }), calls({ index: 1, id: "b", name, arguments: { city: "Rome" } })),
+    body: chatCalls(
+      one({ city: "Oslo" }),
+      calls({ index: 1, id: "b", name, arguments: { city: "Rome" } }),
+    ),
     expect: runsBoth,
   },
   { id: "Q046", title: "arguments as an empty object", body: chatCalls(one({})), expect: runs({}) },
@@ -45,7 +64,12 @@ export const argumentsAndEnds = fixtures("openai-chat", [
     body: chatCalls(one("{}"), more(osloText)),
     expect: runsOslo,
   },
-  { id: "Q049", title: "{} and nothing more", body: chatCalls(one("{}"), more("")), expect: runs({}) },
+  {
+    id: "Q049",
+    title: "{} and nothing more",
+    body: chatCalls(one("{}"), more("")),
+    expect: runs({}),
+  },
   {
     id: "Q050",
     title: "cumulative arguments",
@@ -65,8 +89,18 @@ export const argumentsAndEnds = fixtures("openai-chat", [
     body: chatCalls(one('{"a":'), more('{"a":'), more("1}}")),
     expect: runs({ a: { a: 1 } }),
   },
-  { id: "Q051", title: "arguments encoded twice", body: chatCalls(one(JSON.stringify(osloText))), expect: runsOslo },
-  { id: "Q051", title: "arguments that are only a string", body: chatCalls(one('"Oslo"')), expect: refused },
+  {
+    id: "Q051",
+    title: "arguments encoded twice",
+    body: chatCalls(one(JSON.stringify(osloText))),
+    expect: runsOslo,
+  },
+  {
+    id: "Q051",
+    title: "arguments that are only a string",
+    body: chatCalls(one('"Oslo"')),
+    expect: refused,
+  },
   {
     id: "Q052",
     title: "a raw newline in a string",
@@ -79,7 +113,12 @@ export const argumentsAndEnds = fixtures("openai-chat", [
     body: chatCalls(one('{"city":"a\tb\\d+"}')),
     expect: runs({ city: "a\tb\\d+" }),
   },
-  { id: "Q052", title: "a raw newline, and truncated", body: chatCalls(one('{"city":"Os\nlo')), expect: refused },
+  {
+    id: "Q052",
+    title: "a raw newline, and truncated",
+    body: chatCalls(one('{"city":"Os\nlo')),
+    expect: refused,
+  },
   {
     id: "Q053",
     title: "a fragment that parses before the call is complete",
@@ -92,7 +131,12 @@ export const argumentsAndEnds = fixtures("openai-chat", [
     body: chatCalls(one('{"a":'), more("{}"), more(',"city":"Oslo"'), more("}")),
     expect: runs({ a: {}, city: "Oslo" }),
   },
-  { id: "Q053", title: "a scalar that grows", body: chatCalls(one("1"), more("2")), expect: refused },
+  {
+    id: "Q053",
+    title: "a scalar that grows",
+    body: chatCalls(one("1"), more("2")),
+    expect: refused,
+  },
   {
     id: "Q054",
     title: "white space after the arguments",
@@ -111,6 +155,16 @@ export const argumentsAndEnds = fixtures("openai-chat", [
     body: chatCalls(one(osloText), more("\n</tool"), more("_call>\n")),
     expect: runsOslo,
   },
-  { id: "Q054", title: "two values", body: chatCalls(one(osloText), more(romeText)), expect: refused },
-  { id: "Q054", title: "trailing words", body: chatCalls(one(osloText), more(" and so on")), expect: refused },
+  {
+    id: "Q054",
+    title: "two values",
+    body: chatCalls(one(osloText), more(romeText)),
+    expect: refused,
+  },
+  {
+    id: "Q054",
+    title: "trailing words",
+    body: chatCalls(one(osloText), more(" and so on")),
+    expect: refused,
+  },
 ]);

@@ -1,5 +1,15 @@
 /** Section B: when a call is finished (Q056 to Q069). */
-import { done, fixtures, oslo, osloText, rome, romeText, runsBoth, runsOslo, truncated } from "../fixture.ts";
+import {
+  done,
+  fixtures,
+  oslo,
+  osloText,
+  rome,
+  romeText,
+  runsBoth,
+  runsOslo,
+  truncated,
+} from "../fixture.ts";
 import { begin, calls, chat, chatCalls, chunk, finish, say, sse } from "../wire.ts";
 
 const name = "get_weather";
@@ -15,7 +25,11 @@ export const endings = fixtures("openai-chat", [
     title: "the call in the chunk of the finish reason",
     body: chat(
       chunk(
-        { tool_calls: [{ index: 0, id: "a", type: "function", function: { name, arguments: osloText } }] },
+        {
+          tool_calls: [
+            { index: 0, id: "a", type: "function", function: { name, arguments: osloText } },
+          ],
+        },
         "tool_calls",
       ),
     ),
@@ -30,7 +44,12 @@ export const endings = fixtures("openai-chat", [
     ),
     expect: runsOslo,
   },
-  { id: "Q057", title: "a call after the finish reason", body: chat(finish("tool_calls"), whole), expect: runsOslo },
+  {
+    id: "Q057",
+    title: "a call after the finish reason",
+    body: chat(finish("tool_calls"), whole),
+    expect: runsOslo,
+  },
   {
     id: "Q057",
     title: "arguments after the finish reason",
@@ -43,21 +62,36 @@ export const endings = fixtures("openai-chat", [
     body: chat(say("Hel"), finish("stop"), say("lo.")),
     expect: { ...done, text: "Hello." },
   },
-  { id: "Q058", title: "stop although a call was sent", body: chat(whole, finish("stop")), expect: runsOslo },
+  {
+    id: "Q058",
+    title: "stop although a call was sent",
+    body: chat(whole, finish("stop")),
+    expect: runsOslo,
+  },
   {
     id: "Q058",
     title: "stop although two calls were sent",
     body: chat(whole, calls({ index: 1, id: "b", name, arguments: romeText }), finish("stop")),
     expect: runsBoth,
   },
-  { id: "Q058", title: "stop in the middle of a call", body: chat(cut, finish("stop")), expect: refused },
+  {
+    id: "Q058",
+    title: "stop in the middle of a call",
+    body: chat(cut, finish("stop")),
+    expect: refused,
+  },
   {
     id: "Q059",
     title: "no finish reason, but [DONE]",
     body: chat(say("Hello.")),
     expect: { ...done, text: "Hello.", stopReason: "stop" },
   },
-  { id: "Q059", title: "a call without a finish reason, but [DONE]", body: chat(whole), expect: runsOslo },
+  {
+    id: "Q059",
+    title: "a call without a finish reason, but [DONE]",
+    body: chat(whole),
+    expect: runsOslo,
+  },
   { id: "Q059", title: "neither, after a whole call", body: sse(begin, whole), expect: truncated },
   {
     id: "Q059",
@@ -182,7 +216,12 @@ export const endings = fixtures("openai-chat", [
     body: chat(whole, calls({ index: 1, id: "b", name, arguments: '{"ci' }), finish("length")),
     expect: { ...done, stopReason: "length" },
   },
-  { id: "Q067", title: "a truncated call on a clean close", body: sse(begin, cut), expect: truncated },
+  {
+    id: "Q067",
+    title: "a truncated call on a clean close",
+    body: sse(begin, cut),
+    expect: truncated,
+  },
   {
     id: "Q067",
     title: "text and a truncated call on a clean close",
@@ -216,8 +255,15 @@ export const endings = fixtures("openai-chat", [
   {
     id: "Q069",
     title: "a call written as text stays text",
-    body: chat(say('<tool_call>{"name":"get_weather",'), say('"arguments":{"city":"Oslo"}}</tool_call>'), finish()),
-    expect: { ...done, text: '<tool_call>{"name":"get_weather","arguments":{"city":"Oslo"}}</tool_call>' },
+    body: chat(
+      say('<tool_call>{"name":"get_weather",'),
+      say('"arguments":{"city":"Oslo"}}</tool_call>'),
+      finish(),
+    ),
+    expect: {
+      ...done,
+      text: '<tool_call>{"name":"get_weather","arguments":{"city":"Oslo"}}</tool_call>',
+    },
     note: "The catalogue: off by default.",
   },
   {

@@ -18,7 +18,10 @@ export const identity = fixtures("openai-chat", [
     id: "Q031",
     title: "no index, two calls in one chunk",
     body: chatCalls(
-      calls({ ...noIndex, id: "a", name, arguments: osloText }, { ...noIndex, id: "b", name, arguments: romeText }),
+      calls(
+        { ...noIndex, id: "a", name, arguments: osloText },
+        { ...noIndex, id: "b", name, arguments: romeText },
+      ),
     ),
     expect: runsBoth,
   },
@@ -34,7 +37,10 @@ export const identity = fixtures("openai-chat", [
   {
     id: "Q031",
     title: "no index, two calls without ids in two chunks",
-    body: chatCalls(calls({ ...noIndex, name, arguments: osloText }), calls({ ...noIndex, name, arguments: romeText })),
+    body: chatCalls(
+      calls({ ...noIndex, name, arguments: osloText }),
+      calls({ ...noIndex, name, arguments: romeText }),
+    ),
     expect: runsBoth,
   },
   {
@@ -91,7 +97,10 @@ export const identity = fixtures("openai-chat", [
     id: "Q033",
     title: "two calls at index 0 in one chunk",
     body: chatCalls(
-      calls({ index: 0, id: "a", name, arguments: osloText }, { index: 0, id: "b", name, arguments: romeText }),
+      calls(
+        { index: 0, id: "a", name, arguments: osloText },
+        { index: 0, id: "b", name, arguments: romeText },
+      ),
     ),
     expect: runsBoth,
   },
@@ -109,7 +118,10 @@ export const identity = fixtures("openai-chat", [
   {
     id: "Q034",
     title: "index from 1",
-    body: chatCalls(calls({ index: 1, id: "a", name, arguments: p1 }), calls({ index: 1, arguments: p2 + p3 })),
+    body: chatCalls(
+      calls({ index: 1, id: "a", name, arguments: p1 }),
+      calls({ index: 1, arguments: p2 + p3 }),
+    ),
     expect: runsOslo,
   },
   {
@@ -136,13 +148,19 @@ export const identity = fixtures("openai-chat", [
   {
     id: "Q035",
     title: "index as a string",
-    body: chatCalls(calls({ index: "0", id: "a", name, arguments: p1 }), calls({ index: "0", arguments: p2 + p3 })),
+    body: chatCalls(
+      calls({ index: "0", id: "a", name, arguments: p1 }),
+      calls({ index: "0", arguments: p2 + p3 }),
+    ),
     expect: runsOslo,
   },
   {
     id: "Q035",
     title: "index as a string, then as a number",
-    body: chatCalls(calls({ index: "0", id: "a", name, arguments: p1 }), calls({ index: 0, arguments: p2 + p3 })),
+    body: chatCalls(
+      calls({ index: "0", id: "a", name, arguments: p1 }),
+      calls({ index: 0, arguments: p2 + p3 }),
+    ),
     expect: runsOslo,
   },
   {

@@ -38,7 +38,10 @@ export const names = fixtures("openai-chat", [
   {
     id: "Q038",
     title: "id absent",
-    body: chatCalls(calls({ index: 0, name, arguments: p1 }), calls({ index: 0, arguments: p2 + p3 })),
+    body: chatCalls(
+      calls({ index: 0, name, arguments: p1 }),
+      calls({ index: 0, arguments: p2 + p3 }),
+    ),
     expect: { ...runsOslo, uniqueIds: true },
   },
   {
@@ -123,7 +126,10 @@ export const names = fixtures("openai-chat", [
   {
     id: "Q044",
     title: "name after the arguments began",
-    body: chatCalls(calls({ index: 0, id: "a", arguments: p1 }), calls({ index: 0, name, arguments: p2 + p3 })),
+    body: chatCalls(
+      calls({ index: 0, id: "a", arguments: p1 }),
+      calls({ index: 0, name, arguments: p2 + p3 }),
+    ),
     expect: runsOslo,
   },
   {

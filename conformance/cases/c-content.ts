@@ -17,7 +17,12 @@ const raw = (event: object): object => ({
 });
 
 export const content = fixtures("openai-chat", [
-  { id: "Q071", title: "no role anywhere", body: sse(say("Hel"), say("lo."), finish(), "[DONE]"), expect: hello },
+  {
+    id: "Q071",
+    title: "no role anywhere",
+    body: sse(say("Hel"), say("lo."), finish(), "[DONE]"),
+    expect: hello,
+  },
   ...["", null, "model"].map((role) => ({
     id: "Q071",
     title: `role ${JSON.stringify(role)}`,
@@ -35,7 +40,12 @@ export const content = fixtures("openai-chat", [
     ),
     expect: hello,
   },
-  { id: "Q071", title: "no role before a call", body: sse(whole, finish("tool_calls"), "[DONE]"), expect: runsOslo },
+  {
+    id: "Q071",
+    title: "no role before a call",
+    body: sse(whole, finish("tool_calls"), "[DONE]"),
+    expect: runsOslo,
+  },
   {
     id: "Q072",
     title: "content null beside a call",
@@ -43,7 +53,9 @@ export const content = fixtures("openai-chat", [
       chunk({
         role: "assistant",
         content: null,
-        tool_calls: [{ index: 0, id: "a", type: "function", function: { name, arguments: osloText } }],
+        tool_calls: [
+          { index: 0, id: "a", type: "function", function: { name, arguments: osloText } },
+        ],
       }),
     ),
     expect: { ...runsOslo, text: "" },
@@ -123,7 +135,11 @@ export const content = fixtures("openai-chat", [
     id: "Q074",
     title: "only choice 1",
     body: sse(
-      raw({ choices: [{ index: 1, delta: { role: "assistant", content: "Hello." }, finish_reason: null }] }),
+      raw({
+        choices: [
+          { index: 1, delta: { role: "assistant", content: "Hello." }, finish_reason: null },
+        ],
+      }),
       raw({ choices: [{ index: 1, delta: {}, finish_reason: "stop" }] }),
       "[DONE]",
     ),
@@ -139,7 +155,14 @@ export const content = fixtures("openai-chat", [
           {
             index: 1,
             delta: {
-              tool_calls: [{ index: 0, id: "b", type: "function", function: { name: "get_time", arguments: "{}" } }],
+              tool_calls: [
+                {
+                  index: 0,
+                  id: "b",
+                  type: "function",
+                  function: { name: "get_time", arguments: "{}" },
+                },
+              ],
             },
             finish_reason: null,
           },
@@ -229,7 +252,11 @@ export const content = fixtures("openai-chat", [
     id: "Q081",
     title: "message instead of delta",
     body: sse(
-      raw({ choices: [{ index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }] }),
+      raw({
+        choices: [
+          { index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" },
+        ],
+      }),
       "[DONE]",
     ),
     expect: hello,

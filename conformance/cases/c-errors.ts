@@ -6,11 +6,20 @@ const whole = calls({ index: 0, id: "a", name: "get_weather", arguments: osloTex
 const said = /Provider broke/;
 const failed = { ends: "error", errorMessage: said } as const;
 const shapes: readonly (readonly [string, unknown])[] = [
-  ["of vLLM and SGLang", { object: "error", message: "Provider broke", type: "BadRequestError", code: 400 }],
+  [
+    "of vLLM and SGLang",
+    { object: "error", message: "Provider broke", type: "BadRequestError", code: 400 },
+  ],
   ["of FastAPI, as text", { detail: "Provider broke" }],
-  ["of FastAPI, as a list", { detail: [{ loc: ["body"], msg: "Provider broke", type: "value_error" }] }],
+  [
+    "of FastAPI, as a list",
+    { detail: [{ loc: ["body"], msg: "Provider broke", type: "value_error" }] },
+  ],
   ["with error as text", { error: "Provider broke" }],
-  ["as Google's array", [{ error: { code: 503, message: "Provider broke", status: "UNAVAILABLE" } }]],
+  [
+    "as Google's array",
+    [{ error: { code: 503, message: "Provider broke", status: "UNAVAILABLE" } }],
+  ],
   ["of Azure", { statusCode: 500, message: "Provider broke" }],
   ["as a list of errors", { errors: [{ message: "Provider broke" }] }],
   ["with a code and nothing said", { error: { code: "internal" } }],
@@ -38,7 +47,13 @@ export const errors = [
     {
       id: "Q100",
       title: "an error after the finish reason of a call",
-      body: sse(begin, whole, finish("tool_calls"), { error: { message: "Provider broke", code: 502 } }, "[DONE]"),
+      body: sse(
+        begin,
+        whole,
+        finish("tool_calls"),
+        { error: { message: "Provider broke", code: 502 } },
+        "[DONE]",
+      ),
       expect: failed,
     },
     {
@@ -82,7 +97,11 @@ export const errors = [
       id: "Q102",
       title: `the error ${title}, in the middle`,
       body: sse(begin, say("Hel"), shape, "[DONE]"),
-      expect: { ends: "error", text: "Hel", errorMessage: index === shapes.length - 1 ? /internal/ : said } as const,
+      expect: {
+        ends: "error",
+        text: "Hel",
+        errorMessage: index === shapes.length - 1 ? /internal/ : said,
+      } as const,
     })),
     ...shapes.slice(0, 2).map(([title, shape]) => ({
       id: "Q102",
@@ -114,7 +133,10 @@ export const errors = [
     {
       id: "Q103",
       title: "an error as the first event",
-      body: named({ type: "error", error: { type: "overloaded_error", message: "Provider broke" } }),
+      body: named({
+        type: "error",
+        error: { type: "overloaded_error", message: "Provider broke" },
+      }),
       expect: { ...failed, errorCode: ["overloaded"], retryable: true },
     },
   ]),

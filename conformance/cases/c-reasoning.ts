@@ -22,7 +22,11 @@ export const reasoning = fixtures("openai-chat", [
     title: "a message that repeats what was streamed",
     body: chat(
       say("Hello."),
-      raw({ choices: [{ index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }] }),
+      raw({
+        choices: [
+          { index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" },
+        ],
+      }),
     ),
     expect: hello,
   },
@@ -66,8 +70,13 @@ export const reasoning = fixtures("openai-chat", [
     id: "Q086",
     title: "encrypted reasoning_details are kept",
     body: chat(
-      delta({ reasoning: "hm", reasoning_details: [{ type: "reasoning.text", text: "hm", index: 0, format: "x" }] }),
-      delta({ reasoning_details: [{ type: "reasoning.encrypted", data: "c2VjcmV0", id: "r1", index: 1 }] }),
+      delta({
+        reasoning: "hm",
+        reasoning_details: [{ type: "reasoning.text", text: "hm", index: 0, format: "x" }],
+      }),
+      delta({
+        reasoning_details: [{ type: "reasoning.encrypted", data: "c2VjcmV0", id: "r1", index: 1 }],
+      }),
       say("Hi"),
       finish(),
     ),
@@ -118,7 +127,11 @@ export const reasoning = fixtures("openai-chat", [
     title: "a signature on a later delta of the call",
     body: chatCalls(
       calls({ index: 0, id: "a", name, arguments: '{"city":' }),
-      calls({ index: 0, arguments: '"Oslo"}', extra_content: { google: { thought_signature: "c2lnbmF0dXJl" } } }),
+      calls({
+        index: 0,
+        arguments: '"Oslo"}',
+        extra_content: { google: { thought_signature: "c2lnbmF0dXJl" } },
+      }),
     ),
     expect: { ...runsOslo, keeps: ["c2lnbmF0dXJl"] },
   },
@@ -190,7 +203,9 @@ export const reasoning = fixtures("openai-chat", [
     id: "Q095",
     title: "usage on every chunk, growing",
     body: chat(
-      chunk({ content: "Hel" }, null, { usage: { ...usage, completion_tokens: 3, total_tokens: 13 } }),
+      chunk({ content: "Hel" }, null, {
+        usage: { ...usage, completion_tokens: 3, total_tokens: 13 },
+      }),
       chunk({ content: "lo." }, null, { usage }),
       finish("stop", { usage: null }),
     ),
@@ -199,7 +214,10 @@ export const reasoning = fixtures("openai-chat", [
   {
     id: "Q096",
     title: "usage in the choice",
-    body: chat(say("Hello."), raw({ choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }] })),
+    body: chat(
+      say("Hello."),
+      raw({ choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }] }),
+    ),
     expect: counted,
   },
   {
@@ -246,7 +264,9 @@ export const reasoning = fixtures("openai-chat", [
     title: "usage as strings",
     body: chat(
       say("Hello."),
-      finish("stop", { usage: { prompt_tokens: "10", completion_tokens: "7", total_tokens: "17" } }),
+      finish("stop", {
+        usage: { prompt_tokens: "10", completion_tokens: "7", total_tokens: "17" },
+      }),
     ),
     expect: counted,
   },
@@ -271,7 +291,11 @@ export const reasoning = fixtures("openai-chat", [
     body: chat(
       say("Hello."),
       finish("stop", {
-        usage: { prompt_tokens: 10, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 320 } },
+        usage: {
+          prompt_tokens: 10,
+          completion_tokens: 9,
+          completion_tokens_details: { reasoning_tokens: 320 },
+        },
       }),
     ),
     expect: { ...hello, usage: { input: 10, output: 329, reasoning: 320 } },
@@ -281,7 +305,9 @@ export const reasoning = fixtures("openai-chat", [
     title: "cache hits of DeepSeek",
     body: chat(
       say("Hello."),
-      finish("stop", { usage: { ...usage, prompt_cache_hit_tokens: 4, prompt_cache_miss_tokens: 6 } }),
+      finish("stop", {
+        usage: { ...usage, prompt_cache_hit_tokens: 4, prompt_cache_miss_tokens: 6 },
+      }),
     ),
     expect: { ...hello, usage: { input: 6, cacheRead: 4 } },
   },
@@ -291,7 +317,11 @@ export const reasoning = fixtures("openai-chat", [
     body: chat(
       say("Hello."),
       finish("stop", {
-        usage: { prompt_tokens: 3, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 4 } },
+        usage: {
+          prompt_tokens: 3,
+          completion_tokens: 7,
+          prompt_tokens_details: { cached_tokens: 4 },
+        },
       }),
     ),
     expect: { ...hello, usage: { cacheRead: 4, output: 7 } },

@@ -1,11 +1,34 @@
 /** Section E: Anthropic Messages, the blocks of an answer (Q148 to Q158, Q167). */
-import { done, fixtures, hello, oslo, osloText, rome, romeText, runsBoth, runsOslo } from "../fixture.ts";
-import { blockDelta, blockStart, blockStop, message, messageDelta, messageStart, messageStop, named } from "../wire.ts";
+import {
+  done,
+  fixtures,
+  hello,
+  oslo,
+  osloText,
+  rome,
+  romeText,
+  runsBoth,
+  runsOslo,
+} from "../fixture.ts";
+import {
+  blockDelta,
+  blockStart,
+  blockStop,
+  message,
+  messageDelta,
+  messageStart,
+  messageStop,
+  named,
+} from "../wire.ts";
 import { inputDelta, textBlock, toolBlock, toolStart } from "../wire.ts";
 
 const text = (index: number, value: string): Record<string, unknown> =>
   blockDelta(index, { type: "text_delta", text: value });
-const noArguments = { ...done, calls: [{ name: "get_weather", arguments: {} }], stopReason: "toolUse" } as const;
+const noArguments = {
+  ...done,
+  calls: [{ name: "get_weather", arguments: {} }],
+  stopReason: "toolUse",
+} as const;
 const thinking = (index: number, block: object = {}): Record<string, unknown> =>
   blockStart(index, { type: "thinking", thinking: "", signature: "", ...block });
 const thought = (index: number, value: string): Record<string, unknown> =>
@@ -20,7 +43,12 @@ export const blocks = fixtures("anthropic-messages", [
     body: message("tool_use", toolStart(0), inputDelta(0, ""), blockStop(0)),
     expect: noArguments,
   },
-  { id: "Q148", title: "no delta", body: message("tool_use", toolStart(0), blockStop(0)), expect: noArguments },
+  {
+    id: "Q148",
+    title: "no delta",
+    body: message("tool_use", toolStart(0), blockStop(0)),
+    expect: noArguments,
+  },
   {
     id: "Q149",
     title: "input in content_block_start",
@@ -84,7 +112,12 @@ export const blocks = fixtures("anthropic-messages", [
   {
     id: "Q152",
     title: "indexes with a gap",
-    body: message("tool_use", ...textBlock(0, "Hel"), ...textBlock(1, "lo."), ...toolBlock(4, osloText)),
+    body: message(
+      "tool_use",
+      ...textBlock(0, "Hel"),
+      ...textBlock(1, "lo."),
+      ...toolBlock(4, osloText),
+    ),
     expect: { ...runsOslo, text: "Hello." },
   },
   {
@@ -148,7 +181,12 @@ export const blocks = fixtures("anthropic-messages", [
     body: message("tool_use", toolStart(0), inputDelta(0, osloText)),
     expect: runsOslo,
   },
-  { id: "Q153", title: "neither start nor stop", body: message("end_turn", text(0, "Hello.")), expect: hello },
+  {
+    id: "Q153",
+    title: "neither start nor stop",
+    body: message("end_turn", text(0, "Hello.")),
+    expect: hello,
+  },
   {
     id: "Q153",
     title: "input of a call that never started",
@@ -159,7 +197,12 @@ export const blocks = fixtures("anthropic-messages", [
   {
     id: "Q154",
     title: "text inside content_block_start",
-    body: message("end_turn", blockStart(0, { type: "text", text: "Hel" }), text(0, "lo."), blockStop(0)),
+    body: message(
+      "end_turn",
+      blockStart(0, { type: "text", text: "Hel" }),
+      text(0, "lo."),
+      blockStop(0),
+    ),
     expect: hello,
   },
   {
@@ -171,7 +214,13 @@ export const blocks = fixtures("anthropic-messages", [
   {
     id: "Q154",
     title: "thinking inside content_block_start",
-    body: message("end_turn", thinking(0, { thinking: "h" }), thought(0, "m"), blockStop(0), ...textBlock(1, "Hello.")),
+    body: message(
+      "end_turn",
+      thinking(0, { thinking: "h" }),
+      thought(0, "m"),
+      blockStop(0),
+      ...textBlock(1, "Hello."),
+    ),
     expect: { ...hello, thinking: "hm" },
   },
   {
@@ -257,7 +306,13 @@ export const blocks = fixtures("anthropic-messages", [
   {
     id: "Q158",
     title: "empty thinking with a signature",
-    body: message("end_turn", thinking(0), signed(0, "c2ln"), blockStop(0), ...textBlock(1, "Hello.")),
+    body: message(
+      "end_turn",
+      thinking(0),
+      signed(0, "c2ln"),
+      blockStop(0),
+      ...textBlock(1, "Hello."),
+    ),
     expect: { ...hello, thinking: "", keeps: ['"c2ln"'] },
   },
   {
@@ -279,14 +334,24 @@ export const blocks = fixtures("anthropic-messages", [
   {
     id: "Q177",
     title: "one id for two calls",
-    body: message("tool_use", ...toolBlock(0, osloText, { id: "x" }), ...toolBlock(1, romeText, { id: "x" })),
+    body: message(
+      "tool_use",
+      ...toolBlock(0, osloText, { id: "x" }),
+      ...toolBlock(1, romeText, { id: "x" }),
+    ),
     expect: runsBoth,
     note: "The entry is about requests; that two calls of one answer need two ids is Q040's rule.",
   },
   {
     id: "Q153",
     title: "a block closed twice",
-    body: named(messageStart(), ...textBlock(0, "Hello."), blockStop(0), messageDelta(), messageStop),
+    body: named(
+      messageStart(),
+      ...textBlock(0, "Hello."),
+      blockStop(0),
+      messageDelta(),
+      messageStop,
+    ),
     expect: hello,
   },
 ]);

@@ -1,14 +1,35 @@
 /** Section E: Anthropic Messages, what is new and how it ends (Q147, Q160 to Q166). */
 import { done, fixtures, hello, osloText, runsOslo } from "../fixture.ts";
-import { blockDelta, blockStart, blockStop, message, messageDelta, messageStart, messageStop, named } from "../wire.ts";
+import {
+  blockDelta,
+  blockStart,
+  blockStop,
+  message,
+  messageDelta,
+  messageStart,
+  messageStop,
+  named,
+} from "../wire.ts";
 import { inputDelta, textBlock, toolBlock, toolStart } from "../wire.ts";
 
 const tool = toolBlock(0, osloText);
-const serverTool = blockStart(0, { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} });
+const serverTool = blockStart(0, {
+  type: "server_tool_use",
+  id: "srvtoolu_1",
+  name: "web_search",
+  input: {},
+});
 const searchResult = {
   type: "web_search_tool_result",
   tool_use_id: "srvtoolu_1",
-  content: [{ type: "web_search_result", url: "https://example.com", title: "A page", encrypted_content: "c2VjcmV0" }],
+  content: [
+    {
+      type: "web_search_result",
+      url: "https://example.com",
+      title: "A page",
+      encrypted_content: "c2VjcmV0",
+    },
+  ],
 };
 
 export const messageEndings = fixtures("anthropic-messages", [
@@ -81,7 +102,10 @@ export const messageEndings = fixtures("anthropic-messages", [
       "end_turn",
       serverTool,
       blockStop(0),
-      blockStart(1, { ...searchResult, content: { type: "web_search_tool_result_error", error_code: "unavailable" } }),
+      blockStart(1, {
+        ...searchResult,
+        content: { type: "web_search_tool_result_error", error_code: "unavailable" },
+      }),
       blockStop(1),
       ...textBlock(2, "Hello."),
     ),
@@ -107,7 +131,12 @@ export const messageEndings = fixtures("anthropic-messages", [
     body: message(
       "pause_turn",
       ...textBlock(0, "Hello."),
-      blockStart(1, { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "Oslo" } }),
+      blockStart(1, {
+        type: "server_tool_use",
+        id: "srvtoolu_1",
+        name: "web_search",
+        input: { query: "Oslo" },
+      }),
       blockStop(1),
     ),
     expect: { ...done, text: "Hello.", rawStopReason: "pause_turn", keeps: ["srvtoolu_1"] },
@@ -129,7 +158,12 @@ export const messageEndings = fixtures("anthropic-messages", [
     id: "Q164",
     title: "model_context_window_exceeded",
     body: message("model_context_window_exceeded", ...textBlock(0, "Hel")),
-    expect: { ...done, text: "Hel", stopReason: "length", rawStopReason: "model_context_window_exceeded" },
+    expect: {
+      ...done,
+      text: "Hel",
+      stopReason: "length",
+      rawStopReason: "model_context_window_exceeded",
+    },
   },
   {
     id: "Q164",
@@ -161,7 +195,12 @@ export const messageEndings = fixtures("anthropic-messages", [
     body: message(null, ...tool),
     expect: runsOslo,
   },
-  { id: "Q166", title: "end_turn although a call was sent", body: message("end_turn", ...tool), expect: runsOslo },
+  {
+    id: "Q166",
+    title: "end_turn although a call was sent",
+    body: message("end_turn", ...tool),
+    expect: runsOslo,
+  },
   {
     id: "Q092",
     title: "end_turn and nothing else",

@@ -1,6 +1,15 @@
 /** Section E: Anthropic Messages, errors and repeats (Q138 to Q146). */
 import { fixtures, hello, osloText, runsOslo, truncated } from "../fixture.ts";
-import { blockDelta, blockStart, blockStop, messageDelta, messageStart, messageStop, named, sse } from "../wire.ts";
+import {
+  blockDelta,
+  blockStart,
+  blockStop,
+  messageDelta,
+  messageStart,
+  messageStop,
+  named,
+  sse,
+} from "../wire.ts";
 import { inputDelta, textBlock, toolBlock, toolStart } from "../wire.ts";
 
 const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
@@ -53,7 +62,10 @@ export const messages = fixtures("anthropic-messages", [
   {
     id: "Q139",
     title: "a rate limit",
-    body: named(...hel, { type: "error", error: { type: "rate_limit_error", message: "Slow down" } }),
+    body: named(...hel, {
+      type: "error",
+      error: { type: "rate_limit_error", message: "Slow down" },
+    }),
     expect: { ends: "error", errorCode: ["rate_limited"], retryable: true },
   },
   {
@@ -98,7 +110,12 @@ export const messages = fixtures("anthropic-messages", [
     body: named(messageStart(), ...textBlock(0, "Hello.")),
     expect: { ...truncated, text: "Hello." },
   },
-  { id: "Q142", title: "no stop reason after a whole call", body: named(messageStart(), ...tool), expect: truncated },
+  {
+    id: "Q142",
+    title: "no stop reason after a whole call",
+    body: named(messageStart(), ...tool),
+    expect: truncated,
+  },
   {
     id: "Q142",
     title: "cut in the middle of a call",
@@ -115,7 +132,14 @@ export const messages = fixtures("anthropic-messages", [
   {
     id: "Q143",
     title: "message_start repeated",
-    body: named(messageStart(), messageStart(), messageStart(), ...textBlock(0, "Hello."), messageDelta(), messageStop),
+    body: named(
+      messageStart(),
+      messageStart(),
+      messageStart(),
+      ...textBlock(0, "Hello."),
+      messageDelta(),
+      messageStop,
+    ),
     expect: hello,
   },
   {
@@ -207,7 +231,12 @@ export const messages = fixtures("anthropic-messages", [
     title: "usage in message_delta leaves what it does not name",
     body: named(
       messageStart({
-        usage: { input_tokens: 10, cache_read_input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 1 },
+        usage: {
+          input_tokens: 10,
+          cache_read_input_tokens: 5,
+          cache_creation_input_tokens: 3,
+          output_tokens: 1,
+        },
       }),
       ...textBlock(0, "Hello."),
       messageDelta("end_turn", { output_tokens: 3 }),

@@ -13,7 +13,16 @@ import {
   itemAdded,
   itemDone,
 } from "../wire.ts";
-import { messageItem, named, numbered, partAdded, say, textDelta, textDone, textItem } from "../wire.ts";
+import {
+  messageItem,
+  named,
+  numbered,
+  partAdded,
+  say,
+  textDelta,
+  textDone,
+  textItem,
+} from "../wire.ts";
 
 const opened = itemAdded(0, messageItem("", { content: [], status: "in_progress" }));
 const call = callItem(osloText);
@@ -27,7 +36,10 @@ const reasoning = {
 const noIds = { id: undefined, call_id: undefined };
 const wrapper = { name: "multi_tool_use.parallel" };
 const wrapped = JSON.stringify({
-  tool_uses: [oslo, rome].map((use) => ({ recipient_name: "functions.get_weather", parameters: use.arguments })),
+  tool_uses: [oslo, rome].map((use) => ({
+    recipient_name: "functions.get_weather",
+    parameters: use.arguments,
+  })),
 });
 const refusal = { type: "refusal", refusal: "I cannot." };
 
@@ -35,13 +47,25 @@ export const responseItems = fixtures("openai-responses", [
   {
     id: "Q186",
     title: "arguments.done without deltas",
-    body: numbered(created, itemAdded(0, openCall), argumentsDone(0, osloText), itemDone(0, call), completed([call])),
+    body: numbered(
+      created,
+      itemAdded(0, openCall),
+      argumentsDone(0, osloText),
+      itemDone(0, call),
+      completed([call]),
+    ),
     expect: runsOslo,
   },
   {
     id: "Q186",
     title: "deltas without arguments.done",
-    body: numbered(created, itemAdded(0, openCall), argumentsDelta(0, osloText), itemDone(0, call), completed([call])),
+    body: numbered(
+      created,
+      itemAdded(0, openCall),
+      argumentsDelta(0, osloText),
+      itemDone(0, call),
+      completed([call]),
+    ),
     expect: runsOslo,
   },
   {
@@ -167,7 +191,10 @@ export const responseItems = fixtures("openai-responses", [
   {
     id: "Q191",
     title: "no event line and no sequence number",
-    body: named(created, ...callEvents(0, osloText), completed([call])).replaceAll(/^event: .*\n/gm, ""),
+    body: named(created, ...callEvents(0, osloText), completed([call])).replaceAll(
+      /^event: .*\n/gm,
+      "",
+    ),
     expect: runsOslo,
   },
   {
@@ -257,8 +284,20 @@ export const responseItems = fixtures("openai-responses", [
         content_index: 0,
         part: { type: "refusal", refusal: "" },
       },
-      { type: "response.refusal.delta", item_id: "msg_1", output_index: 0, content_index: 0, delta: "I cannot." },
-      { type: "response.refusal.done", item_id: "msg_1", output_index: 0, content_index: 0, refusal: "I cannot." },
+      {
+        type: "response.refusal.delta",
+        item_id: "msg_1",
+        output_index: 0,
+        content_index: 0,
+        delta: "I cannot.",
+      },
+      {
+        type: "response.refusal.done",
+        item_id: "msg_1",
+        output_index: 0,
+        content_index: 0,
+        refusal: "I cannot.",
+      },
       itemDone(0, messageItem("", { content: [refusal] })),
       completed([messageItem("", { content: [refusal] })]),
     ),
@@ -268,7 +307,11 @@ export const responseItems = fixtures("openai-responses", [
   {
     id: "Q199",
     title: "a parallel wrapper call",
-    body: numbered(created, ...callEvents(0, wrapped, wrapper), completed([callItem(wrapped, wrapper)])),
+    body: numbered(
+      created,
+      ...callEvents(0, wrapped, wrapper),
+      completed([callItem(wrapped, wrapper)]),
+    ),
     expect: runsBoth,
   },
   {

@@ -1,14 +1,43 @@
 /** Section F: OpenAI Responses, how an answer ends (Q179 to Q185). */
-import { done, fixtures, hello, osloText, romeText, runsBoth, runsOslo, truncated } from "../fixture.ts";
-import { argumentsDelta, callEvents, callItem, completed, created, itemAdded, itemDone } from "../wire.ts";
-import { messageItem, numbered, partAdded, responseOf, textDelta, textItem, responseUsage } from "../wire.ts";
+import {
+  done,
+  fixtures,
+  hello,
+  osloText,
+  romeText,
+  runsBoth,
+  runsOslo,
+  truncated,
+} from "../fixture.ts";
+import {
+  argumentsDelta,
+  callEvents,
+  callItem,
+  completed,
+  created,
+  itemAdded,
+  itemDone,
+} from "../wire.ts";
+import {
+  messageItem,
+  numbered,
+  partAdded,
+  responseOf,
+  textDelta,
+  textItem,
+  responseUsage,
+} from "../wire.ts";
 
 const opened = itemAdded(0, messageItem("", { content: [], status: "in_progress" }));
 const call = callItem(osloText);
 const openCall = callItem("", { status: "in_progress" });
 const failure = { code: "server_error", message: "Provider broke" };
 const second = { id: "fc_2", call_id: "call_2" };
-const ended = (type: string, more: Record<string, unknown>, output: unknown = []): Record<string, unknown> => ({
+const ended = (
+  type: string,
+  more: Record<string, unknown>,
+  output: unknown = [],
+): Record<string, unknown> => ({
   type: `response.${type}`,
   response: responseOf(type, output, more),
 });
@@ -68,7 +97,11 @@ export const responses = fixtures("openai-responses", [
   {
     id: "Q180",
     title: "a flat error event",
-    body: numbered(created, opened, partAdded(0), textDelta(0, "Hel"), { type: "error", ...failure, param: null }),
+    body: numbered(created, opened, partAdded(0), textDelta(0, "Hel"), {
+      type: "error",
+      ...failure,
+      param: null,
+    }),
     expect: { ...failed, text: "Hel", retryable: true },
   },
   {
@@ -95,13 +128,20 @@ export const responses = fixtures("openai-responses", [
   {
     id: "Q181",
     title: "response.failed after a call",
-    body: numbered(created, ...callEvents(0, osloText), ended("failed", { error: failure }, [call])),
+    body: numbered(
+      created,
+      ...callEvents(0, osloText),
+      ended("failed", { error: failure }, [call]),
+    ),
     expect: { ...failed, retryable: true },
   },
   {
     id: "Q181",
     title: "response.failed by a rate limit",
-    body: numbered(created, ended("failed", { error: { code: "rate_limit_exceeded", message: "Slow down" } })),
+    body: numbered(
+      created,
+      ended("failed", { error: { code: "rate_limit_exceeded", message: "Slow down" } }),
+    ),
     expect: { ends: "error", errorCode: ["rate_limited"], retryable: true },
   },
   {
@@ -194,7 +234,12 @@ export const responses = fixtures("openai-responses", [
   {
     id: "Q185",
     title: "item.done alone, two calls and empty output",
-    body: numbered(created, itemDone(0, call), itemDone(1, callItem(romeText, second)), completed([])),
+    body: numbered(
+      created,
+      itemDone(0, call),
+      itemDone(1, callItem(romeText, second)),
+      completed([]),
+    ),
     expect: runsBoth,
   },
   {

@@ -1,10 +1,21 @@
 /** Section G: Google generateContent, bodies, errors and usage (Q210 to Q219). */
-import { done, fixtures, hello, oslo, osloText, runsOslo, truncated, type Expectation } from "../fixture.ts";
+import {
+  done,
+  fixtures,
+  hello,
+  oslo,
+  osloText,
+  runsOslo,
+  truncated,
+  type Expectation,
+} from "../fixture.ts";
 import { functionCall, google, googleUsage, parts } from "../wire.ts";
 
 const call = functionCall(oslo.arguments);
 const text = { text: "Hello." };
-const unavailable = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } };
+const unavailable = {
+  error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" },
+};
 const asJson = { "content-type": "application/json; charset=UTF-8" };
 const exhausted = (message: string, details: object[] = []): string =>
   JSON.stringify({ error: { code: 429, message, status: "RESOURCE_EXHAUSTED", details } });
@@ -40,7 +51,12 @@ export const googleBodies = fixtures("google-generate", [
     }),
     expect: { ends: "error", errorCode: ["empty_response"] },
   },
-  { id: "Q210", title: "only empty candidates", body: google({ candidates: [] }), expect: { ends: "error" } },
+  {
+    id: "Q210",
+    title: "only empty candidates",
+    body: google({ candidates: [] }),
+    expect: { ends: "error" },
+  },
   {
     id: "Q211",
     title: "the reason on every chunk",
@@ -65,7 +81,12 @@ export const googleBodies = fixtures("google-generate", [
     body: google(parts([{ text: "Hel" }])),
     expect: { ...truncated, text: "Hel" },
   },
-  { id: "Q211", title: "never a reason, after a call", body: google(parts([call])), expect: truncated },
+  {
+    id: "Q211",
+    title: "never a reason, after a call",
+    body: google(parts([call])),
+    expect: truncated,
+  },
   {
     id: "Q211",
     title: "a reset after a call",
@@ -122,7 +143,10 @@ export const googleBodies = fixtures("google-generate", [
   {
     id: "Q214",
     title: "a wrapped response",
-    body: google({ response: parts([{ text: "Hel" }]) }, { response: parts([{ text: "lo." }], "STOP") }),
+    body: google(
+      { response: parts([{ text: "Hel" }]) },
+      { response: parts([{ text: "lo." }], "STOP") },
+    ),
     expect: hello,
   },
   {
@@ -139,7 +163,12 @@ export const googleBodies = fixtures("google-generate", [
         {
           content: {
             role: "model",
-            parts: [{ function_call: { name: "get_weather", args: oslo.arguments }, thought_signature: "c2ln" }],
+            parts: [
+              {
+                function_call: { name: "get_weather", args: oslo.arguments },
+                thought_signature: "c2ln",
+              },
+            ],
           },
           finish_reason: "STOP",
         },
@@ -183,7 +212,12 @@ export const googleBodies = fixtures("google-generate", [
     title: "thoughts outside candidates",
     body: google(
       parts([text], "STOP", {
-        usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 7, thoughtsTokenCount: 5, totalTokenCount: 22 },
+        usageMetadata: {
+          promptTokenCount: 10,
+          candidatesTokenCount: 7,
+          thoughtsTokenCount: 5,
+          totalTokenCount: 22,
+        },
       }),
     ),
     expect: { ...hello, usage: { input: 10, output: 12, reasoning: 5, totalTokens: 22 } },
@@ -191,7 +225,9 @@ export const googleBodies = fixtures("google-generate", [
   {
     id: "Q218",
     title: "only thoughts counted",
-    body: google(parts([text], "STOP", { usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 5 } })),
+    body: google(
+      parts([text], "STOP", { usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 5 } }),
+    ),
     expect: { ...hello, usage: { input: 10, output: 5 } },
   },
   {

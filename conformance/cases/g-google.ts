@@ -17,7 +17,12 @@ export const googleGenerate = fixtures("google-generate", [
   {
     id: "Q200",
     title: "a call with an id",
-    body: google(parts([{ functionCall: { id: "call_77", name: "get_weather", args: oslo.arguments } }], "STOP")),
+    body: google(
+      parts(
+        [{ functionCall: { id: "call_77", name: "get_weather", args: oslo.arguments } }],
+        "STOP",
+      ),
+    ),
     expect: { ...runsOslo, keeps: ["call_77"] },
   },
   {
@@ -45,7 +50,14 @@ export const googleGenerate = fixtures("google-generate", [
           },
         },
       ]),
-      parts([{ functionCall: { partialArgs: [{ jsonPath: "$.city", stringValue: "lo" }], willContinue: true } }]),
+      parts([
+        {
+          functionCall: {
+            partialArgs: [{ jsonPath: "$.city", stringValue: "lo" }],
+            willContinue: true,
+          },
+        },
+      ]),
       parts([{ functionCall: {} }], "STOP"),
     ),
     expect: runsOslo,
@@ -55,7 +67,14 @@ export const googleGenerate = fixtures("google-generate", [
     title: "streamed arguments without the terminal part",
     body: google(
       parts([streamed("get_weather", { willContinue: true })]),
-      parts([{ functionCall: { partialArgs: [{ jsonPath: "$.city", stringValue: "Oslo" }], willContinue: true } }]),
+      parts([
+        {
+          functionCall: {
+            partialArgs: [{ jsonPath: "$.city", stringValue: "Oslo" }],
+            willContinue: true,
+          },
+        },
+      ]),
       parts([], "STOP"),
     ),
     expect: runsOslo,
@@ -112,12 +131,14 @@ export const googleGenerate = fixtures("google-generate", [
     body: google(parts([call], "MALFORMED_FUNCTION_CALL")),
     expect: { ends: "error" },
   },
-  ...["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"].map((reason) => ({
-    id: "Q208",
-    title: `the reason ${reason} without parts`,
-    body: google(parts([{ text: "Hel" }]), { candidates: [{ finishReason: reason, index: 0 }] }),
-    expect: { ...filtered, text: "Hel", rawStopReason: reason },
-  })),
+  ...["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"].map(
+    (reason) => ({
+      id: "Q208",
+      title: `the reason ${reason} without parts`,
+      body: google(parts([{ text: "Hel" }]), { candidates: [{ finishReason: reason, index: 0 }] }),
+      expect: { ...filtered, text: "Hel", rawStopReason: reason },
+    }),
+  ),
   ...["UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE"].map((reason) => ({
     id: "Q208",
     title: `the reason ${reason} with a call`,
@@ -125,7 +146,12 @@ export const googleGenerate = fixtures("google-generate", [
     expect: { ends: "error" } as const,
     note: "The catalogue maps it to an invalid call, and says to run none only of MALFORMED_FUNCTION_CALL.",
   })),
-  { id: "Q208", title: "the reason SAFETY after a call", body: google(parts([call], "SAFETY")), expect: filtered },
+  {
+    id: "Q208",
+    title: "the reason SAFETY after a call",
+    body: google(parts([call], "SAFETY")),
+    expect: filtered,
+  },
   {
     id: "Q208",
     title: "the reason LANGUAGE",
@@ -142,7 +168,10 @@ export const googleGenerate = fixtures("google-generate", [
   {
     id: "Q209",
     title: "a blocked prompt",
-    body: google({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 10 } }),
+    body: google({
+      promptFeedback: { blockReason: "PROHIBITED_CONTENT" },
+      usageMetadata: { promptTokenCount: 10 },
+    }),
     expect: { ...filtered, errorMessage: /PROHIBITED_CONTENT/ },
   },
 ]);

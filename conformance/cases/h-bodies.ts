@@ -1,5 +1,15 @@
-/** Section H: resets, odd and cut JSON bodies, and conversations that are too long (Q231 to Q244). */
-import { fixtures, hello, osloText, runsOslo, truncated, type Expectation, type Fixture } from "../fixture.ts";
+/**
+ * Section H: resets, odd and cut JSON bodies, and conversations that are too long (Q231 to Q244).
+ */
+import {
+  fixtures,
+  hello,
+  osloText,
+  runsOslo,
+  truncated,
+  type Expectation,
+  type Fixture,
+} from "../fixture.ts";
 import {
   begin,
   calls,
@@ -23,7 +33,8 @@ import {
 } from "../wire.ts";
 
 const asJson = { "content-type": "application/json" };
-const error = (text: string, more: object = {}): string => JSON.stringify({ error: { message: text, ...more } });
+const error = (text: string, more: object = {}): string =>
+  JSON.stringify({ error: { message: text, ...more } });
 const limited: Expectation = { ends: "error", errorCode: ["rate_limited"], retryable: true };
 const tooMany = (
   id: string,
@@ -45,24 +56,43 @@ const whole = (more = ""): string =>
 const overflows = [
   [
     400,
-    error("This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.", {
-      code: "context_length_exceeded",
-    }),
+    error(
+      "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+      {
+        code: "context_length_exceeded",
+      },
+    ),
   ],
   [400, error("Input length (9000) exceeds model's maximum context length (8192).")],
   [
     400,
-    error("the request exceeds the available context size. try increasing the context size or enable context shift", {
-      type: "exceed_context_size_error",
-    }),
+    error(
+      "the request exceeds the available context size. try increasing the context size or enable context shift",
+      {
+        type: "exceed_context_size_error",
+      },
+    ),
   ],
   [400, error("The maximum prompt length is 131072 but the request contains 140000 tokens.")],
   [400, error("Please reduce the length of the messages or completion.")],
-  [400, error("Prompt contains 40000 tokens and is too large for model with 32768 maximum context length")],
+  [
+    400,
+    error(
+      "Prompt contains 40000 tokens and is too large for model with 32768 maximum context length",
+    ),
+  ],
   [400, error("The input (9000 tokens) is longer than the model's context length (8192 tokens).")],
   [400, error("litellm.ContextWindowExceededError: too long")],
-  [400, error("The number of tokens to keep from the initial prompt is greater than the context length")],
-  [400, error("<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]")],
+  [
+    400,
+    error(
+      "The number of tokens to keep from the initial prompt is greater than the context length",
+    ),
+  ],
+  [
+    400,
+    error("<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"),
+  ],
   [400, error("Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)")],
   [400, error("invalid params, context window exceeds limit (2013)")],
   [400, JSON.stringify({ error: { code: "1261", message: "Prompt exceeds max length" } })],
@@ -84,7 +114,8 @@ const noRoom = (body: string): Omit<Fixture, "protocol"> => ({
   id: "Q244",
   title: "length and not a token",
   body,
-  // A client that reports the limit as its stop reason shows that something is missing, though not what.
+  // A client that reports the limit as its stop reason shows that something is missing, though not
+  // what.
   expect: { ends: "any", errorCode: ["context_overflow"], retryable: false },
 });
 export const transportBodies = [
@@ -105,14 +136,23 @@ export const transportBodies = [
       title: "a reset after the headers",
       body: ": ping\n\n",
       after: "reset",
-      expect: { ends: "error", errorCode: ["connection_failed", "stream_truncated"], retryable: true },
+      expect: {
+        ends: "error",
+        errorCode: ["connection_failed", "stream_truncated"],
+        retryable: true,
+      },
     },
     {
       id: "Q232",
       title: "a reset in mid stream",
       body: sse(begin, say("Hel")),
       after: "reset",
-      expect: { ends: "error", text: "Hel", errorCode: ["connection_failed", "stream_truncated"], retryable: true },
+      expect: {
+        ends: "error",
+        text: "Hel",
+        errorCode: ["connection_failed", "stream_truncated"],
+        retryable: true,
+      },
     },
     {
       id: "Q232",
@@ -137,14 +177,26 @@ export const transportBodies = [
       expect: hello,
       note: "By Q016: what [DONE] ended needs no more bytes.",
     },
-    { id: "Q238", title: "blank lines before JSON", body: `\n\n\n${whole()}`, headers: asJson, expect: hello },
+    {
+      id: "Q238",
+      title: "blank lines before JSON",
+      body: `\n\n\n${whole()}`,
+      headers: asJson,
+      expect: hello,
+    },
     {
       id: "Q238",
       title: "blank lines before events",
       body: `\n\n\n${chat(calls({ id: "a", name: "get_weather", arguments: osloText }), finish("tool_calls"))}`,
       expect: runsOslo,
     },
-    { id: "Q239", title: "[DONE] after JSON", body: whole("\n[DONE]"), headers: asJson, expect: hello },
+    {
+      id: "Q239",
+      title: "[DONE] after JSON",
+      body: whole("\n[DONE]"),
+      headers: asJson,
+      expect: hello,
+    },
     {
       id: "Q239",
       title: "a [DONE] event after JSON",
@@ -153,7 +205,13 @@ export const transportBodies = [
       expect: hello,
       note: "The catalogue names white space and [DONE]; this is the same as an event.",
     },
-    { id: "Q239", title: "white space after JSON", body: whole("\n \n"), headers: asJson, expect: hello },
+    {
+      id: "Q239",
+      title: "white space after JSON",
+      body: whole("\n \n"),
+      headers: asJson,
+      expect: hello,
+    },
     {
       id: "Q241",
       title: "choices null",
@@ -208,7 +266,9 @@ export const transportBodies = [
     ),
   ]),
   ...fixtures("anthropic-messages", [
-    cut('{"type":"message","role":"assistant","content":[{"type":"text","text":"Hello."}],"stop_reason":"end_turn"}'),
+    cut(
+      '{"type":"message","role":"assistant","content":[{"type":"text","text":"Hello."}],"stop_reason":"end_turn"}',
+    ),
     noRoom(named(messageStart(), messageDelta("max_tokens", { output_tokens: 0 }), messageStop)),
     {
       id: "Q227",
@@ -248,7 +308,11 @@ export const transportBodies = [
       status: 413,
       headers: asJson,
       body: '{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}',
-      expect: { ends: "error", errorCode: ["request_too_large", "context_overflow"], retryable: false },
+      expect: {
+        ends: "error",
+        errorCode: ["request_too_large", "context_overflow"],
+        retryable: false,
+      },
     },
   ]),
   ...fixtures("openai-responses", [
@@ -265,7 +329,13 @@ export const transportBodies = [
   ]),
   ...fixtures("google-generate", [
     cut(JSON.stringify([parts([{ text: "Hello." }], "STOP")])),
-    noRoom(google(parts([], "MAX_TOKENS", { usageMetadata: { promptTokenCount: 8192, candidatesTokenCount: 0 } }))),
+    noRoom(
+      google(
+        parts([], "MAX_TOKENS", {
+          usageMetadata: { promptTokenCount: 8192, candidatesTokenCount: 0 },
+        }),
+      ),
+    ),
     {
       id: "Q243",
       title: "too many input tokens",

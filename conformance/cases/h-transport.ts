@@ -2,7 +2,8 @@
 import { fixtures, type Expectation, type Fixture } from "../fixture.ts";
 
 const asJson = { "content-type": "application/json" };
-const error = (text: string, more: object = {}): string => JSON.stringify({ error: { message: text, ...more } });
+const error = (text: string, more: object = {}): string =>
+  JSON.stringify({ error: { message: text, ...more } });
 const limited: Expectation = { ends: "error", errorCode: ["rate_limited"], retryable: true };
 const tooMany = (
   id: string,
@@ -21,7 +22,12 @@ const tooMany = (
 
 export const transport = [
   ...fixtures("openai-chat", [
-    tooMany("Q220", "retry-after in seconds", { "retry-after": "20" }, { ...limited, retryAfterMs: 20_000 }),
+    tooMany(
+      "Q220",
+      "retry-after in seconds",
+      { "retry-after": "20" },
+      { ...limited, retryAfterMs: 20_000 },
+    ),
     tooMany(
       "Q220",
       "retry-after above the cap is passed on",
@@ -34,15 +40,30 @@ export const transport = [
       { "retry-after": "Sat, 21 Nov 2020 10:00:00 GMT" },
       { ...limited, retryAfterMs: null },
     ),
-    tooMany("Q220", "retry-after negative", { "retry-after": "-1" }, { ...limited, retryAfterMs: null }),
-    tooMany("Q220", "retry-after in words", { "retry-after": "soon" }, { ...limited, retryAfterMs: null }),
+    tooMany(
+      "Q220",
+      "retry-after negative",
+      { "retry-after": "-1" },
+      { ...limited, retryAfterMs: null },
+    ),
+    tooMany(
+      "Q220",
+      "retry-after in words",
+      { "retry-after": "soon" },
+      { ...limited, retryAfterMs: null },
+    ),
     tooMany(
       "Q221",
       "retry-after-ms before retry-after",
       { "retry-after": "20", "retry-after-ms": "100" },
       { ...limited, retryAfterMs: 100 },
     ),
-    tooMany("Q222", "a reset in seconds", { "x-ratelimit-reset-requests": "6s" }, { ...limited, retryAfterMs: 6000 }),
+    tooMany(
+      "Q222",
+      "a reset in seconds",
+      { "x-ratelimit-reset-requests": "6s" },
+      { ...limited, retryAfterMs: 6000 },
+    ),
     tooMany(
       "Q222",
       "a reset in minutes and seconds",
@@ -55,7 +76,12 @@ export const transport = [
       { "x-ratelimit-reset-tokens": "120ms" },
       { ...limited, retryAfterMs: 120 },
     ),
-    tooMany("Q222", "x-ratelimit-reset-after", { "x-ratelimit-reset-after": "7" }, { ...limited, retryAfterMs: 7000 }),
+    tooMany(
+      "Q222",
+      "x-ratelimit-reset-after",
+      { "x-ratelimit-reset-after": "7" },
+      { ...limited, retryAfterMs: 7000 },
+    ),
     tooMany(
       "Q223",
       "a delay in the message",
@@ -70,7 +96,12 @@ export const transport = [
       { ...limited, retryAfterMs: 1500 },
       "Please try again in 1.5s.",
     ),
-    tooMany("Q224", "x-should-retry false on 429", { "x-should-retry": "false" }, { ends: "error", retryable: false }),
+    tooMany(
+      "Q224",
+      "x-should-retry false on 429",
+      { "x-should-retry": "false" },
+      { ends: "error", retryable: false },
+    ),
     {
       id: "Q224",
       title: "x-should-retry true on 400",
@@ -137,7 +168,12 @@ export const transport = [
       status: 502,
       headers: { "content-type": "text/html" },
       body: "<html><head><title>502 Bad Gateway</title></head></html>",
-      expect: { ends: "error", errorCode: ["server_error"], errorMessage: /Bad Gateway/, retryable: true },
+      expect: {
+        ends: "error",
+        errorCode: ["server_error"],
+        errorMessage: /Bad Gateway/,
+        retryable: true,
+      },
     },
     ...[301, 302, 303].map((status) => ({
       id: "Q229",

@@ -4,7 +4,8 @@ import { deliverParsed, heed, load, parameters, prompt } from "./common.mjs";
 const models = {
   "openai-compatible": async () => {
     const { createOpenAICompatible } = await load("@ai-sdk/openai-compatible");
-    return ({ url }) => createOpenAICompatible({ name: "fixture", baseURL: url, apiKey: "dummy" })("m");
+    return ({ url }) =>
+      createOpenAICompatible({ name: "fixture", baseURL: url, apiKey: "dummy" })("m");
   },
   openai: async () => {
     const { createOpenAI } = await load("@ai-sdk/openai");
@@ -40,7 +41,14 @@ export async function readAiSdk(name) {
     ];
     const tools = Object.fromEntries(job.tools.map(entry));
     const stopWhen = isStepCount(1);
-    const result = streamText({ model: model(job), tools, prompt, maxRetries: 0, stopWhen, onError: () => {} });
+    const result = streamText({
+      model: model(job),
+      tools,
+      prompt,
+      maxRetries: 0,
+      stopWhen,
+      onError: () => {},
+    });
     const reasons = [];
     let seen = 0;
     let failure;

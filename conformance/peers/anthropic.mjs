@@ -11,7 +11,8 @@ const request = (tools) => ({
 async function connect() {
   const { default: Anthropic } = await load("@anthropic-ai/sdk");
   // It adds /v1 itself.
-  return (url) => new Anthropic({ apiKey: "dummy", baseURL: url.replace(/\/v1$/, ""), maxRetries: 0 });
+  return (url) =>
+    new Anthropic({ apiKey: "dummy", baseURL: url.replace(/\/v1$/, ""), maxRetries: 0 });
 }
 
 export async function readAnthropicRaw() {
@@ -19,7 +20,10 @@ export async function readAnthropicRaw() {
   return async ({ url, tools }, outcome) => {
     const calls = new Map();
     let reason;
-    for await (const event of await client(url).messages.create({ ...request(tools), stream: true })) {
+    for await (const event of await client(url).messages.create({
+      ...request(tools),
+      stream: true,
+    })) {
       if (event.type === "content_block_start" && event.content_block.type === "tool_use")
         calls.set(event.index, { block: event.content_block, text: "" });
       else if (event.type === "content_block_delta") {

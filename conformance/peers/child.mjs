@@ -1,14 +1,22 @@
-// One client in a process of its own: takes a case a message, answers with what the client made of it.
+// One client in a process of its own: takes a case a message, answers with what the client made of
+// it.
 import { clients } from "./clients.mjs";
 
 const read = await clients[process.argv[2]].load();
-// A failure that a client lets escape belongs to the case that is being read; the parent then starts another process.
+// A failure that a client lets escape belongs to the case that is being read; the parent then
+// starts another process.
 let current;
 for (const event of ["uncaughtException", "unhandledRejection"]) {
   process.on(event, (error) => {
     process.send({
       number: current,
-      outcome: { text: "", calls: [], refused: 0, ended: "error", threw: `escaped: ${error?.message}` },
+      outcome: {
+        text: "",
+        calls: [],
+        refused: 0,
+        ended: "error",
+        threw: `escaped: ${error?.message}`,
+      },
     });
     process.send({ restart: true }, () => process.exit(1));
   });

@@ -1,4 +1,5 @@
-// What every adapter needs. An adapter is what a careful user of the client's own README writes, and nothing more.
+// What every adapter needs. An adapter is what a careful user of the client's own README writes,
+// and nothing more.
 
 export const prompt = "Say it.";
 export const parameters = { type: "object", properties: { city: { type: "string" } } };
@@ -20,13 +21,15 @@ export function deliver(outcome, name, text) {
 }
 
 export function deliverParsed(outcome, name, args) {
-  if (typeof args === "object" && args !== null && !Array.isArray(args)) outcome.calls.push({ name, arguments: args });
+  if (typeof args === "object" && args !== null && !Array.isArray(args))
+    outcome.calls.push({ name, arguments: args });
   else outcome.refused++;
 }
 
 /**
- * What the answer's own stop reason says, a careful user reads: nothing of a cut or failed answer is run, a filtered or failed one
- * is an error. `outcome.ran` says that the client ran the calls by itself: that cannot be taken back.
+ * What the answer's own stop reason says, a careful user reads: nothing of a cut or failed answer
+ * is run, a filtered or failed one is an error. `outcome.ran` says that the client ran the calls by
+ * itself: that cannot be taken back.
  */
 export function heed(outcome, reason) {
   const said = String(reason ?? "").toLowerCase();

@@ -6,8 +6,10 @@ async function connect() {
   return (url) => new OpenAI({ apiKey: "dummy", baseURL: url, maxRetries: 0 });
 }
 
-const chatTools = (names) => names.map((name) => ({ type: "function", function: { name, parameters } }));
-const responseTools = (names) => names.map((name) => ({ type: "function", name, parameters, strict: false }));
+const chatTools = (names) =>
+  names.map((name) => ({ type: "function", function: { name, parameters } }));
+const responseTools = (names) =>
+  names.map((name) => ({ type: "function", name, parameters, strict: false }));
 const messages = [{ role: "user", content: prompt }];
 
 export async function readOpenaiRaw() {
@@ -45,7 +47,8 @@ async function rawResponses(client, { tools }, outcome) {
       deliver(outcome, event.item.name, event.item.arguments || "{}");
     else if (event.type === "error") throw new Error(event.message);
     else if (event.type === "response.failed") throw new Error(event.response.error?.message);
-    else if (event.type === "response.incomplete") reason = event.response.incomplete_details?.reason;
+    else if (event.type === "response.incomplete")
+      reason = event.response.incomplete_details?.reason;
   }
   heed(outcome, reason);
 }
@@ -53,7 +56,9 @@ async function rawResponses(client, { tools }, outcome) {
 export async function readOpenaiHelper() {
   const client = await connect();
   return (job, outcome) =>
-    job.protocol === "openai-chat" ? runTools(client(job.url), job, outcome) : helper(client(job.url), job, outcome);
+    job.protocol === "openai-chat"
+      ? runTools(client(job.url), job, outcome)
+      : helper(client(job.url), job, outcome);
 }
 
 /** It runs the tools itself: what it ran is what counts. */
@@ -89,5 +94,8 @@ async function helper(client, { tools }, outcome) {
   outcome.text = response.output_text ?? "";
   for (const item of response.output)
     if (item.type === "function_call") deliver(outcome, item.name, item.arguments || "{}");
-  heed(outcome, response.status === "incomplete" ? response.incomplete_details?.reason : response.status);
+  heed(
+    outcome,
+    response.status === "incomplete" ? response.incomplete_details?.reason : response.status,
+  );
 }

@@ -11,7 +11,10 @@ export async function readLangchain() {
       configuration: { baseURL: url },
       useResponsesApi: protocol === "openai-responses",
     });
-    const declared = tools.map((name) => ({ type: "function", function: { name, description: name, parameters } }));
+    const declared = tools.map((name) => ({
+      type: "function",
+      function: { name, description: name, parameters },
+    }));
     let message;
     for await (const chunk of await model.bindTools(declared).stream(prompt))
       message = message === undefined ? chunk : message.concat(chunk);
@@ -19,7 +22,11 @@ export async function readLangchain() {
     outcome.text = message.text;
     for (const { name, args } of message.tool_calls ?? []) deliverParsed(outcome, name, args);
     outcome.refused += message.invalid_tool_calls?.length ?? 0;
-    const { finish_reason: reason, incomplete_details: incomplete, status } = message.response_metadata;
+    const {
+      finish_reason: reason,
+      incomplete_details: incomplete,
+      status,
+    } = message.response_metadata;
     heed(outcome, incomplete?.reason ?? reason ?? status);
   };
 }
@@ -74,7 +81,8 @@ export async function readGenai() {
     for await (const chunk of await client.models.generateContentStream(request)) {
       for (const part of chunk.candidates?.[0]?.content?.parts ?? [])
         if (part.thought !== true) outcome.text += part.text ?? "";
-      for (const { name, args } of chunk.functionCalls ?? []) deliverParsed(outcome, name, args ?? {});
+      for (const { name, args } of chunk.functionCalls ?? [])
+        deliverParsed(outcome, name, args ?? {});
       reason = chunk.candidates?.[0]?.finishReason ?? chunk.promptFeedback?.blockReason ?? reason;
     }
     heed(outcome, reason);

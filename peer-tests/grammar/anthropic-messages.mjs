@@ -1,5 +1,6 @@
-// Streams of Anthropic's Messages. Blocks come one after the other, as documented. Kept out: a signature in several deltas, of which
-// the official helper keeps the last and which the server never sent; answers with nothing in them, which are an error here.
+// Streams of Anthropic's Messages. Blocks come one after the other, as documented. Kept out: a
+// signature in several deltas, of which the official helper keeps the last and which the server
+// never sent; answers with nothing in them, which are an error here.
 import * as fc from "fast-check";
 import { argumentsOrNothing, inPieces, text, toolName } from "./values.mjs";
 
@@ -32,7 +33,11 @@ const textBlock = fc
   })
   .filter(({ pieces, citations }) => citations.length === 0 || pieces.join("") !== "")
   .map(({ pieces, citations, said }) => ({
-    start: { type: "text", text: "", ...((said !== undefined || citations.length > 0) && { citations: said ?? [] }) },
+    start: {
+      type: "text",
+      text: "",
+      ...((said !== undefined || citations.length > 0) && { citations: said ?? [] }),
+    },
     deltas: [
       ...pieces.slice(0, 1).map((piece) => ({ type: "text_delta", text: piece })),
       ...citations.map((one) => ({ type: "citations_delta", citation: one })),
@@ -41,7 +46,10 @@ const textBlock = fc
   }));
 
 const thinkingBlock = fc
-  .record({ pieces: fc.oneof(inPieces(text), fc.constant([])), signature: fc.base64String({ minLength: 4 }) })
+  .record({
+    pieces: fc.oneof(inPieces(text), fc.constant([])),
+    signature: fc.base64String({ minLength: 4 }),
+  })
   .map(({ pieces, signature }) => ({
     start: { type: "thinking", thinking: "", signature: "" },
     deltas: [
@@ -55,7 +63,12 @@ const redactedBlock = fc
   .map((data) => ({ start: { type: "redacted_thinking", data }, deltas: [] }));
 
 const toolBlock = fc
-  .record({ name: toolName, by: caller, pieces: inPieces(argumentsOrNothing), isEager: fc.boolean() })
+  .record({
+    name: toolName,
+    by: caller,
+    pieces: inPieces(argumentsOrNothing),
+    isEager: fc.boolean(),
+  })
   .map(({ name, by, pieces, isEager }) => ({
     start: { type: "tool_use", name, input: {}, ...by },
     deltas: inputDeltas(isEager ? pieces : ["", ...pieces]),
@@ -67,7 +80,11 @@ const serverTool = fc.constantFrom(
     "web_search_tool_result",
     [{ type: "web_search_result", url: "u", title: "t", encrypted_content: "e", page_age: null }],
   ],
-  ["web_search", "web_search_tool_result", { type: "web_search_tool_result_error", error_code: "unavailable" }],
+  [
+    "web_search",
+    "web_search_tool_result",
+    { type: "web_search_tool_result_error", error_code: "unavailable" },
+  ],
   [
     "web_fetch",
     "web_fetch_tool_result",
@@ -92,14 +109,20 @@ const serverTool = fc.constantFrom(
 const serverBlocks = fc
   .tuple(serverTool, inPieces(argumentsOrNothing), caller, fc.boolean())
   .map(([[name, type, content], pieces, by, isPaused]) => [
-    { start: { type: "server_tool_use", name, input: {}, ...by }, deltas: inputDeltas(["", ...pieces]) },
+    {
+      start: { type: "server_tool_use", name, input: {}, ...by },
+      deltas: inputDeltas(["", ...pieces]),
+    },
     ...(isPaused ? [] : [{ start: { type, content, ...by }, deltas: [], isResult: true }]),
   ]);
 
 const one = fc.oneof(textBlock, thinkingBlock, toolBlock, redactedBlock).map((block) => [block]);
-const blocks = fc.array(fc.oneof({ weight: 4, arbitrary: one }, { weight: 1, arbitrary: serverBlocks }), {
-  maxLength: 5,
-});
+const blocks = fc.array(
+  fc.oneof({ weight: 4, arbitrary: one }, { weight: 1, arbitrary: serverBlocks }),
+  {
+    maxLength: 5,
+  },
+);
 
 const count = fc.nat(99_999);
 const usage = fc.record(
@@ -108,7 +131,10 @@ const usage = fc.record(
     output_tokens: fc.nat(9),
     cache_creation_input_tokens: fc.option(count),
     cache_read_input_tokens: fc.option(count),
-    cache_creation: fc.constantFrom(null, { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }),
+    cache_creation: fc.constantFrom(null, {
+      ephemeral_5m_input_tokens: 0,
+      ephemeral_1h_input_tokens: 0,
+    }),
     service_tier: fc.constantFrom(null, "standard"),
   },
   { requiredKeys: ["input_tokens", "output_tokens"] },
@@ -146,7 +172,9 @@ const answer = fc.record({
   details: fc.constantFrom({}, { stop_details: null }, { container: null }),
 });
 
-export const messagesStream = answer.map(toEvents).filter((events) => events.some(({ data }) => isSomething(data)));
+export const messagesStream = answer
+  .map(toEvents)
+  .filter((events) => events.some(({ data }) => isSomething(data)));
 
 /** Whether this library makes a part of it. */
 function isSomething({ content_block: block, delta }) {
@@ -164,7 +192,9 @@ function toEvents(parts) {
   let server = "";
   for (const [index, block] of parts.blocks.entries()) {
     const id = `${block.start.type === "tool_use" ? "toolu" : "srvtoolu"}_${index}`;
-    const ids = block.isResult ? { tool_use_id: server } : block.start.type.endsWith("tool_use") && { id };
+    const ids = block.isResult
+      ? { tool_use_id: server }
+      : block.start.type.endsWith("tool_use") && { id };
     server = id;
     const isLast = isCut && index === parts.blocks.length - 1 && isCuttable(block);
     events.push({ type: "content_block_start", index, content_block: { ...block.start, ...ids } });
@@ -183,25 +213,49 @@ function cutOff({ deltas }) {
   return isBlank ? kept.filter(({ partial_json: piece }) => piece === "") : kept;
 }
 
-/** The input of a server's tool that was cut is left as it began by ours; a text is cited when it is there. */
+/**
+ * The input of a server's tool that was cut is left as it began by ours; a text is cited when it is
+ * there.
+ */
 function isCuttable({ start: { type }, deltas }) {
   return type !== "server_tool_use" && !deltas.some((delta) => delta.type === "citations_delta");
 }
 
 function start({ usage: counts, model }) {
-  const message = { id: "msg_7", type: "message", role: "assistant", model, content: [], stop_reason: null };
+  const message = {
+    id: "msg_7",
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason: null,
+  };
   return { type: "message_start", message: { ...message, stop_sequence: null, usage: counts } };
 }
 
 function ends({ ending, blocks: all, ...parts }) {
   if (ending === "error")
-    return [{ type: "error", error: { type: "overloaded_error", message: "Overloaded" }, request_id: "r" }];
+    return [
+      {
+        type: "error",
+        error: { type: "overloaded_error", message: "Overloaded" },
+        request_id: "r",
+      },
+    ];
   const hasCalls = all.some((block) => block.start.type === "tool_use");
   const isBenign = ["whole", "stop_sequence", "pause_turn"].includes(ending);
   const whole = ending === "whole" ? "end_turn" : ending;
   const reason = isBenign && hasCalls ? "tool_use" : whole;
-  const delta = { stop_reason: reason, stop_sequence: reason === "stop_sequence" ? "END" : null, ...parts.details };
-  const early = { type: "message_delta", delta: { stop_reason: null, stop_sequence: null }, usage: parts.between };
+  const delta = {
+    stop_reason: reason,
+    stop_sequence: reason === "stop_sequence" ? "END" : null,
+    ...parts.details,
+  };
+  const early = {
+    type: "message_delta",
+    delta: { stop_reason: null, stop_sequence: null },
+    usage: parts.between,
+  };
   return [
     ...(parts.between === undefined ? [] : [early]),
     { type: "message_delta", delta, usage: parts.finalUsage },

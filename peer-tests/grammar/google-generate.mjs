@@ -1,11 +1,15 @@
-// Streams of Gemini's generateContent. Kept out: arguments that are streamed by path, which the official client does not put
-// together; answers of thoughts alone, or of nothing, which are an error here.
+// Streams of Gemini's generateContent. Kept out: arguments that are streamed by path, which the
+// official client does not put together; answers of thoughts alone, or of nothing, which are an
+// error here.
 import * as fc from "fast-check";
 import { argumentsText, inPieces, text, toolName } from "./values.mjs";
 
 const signature = fc.oneof(
   { weight: 3, arbitrary: fc.constant({}) },
-  { weight: 1, arbitrary: fc.base64String({ minLength: 4 }).map((thoughtSignature) => ({ thoughtSignature })) },
+  {
+    weight: 1,
+    arbitrary: fc.base64String({ minLength: 4 }).map((thoughtSignature) => ({ thoughtSignature })),
+  },
 );
 const thoughtFlag = fc.constantFrom({}, {}, {}, { thought: true }, { thought: false });
 
@@ -17,7 +21,14 @@ const texts = fc
 const call = fc
   .record({ name: toolName, id: fc.boolean(), args: fc.option(argumentsText), signed: signature })
   .map(({ name, id, args, signed }) => [
-    { functionCall: { ...(id && { id: true }), name, ...(args !== null && { args: JSON.parse(args) }) }, ...signed },
+    {
+      functionCall: {
+        ...(id && { id: true }),
+        name,
+        ...(args !== null && { args: JSON.parse(args) }),
+      },
+      ...signed,
+    },
   ]);
 const other = fc
   .tuple(
@@ -32,7 +43,10 @@ const other = fc
   .map(([part, signed]) => [{ ...part, ...signed }]);
 
 const count = fc.nat(9999);
-/** The counts of one chunk after the other: they are of the whole so far, and one that was said is said again. */
+/**
+ * The counts of one chunk after the other: they are of the whole so far, and one that was said is
+ * said again.
+ */
 const usages = fc
   .record({
     prompt: count,
@@ -59,7 +73,11 @@ const usages = fc
 
 const answer = fc.record({
   parts: fc.array(
-    fc.oneof({ weight: 5, arbitrary: texts }, { weight: 3, arbitrary: call }, { weight: 1, arbitrary: other }),
+    fc.oneof(
+      { weight: 5, arbitrary: texts },
+      { weight: 3, arbitrary: call },
+      { weight: 1, arbitrary: other },
+    ),
     { maxLength: 5 },
   ),
   /** Which parts begin another chunk; the others join the one before. */
@@ -102,7 +120,9 @@ const answer = fc.record({
 
 export const generateStream = answer
   .map((parts) => ({ ...parts, parts: parts.parts.flat().map(withId) }))
-  .filter(({ parts }) => parts.some((part) => part.text === undefined || (part.text !== "" && part.thought !== true)))
+  .filter(({ parts }) =>
+    parts.some((part) => part.text === undefined || (part.text !== "" && part.thought !== true)),
+  )
   .map(toEvents);
 
 function withId(part, n) {
@@ -110,9 +130,21 @@ function withId(part, n) {
   return { ...part, functionCall: { ...part.functionCall, id: `fc-${n}` } };
 }
 
-function toEvents({ ending, last, usages: counts, isCounted, hasIndex, fields, modelVersion, extras, ...answered }) {
+function toEvents({
+  ending,
+  last,
+  usages: counts,
+  isCounted,
+  hasIndex,
+  fields,
+  modelVersion,
+  extras,
+  ...answered
+}) {
   const chunk = (candidate, n, more) => ({
-    ...(candidate !== undefined && { candidates: [{ ...candidate, ...(hasIndex && { index: 0 }) }] }),
+    ...(candidate !== undefined && {
+      candidates: [{ ...candidate, ...(hasIndex && { index: 0 }) }],
+    }),
     ...more,
     usageMetadata: counts[Math.min(n, counts.length - 1)],
     modelVersion,
@@ -123,10 +155,15 @@ function toEvents({ ending, last, usages: counts, isCounted, hasIndex, fields, m
   if (ending === "blocked") return [{ data: chunk(undefined, 0, block) }];
   const candidates = groups(answered).map((parts) => ({ content: { role: "model", parts } }));
   if (ending === "error") {
-    const error = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } };
-    return [...candidates.map((candidate, n) => chunk(candidate, n)), error].map((data) => ({ data }));
+    const error = {
+      error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" },
+    };
+    return [...candidates.map((candidate, n) => chunk(candidate, n)), error].map((data) => ({
+      data,
+    }));
   }
-  if (last === "with content") candidates.push({ ...candidates.pop(), finishReason: ending, ...extras });
+  if (last === "with content")
+    candidates.push({ ...candidates.pop(), finishReason: ending, ...extras });
   else candidates.push({ ...last, finishReason: ending, ...extras });
   return candidates.map((candidate, n) => {
     const { usageMetadata, ...data } = chunk(candidate, n);

@@ -1,5 +1,6 @@
-// Streams of Chat Completions: OpenAI's own, and where others that are documented differ: reasoning as DeepSeek and OpenRouter send it,
-// Azure's first chunk. Kept out: custom tools, which this library declares none of; answers with nothing in them, which are an error here.
+// Streams of Chat Completions: OpenAI's own, and where others that are documented differ: reasoning
+// as DeepSeek and OpenRouter send it, Azure's first chunk. Kept out: custom tools, which this
+// library declares none of; answers with nothing in them, which are an error here.
 import * as fc from "fast-check";
 import { merge } from "./framing.mjs";
 import { anyArguments, inPieces, someText, text, toolName } from "./values.mjs";
@@ -67,7 +68,9 @@ const answer = fc.record({
   /** The call as it was before there were several of them. */
   isLegacy: fc.constantFrom(true, ...Array(9).fill(false)),
   hasOwnFinish: fc.boolean(),
-  logprobs: fc.constantFrom(undefined, null, [{ token: "a", logprob: -0.1, bytes: [97], top_logprobs: [] }]),
+  logprobs: fc.constantFrom(undefined, null, [
+    { token: "a", logprob: -0.1, bytes: [97], top_logprobs: [] },
+  ]),
   annotations: fc.boolean(),
   isAzure: fc.boolean(),
   /** Whether each delta says whose it is, and not only the first. */
@@ -101,17 +104,30 @@ function toEvents(parts) {
   const events = choices.map((one) => chunk([one]));
   if (parts.isAzure) addFilterChunks(events);
   if (ending === "error") {
-    const error = { message: "The server had an error", type: "server_error", param: null, code: null };
+    const error = {
+      message: "The server had an error",
+      type: "server_error",
+      param: null,
+      code: null,
+    };
     return [...events.slice(0, -2), { data: { error } }];
   }
   if (parts.usage !== undefined) events.push(chunk([], { usage: parts.usage }));
   return [...events, { data: "[DONE]" }];
 }
 
-/** Azure says what it thinks of the prompt before all else, and what it thinks of the text when it knows. */
+/**
+ * Azure says what it thinks of the prompt before all else, and what it thinks of the text when it
+ * knows.
+ */
 function addFilterChunks(events) {
   const empty = { id: "", object: "", model: "", created: 0 };
-  const filtered = { index: 0, finish_reason: null, content_filter_results: {}, content_filter_offsets: {} };
+  const filtered = {
+    index: 0,
+    finish_reason: null,
+    content_filter_results: {},
+    content_filter_offsets: {},
+  };
   const late = { data: { ...empty, choices: [filtered] } };
   events.splice(-1, 0, late);
   events.push(late);
@@ -127,10 +143,16 @@ function deltasOf({ thoughts, reasoning, texts, refusal, annotations, ending, ..
     ...texts.map((content) => ({ content })),
     ...refusal.map((piece) => ({ refusal: piece })),
   ];
-  const citation = { type: "url_citation", url_citation: { url: "u", title: "t", start_index: 0, end_index: 1 } };
+  const citation = {
+    type: "url_citation",
+    url_citation: { url: "u", title: "t", start_index: 0, end_index: 1 },
+  };
   if (annotations && texts.length > 0) deltas.push({ annotations: [citation] });
-  const lists = calls.map((one, index) => callDeltas(one, index, ending === "length" && index === calls.length - 1));
-  if (parts.isLegacy) return [...deltas, ...lists.flat().map(({ function: fn }) => ({ function_call: fn }))];
+  const lists = calls.map((one, index) =>
+    callDeltas(one, index, ending === "length" && index === calls.length - 1),
+  );
+  if (parts.isLegacy)
+    return [...deltas, ...lists.flat().map(({ function: fn }) => ({ function_call: fn }))];
   for (const [n, entry] of merge(lists, parts.order).entries()) {
     const before = deltas.at(-1);
     if (parts.joined.includes(n) && before.tool_calls !== undefined) before.tool_calls.push(entry);
@@ -143,13 +165,19 @@ function deltasOf({ thoughts, reasoning, texts, refusal, annotations, ending, ..
 function callDeltas({ name, pieces, isEager }, index, isCut) {
   const sent = isCut ? pieces.slice(0, -1) : pieces;
   const [first = "", ...rest] = isEager ? sent : ["", ...sent];
-  const start = { index, id: `call_${index}x`, type: "function", function: { name, arguments: first } };
+  const start = {
+    index,
+    id: `call_${index}x`,
+    type: "function",
+    function: { name, arguments: first },
+  };
   return [start, ...rest.map((piece) => ({ index, function: { arguments: piece } }))];
 }
 
 function finishReason({ ending, calls, isLegacy, hasOwnFinish }) {
   if (ending === "length" || ending === "content_filter") return ending;
   // A call that was forced ends with "stop".
-  if (calls.length === 0 || hasOwnFinish) return calls.length > 0 && !isLegacy ? "tool_calls" : "stop";
+  if (calls.length === 0 || hasOwnFinish)
+    return calls.length > 0 && !isLegacy ? "tool_calls" : "stop";
   return isLegacy ? "function_call" : "stop";
 }

@@ -1,7 +1,8 @@
-// Streams of OpenAI's Responses. Kept out: events that the official helper does not know and fails on (patches as they are written,
-// `response.reasoning_summary.delta`); a message that lets other items begin before its text, which stands here where its text came
-// and there where it was announced; an item of the server's own that is said to be done long before its end, for which nothing waits
-// here; answers with nothing in them, which are an error here.
+// Streams of OpenAI's Responses. Kept out: events that the official helper does not know and fails
+// on (patches as they are written, `response.reasoning_summary.delta`); a message that lets other
+// items begin before its text, which stands here where its text came and there where it was
+// announced; an item of the server's own that is said to be done long before its end, for which
+// nothing waits here; answers with nothing in them, which are an error here.
 import * as fc from "fast-check";
 import { merge } from "./framing.mjs";
 import { callItem, messageItem, reasoningItem, serverItem } from "./responses-items.mjs";
@@ -15,13 +16,15 @@ const anyItem = fc.oneof(
 );
 
 const count = fc.nat(9999);
-const usage = fc.tuple(count, count, count, count, count).map(([fresh, read, written, said, thought]) => ({
-  input_tokens: fresh + read + written,
-  input_tokens_details: { cached_tokens: read, cache_write_tokens: written },
-  output_tokens: said + thought,
-  output_tokens_details: { reasoning_tokens: thought },
-  total_tokens: fresh + read + written + said + thought,
-}));
+const usage = fc
+  .tuple(count, count, count, count, count)
+  .map(([fresh, read, written, said, thought]) => ({
+    input_tokens: fresh + read + written,
+    input_tokens_details: { cached_tokens: read, cache_write_tokens: written },
+    output_tokens: said + thought,
+    output_tokens_details: { reasoning_tokens: thought },
+    total_tokens: fresh + read + written + said + thought,
+  }));
 
 const answer = fc.record({
   items: fc.array(anyItem, { minLength: 1, maxLength: 5 }),
@@ -66,7 +69,8 @@ function toEvents(parts) {
     return isTold ? [...all.slice(0, -2), all.slice(-2)] : all;
   });
   const body = merge(lists, parts.order).flat();
-  for (const place of parts.keepalives) body.splice(place % (body.length + 1), 0, { type: "keepalive" });
+  for (const place of parts.keepalives)
+    body.splice(place % (body.length + 1), 0, { type: "keepalive" });
   const [output, sent] = ["completed", "failed", "error"].includes(parts.ending)
     ? [items.map(({ ended }) => withStatus(ended, parts, "completed")), body]
     : cutOff(items, body, parts);
@@ -82,7 +86,9 @@ function toEvents(parts) {
 
 /** An item is something if this library makes a part of it. */
 function isSomething({ ended }) {
-  return ended.type !== "message" || ended.content.some(({ text, refusal }) => (text ?? refusal) !== "");
+  return (
+    ended.type !== "message" || ended.content.some(({ text, refusal }) => (text ?? refusal) !== "")
+  );
 }
 
 function withStatus(item, { hasStatus }, status) {
@@ -91,10 +97,14 @@ function withStatus(item, { hasStatus }, status) {
     : item;
 }
 
-/** An answer that a limit cut: its last item ends early, and what it came to stands in the output, said to be incomplete. */
+/**
+ * An answer that a limit cut: its last item ends early, and what it came to stands in the output,
+ * said to be incomplete.
+ */
 function cutOff(items, body, parts) {
   const last = body.findLast(({ type }) => type === "output_item.added");
-  const isOpen = parts.cut > 0 && last !== undefined && ["message", "function_call"].includes(last.item.type);
+  const isOpen =
+    parts.cut > 0 && last !== undefined && ["message", "function_call"].includes(last.item.type);
   if (!isOpen) return [items.map(({ ended }) => withStatus(ended, parts, "completed")), body];
   const own = body.filter((event) => event.output_index === last.output_index && event !== last);
   const gone = new Set(own.slice(-parts.cut));
@@ -116,7 +126,8 @@ function fold(begun, events) {
       item.content[event.content_index] = { ...event.part };
     else if (type === "output_text.delta") part.text += event.delta;
     else if (type === "refusal.delta") part.refusal += event.delta;
-    else if (type === "output_text.annotation.added") part.annotations = [...part.annotations, event.annotation];
+    else if (type === "output_text.annotation.added")
+      part.annotations = [...part.annotations, event.annotation];
     else if (type === "function_call_arguments.delta") item.arguments += event.delta;
     else if (type === "function_call_arguments.done") item.arguments = event.arguments;
     else if (type === "output_item.done") return event.item;
@@ -155,7 +166,10 @@ function end(parts, output) {
   }
   if (ending === "completed") return { type: ending, response: response(parts, ending, output) };
   if (ending === "failed")
-    return { type: ending, response: response(parts, ending, output, { error: { code: "server_error", message } }) };
+    return {
+      type: ending,
+      response: response(parts, ending, output, { error: { code: "server_error", message } }),
+    };
   const details = { incomplete_details: { reason: ending } };
   return { type: "incomplete", response: response(parts, "incomplete", output, details) };
 }

@@ -1,5 +1,6 @@
-// Items of a Responses answer: what they are at their beginning and at their end, and the events between. An event lacks what all
-// events have (`output_index`, `sequence_number`) and names its type without `response.`.
+// Items of a Responses answer: what they are at their beginning and at their end, and the events
+// between. An event lacks what all events have (`output_index`, `sequence_number`) and names its
+// type without `response.`.
 import * as fc from "fast-check";
 import { anyArguments, inPieces, someText, text, toolName } from "./values.mjs";
 
@@ -11,7 +12,12 @@ const annotation = fc.oneof(
     url: text,
     title: text,
   }),
-  fc.record({ type: fc.constant("file_citation"), index: fc.nat(9), file_id: text, filename: text }),
+  fc.record({
+    type: fc.constant("file_citation"),
+    index: fc.nat(9),
+    file_id: text,
+    filename: text,
+  }),
 );
 const outputText = fc.record({
   pieces: inPieces(text),
@@ -33,14 +39,17 @@ export const messageItem = fc
   .map(({ contents, phase }) => (id) => {
     const begun = { id, type: "message", role: "assistant", content: [], ...phase };
     const parts = contents.map((one) => contentPart(id, one));
-    const events = parts.flatMap((part, content_index) => part.events.map((event) => ({ ...event, content_index })));
+    const events = parts.flatMap((part, content_index) =>
+      part.events.map((event) => ({ ...event, content_index })),
+    );
     return { begun, events, ended: { ...begun, content: parts.map((part) => part.ended) } };
   });
 
 function contentPart(item_id, { pieces, annotations, refusal }) {
   const field = refusal === undefined ? "text" : "refusal";
   const name = refusal === undefined ? "output_text" : "refusal";
-  const bare = refusal === undefined ? { type: name, annotations: [], logprobs: [] } : { type: name };
+  const bare =
+    refusal === undefined ? { type: name, annotations: [], logprobs: [] } : { type: name };
   const given = refusal ?? pieces;
   const whole = given.join("");
   const ended = { ...bare, ...(annotations && { annotations }), [field]: whole };
@@ -67,7 +76,13 @@ export const reasoningItem = fc
     encrypted: fc.constantFrom({}, { encrypted_content: null }, { encrypted_content: "gAAAA" }),
   })
   .map(({ sections, isSummary, encrypted }) => (item_id) => {
-    const begun = { id: item_id, type: "reasoning", summary: [], ...(!isSummary && { content: [] }), ...encrypted };
+    const begun = {
+      id: item_id,
+      type: "reasoning",
+      summary: [],
+      ...(!isSummary && { content: [] }),
+      ...encrypted,
+    };
     const type = isSummary ? "summary_text" : "reasoning_text";
     const event = isSummary ? "reasoning_summary_text" : "reasoning_text";
     const part = isSummary ? "reasoning_summary_part" : "content_part";
@@ -99,7 +114,14 @@ export const callItem = fc
   })
   .map(({ name, pieces, shape, more }) => (item_id, n) => {
     const whole = pieces.join("");
-    const begun = { id: item_id, type: "function_call", call_id: `call_${n}x`, name, arguments: "", ...more };
+    const begun = {
+      id: item_id,
+      type: "function_call",
+      call_id: `call_${n}x`,
+      name,
+      arguments: "",
+      ...more,
+    };
     const hasDeltas = shape === "all" || shape === "no done";
     const hasDone = shape === "all" || shape === "no deltas";
     const type = "function_call_arguments";
@@ -114,12 +136,20 @@ const searching = ["in_progress", "searching", "completed"];
 const mcp = { name: "t", server_label: "s", arguments: "", output: null, error: null };
 const mcpError = { type: "mcp_tool_execution_error", content: [] };
 /**
- * Items of the server's own: fields at the beginning, those that are others at the end, how the server says what it does meanwhile, and
- * the field that is streamed, with the name of its events.
+ * Items of the server's own: fields at the beginning, those that are others at the end, how the
+ * server says what it does meanwhile, and the field that is streamed, with the name of its events.
  */
 const kinds = [
-  { begun: { type: "web_search_call" }, ended: { action: { type: "search", queries: ["q"] } }, steps: searching },
-  { begun: { type: "file_search_call", queries: [], results: null }, ended: { queries: ["q"] }, steps: searching },
+  {
+    begun: { type: "web_search_call" },
+    ended: { action: { type: "search", queries: ["q"] } },
+    steps: searching,
+  },
+  {
+    begun: { type: "file_search_call", queries: [], results: null },
+    ended: { queries: ["q"] },
+    steps: searching,
+  },
   {
     begun: { type: "image_generation_call" },
     ended: { result: "aGk=", output_format: "png" },
@@ -149,9 +179,28 @@ const kinds = [
     field: "input",
     stream: "custom_tool_call_input",
   },
-  { begun: { type: "local_shell_call", call_id: "shell", action: { type: "exec", command: ["ls"], env: {} } } },
-  { begun: { type: "apply_patch_call", call_id: "patch", operation: { type: "delete_file", path: "p" } } },
-  { begun: { type: "computer_call", call_id: "computer", pending_safety_checks: [], action: { type: "wait" } } },
+  {
+    begun: {
+      type: "local_shell_call",
+      call_id: "shell",
+      action: { type: "exec", command: ["ls"], env: {} },
+    },
+  },
+  {
+    begun: {
+      type: "apply_patch_call",
+      call_id: "patch",
+      operation: { type: "delete_file", path: "p" },
+    },
+  },
+  {
+    begun: {
+      type: "computer_call",
+      call_id: "computer",
+      pending_safety_checks: [],
+      action: { type: "wait" },
+    },
+  },
   { begun: { type: "tool_search_call", call_id: null, execution: "server", arguments: {} } },
   { begun: { type: "compaction", encrypted_content: "gAAAA" } },
 ];
@@ -168,7 +217,12 @@ export const serverItem = fc.tuple(fc.constantFrom(...kinds), inPieces(text)).ma
     pieces,
   ]) =>
     (item_id, n) => {
-      const begun = { id: item_id, type, ...fields, ...(call_id != null && { call_id: `${call_id}_${n}` }) };
+      const begun = {
+        id: item_id,
+        type,
+        ...fields,
+        ...(call_id != null && { call_id: `${call_id}_${n}` }),
+      };
       const whole = { [field]: pieces.join("") };
       const streamed = [
         ...pieces.map((delta) => ({ type: `${stream}.delta`, item_id, delta })),

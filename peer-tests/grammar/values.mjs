@@ -1,12 +1,17 @@
 // Texts, and the JSON that a model writes, in the pieces in which servers send them.
 import * as fc from "fast-check";
 
-/** What spoils a text on its way: escapes, ends of lines, characters of several bytes, and what looks like framing. */
+/**
+ * What spoils a text on its way: escapes, ends of lines, characters of several bytes, and what
+ * looks like framing.
+ */
 const odd = [
   ...'😀|👩‍👧|漢|é|e\u0301|\u2028|\u2029|\ufeff|\u0085|\u0000|\u007f|\r|\n|\r\n|\t|"|\\|\\n|\\ud83d|/|{|}|[|]| '.split(
     "|",
   ),
-  ..."data: |\n\ndata: [DONE]\n\n|[DONE]|: |event: error|<think>|</think>|</tool_call>|null|functions.".split("|"),
+  ..."data: |\n\ndata: [DONE]\n\n|[DONE]|: |event: error|<think>|</think>|</tool_call>|null|functions.".split(
+    "|",
+  ),
 ];
 
 const word = fc.oneof(
@@ -15,7 +20,9 @@ const word = fc.oneof(
 );
 
 export const text = fc.array(word, { maxLength: 8 }).map((words) => words.join(""));
-export const someText = fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(""));
+export const someText = fc
+  .array(word, { minLength: 1, maxLength: 8 })
+  .map((words) => words.join(""));
 
 /** One after the other they are the whole. They may be empty, and end within a character. */
 export function inPieces(whole) {
@@ -30,10 +37,23 @@ export const toolNames = ["get", "get_weather", "get_weather_2", "search-docs", 
 export const toolName = fc.constantFrom(...toolNames);
 
 const space = fc.constantFrom("", "", " ", "\n  ", "\t");
-const number = fc.constantFrom("0", "-0", "7", "-1.5", "1e21", "1E-7", "12345678901234567890", "0.1", "1e400");
+const number = fc.constantFrom(
+  "0",
+  "-0",
+  "7",
+  "-1.5",
+  "1e21",
+  "1E-7",
+  "12345678901234567890",
+  "0.1",
+  "1e400",
+);
 const string = fc.tuple(text, fc.boolean()).map(([value, isAscii]) => quoted(value, isAscii));
 const key = fc
-  .oneof(fc.constantFrom("city", "a b", "", "0", "ключ", "😀", "__proto__", "constructor", "toString"), text)
+  .oneof(
+    fc.constantFrom("city", "a b", "", "0", "ключ", "😀", "__proto__", "constructor", "toString"),
+    text,
+  )
   .map((name) => quoted(name, false));
 
 const grammar = fc.letrec((tie) => ({
@@ -43,14 +63,18 @@ const grammar = fc.letrec((tie) => ({
     tie("list"),
     tie("object"),
   ),
-  list: fc.tuple(fc.array(tie("value"), { maxLength: 3 }), space).map(([items, gap]) => enclosed("[]", items, gap)),
-  object: fc.tuple(fc.array(fc.tuple(key, tie("value")), { maxLength: 4 }), space).map(([entries, gap]) =>
-    enclosed(
-      "{}",
-      entries.map((entry) => entry.join(`:${gap}`)),
-      gap,
+  list: fc
+    .tuple(fc.array(tie("value"), { maxLength: 3 }), space)
+    .map(([items, gap]) => enclosed("[]", items, gap)),
+  object: fc
+    .tuple(fc.array(fc.tuple(key, tie("value")), { maxLength: 4 }), space)
+    .map(([entries, gap]) =>
+      enclosed(
+        "{}",
+        entries.map((entry) => entry.join(`:${gap}`)),
+        gap,
+      ),
     ),
-  ),
 }));
 
 /** Arguments as the text of a JSON object. */
@@ -62,15 +86,34 @@ export const argumentsOrNothing = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("", "{}") },
 );
 
-/** A model may write what is no JSON object, and OpenAI's servers hand it on. What this library mends is not among it. */
+/**
+ * A model may write what is no JSON object, and OpenAI's servers hand it on. What this library
+ * mends is not among it.
+ */
 export const anyArguments = fc.oneof(
   { weight: 19, arbitrary: argumentsOrNothing },
-  { weight: 1, arbitrary: fc.constantFrom("[1]", "null", "7", '"x"', '{"a":}', '{"a":1}}', "{'a':1}", "NaN", "{") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "[1]",
+      "null",
+      "7",
+      '"x"',
+      '{"a":}',
+      '{"a":1}}',
+      "{'a':1}",
+      "NaN",
+      "{",
+    ),
+  },
 );
 
 /** JSON without a character beyond ASCII, as Python writes it. */
 export function toAscii(json) {
-  return json.replaceAll(/[\u007f-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return json.replaceAll(
+    /[\u007f-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function quoted(value, isAscii) {

@@ -1,4 +1,7 @@
-/** An HTTP proxy on a free loopback port that connects whoever asks, for whatever host, to one server. */
+/**
+ * An HTTP proxy on a free loopback port that connects whoever asks, for whatever host, to one
+ * server.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
@@ -15,7 +18,9 @@ export async function connectProxy(server: string): Promise<ConnectProxy> {
   const proxy = createServer((_request, response) => void response.writeHead(400).end());
   proxy.on("connect", ({ url = "" }, socket: Socket) => {
     tunnels.push(url);
-    const onward = connect(Number(new URL(server).port), "127.0.0.1", () => socket.write("HTTP/1.1 200 Yes\r\n\r\n"));
+    const onward = connect(Number(new URL(server).port), "127.0.0.1", () =>
+      socket.write("HTTP/1.1 200 Yes\r\n\r\n"),
+    );
     for (const end of [socket, onward]) end.on("error", () => {});
     socket.pipe(onward).pipe(socket);
   });

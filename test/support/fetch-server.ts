@@ -1,4 +1,7 @@
-/** A fetch-style handler behind a real HTTP server on a free loopback port, as web frameworks mount one. */
+/**
+ * A fetch-style handler behind a real HTTP server on a free loopback port, as web frameworks mount
+ * one.
+ */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,13 +34,19 @@ export async function serveFetch(handler: FetchHandler): Promise<FetchServer> {
   };
 }
 
-async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<Uint8Array> {
+async function answer(
+  handler: FetchHandler,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<Uint8Array> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
   const hasBody = incoming.method !== "GET" && incoming.method !== "HEAD";
   const request = new Request(`http://${incoming.headers.host}${incoming.url}`, {
     method: incoming.method ?? "GET",
-    headers: new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+    headers: new Headers(
+      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+    ),
     signal: gone.signal,
     ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream, duplex: "half" }),
   });
@@ -50,7 +59,8 @@ async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing
     const { done, value } = (await reader?.read()) ?? { done: true };
     if (done || value === undefined) break;
     chunks.push(value);
-    if (!outgoing.write(value)) await once(outgoing, "drain", { signal: gone.signal }).catch(() => {});
+    if (!outgoing.write(value))
+      await once(outgoing, "drain", { signal: gone.signal }).catch(() => {});
   }
   outgoing.end();
   incoming.resume();

@@ -6,7 +6,11 @@ export type Handler = (response: ServerResponse, request: IncomingMessage, body:
 
 export interface Loopback extends AsyncDisposable {
   readonly baseUrl: string;
-  readonly requests: { readonly url: string; readonly headers: IncomingMessage["headers"]; readonly body: string }[];
+  readonly requests: {
+    readonly url: string;
+    readonly headers: IncomingMessage["headers"];
+    readonly body: string;
+  }[];
   /** Connections that are open now. */
   readonly open: () => Promise<number>;
 }
@@ -46,7 +50,11 @@ export function streamed(...chunks: readonly (object | string)[]): Handler {
   };
 }
 
-export function failing(status: number, body: object | string, headers: Record<string, string> = {}): Handler {
+export function failing(
+  status: number,
+  body: object | string,
+  headers: Record<string, string> = {},
+): Handler {
   return (response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(typeof body === "string" ? body : JSON.stringify(body));
@@ -55,5 +63,8 @@ export function failing(status: number, body: object | string, headers: Record<s
 
 /** A plain answer on the chat wire. */
 export function chatText(text: string): Handler {
-  return streamed({ choices: [{ index: 0, delta: { content: text }, finish_reason: "stop" }] }, "[DONE]");
+  return streamed(
+    { choices: [{ index: 0, delta: { content: text }, finish_reason: "stop" }] },
+    "[DONE]",
+  );
 }

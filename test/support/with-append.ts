@@ -9,7 +9,9 @@ export function withAppend(
 ): Store {
   const changed = (writer: SessionWriter): SessionWriter =>
     Object.create(writer, {
-      append: { value: (entries: Parameters<Append>[0]) => instead((all) => writer.append(all), entries) },
+      append: {
+        value: (entries: Parameters<Append>[0]) => instead((all) => writer.append(all), entries),
+      },
     }) as SessionWriter;
   return {
     ...store,

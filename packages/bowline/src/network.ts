@@ -7,8 +7,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const LOOPBACK = "localhost,127.0.0.1,[::1]";
 
 /**
- * A `fetch` without the limits of Node's own, by the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name, in lower case, too.
- * Throws `invalid_argument` that names the variable, not its value, for what is no address of a proxy.
+ * A `fetch` without the limits of Node's own, by the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and
+ * `NO_PROXY` name, in lower case, too. Throws `invalid_argument` that names the variable, not its
+ * value, for what is no address of a proxy.
  */
 export function createNetworkFetch(env: Environment): typeof globalThis.fetch {
   const httpProxy = proxyOf(env, "HTTP_PROXY");
@@ -23,7 +24,13 @@ export function createNetworkFetch(env: Environment): typeof globalThis.fetch {
     const { createUndiciFetch } = await import("@bowline/core/undici");
     if (httpProxy + httpsProxy === "") return createUndiciFetch();
     const { EnvHttpProxyAgent } = await import("undici");
-    const dispatcher = new EnvHttpProxyAgent({ httpProxy, httpsProxy, noProxy, headersTimeout: 0, bodyTimeout: 0 });
+    const dispatcher = new EnvHttpProxyAgent({
+      httpProxy,
+      httpsProxy,
+      noProxy,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
     return createUndiciFetch({ dispatcher });
   }
 }

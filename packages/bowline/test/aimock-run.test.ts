@@ -1,4 +1,7 @@
-/** `bowline run` against a model server that nobody here wrote, over both wires, with a real tool on a real file. */
+/**
+ * `bowline run` against a model server that nobody here wrote, over both wires, with a real tool on
+ * a real file.
+ */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +20,10 @@ async function mockServer(): Promise<LLMock> {
   const asks = { userMessage: "what is in notes.txt" };
   const calls = [{ name: "read", arguments: { path: "notes.txt" } }];
   mock.on({ ...asks, hasToolResult: false }, { content: "I will read it.", toolCalls: calls });
-  mock.on({ ...asks, hasToolResult: true, toolResultContains: "bring rope" }, { content: "It says: bring rope." });
+  mock.on(
+    { ...asks, hasToolResult: true, toolResultContains: "bring rope" },
+    { content: "It says: bring rope." },
+  );
   await mock.start();
   return mock;
 }
@@ -29,8 +35,18 @@ describe("bowline run with aimock", () => {
       await writeFile(join(folder.path, "notes.txt"), "bring rope\n");
       const mock = await mockServer();
       try {
-        const args = ["run", "--base-url", `${mock.url}/v1`, "--model", model, "what is in notes.txt?"];
-        const { code, stdout, stderr } = await bowline(args, { cwd: folder.path, env: { [key]: "test-key" } });
+        const args = [
+          "run",
+          "--base-url",
+          `${mock.url}/v1`,
+          "--model",
+          model,
+          "what is in notes.txt?",
+        ];
+        const { code, stdout, stderr } = await bowline(args, {
+          cwd: folder.path,
+          env: { [key]: "test-key" },
+        });
         assert.deepEqual([code, stdout], [0, "It says: bring rope.\n"], stderr);
         assert.match(stderr, /→ read \{"path":"notes\.txt"\}\n✓ read \(\d+ ms\)/);
         assert.match(stderr, /2 turns, 1 tool call/);
@@ -50,7 +66,14 @@ describe("bowline run with aimock", () => {
     it(`says in one line that ${model} refused the key`, async () => {
       const mock = await mockServer();
       try {
-        const args = ["run", "--base-url", `${mock.url}/v1`, "--model", model, "what is in notes.txt?"];
+        const args = [
+          "run",
+          "--base-url",
+          `${mock.url}/v1`,
+          "--model",
+          model,
+          "what is in notes.txt?",
+        ];
         const { code, stdout, stderr } = await bowline(args, { env: { [key]: "wrong-key" } });
         assert.deepEqual([code, stdout], [1, ""], stderr);
         assert.match(stderr, /^bowline: .*(?:401|refused the API key)/m);

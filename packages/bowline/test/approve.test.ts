@@ -60,7 +60,10 @@ describe("the approval of a tool call", () => {
   });
 
   it("is given for all later calls of a tool by `always`, and for that tool only", async () => {
-    const { results, shown } = await ask([bash, bash, ["write", { path: "a", content: "x" }]], ["a\n", "n\n"]);
+    const { results, shown } = await ask(
+      [bash, bash, ["write", { path: "a", content: "x" }]],
+      ["a\n", "n\n"],
+    );
     assert.deepEqual(
       results.map((result) => result?.block ?? false),
       [false, false, true],
@@ -87,13 +90,19 @@ describe("the approval of a tool call", () => {
 
   it("is denied when the input ends, when the run is aborted, and on Ctrl-C, which aborts the run", async () => {
     assert.equal((await ask([bash], ["\u0004"])).results[0]?.block, true);
-    assert.equal((await ask([bash], [], { signal: AbortSignal.timeout(10) })).results[0]?.block, true);
+    assert.equal(
+      (await ask([bash], [], { signal: AbortSignal.timeout(10) })).results[0]?.block,
+      true,
+    );
     const { results, interrupted } = await ask([bash], ["\u0003"]);
     assert.deepEqual([results[0]?.block, interrupted], [true, 1]);
   });
 
   it("cannot be spoofed by control characters in what the model wrote", async () => {
-    const { shown } = await ask([["bash", { command: "echo \u001b[2K\u001b[1A harmless\r# " }]], ["n\n"]);
+    const { shown } = await ask(
+      [["bash", { command: "echo \u001b[2K\u001b[1A harmless\r# " }]],
+      ["n\n"],
+    );
     assert.equal(/\u001b\[1A/.test(shown.split("Allow?")[0] ?? ""), false);
   });
 });

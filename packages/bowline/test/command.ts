@@ -28,7 +28,10 @@ export interface CommandOptions {
 const LIMIT_MS = 300_000;
 const main = join(import.meta.dirname, "../src/cli/main.ts");
 
-/** No test touches the sessions of whoever runs it: each file has a home of its own, which goes away with it. */
+/**
+ * No test touches the sessions of whoever runs it: each file has a home of its own, which goes away
+ * with it.
+ */
 const home = mkdtempSync(join(tmpdir(), "bowline-home-"));
 process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 

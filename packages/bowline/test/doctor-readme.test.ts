@@ -1,6 +1,6 @@
 /**
- * The two outputs of `bowline doctor` in README.md are what it prints, but for ports and times. After a change that is meant,
- * BOWLINE_WRITE_README=1 with this test writes them.
+ * The two outputs of `bowline doctor` in README.md are what it prints, but for ports and times.
+ * After a change that is meant, BOWLINE_WRITE_README=1 with this test writes them.
  */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -29,7 +29,9 @@ const proxy: Oddities = {
       ? undefined
       : {
           status: 422,
-          body: { detail: [{ loc: ["body", "stream_options"], msg: "stream_options: extra_forbidden" }] },
+          body: {
+            detail: [{ loc: ["body", "stream_options"], msg: "stream_options: extra_forbidden" }],
+          },
         },
   chunks: (chunks) =>
     changeCalls(wholeCalls(chunks), ({ function: fn }) => {
@@ -43,17 +45,32 @@ const proxy: Oddities = {
 async function startMock(): Promise<LLMock> {
   const mock = new LLMock({ port: 0 });
   const usage = { prompt_tokens: 9, completion_tokens: 3 };
-  const weather = (...cities: string[]) => cities.map((city) => ({ name: "weather", arguments: { city } }));
-  mock.on({ userMessage: "and in Rome", hasToolResult: false }, { toolCalls: weather("Oslo", "Rome"), usage });
-  mock.on({ userMessage: "weather in Oslo", hasToolResult: false }, { toolCalls: weather("Oslo"), usage });
+  const weather = (...cities: string[]) =>
+    cities.map((city) => ({ name: "weather", arguments: { city } }));
+  mock.on(
+    { userMessage: "and in Rome", hasToolResult: false },
+    { toolCalls: weather("Oslo", "Rome"), usage },
+  );
+  mock.on(
+    { userMessage: "weather in Oslo", hasToolResult: false },
+    { toolCalls: weather("Oslo"), usage },
+  );
   mock.on({ userMessage: "weather in Oslo", hasToolResult: true }, { content: "Snow.", usage });
   mock.on({ userMessage: /./ }, { content: "1 2 3", usage });
   await mock.start();
   return mock;
 }
 
-/** What the command prints, with the port and the time that the README shows, and not that a busy machine made it wait. */
-async function printed(summary: string, baseUrl: string, port: number, ...args: string[]): Promise<string> {
+/**
+ * What the command prints, with the port and the time that the README shows, and not that a busy
+ * machine made it wait.
+ */
+async function printed(
+  summary: string,
+  baseUrl: string,
+  port: number,
+  ...args: string[]
+): Promise<string> {
   const { code, stdout, stderr } = await bowline(["doctor", baseUrl, ...args]);
   assert.deepEqual([code, stderr], [0, ""]);
   const shown = `http://127.0.0.1:${port}/v1`;
@@ -70,8 +87,18 @@ it("README.md shows what bowline doctor prints of a mock server and of a proxy w
   const mock = await startMock();
   await using local = await chatServer(proxy);
   try {
-    const first = await printed("A mock server, aimock: works as it is", `${mock.url}/v1`, 4010, "--model", "gpt-x");
-    const second = await printed("A proxy with ways of its own: works, with one setting", local.baseUrl, 8080);
+    const first = await printed(
+      "A mock server, aimock: works as it is",
+      `${mock.url}/v1`,
+      4010,
+      "--model",
+      "gpt-x",
+    );
+    const second = await printed(
+      "A proxy with ways of its own: works, with one setting",
+      local.baseUrl,
+      8080,
+    );
     const text = await readFile(readme, "utf8");
     const [, open = "", inside = "", close = ""] = marked.exec(text) ?? [];
     assert.notEqual(open, "", "README.md has the markers");

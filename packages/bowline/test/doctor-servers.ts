@@ -1,4 +1,7 @@
-/** Model servers on loopback with a model that does what it is asked, behind the oddities of servers in the field. */
+/**
+ * Model servers on loopback with a model that does what it is asked, behind the oddities of servers
+ * in the field.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -54,7 +57,10 @@ function answer(
   bodies: Json[],
 ): void {
   if (request.method === "GET") {
-    send(response, oddities.models ?? { status: 200, body: { object: "list", data: [{ id: "local-1" }] } });
+    send(
+      response,
+      oddities.models ?? { status: 200, body: { object: "list", data: [{ id: "local-1" }] } },
+    );
     return;
   }
   const body = JSON.parse(text) as Json;
@@ -66,10 +72,14 @@ function answer(
 }
 
 function refuseByTheBook({ model, messages, max_tokens: limit }: Json): Refusal | undefined {
-  const refused = (status: number, message: string): Refusal => ({ status, body: { error: { message } } });
+  const refused = (status: number, message: string): Refusal => ({
+    status,
+    body: { error: { message } },
+  });
   if (model !== "local-1") return refused(404, `The model ${String(model)} does not exist.`);
   if (!Array.isArray(messages)) return refused(400, "messages is no list");
-  if (Number(limit) > 32_768) return refused(400, "This model's maximum context length is 32768 tokens.");
+  if (Number(limit) > 32_768)
+    return refused(400, "This model's maximum context length is 32768 tokens.");
   return undefined;
 }
 
@@ -105,10 +115,18 @@ function chunksOf(body: Json): Json[] {
   return [
     chunk({ role: "assistant", content: "" }),
     ...words.slice(0, limit).map((content) => chunk({ content })),
-    ...calls.flatMap((call, index) => callDeltas(call, index).map((entry) => chunk({ tool_calls: [entry] }))),
+    ...calls.flatMap((call, index) =>
+      callDeltas(call, index).map((entry) => chunk({ tool_calls: [entry] })),
+    ),
     chunk({}, calls.length > 0 ? "tool_calls" : cut ? "length" : "stop"),
     ...(asked
-      ? [{ ...chunk({}), choices: [], usage: { prompt_tokens: 9, completion_tokens: Math.min(words.length, limit) } }]
+      ? [
+          {
+            ...chunk({}),
+            choices: [],
+            usage: { prompt_tokens: 9, completion_tokens: Math.min(words.length, limit) },
+          },
+        ]
       : []),
   ];
 }
@@ -128,7 +146,8 @@ function callsFor({ messages, tools }: Json): WireCall[] {
   const last = lastOf(messages);
   if (!Array.isArray(tools) || last.role === "tool") return [];
   const asked = textOf(last.content);
-  if (asked.includes("Rome?")) return ["Oslo", "Rome"].map((city) => ({ name: "weather", args: { city } }));
+  if (asked.includes("Rome?"))
+    return ["Oslo", "Rome"].map((city) => ({ name: "weather", args: { city } }));
   if (asked.includes("weather")) return [{ name: "weather", args: { city: "Oslo" } }];
   if (asked.includes("time")) return [{ name: "now", args: {} }];
   if (asked.includes("notes.txt")) return [{ name: "read", args: { path: "notes.txt" } }];
@@ -147,7 +166,9 @@ function textFor({ messages, response_format: format }: Json): string {
   if (format !== undefined) return '{"city":"Oslo","degrees":4}';
   if (Array.isArray(last.content)) return "Red.";
   const numbers = /numbers from 1 to (\d+)/.exec(textOf(last.content))?.[1];
-  return numbers === undefined ? "Yes." : Array.from({ length: Number(numbers) }, (_, at) => at + 1).join(" ");
+  return numbers === undefined
+    ? "Yes."
+    : Array.from({ length: Number(numbers) }, (_, at) => at + 1).join(" ");
 }
 
 function lastOf(messages: unknown): Json {
@@ -163,7 +184,10 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** The calls of an answer's chunks as a server without a parser would leave them: as the model's own text. */
+/**
+ * The calls of an answer's chunks as a server without a parser would leave them: as the model's own
+ * text.
+ */
 export function callsAsText(chunks: Json[]): Json[] {
   const entries = chunks.flatMap((chunk) => entriesOf(chunk));
   if (entries.length === 0) return chunks;
@@ -195,7 +219,10 @@ export function wholeCalls(chunks: Json[]): Json[] {
         .filter(({ index }) => index === opening.index)
         .map((entry) => String((entry.function as Json).arguments))
         .join("");
-      return { ...opening, function: { ...(opening.function as Json), arguments: JSON.parse(text) as unknown } };
+      return {
+        ...opening,
+        function: { ...(opening.function as Json), arguments: JSON.parse(text) as unknown },
+      };
     });
   const [first] = chunks;
   const rest = chunks.filter((chunk, at) => at > 0 && entriesOf(chunk).length === 0);
@@ -209,7 +236,9 @@ export function wholeCalls(chunks: Json[]): Json[] {
 /** The whole answer as one JSON object, which servers that cannot stream send. */
 export function asJson(chunks: readonly Json[], response: ServerResponse): void {
   const deltas = chunks.flatMap((chunk) => choicesOf(chunk).map(({ delta }) => delta as Json));
-  const content = deltas.map((delta) => (typeof delta.content === "string" ? delta.content : "")).join("");
+  const content = deltas
+    .map((delta) => (typeof delta.content === "string" ? delta.content : ""))
+    .join("");
   const calls = wholeCalls([...chunks])
     .flatMap(entriesOf)
     .map((entry) => {
@@ -224,12 +253,19 @@ export function asJson(chunks: readonly Json[], response: ServerResponse): void 
   const usage = { prompt_tokens: 9, completion_tokens: 3 };
   send(response, {
     status: 200,
-    body: { object: "chat.completion", choices: [{ index: 0, message, finish_reason: reason }], usage },
+    body: {
+      object: "chat.completion",
+      choices: [{ index: 0, message, finish_reason: reason }],
+      usage,
+    },
   });
 }
 
 export function withFinish(chunk: Json, finish: string): Json {
-  return { ...chunk, choices: choicesOf(chunk).map((choice) => ({ ...choice, finish_reason: finish })) };
+  return {
+    ...chunk,
+    choices: choicesOf(chunk).map((choice) => ({ ...choice, finish_reason: finish })),
+  };
 }
 
 function withDelta(chunk: Json, delta: Json): Json {

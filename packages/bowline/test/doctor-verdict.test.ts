@@ -1,4 +1,7 @@
-/** The doctor's judgement, apart from servers: bytes to traits, traits to findings, findings to a verdict. */
+/**
+ * The doctor's judgement, apart from servers: bytes to traits, traits to findings, findings to a
+ * verdict.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantMessage } from "@bowline/core";
@@ -35,25 +38,60 @@ function reply(fields: Partial<AssistantMessage>, body = "", status = 200): Repl
   return { message, wire: readWire(body), exchange };
 }
 
-function failure(code: "invalid_request" | "server_error", text: string): Partial<AssistantMessage> {
+function failure(
+  code: "invalid_request" | "server_error",
+  text: string,
+): Partial<AssistantMessage> {
   return { stopReason: "error", error: { code, message: text, retryable: false } };
 }
 
 describe("the verdict", () => {
   it("is the worst of what was found", () => {
-    const blocked: Finding = { id: "x", area: "tools", mark: "failed", says: "calls are text", blocks: "tools" };
-    const fatal: Finding = { id: "y", area: "answer", mark: "failed", says: "HTTP 500", blocks: "use" };
+    const blocked: Finding = {
+      id: "x",
+      area: "tools",
+      mark: "failed",
+      says: "calls are text",
+      blocks: "tools",
+    };
+    const fatal: Finding = {
+      id: "y",
+      area: "answer",
+      mark: "failed",
+      says: "HTTP 500",
+      blocks: "use",
+    };
     assert.deepEqual(judge([ok], {}), { kind: "works", text: "works with Bowline as it is" });
-    assert.equal(judge([ok], { noTemperature: true }).text, "works with these settings: no temperature");
-    assert.equal(judge([ok, blocked], {}).text, "cannot do tools: calls are text; plain questions work");
-    assert.match(judge([ok, blocked], { streamUsage: false }).text, /plain questions work; needs no stream_options$/);
-    assert.deepEqual(judge([blocked, fatal], {}), { kind: "unusable", text: "not usable: HTTP 500" });
+    assert.equal(
+      judge([ok], { noTemperature: true }).text,
+      "works with these settings: no temperature",
+    );
+    assert.equal(
+      judge([ok, blocked], {}).text,
+      "cannot do tools: calls are text; plain questions work",
+    );
+    assert.match(
+      judge([ok, blocked], { streamUsage: false }).text,
+      /plain questions work; needs no stream_options$/,
+    );
+    assert.deepEqual(judge([blocked, fatal], {}), {
+      kind: "unusable",
+      text: "not usable: HTTP 500",
+    });
   });
 
   it("keeps its doubts", () => {
     const unseen: Finding = { id: "tool-call", area: "tools", mark: "not seen", says: "no call" };
-    const broken: Finding = { id: "tool-calls", area: "tools", mark: "failed", says: "calls run together" };
-    assert.match(judge([unseen], {}).text, /^works with Bowline as it is; whether tools work was not seen/);
+    const broken: Finding = {
+      id: "tool-calls",
+      area: "tools",
+      mark: "failed",
+      says: "calls run together",
+    };
+    assert.match(
+      judge([unseen], {}).text,
+      /^works with Bowline as it is; whether tools work was not seen/,
+    );
     assert.equal(judge([broken], {}).text, "works with Bowline as it is; but calls run together");
   });
 
@@ -67,7 +105,10 @@ describe("the verdict", () => {
 
   it("puts what is odd into a profile that can be read back", () => {
     const odd: Finding = { id: "usage", area: "answer", mark: "missing", says: "no token counts" };
-    const profile = toProfile("http://x/v1", "m", { streamUsage: false, keyHeader: "api-key" }, [ok, odd]);
+    const profile = toProfile("http://x/v1", "m", { streamUsage: false, keyHeader: "api-key" }, [
+      ok,
+      odd,
+    ]);
     assert.deepEqual(profile.notes, ["no token counts"]);
     assert.deepEqual(parseProfile(JSON.stringify(profile)), profile);
   });
@@ -85,11 +126,15 @@ describe("the verdict", () => {
       [{ ...good, compat: ["noTemperature"] }, /"compat" that is no object/],
       [{ ...good, compat: null }, /"compat" that is no object/],
     ];
-    for (const [value, said] of cases) assert.throws(() => parseProfile(JSON.stringify(value)), said);
+    for (const [value, said] of cases)
+      assert.throws(() => parseProfile(JSON.stringify(value)), said);
   });
 
   it("reads a profile with a byte order mark, as some editors write one", () => {
-    assert.equal(parseProfile('\uFEFF{"version":1,"baseUrl":"http://x/v1","model":"m"}').model, "m");
+    assert.equal(
+      parseProfile('\uFEFF{"version":1,"baseUrl":"http://x/v1","model":"m"}').model,
+      "m",
+    );
   });
 
   it("is shown so that no name can pass for a command or move the cursor", () => {
@@ -117,7 +162,14 @@ describe("the bytes of an answer", () => {
     JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] });
 
   it("are told apart by what they are", () => {
-    const formats = ["", "<html>", '{"a":1}', '{"a":1}\n{"a":2}', "sorry", ": ping\n\ndata: {}\n\n"];
+    const formats = [
+      "",
+      "<html>",
+      '{"a":1}',
+      '{"a":1}\n{"a":2}',
+      "sorry",
+      ": ping\n\ndata: {}\n\n",
+    ];
     assert.deepEqual(
       formats.map((body) => readWire(body).format),
       ["empty", "html", "json", "json lines", "text", "events"],
@@ -182,7 +234,10 @@ describe("tool calls", () => {
   const names = ["weather", "now"];
   const entry = (fields: object, name?: string, args?: unknown): Record<string, unknown> => ({
     ...fields,
-    function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) },
+    function: {
+      ...(name !== undefined && { name }),
+      ...(args !== undefined && { arguments: args }),
+    },
   });
 
   it("are described by what their pieces say", () => {
@@ -206,7 +261,10 @@ describe("tool calls", () => {
       form: "object",
       pieces: 1,
     });
-    const shared = [entry({ index: 0, id: "a" }, "weather", "{}"), entry({ index: 0, id: "a" }, "now", "{}")];
+    const shared = [
+      entry({ index: 0, id: "a" }, "weather", "{}"),
+      entry({ index: 0, id: "a" }, "now", "{}"),
+    ];
     assert.deepEqual(readCallTraits(shared, 2, names), {
       index: "repeated",
       ids: "shared",
@@ -214,7 +272,10 @@ describe("tool calls", () => {
       form: "text",
       pieces: 1,
     });
-    const noisy = [entry({ index: 1, id: "a" }, "weather", "{"), entry({ index: 1, id: "b" }, "weather", "}")];
+    const noisy = [
+      entry({ index: 1, id: "a" }, "weather", "{"),
+      entry({ index: 1, id: "b" }, "weather", "}"),
+    ];
     assert.deepEqual(readCallTraits(noisy, 1, names), {
       index: "not from 0",
       ids: "changing",
@@ -256,13 +317,22 @@ describe("tool calls", () => {
     const call = (fields: object): AssistantMessage["content"] => [
       { type: "toolCall", id: "1", name: "weather", arguments: { city: "Oslo" }, ...fields },
     ];
-    assert.equal(firstCallFinding(reply(failure("invalid_request", "no tools")), "m").blocks, "tools");
+    assert.equal(
+      firstCallFinding(reply(failure("invalid_request", "no tools")), "m").blocks,
+      "tools",
+    );
     assert.equal(firstCallFinding(reply({ content: call({}) }), "m").mark, "ok");
-    assert.equal(firstCallFinding(reply({ content: call({ argumentsError: "cut" }) }), "m").mark, "differs");
+    assert.equal(
+      firstCallFinding(reply({ content: call({ argumentsError: "cut" }) }), "m").mark,
+      "differs",
+    );
     assert.equal(firstCallFinding(reply({}), "m").mark, "not seen");
     assert.equal(severalFinding(reply({ content: [...call({}), ...call({})] })).mark, "ok");
     assert.equal(severalFinding(reply({ content: call({}) })).mark, "not seen");
-    assert.equal(severalFinding(reply({ content: call({ argumentsError: "two values" }) })).mark, "failed");
+    assert.equal(
+      severalFinding(reply({ content: call({ argumentsError: "two values" }) })).mark,
+      "failed",
+    );
   });
 });
 
@@ -278,13 +348,21 @@ describe("refusals", () => {
     assert.equal(refusal("x", reply(error, "{}", 404)).mark, "ok");
     assert.equal(refusal("x", reply(error, "", 404)).mark, "differs");
     assert.equal(refusal("x", reply(error, "{}", 200)).mark, "differs");
-    assert.match(refusal("x", reply(failure("server_error", "oops"), "{}", 500)).means ?? "", /tries again/);
+    assert.match(
+      refusal("x", reply(failure("server_error", "oops"), "{}", 500)).means ?? "",
+      /tries again/,
+    );
   });
 
   it("name the size of the context in many ways", () => {
-    assert.equal(windowIn("maximum context length is 32768 tokens, however you requested 100000012 tokens"), 32_768);
     assert.equal(
-      windowIn("max_tokens is too large: 100000000. This model supports at most 16,384 completion tokens"),
+      windowIn("maximum context length is 32768 tokens, however you requested 100000012 tokens"),
+      32_768,
+    );
+    assert.equal(
+      windowIn(
+        "max_tokens is too large: 100000000. This model supports at most 16,384 completion tokens",
+      ),
       16_384,
     );
     assert.equal(windowIn("HTTP 400: tokens must be sensible"), undefined);
@@ -292,8 +370,10 @@ describe("refusals", () => {
   });
 
   it("of length are told from limits that were ignored", () => {
-    const upTo = (last: number): string => Array.from({ length: last }, (_, at) => at + 1).join(" ");
-    const body = (text: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`;
+    const upTo = (last: number): string =>
+      Array.from({ length: last }, (_, at) => at + 1).join(" ");
+    const body = (text: string): string =>
+      `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`;
     assert.equal(limitOf(reply({ stopReason: "length" })), "obeyed");
     assert.equal(limitOf(reply({}, body(upTo(100)))), "ignored");
     assert.equal(limitOf(reply({}, body(upTo(8)))), "unsaid");

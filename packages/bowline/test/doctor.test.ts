@@ -1,4 +1,7 @@
-/** `bowline doctor` against servers by the book and otherwise; a profile it gives does a tool turn with the same server. */
+/**
+ * `bowline doctor` against servers by the book and otherwise; a profile it gives does a tool turn
+ * with the same server.
+ */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -46,7 +49,15 @@ const rows: readonly Row[] = [
     name: "by the book",
     oddities: {},
     verdict: "works",
-    findings: ["stream ok", "usage ok", "tool-call ok", "tool-calls ok", "tool-nested ok", "images ok", "context ok"],
+    findings: [
+      "stream ok",
+      "usage ok",
+      "tool-call ok",
+      "tool-calls ok",
+      "tool-nested ok",
+      "images ok",
+      "context ok",
+    ],
   },
   {
     name: "that ends every piece, ends calls with stop and puts no space after data:",
@@ -71,7 +82,11 @@ const rows: readonly Row[] = [
           ? undefined
           : {
               status: 422,
-              body: { detail: [{ loc: ["body", "stream_options"], msg: "stream_options: extra_forbidden" }] },
+              body: {
+                detail: [
+                  { loc: ["body", "stream_options"], msg: "stream_options: extra_forbidden" },
+                ],
+              },
             },
     },
     verdict: "settings",
@@ -83,7 +98,9 @@ const rows: readonly Row[] = [
     name: "that refuses the developer role",
     oddities: {
       refuse: (body) =>
-        rolesOf(body).includes("developer") ? refused(400, "developer is not one of [system, user]") : undefined,
+        rolesOf(body).includes("developer")
+          ? refused(400, "developer is not one of [system, user]")
+          : undefined,
     },
     verdict: "works",
     findings: ["developer-role missing", "temperature ok"],
@@ -160,7 +177,8 @@ const rows: readonly Row[] = [
   {
     name: "that refuses tools",
     oddities: {
-      refuse: ({ tools }) => (tools === undefined ? undefined : refused(400, "local-1 does not support tools")),
+      refuse: ({ tools }) =>
+        tools === undefined ? undefined : refused(400, "local-1 does not support tools"),
     },
     verdict: "no-tools",
     text: /does not support tools/,
@@ -174,7 +192,13 @@ const rows: readonly Row[] = [
           JSON.stringify(chunk).includes("tool_calls"),
         );
         return hasCalls
-          ? [{ choices: [{ index: 0, delta: { content: "I would rather not." }, finish_reason: "stop" }] }]
+          ? [
+              {
+                choices: [
+                  { index: 0, delta: { content: "I would rather not." }, finish_reason: "stop" },
+                ],
+              },
+            ]
           : chunks;
       },
     },
@@ -204,7 +228,9 @@ const rows: readonly Row[] = [
     name: "whose errors come with status 200",
     oddities: {
       refuse: ({ model, messages }) =>
-        model === "local-1" && Array.isArray(messages) ? undefined : { status: 200, body: { error: "no such thing" } },
+        model === "local-1" && Array.isArray(messages)
+          ? undefined
+          : { status: 200, body: { error: "no such thing" } },
     },
     verdict: "works",
     findings: ["unknown-model differs", "bad-request differs"],
@@ -214,8 +240,12 @@ const rows: readonly Row[] = [
     oddities: {
       refuse: ({ messages }) => {
         const list = (Array.isArray(messages) ? messages : []) as Json[];
-        const lacks = list.some((message) => message.role === "assistant" && message.reasoning_content === undefined);
-        return lacks ? refused(400, "Missing reasoning_content field in the assistant message") : undefined;
+        const lacks = list.some(
+          (message) => message.role === "assistant" && message.reasoning_content === undefined,
+        );
+        return lacks
+          ? refused(400, "Missing reasoning_content field in the assistant message")
+          : undefined;
       },
       chunks: (chunks) => [
         { choices: [{ index: 0, delta: { reasoning_content: "Hm." }, finish_reason: null }] },
@@ -272,7 +302,8 @@ describe("bowline doctor", { concurrency: 2 }, () => {
         { ...result.profile, notes: [] },
         { version: 1, baseUrl: server.baseUrl, model: "local-1", compat, notes: [] },
       );
-      if (verdict === "works" && !(text?.source ?? "").includes("not seen")) await doToolTurn(result);
+      if (verdict === "works" && !(text?.source ?? "").includes("not seen"))
+        await doToolTurn(result);
       if (verdict === "settings") await doToolTurn(result);
     });
   }
@@ -280,15 +311,25 @@ describe("bowline doctor", { concurrency: 2 }, () => {
   it("finds nothing odd about aimock, and the command does a tool turn with it", async () => {
     const mock = new LLMock({ port: 0 });
     const usage = { prompt_tokens: 9, completion_tokens: 3 };
-    const weather = (...cities: string[]) => cities.map((city) => ({ name: "weather", arguments: { city } }));
-    mock.on({ userMessage: "and in Rome", hasToolResult: false }, { toolCalls: weather("Oslo", "Rome"), usage });
-    mock.on({ userMessage: "weather in Oslo", hasToolResult: false }, { toolCalls: weather("Oslo"), usage });
+    const weather = (...cities: string[]) =>
+      cities.map((city) => ({ name: "weather", arguments: { city } }));
+    mock.on(
+      { userMessage: "and in Rome", hasToolResult: false },
+      { toolCalls: weather("Oslo", "Rome"), usage },
+    );
+    mock.on(
+      { userMessage: "weather in Oslo", hasToolResult: false },
+      { toolCalls: weather("Oslo"), usage },
+    );
     mock.on(
       { userMessage: "notes.txt", hasToolResult: false },
       { toolCalls: [{ name: "read", arguments: { path: "notes.txt" } }], usage },
     );
     mock.on({ userMessage: "weather in Oslo", hasToolResult: true }, { content: "Snow.", usage });
-    mock.on({ userMessage: "notes.txt", hasToolResult: true }, { content: "It says: bring rope", usage });
+    mock.on(
+      { userMessage: "notes.txt", hasToolResult: true },
+      { content: "It says: bring rope", usage },
+    );
     mock.on({ userMessage: /./ }, { content: "1 2 3", usage });
     await mock.start();
     try {
@@ -325,7 +366,9 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     const asked: (string | undefined)[] = [];
     await using server = await loopback((response, { url }) => {
       asked.push(url);
-      response.writeHead(url === "/v1/models?version=1" ? 200 : 404, { "content-type": "application/json" });
+      response.writeHead(url === "/v1/models?version=1" ? 200 : 404, {
+        "content-type": "application/json",
+      });
       response.end(url === "/v1/models?version=1" ? '{"data":[{"id":"a"}]}' : "{}");
     });
     const { verdict } = await doctored(`${server.baseUrl.replace("/v1", "")}?version=1`);
@@ -336,7 +379,10 @@ describe("bowline doctor", { concurrency: 2 }, () => {
   it("says that nothing answers, or that no model is listed", async () => {
     const gone = await chatServer();
     await gone[Symbol.asyncDispose]();
-    assert.match((await doctored(gone.baseUrl)).verdict.text, /^not usable: nothing answers at .* \(ECONNREFUSED\)$/);
+    assert.match(
+      (await doctored(gone.baseUrl)).verdict.text,
+      /^not usable: nothing answers at .* \(ECONNREFUSED\)$/,
+    );
     await using empty = await chatServer({ models: { status: 200, body: { data: [] } } });
     assert.match(
       (await doctored(empty.baseUrl)).verdict.text,
@@ -349,7 +395,10 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     await using server = await chatServer({ models: { status: 200, body: { data } } });
     const { model, findings } = await doctored(server.baseUrl);
     assert.equal(model, "local-1");
-    assert.match(findings.find(({ id }) => id === "context")?.says ?? "", /8192 tokens, says max_model_len/);
+    assert.match(
+      findings.find(({ id }) => id === "context")?.says ?? "",
+      /8192 tokens, says max_model_len/,
+    );
   });
 
   it("gives a silent server its time, not more", async () => {
@@ -406,7 +455,10 @@ describe("the doctor command", () => {
     const args = ["doctor", server.baseUrl, "--api-key-env", "LOCAL_KEY", "--write", file];
     const { code, stdout, stderr } = await bowline(args, { env });
     assert.deepEqual([code, stderr], [0, ""]);
-    assert.match(stdout, /^ {2}missing {3}stream_options is refused \(HTTP 422: stream_options\? \[key\]\)/m);
+    assert.match(
+      stdout,
+      /^ {2}missing {3}stream_options is refused \(HTTP 422: stream_options\? \[key\]\)/m,
+    );
     assert.match(stdout, /^works with these settings: no stream_options$/m);
     assert.match(stdout, /bowline run --profile \S+server\.json/);
     assert.match(stdout, /^\d+ requests, [\d.]+ s$/m);
@@ -422,7 +474,13 @@ describe("the doctor command", () => {
 
   it("prints the whole result as JSON, and exits with 1 when the server cannot be used", async () => {
     await using server = await chatServer({ refuse: () => refused(500, "out of memory") });
-    const { code, stdout, stderr } = await bowline(["doctor", "--json", "--model", "local-1", server.baseUrl]);
+    const { code, stdout, stderr } = await bowline([
+      "doctor",
+      "--json",
+      "--model",
+      "local-1",
+      server.baseUrl,
+    ]);
     const result = JSON.parse(stdout) as DoctorResult;
     assert.deepEqual([code, stderr, result.verdict.kind], [1, "", "unusable"]);
     assert.equal(result.verdict.text, "not usable: HTTP 500: out of memory");
@@ -451,7 +509,12 @@ describe("the doctor command", () => {
     const bad = join(folder.path, "bad.json");
     await writeFile(
       bad,
-      JSON.stringify({ version: 1, baseUrl: "http://x/v1", model: "m", compat: { streamUse: false } }),
+      JSON.stringify({
+        version: 1,
+        baseUrl: "http://x/v1",
+        model: "m",
+        compat: { streamUse: false },
+      }),
     );
     const cases: [string[], RegExp][] = [
       [["doctor"], /^bowline: Which server\? /],

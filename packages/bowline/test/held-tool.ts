@@ -6,7 +6,12 @@ export function heldTool(): { readonly tool: AgentTool; readonly release: () => 
   const until = new Promise<void>((resolve) => (release = resolve));
   const execute = async (): Promise<string> => until.then(() => "waited");
   return {
-    tool: defineTool({ name: "wait", description: "Waits.", parameters: { type: "object" }, execute }),
+    tool: defineTool({
+      name: "wait",
+      description: "Waits.",
+      parameters: { type: "object" },
+      execute,
+    }),
     release,
   };
 }

@@ -9,7 +9,9 @@ const secret = "sk-very-secret";
 const refusing =
   (status: number, message: string): Handler =>
   (response) =>
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error: { message } }));
+    response
+      .writeHead(status, { "content-type": "application/json" })
+      .end(JSON.stringify({ error: { message } }));
 const noKey = refusing(401, "Who are you?");
 
 /** What the command says last of what went wrong. */
@@ -29,15 +31,29 @@ describe("a server that refuses for want of a key", () => {
   it("is explained by the variable that the vendor's key would have been read from", async () => {
     await using server = await loopback(noKey);
     for (const json of [[], ["--json"]]) {
-      const line = await said(["run", "--model", "openai/m", "--base-url", server.baseUrl, ...json, "hi"]);
-      assert.match(line, /Who are you\?.* No key was sent: set OPENAI_API_KEY, or name another .* --api-key-env\.$/);
+      const line = await said([
+        "run",
+        "--model",
+        "openai/m",
+        "--base-url",
+        server.baseUrl,
+        ...json,
+        "hi",
+      ]);
+      assert.match(
+        line,
+        /Who are you\?.* No key was sent: set OPENAI_API_KEY, or name another .* --api-key-env\.$/,
+      );
     }
   });
 
   it("is explained by the option, where nothing says whose server it is", async () => {
     await using server = await loopback(noKey);
     const line = await said(["run", "--model", "m", "--base-url", server.baseUrl, "hi"]);
-    assert.match(line, /No key was sent: give one by --api-key-env <name>, the environment variable that holds it\.$/);
+    assert.match(
+      line,
+      /No key was sent: give one by --api-key-env <name>, the environment variable that holds it\.$/,
+    );
   });
 
   it("is explained when it does not even list its models", async () => {
@@ -59,15 +75,23 @@ describe("a key that is refused", () => {
       ofVendor,
       /\[key\]\. The key came from the variable OPENAI_API_KEY: set another there, or name another/,
     );
-    const named = await said([...at, "--model", "openai/m", "--api-key-env", "MINE", "hi"], { MINE: secret });
+    const named = await said([...at, "--model", "openai/m", "--api-key-env", "MINE", "hi"], {
+      MINE: secret,
+    });
     assert.match(named, /The key came from the variable MINE: /);
     const listing = await said([...at, "--api-key-env", "MINE", "hi"], { MINE: secret });
-    assert.match(listing, /refused the key \(HTTP 401 for the model list\)\. The key came from the variable MINE: /);
+    assert.match(
+      listing,
+      /refused the key \(HTTP 401 for the model list\)\. The key came from the variable MINE: /,
+    );
   });
 
   it("is known by other words than a 401, too; other failures are about no key", () => {
     const error = (code: string, message: string) => ({ code, message, retryable: false }) as never;
-    assert.equal(isAboutKey(error("invalid_request", "API key not valid. Please pass a valid API key.")), true);
+    assert.equal(
+      isAboutKey(error("invalid_request", "API key not valid. Please pass a valid API key.")),
+      true,
+    );
     assert.equal(isAboutKey(error("permission_denied", "No access.")), true);
     assert.equal(isAboutKey(error("invalid_request", "The monkey is not valid.")), false);
     assert.equal(isAboutKey(error("rate_limited", "This API key has asked too often.")), false);
@@ -77,7 +101,10 @@ describe("a key that is refused", () => {
 describe("bowline doctor", () => {
   it("names the variable that it took the key from, or says how to give one", async () => {
     await using server = await loopback(noKey);
-    assert.match(await said(["doctor", server.baseUrl]), /^bowline: No key was sent: give one by --api-key-env <name>/);
+    assert.match(
+      await said(["doctor", server.baseUrl]),
+      /^bowline: No key was sent: give one by --api-key-env <name>/,
+    );
     const named = await said(["doctor", server.baseUrl, "--api-key-env", "MINE"], { MINE: secret });
     assert.match(named, /^bowline: The key came from the variable MINE: /);
   });

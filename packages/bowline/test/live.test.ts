@@ -1,7 +1,8 @@
 /**
- * Real services, with the keys of whoever asks for it: `BOWLINE_LIVE=1 npm test -- live.test`. What has no key is skipped, and without
- * `BOWLINE_LIVE` all of it is, so that nobody's key is spent unasked. A server of one's own is `BOWLINE_LIVE_BASE_URL` and
- * `BOWLINE_LIVE_MODEL`; the other addresses can be moved as for `bowline serve`.
+ * Real services, with the keys of whoever asks for it: `BOWLINE_LIVE=1 npm test -- live.test`. What
+ * has no key is skipped, and without `BOWLINE_LIVE` all of it is, so that nobody's key is spent
+ * unasked. A server of one's own is `BOWLINE_LIVE_BASE_URL` and `BOWLINE_LIVE_MODEL`; the other
+ * addresses can be moved as for `bowline serve`.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -10,7 +11,12 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { messageText, vendors } from "@bowline/core";
 import { ClaudeProvider, Runner, ToolRegistry } from "@bowline/core/compat/codelet";
-import { agentLoop, type AgentEvent, type AgentLoopConfig, type ToolDefinition } from "@bowline/core/compat/karl";
+import {
+  agentLoop,
+  type AgentEvent,
+  type AgentLoopConfig,
+  type ToolDefinition,
+} from "@bowline/core/compat/karl";
 import { createTools } from "bowline/tools";
 import { temporary } from "./command.ts";
 
@@ -34,7 +40,14 @@ function vendorService(id: string, apiFormat: Service["apiFormat"], ...models: s
   const { name = "", baseUrl = "", keyVariable = "", defaultModel = "" } = vendor ?? {};
   if (models.length === 0) models.push(defaultModel);
   const moved = set(keyVariable.replace("_API_KEY", "_BASE_URL"));
-  return { name, apiFormat, models, apiKey: set(keyVariable), baseUrl: moved || baseUrl, skip: without(keyVariable) };
+  return {
+    name,
+    apiFormat,
+    models,
+    apiKey: set(keyVariable),
+    baseUrl: moved || baseUrl,
+    skip: without(keyVariable),
+  };
 }
 
 const claude = vendorService("anthropic", "anthropic");
@@ -73,12 +86,18 @@ describe("karl's loop", () => {
             execute: async () => ({ content: [{ type: "text", text: word }] }),
           };
           const kinds: AgentEvent["type"][] = [];
-          const events = agentLoop("Be brief.", "What is the word of today?", [tool], { model, ...where });
+          const events = agentLoop("Be brief.", "What is the word of today?", [tool], {
+            model,
+            ...where,
+          });
           let step = await events.next();
           for (; step.done !== true; step = await events.next()) kinds.push(step.value.type);
           assert.match(messageText(step.value), new RegExp(word, "i"));
           assert.deepEqual([kinds[0], kinds.at(-1)], ["stream_start", "turn_end"]);
-          assert.ok(kinds.includes("text_delta") && kinds.includes("tool_execution_end"), kinds.join(" "));
+          assert.ok(
+            kinds.includes("text_delta") && kinds.includes("tool_execution_end"),
+            kinds.join(" "),
+          );
         },
       );
     }
@@ -92,12 +111,17 @@ describe("codelet's runner", () => {
     async () => {
       await using folder = await temporary();
       await writeFile(join(folder.path, "a.txt"), "a round turn");
-      const tools = createTools({ root: folder.path, only: ["read", "write", "bash"] }).map((tool) => {
-        return { ...tool, name: tool.label ?? tool.name };
-      });
+      const tools = createTools({ root: folder.path, only: ["read", "write", "bash"] }).map(
+        (tool) => {
+          return { ...tool, name: tool.label ?? tool.name };
+        },
+      );
       const { apiKey, baseUrl, models } = claude;
       const provider = new ClaudeProvider(apiKey, models[0] ?? "", { baseUrl });
-      const runner = Runner.withProvider(provider, { tools: ToolRegistry.default(tools), budget: { maxTurns: 12 } });
+      const runner = Runner.withProvider(provider, {
+        tools: ToolRegistry.default(tools),
+        budget: { maxTurns: 12 },
+      });
       const messages = await runner.run(
         "Read a.txt, write its text in capital letters to b.txt, then run `cat b.txt` and tell me what it printed.",
       );

@@ -1,4 +1,7 @@
-/** How the command and the gateway reach servers: by the proxies of the environment, never to this machine by one. */
+/**
+ * How the command and the gateway reach servers: by the proxies of the environment, never to this
+ * machine by one.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -25,11 +28,15 @@ describe("the network of the command", () => {
       ["HTTP_PROXY", "Through.\n"],
       ["http_proxy", "Again.\n"],
     ] as const) {
-      const { code, stdout, stderr } = await bowline([...elsewhere, "hi"], { env: { [variable]: proxy.url } });
+      const { code, stdout, stderr } = await bowline([...elsewhere, "hi"], {
+        env: { [variable]: proxy.url },
+      });
       assert.deepEqual([code, stdout], [0, text], stderr);
     }
     assert.deepEqual(proxy.tunnels, ["model.example:80", "model.example:80"]);
-    const listing = await bowline(elsewhere.slice(0, 3).concat("hi"), { env: { HTTP_PROXY: proxy.url } });
+    const listing = await bowline(elsewhere.slice(0, 3).concat("hi"), {
+      env: { HTTP_PROXY: proxy.url },
+    });
     assert.equal(proxy.tunnels.length, 3, listing.stderr);
   });
 
@@ -37,9 +44,12 @@ describe("the network of the command", () => {
     await using server = await loopback(chatText("Direct."), chatText("Here."));
     await using proxy = await startProxy(server);
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
-    const { code, stdout, stderr } = await bowline(["run", "--base-url", server.baseUrl, "--model", "m", "hi"], {
-      env,
-    });
+    const { code, stdout, stderr } = await bowline(
+      ["run", "--base-url", server.baseUrl, "--model", "m", "hi"],
+      {
+        env,
+      },
+    );
     assert.deepEqual([code, stdout], [0, "Direct.\n"], stderr);
     assert.deepEqual(proxy.tunnels, []);
 
@@ -56,8 +66,14 @@ describe("the network of the command", () => {
   });
 
   it("names the variable that holds no proxy, and not what it holds", async () => {
-    for (const command of [elsewhere.concat("hi"), ["doctor", "http://127.0.0.1:1/v1"], ["serve", "--port", "0"]]) {
-      const { code, stdout, stderr } = await bowline(command, { env: { HTTPS_PROXY: "socks5://user:proxy-word@h" } });
+    for (const command of [
+      elsewhere.concat("hi"),
+      ["doctor", "http://127.0.0.1:1/v1"],
+      ["serve", "--port", "0"],
+    ]) {
+      const { code, stdout, stderr } = await bowline(command, {
+        env: { HTTPS_PROXY: "socks5://user:proxy-word@h" },
+      });
       assert.equal(code, 1);
       assert.match(
         stderr,
@@ -65,7 +81,9 @@ describe("the network of the command", () => {
       );
       assert.equal((stdout + stderr).includes("proxy-word"), false);
     }
-    assert.throws(() => createNetworkFetch({ http_proxy: "http://" }), { code: "invalid_argument" });
+    assert.throws(() => createNetworkFetch({ http_proxy: "http://" }), {
+      code: "invalid_argument",
+    });
     createNetworkFetch({ HTTP_PROXY: "proxy.example:8080", HTTPS_PROXY: "" });
   });
 });

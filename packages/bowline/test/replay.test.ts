@@ -1,4 +1,7 @@
-/** `bowline run --record` and `bowline replay`: the same output to the byte, with no server, no tool and no question. */
+/**
+ * `bowline run --record` and `bowline replay`: the same output to the byte, with no server, no tool
+ * and no question.
+ */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -6,7 +9,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { AgentEvent } from "@bowline/core";
-import { chatText, failing, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
+import {
+  chatText,
+  failing,
+  loopback,
+  streamed,
+  type Handler,
+} from "../../../test/support/loopback.ts";
 import { bowline, temporary, type CommandOptions, type Ended } from "./command.ts";
 
 type Call = readonly [name: string, args: object];
@@ -19,7 +28,10 @@ function calls(id: string | undefined, ...wanted: readonly Call[]): Handler {
     type: "function",
     function: { name, arguments: JSON.stringify(args) },
   }));
-  return streamed({ choices: [{ index: 0, delta: { tool_calls }, finish_reason: "tool_calls" }] }, "[DONE]");
+  return streamed(
+    { choices: [{ index: 0, delta: { tool_calls }, finish_reason: "tool_calls" }] },
+    "[DONE]",
+  );
 }
 
 /** Half an answer, and no more. */
@@ -28,7 +40,14 @@ const half: Handler = (response) => {
   response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
 };
 
-const at = (baseUrl: string, ...more: string[]): string[] => ["run", "--base-url", baseUrl, "--model", "m", ...more];
+const at = (baseUrl: string, ...more: string[]): string[] => [
+  "run",
+  "--base-url",
+  baseUrl,
+  "--model",
+  "m",
+  ...more,
+];
 
 /** What was recorded there in `run.json` of an aborted run is played as it was. */
 async function assertPlayed(cwd: string, live: Ended): Promise<void> {
@@ -53,7 +72,10 @@ async function recorded<T>(
   await writeFile(join(folder.path, "a.txt"), "what the file says\n");
   const server = await loopback(...handlers);
   const file = join(folder.path, "run.json");
-  const live = await bowline(at(server.baseUrl, "--record", file, ...args), { cwd: folder.path, ...options });
+  const live = await bowline(at(server.baseUrl, "--record", file, ...args), {
+    cwd: folder.path,
+    ...options,
+  });
   await server[Symbol.asyncDispose]();
   return await test({ file, live, path: folder.path });
 }
@@ -96,9 +118,12 @@ describe("a recorded run", () => {
     await using folder = await temporary();
     await writeFile(join(folder.path, "a.txt"), "one\ntwo\n");
     for (const json of [[], ["--json"]]) {
-      const live = await bowline(["run", "--record", "p.json", ...json, "how many lines has a.txt?"], {
-        cwd: folder.path,
-      });
+      const live = await bowline(
+        ["run", "--record", "p.json", ...json, "how many lines has a.txt?"],
+        {
+          cwd: folder.path,
+        },
+      );
       assert.equal(live.code, 0, live.stderr);
       const again = await bowline(["replay", ...json, "p.json"], { cwd: folder.path });
       assert.deepEqual([again.code, again.stdout], [0, live.stdout], again.stderr);
@@ -106,7 +131,10 @@ describe("a recorded run", () => {
   });
 
   it("was denied what it was denied", async () => {
-    const handlers = [calls("c", ["write", { path: "b.txt", content: "x" }]), chatText("Could not.")];
+    const handlers = [
+      calls("c", ["write", { path: "b.txt", content: "x" }]),
+      chatText("Could not."),
+    ];
     await recorded(handlers, ["--json", "write"], async ({ file, live }) => {
       const again = await bowline(["replay", "--json", file]);
       assert.equal(again.stdout, live.stdout);
@@ -122,7 +150,10 @@ describe("a recorded run", () => {
     };
     const key = "hush-hush-hush-1";
     const servers = {
-      retried: [failing(503, { error: { message: "busy" } }, { "retry-after": "2" }), chatText("At last.")],
+      retried: [
+        failing(503, { error: { message: "busy" } }, { "retry-after": "2" }),
+        chatText("At last."),
+      ],
       broken: [broken],
       refused: [failing(401, { error: { message: `Incorrect API key provided: ${key}` } })],
     };
@@ -144,7 +175,8 @@ describe("a recorded run", () => {
           if (how !== "retried") return;
           // A busy machine may take long to start one of the two.
           let { ms } = again;
-          for (let tries = 0; ms >= live.ms && tries < 5; tries++) ({ ms } = await bowline(["replay", "--json", file]));
+          for (let tries = 0; ms >= live.ms && tries < 5; tries++)
+            ({ ms } = await bowline(["replay", "--json", file]));
           assert.ok(ms < live.ms, "its waits are not waited for");
         },
         options,
@@ -161,20 +193,26 @@ describe("a recorded run", () => {
   });
 
   it("is kept when Ctrl-C ends it, and ends in the same place again", async () => {
-    const hang = calls("c", ["bash", { command: 'trap "" TERM; echo begun; touch begun; sleep 60; sleep 60' }]);
+    const hang = calls("c", [
+      "bash",
+      { command: 'trap "" TERM; echo begun; touch begun; sleep 60; sleep 60' },
+    ]);
     await using folder = await temporary();
     await using server = await loopback(hang);
-    const live = await bowline(at(server.baseUrl, "--yes", "--json", "--record", "run.json", "hang"), {
-      cwd: folder.path,
-      watch: (child) => {
-        const timer = setInterval(() => {
-          if (!existsSync(join(folder.path, "begun"))) return;
-          clearInterval(timer);
-          child.kill("SIGINT");
-        }, 20);
-        child.on("close", () => clearInterval(timer));
+    const live = await bowline(
+      at(server.baseUrl, "--yes", "--json", "--record", "run.json", "hang"),
+      {
+        cwd: folder.path,
+        watch: (child) => {
+          const timer = setInterval(() => {
+            if (!existsSync(join(folder.path, "begun"))) return;
+            clearInterval(timer);
+            child.kill("SIGINT");
+          }, 20);
+          child.on("close", () => clearInterval(timer));
+        },
       },
-    });
+    );
     assert.equal(live.code, 130);
     await assertPlayed(folder.path, live);
   });
@@ -183,7 +221,10 @@ describe("a recorded run", () => {
     await using folder = await temporary();
     await using server = await loopback((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      const timer = setInterval(() => response.write('data: {"choices":[{"delta":{"content":"la "}}]}\n\n'), 5);
+      const timer = setInterval(
+        () => response.write('data: {"choices":[{"delta":{"content":"la "}}]}\n\n'),
+        5,
+      );
       response.on("close", () => clearInterval(timer));
     });
     const live = await bowline(at(server.baseUrl, "--json", "--record", "run.json", "sing"), {
@@ -241,7 +282,10 @@ describe("a recording that cannot be replayed", () => {
     await using folder = await temporary();
     const file = join(folder.path, "x.json");
     const missing = await oneLine(file);
-    assert.deepEqual([missing.code, missing.stderr], [2, `bowline: ${file}: cannot be read (ENOENT).\n`]);
+    assert.deepEqual(
+      [missing.code, missing.stderr],
+      [2, `bowline: ${file}: cannot be read (ENOENT).\n`],
+    );
     for (const [content, said] of [
       ["{", "is no JSON."],
       ["[]", "is no recording of bowline run."],

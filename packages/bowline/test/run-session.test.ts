@@ -1,4 +1,7 @@
-/** `bowline run` keeps a session: begun, continued, taken up after a kill, held against a second writer, replayed without it. */
+/**
+ * `bowline run` keeps a session: begun, continued, taken up after a kill, held against a second
+ * writer, replayed without it.
+ */
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -52,12 +55,15 @@ function killedAt(file: string): (child: ChildProcess) => void {
 }
 
 /** Its first step leaves a trace each time it runs; its second is killed. */
-const twoSteps = "run `echo once >> log` and run `echo $$ > pid.new; mv pid.new pid; exec sleep 60`";
+const twoSteps =
+  "run `echo once >> log` and run `echo $$ > pid.new; mv pid.new pid; exec sleep 60`";
 
 /** A session whose process was killed while it ran the second of two tools. */
 async function killed(here: Place): Promise<void> {
   const { path } = here;
-  const { code } = await here.command(["run", "--yes", twoSteps], { watch: killedAt(join(path, "pid")) });
+  const { code } = await here.command(["run", "--yes", twoSteps], {
+    watch: killedAt(join(path, "pid")),
+  });
   assert.equal(code, null);
   process.kill(Number(await readFile(join(path, "pid"), "utf8")));
 }
@@ -73,10 +79,14 @@ describe("a run keeps a session", () => {
       ended.stderr,
     );
     const [only, ...others] = await here.sessions();
-    assert.deepEqual([only?.id, only?.title, only?.messageCount, others], [id, "what is 2 + 3?", 2, []]);
+    assert.deepEqual(
+      [only?.id, only?.title, only?.messageCount, others],
+      [id, "what is 2 + 3?", 2, []],
+    );
     assert.deepEqual(only?.metadata, { cwd: here.path, model: "practice/practice" });
     const folder = join(here.home, "sessions");
-    for (const name of [here.home, folder]) assert.equal((await stat(name)).mode & 0o777, 0o700, name);
+    for (const name of [here.home, folder])
+      assert.equal((await stat(name)).mode & 0o777, 0o700, name);
     for (const name of await readdir(folder, { withFileTypes: true })) {
       const mode = (await stat(join(folder, name.name))).mode & 0o777;
       assert.equal(mode, name.isDirectory() ? 0o700 : 0o600, name.name);
@@ -108,7 +118,15 @@ describe("a run keeps a session", () => {
     await using here = await place();
     await using server = await loopback(chatText("Forty-two."), chatText("As I said."));
     const first = await here.run("--base-url", server.baseUrl, "--model", "m", "think of a number");
-    await here.run("--base-url", server.baseUrl, "--model", "m", "--session", "other", "something else");
+    await here.run(
+      "--base-url",
+      server.baseUrl,
+      "--model",
+      "m",
+      "--session",
+      "other",
+      "something else",
+    );
     const third = await here.run("--session", idIn(first).slice(0, 8), "which was it?");
     assert.deepEqual([third.code, third.stdout], [0, "As I said.\n"], third.stderr);
     assert.match(third.stderr, /^bowline: custom\/m \(at http/);
@@ -129,15 +147,24 @@ describe("a run keeps a session", () => {
     await using server = await loopback(chatText("Forty-two."), chatText("As I said."));
     const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: server.baseUrl };
     await here.command(["run", "--session", "moved", "-m", "openai/m", "hi"], { env });
-    const unset = await here.command(["run", "--session", "moved", "again"], { env: { OPENAI_API_KEY: "k" } });
+    const unset = await here.command(["run", "--session", "moved", "again"], {
+      env: { OPENAI_API_KEY: "k" },
+    });
     assert.equal(unset.stdout, "As I said.\n", unset.stderr);
     const store = createJsonlStore(join(here.home, "sessions"));
-    const own = await createSession(store, { id: "own", metadata: { cwd: here.path, model: "deepseek/m" } });
+    const own = await createSession(store, {
+      id: "own",
+      metadata: { cwd: here.path, model: "deepseek/m" },
+    });
     await own.append({ type: "model_change", provider: "deepseek", model: "m" });
     await own.close();
     const moved = { DEEPSEEK_API_KEY: "k", DEEPSEEK_BASE_URL: server.baseUrl };
     const host = { ...process, env: { BOWLINE_HOME: here.home } };
-    const opened = await openRunSession(parseRunOptions(["--session", "own", "again"]), here.path, host);
+    const opened = await openRunSession(
+      parseRunOptions(["--session", "own", "again"]),
+      here.path,
+      host,
+    );
     const { model } = await discoverModel(opened.wanted(), moved);
     await opened.end();
     assert.equal(model.baseUrl, "https://api.deepseek.com");
@@ -148,7 +175,10 @@ describe("a run keeps a session", () => {
     await using elsewhere = await temporary();
     await here.run("what is 2 + 3?");
     const { code, stderr } = await here.command(["run", "-c", "and now?"], { cwd: elsewhere.path });
-    assert.deepEqual([code, stderr], [1, `bowline: There is no session of ${elsewhere.path} yet.\n`]);
+    assert.deepEqual(
+      [code, stderr],
+      [1, `bowline: There is no session of ${elsewhere.path} yet.\n`],
+    );
   });
 
   it("of the name that --session gives, which is new once", async () => {
@@ -176,7 +206,10 @@ describe("a run that was killed", () => {
     assert.equal(await readFile(join(here.path, "log"), "utf8"), "once\n");
     const again = await here.run("--continue");
     assert.deepEqual([again.code, again.stdout], [2, ""]);
-    assert.match(again.stderr, /^bowline: The session has no interrupted run\. What is the task\?.*\n$/);
+    assert.match(
+      again.stderr,
+      /^bowline: The session has no interrupted run\. What is the task\?.*\n$/,
+    );
   });
 
   it("is finished before a new task is begun, in the same event log", async () => {
@@ -189,12 +222,19 @@ describe("a run that was killed", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as { type: string; runId?: string; resumed?: boolean });
     const starts = events.filter(({ type }) => type === "agent_start");
-    assert.deepEqual([events[0]?.type, starts.map(({ resumed }) => resumed)], ["session", [true, undefined]]);
+    assert.deepEqual(
+      [events[0]?.type, starts.map(({ resumed }) => resumed)],
+      ["session", [true, undefined]],
+    );
     assert.equal(events.filter(({ type }) => type === "agent_end").length, 2);
     const [session] = await here.sessions();
-    const kept = await openSession(createJsonlStore(join(here.home, "sessions")), session?.id ?? "", {
-      readOnly: true,
-    });
+    const kept = await openSession(
+      createJsonlStore(join(here.home, "sessions")),
+      session?.id ?? "",
+      {
+        readOnly: true,
+      },
+    );
     const ends = (await kept.path()).filter(({ type }) => type === "run_end");
     assert.deepEqual(
       ends.map((end) => "reason" in end && end.reason),
@@ -205,7 +245,13 @@ describe("a run that was killed", () => {
   it("counts against the budget what it had used", async () => {
     await using here = await place();
     await killed(here);
-    const { code, stderr } = await here.run("--continue", "--yes", "--max-turns", "2", "what is 2 + 3?");
+    const { code, stderr } = await here.run(
+      "--continue",
+      "--yes",
+      "--max-turns",
+      "2",
+      "what is 2 + 3?",
+    );
     assert.equal(code, 3, stderr);
     assert.match(stderr, /used its budget of 2 turns[^]*the task was not begun/);
   });
@@ -213,7 +259,14 @@ describe("a run that was killed", () => {
   it("can be recorded as it is finished, and is replayed without any session", async () => {
     await using here = await place();
     await killed(here);
-    const live = await here.run("--continue", "--yes", "--json", "--record", "run.json", "what is 2 + 3?");
+    const live = await here.run(
+      "--continue",
+      "--yes",
+      "--json",
+      "--record",
+      "run.json",
+      "what is 2 + 3?",
+    );
     assert.equal(live.code, 0, live.stderr);
     await rm(here.home, { recursive: true });
     const again = await here.command(["replay", "--json", "run.json"]);
@@ -221,10 +274,16 @@ describe("a run that was killed", () => {
     assert.equal(existsSync(here.home), false);
     await writeFile(
       join(here.path, "bad.json"),
-      (await readFile(join(here.path, "run.json"), "utf8")).replace('"entries":[{', '"entries":[0,{'),
+      (await readFile(join(here.path, "run.json"), "utf8")).replace(
+        '"entries":[{',
+        '"entries":[0,{',
+      ),
     );
     const bad = await here.command(["replay", "bad.json"]);
-    assert.deepEqual([bad.code, bad.stderr], [2, "bowline: bad.json: is damaged: setup is missing or wrong.\n"]);
+    assert.deepEqual(
+      [bad.code, bad.stderr],
+      [2, "bowline: bad.json: is damaged: setup is missing or wrong.\n"],
+    );
   });
 });
 
@@ -247,9 +306,12 @@ describe("a session that cannot be had", () => {
     await using here = await place();
     await using server = await loopback(() => {});
     let holder: ChildProcess | undefined;
-    const held = here.command(["run", "--session", "s", "--base-url", server.baseUrl, "--model", "m", "wait"], {
-      watch: (child) => (holder = child),
-    });
+    const held = here.command(
+      ["run", "--session", "s", "--base-url", server.baseUrl, "--model", "m", "wait"],
+      {
+        watch: (child) => (holder = child),
+      },
+    );
     while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     for (const which of [["--session", "s"], ["--continue"]]) {
       const { code, stdout, stderr } = await here.run(...which, "me too");
@@ -262,7 +324,10 @@ describe("a session that cannot be had", () => {
     assert.equal(server.requests.length, 1);
     holder?.kill("SIGKILL");
     await held;
-    assert.equal((await here.run("--session", "s", "--model", "practice", "what is 2 + 3?")).code, 0);
+    assert.equal(
+      (await here.run("--session", "s", "--model", "practice", "what is 2 + 3?")).code,
+      0,
+    );
   });
 
   it("(damaged) is told, and gone on with", async () => {
@@ -273,7 +338,10 @@ describe("a session that cannot be had", () => {
     await writeFile(file, `${text.replace("2 + 3 = 5", "2 + 3 = 6")}{"seq":4,"torn`);
     const { code, stderr } = await here.run("-c", "what is 3 + 4?");
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /^bowline: The end of .* was torn and is cut off\. What was there is kept in .*damaged-1\.$/m);
+    assert.match(
+      stderr,
+      /^bowline: The end of .* was torn and is cut off\. What was there is kept in .*damaged-1\.$/m,
+    );
     assert.match(stderr, /^bowline: A record of .* is damaged and left out\.$/m);
   });
 
@@ -282,9 +350,15 @@ describe("a session that cannot be had", () => {
       ["--session", "a", "--continue", "hi"],
       /--session, --continue and --no-session exclude each other/,
     ],
-    "control characters": [["--session", "a\u001bb", "hi"], /--session takes an id without control characters/],
+    "control characters": [
+      ["--session", "a\u001bb", "hi"],
+      /--session takes an id without control characters/,
+    ],
     "no id": [["--session", "", "hi"], /--session needs a value/],
-    "an image without a task": [["--session", "a", "--image", "a.png"], /--image a\.png: cannot be read/],
+    "an image without a task": [
+      ["--session", "a", "--image", "a.png"],
+      /--image a\.png: cannot be read/,
+    ],
   };
   for (const [what, [args, said]] of Object.entries(usage)) {
     it(`(${what}) is one line and exit code 2`, async () => {

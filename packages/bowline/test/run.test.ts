@@ -6,7 +6,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { AgentEvent, AgentMessage } from "@bowline/core";
-import { chatText, failing, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
+import {
+  chatText,
+  failing,
+  loopback,
+  streamed,
+  type Handler,
+} from "../../../test/support/loopback.ts";
 import { bowline, temporary } from "./command.ts";
 import { endsWithin } from "./tools/processes.ts";
 
@@ -14,7 +20,12 @@ const root = join(import.meta.dirname, "../../..");
 
 /** A tool call of the model. */
 function calls(name: string, args: object, id = "call_1"): Handler {
-  const call = { index: 0, id, type: "function", function: { name, arguments: JSON.stringify(args) } };
+  const call = {
+    index: 0,
+    id,
+    type: "function",
+    function: { name, arguments: JSON.stringify(args) },
+  };
   return streamed(
     {
       choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }],
@@ -24,7 +35,14 @@ function calls(name: string, args: object, id = "call_1"): Handler {
   );
 }
 
-const at = (baseUrl: string, ...more: string[]): string[] => ["run", "--base-url", baseUrl, "--model", "m", ...more];
+const at = (baseUrl: string, ...more: string[]): string[] => [
+  "run",
+  "--base-url",
+  baseUrl,
+  "--model",
+  "m",
+  ...more,
+];
 
 describe("bowline run", () => {
   it("does the README's job with the practice model and prints a right answer", async () => {
@@ -41,15 +59,25 @@ describe("bowline run", () => {
     );
     assert.ok(stdout.includes(largest), `${stdout} should name ${largest}`);
     const purpose =
-      /[A-Za-z][^.]{20,}/.exec((await readFile(join(root, largest), "utf8")).replace(/\s*\n \* /g, " "))?.[0] ?? "";
-    assert.ok(stdout.includes(purpose.slice(0, 30)), `${stdout} should say what ${largest} is for: ${purpose}`);
+      /[A-Za-z][^.]{20,}/.exec(
+        (await readFile(join(root, largest), "utf8")).replace(/\s*\n \* /g, " "),
+      )?.[0] ?? "";
+    assert.ok(
+      stdout.includes(purpose.slice(0, 30)),
+      `${stdout} should say what ${largest} is for: ${purpose}`,
+    );
   });
 
   it("puts only the answer on standard output, and calls, durations and usage on standard error", async () => {
     await using folder = await temporary();
     await writeFile(join(folder.path, "a.txt"), "secret of the file\n");
-    await using server = await loopback(calls("read", { path: "a.txt" }), chatText("It holds a secret."));
-    const { code, stdout, stderr } = await bowline(at(server.baseUrl, "what is in a.txt?"), { cwd: folder.path });
+    await using server = await loopback(
+      calls("read", { path: "a.txt" }),
+      chatText("It holds a secret."),
+    );
+    const { code, stdout, stderr } = await bowline(at(server.baseUrl, "what is in a.txt?"), {
+      cwd: folder.path,
+    });
     assert.deepEqual([code, stdout], [0, "It holds a secret.\n"]);
     assert.match(stderr, /→ read \{"path":"a\.txt"\}\n✓ read \(\d+ ms\)/);
     assert.match(stderr, /2 turns, 1 tool call, 10 tokens in, 5 out/);
@@ -82,19 +110,31 @@ describe("bowline run", () => {
     await using folder = await temporary();
     await writeFile(join(folder.path, "a.png"), Buffer.from("89504e470d0a1a0a", "hex"));
     await using server = await loopback(chatText("A picture."));
-    const { code } = await bowline(at(server.baseUrl, "--image", "a.png", "what is this?"), { cwd: folder.path });
+    const { code } = await bowline(at(server.baseUrl, "--image", "a.png", "what is this?"), {
+      cwd: folder.path,
+    });
     assert.equal(code, 0);
     assert.match(server.requests[0]?.body ?? "", /data:image\/png;base64,iVBORw0KGgo=/);
-    const bad = await bowline(at(server.baseUrl, "--image", "b.png", "what is this?"), { cwd: folder.path });
-    assert.deepEqual([bad.code, bad.stderr], [2, "bowline: --image b.png: cannot be read (ENOENT).\n"]);
+    const bad = await bowline(at(server.baseUrl, "--image", "b.png", "what is this?"), {
+      cwd: folder.path,
+    });
+    assert.deepEqual(
+      [bad.code, bad.stderr],
+      [2, "bowline: --image b.png: cannot be read (ENOENT).\n"],
+    );
   });
 });
 
 describe("approval", () => {
   it("denies write, edit and bash without a terminal, tells the model why, and changes nothing", async () => {
     await using folder = await temporary();
-    await using server = await loopback(calls("write", { path: "a.txt", content: "x" }), chatText("Could not."));
-    const { code, stdout, stderr } = await bowline(at(server.baseUrl, "write a.txt"), { cwd: folder.path });
+    await using server = await loopback(
+      calls("write", { path: "a.txt", content: "x" }),
+      chatText("Could not."),
+    );
+    const { code, stdout, stderr } = await bowline(at(server.baseUrl, "write a.txt"), {
+      cwd: folder.path,
+    });
     assert.deepEqual([code, stdout], [0, "Could not.\n"]);
     assert.match(stderr, /✗ write .*there is no terminal/);
     assert.match(server.requests[1]?.body ?? "", /Denied: nobody can be asked/);
@@ -103,7 +143,10 @@ describe("approval", () => {
 
   it("is given in advance by --yes", async () => {
     await using folder = await temporary();
-    await using server = await loopback(calls("bash", { command: "echo hi > a.txt" }), chatText("Done."));
+    await using server = await loopback(
+      calls("bash", { command: "echo hi > a.txt" }),
+      chatText("Done."),
+    );
     const { code } = await bowline(at(server.baseUrl, "--yes", "make a.txt"), { cwd: folder.path });
     assert.equal(code, 0);
     assert.equal(await readFile(join(folder.path, "a.txt"), "utf8"), "hi\n");
@@ -111,7 +154,10 @@ describe("approval", () => {
 });
 
 describe("what goes wrong", () => {
-  /** All of what a failed command said, but for the lines that name the model and the session and the one with the figures. */
+  /**
+   * All of what a failed command said, but for the lines that name the model and the session and
+   * the one with the figures.
+   */
   const complaint = (stderr: string): string[] =>
     stderr
       .trimEnd()
@@ -129,7 +175,9 @@ describe("what goes wrong", () => {
     ],
     "a page instead of a stream": [
       (response) =>
-        response.writeHead(200, { "content-type": "text/html" }).end("<html><title>Router login</title></html>"),
+        response
+          .writeHead(200, { "content-type": "text/html" })
+          .end("<html><title>Router login</title></html>"),
       /HTML page titled "Router login".*check the base URL/,
     ],
     "a stream that stops short": [
@@ -140,9 +188,12 @@ describe("what goes wrong", () => {
   for (const [what, [handler, said]] of Object.entries(servers)) {
     it(`(${what}) is one line and exit code 1, without the key`, async () => {
       await using server = await loopback(handler);
-      const { code, stderr, stdout } = await bowline(at(server.baseUrl, "--api-key-env", "MY_KEY", "hi"), {
-        env: { MY_KEY: "sk-very-secret" },
-      });
+      const { code, stderr, stdout } = await bowline(
+        at(server.baseUrl, "--api-key-env", "MY_KEY", "hi"),
+        {
+          env: { MY_KEY: "sk-very-secret" },
+        },
+      );
       assert.equal(code, 1);
       const lines = complaint(stderr).filter((line) => !line.startsWith("… "));
       assert.equal(lines.length, 1, stderr);
@@ -171,14 +222,26 @@ describe("what goes wrong", () => {
     "an unknown command": [["rnu", "hi"], {}, /no command "rnu"/],
     "a model without a provider": [["run", "--model", "gpt", "hi"], {}, /provider\/model/],
     "an unknown provider": [["run", "--model", "acme/gpt", "hi"], {}, /Unknown provider "acme"/],
-    "a missing key": [["run", "--model", "openai/gpt-5-mini", "hi"], {}, /OpenAI needs a key: set OPENAI_API_KEY/],
+    "a missing key": [
+      ["run", "--model", "openai/gpt-5-mini", "hi"],
+      {},
+      /OpenAI needs a key: set OPENAI_API_KEY/,
+    ],
     "a key variable that is not set": [
       ["run", "--model", "openai/x", "--api-key-env", "NOPE", "hi"],
       {},
       /variable NOPE is not set/,
     ],
-    "a level of thinking that is none": [["run", "--thinking", "very", "hi"], {}, /--thinking takes one of off,/],
-    "a limit that is no number": [["run", "--max-turns", "many", "hi"], {}, /--max-turns takes a whole number/],
+    "a level of thinking that is none": [
+      ["run", "--thinking", "very", "hi"],
+      {},
+      /--thinking takes one of off,/,
+    ],
+    "a limit that is no number": [
+      ["run", "--max-turns", "many", "hi"],
+      {},
+      /--max-turns takes a whole number/,
+    ],
     "an address that is none": [
       ["run", "--base-url", "localhost:1234", "hi"],
       {},
@@ -199,7 +262,9 @@ describe("what goes wrong", () => {
     const turns = await bowline(at(server.baseUrl, "--max-turns", "2", "hi"), { cwd: folder.path });
     assert.equal(turns.code, 3);
     assert.match(turns.stderr, /used its budget of 2 turns/);
-    const tokens = await bowline(at(server.baseUrl, "--max-tokens", "20", "hi"), { cwd: folder.path });
+    const tokens = await bowline(at(server.baseUrl, "--max-tokens", "20", "hi"), {
+      cwd: folder.path,
+    });
     assert.equal(tokens.code, 3);
   });
 
@@ -248,13 +313,19 @@ describe("what goes wrong", () => {
 
 describe("the choice of a model", () => {
   it("takes --model over BOWLINE_MODEL, and that over a key", async () => {
-    const keyed = { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k", BOWLINE_MODEL: "practice", BOWLINE_DISCOVERY: "" };
+    const keyed = {
+      OPENAI_API_KEY: "k",
+      ANTHROPIC_API_KEY: "k",
+      BOWLINE_MODEL: "practice",
+      BOWLINE_DISCOVERY: "",
+    };
     const { stderr } = await bowline(["run", "what is 2 + 3?"], { env: keyed });
     assert.match(stderr, /practice model.*\(asked for\)/);
   });
 
   it("asks a server at --base-url which model it has", async () => {
-    const models: Handler = (response) => response.writeHead(200).end(JSON.stringify({ data: [{ id: "only-one" }] }));
+    const models: Handler = (response) =>
+      response.writeHead(200).end(JSON.stringify({ data: [{ id: "only-one" }] }));
     await using server = await loopback(models, chatText("ok"));
     const { code, stderr } = await bowline(["run", "--base-url", server.baseUrl, "hi"]);
     assert.equal(code, 0, stderr);
@@ -269,16 +340,26 @@ describe("the choice of a model", () => {
     const data = [{ id: "text-embedding-1" }, { id: "chats" }];
     const models: Handler = (response) => response.writeHead(200).end(JSON.stringify({ data }));
     await using server = await loopback(models, chatText("ok"));
-    const { code, stderr } = await bowline(["run", "--base-url", `${server.baseUrl}/?api-version=1`, "hi"]);
+    const { code, stderr } = await bowline([
+      "run",
+      "--base-url",
+      `${server.baseUrl}/?api-version=1`,
+      "hi",
+    ]);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /custom\/chats/);
     assert.equal(server.requests[0]?.url, "/v1/models?api-version=1");
   });
 
   it("asks a vendor where the environment says: with its model named, and with its key alone", async () => {
-    const models: Handler = (response) => response.writeHead(200).end('{"data":[{"id":"theirs"},{"id":"other"}]}');
+    const models: Handler = (response) =>
+      response.writeHead(200).end('{"data":[{"id":"theirs"},{"id":"other"}]}');
     await using server = await loopback(chatText("ok"), models, chatText("ok"));
-    const env = { OPENAI_API_KEY: "sk-mine", OPENAI_BASE_URL: `${server.baseUrl}/?secret=1`, BOWLINE_DISCOVERY: "" };
+    const env = {
+      OPENAI_API_KEY: "sk-mine",
+      OPENAI_BASE_URL: `${server.baseUrl}/?secret=1`,
+      BOWLINE_DISCOVERY: "",
+    };
     const named = await bowline(["run", "--model", "openai/m", "hi"], { env });
     assert.equal(named.code, 0, named.stderr);
     const { origin } = new URL(server.baseUrl);
@@ -287,49 +368,79 @@ describe("the choice of a model", () => {
       new RegExp(`^bowline: openai/m \\(from --model, at ${origin} by OPENAI_BASE_URL\\)$`, "m"),
     );
     const found = await bowline(["run", "hi"], { env });
-    assert.match(found.stderr, /^bowline: openai\/theirs \(OPENAI_API_KEY is set, at http.* by OPENAI_BASE_URL\)$/m);
+    assert.match(
+      found.stderr,
+      /^bowline: openai\/theirs \(OPENAI_API_KEY is set, at http.* by OPENAI_BASE_URL\)$/m,
+    );
     assert.deepEqual(
       server.requests.map(({ url, headers }) => `${url} ${headers.authorization}`),
-      ["/v1/chat/completions", "/v1/models", "/v1/chat/completions"].map((path) => `${path}?secret=1 Bearer sk-mine`),
+      ["/v1/chat/completions", "/v1/models", "/v1/chat/completions"].map(
+        (path) => `${path}?secret=1 Bearer sk-mine`,
+      ),
     );
   });
 
   it("takes a vendor's usual model from a server elsewhere, where that has it", async () => {
-    const models: Handler = (response) => response.writeHead(200).end('{"data":[{"id":"a"},{"id":"gpt-5-mini"}]}');
+    const models: Handler = (response) =>
+      response.writeHead(200).end('{"data":[{"id":"a"},{"id":"gpt-5-mini"}]}');
     await using server = await loopback(models, chatText("ok"));
     const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: server.baseUrl, BOWLINE_DISCOVERY: "" };
-    assert.match((await bowline(["run", "hi"], { env })).stderr, /openai\/gpt-5-mini \(OPENAI_API_KEY is set/);
+    assert.match(
+      (await bowline(["run", "hi"], { env })).stderr,
+      /openai\/gpt-5-mini \(OPENAI_API_KEY is set/,
+    );
     assert.equal(server.requests.length, 2);
   });
 
   it("takes an option over the variable, and names the variable whose value is no address", async () => {
     await using server = await loopback(chatText("ok"));
     const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "no address" };
-    assert.equal((await bowline(["run", "--base-url", server.baseUrl, "-m", "openai/m", "hi"], { env })).code, 0);
+    assert.equal(
+      (await bowline(["run", "--base-url", server.baseUrl, "-m", "openai/m", "hi"], { env })).code,
+      0,
+    );
     const { code, stderr } = await bowline(["run", "-m", "openai/m", "hi"], { env });
     assert.deepEqual(
       [code, stderr],
-      [2, "bowline: OPENAI_BASE_URL is no http or https address, such as https://api.openai.com/v1.\n"],
+      [
+        2,
+        "bowline: OPENAI_BASE_URL is no http or https address, such as https://api.openai.com/v1.\n",
+      ],
     );
   });
 
   it("takes ANTHROPIC_BASE_URL as Anthropic's own tools have it, without the version, and with it", async () => {
     await using server = await loopback((response) => response.writeHead(404).end("{}"));
     const { origin } = new URL(server.baseUrl);
-    for (const address of [origin, `${origin}/`, `${origin}/v1`, `${origin}/proxy/v1/?a=b`, `${origin}/v1/proxy`])
+    for (const address of [
+      origin,
+      `${origin}/`,
+      `${origin}/v1`,
+      `${origin}/proxy/v1/?a=b`,
+      `${origin}/v1/proxy`,
+    ])
       await bowline(["run", "-m", "anthropic/m", "hi"], {
         env: { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: address },
       });
     assert.deepEqual(
       server.requests.map(({ url }) => url),
-      ["/v1/messages", "/v1/messages", "/v1/messages", "/proxy/v1/messages?a=b", "/v1/proxy/v1/messages"],
+      [
+        "/v1/messages",
+        "/v1/messages",
+        "/v1/messages",
+        "/proxy/v1/messages?a=b",
+        "/v1/proxy/v1/messages",
+      ],
     );
   });
 
   it("says what is wrong with a list that is none, and waits for no more of a refusal", async () => {
     await using other = await loopback((response) => response.writeHead(200).end('{"data":{}}'));
     const none = await bowline(["run", "--base-url", other.baseUrl, "hi"]);
-    assert.deepEqual([none.code, /\(the answer is no list\): name one with --model/.test(none.stderr)], [1, true]);
+    assert.deepEqual(
+      [none.code, /\(the answer is no list\): name one with --model/.test(none.stderr)],
+      [1, true],
+    );
     await using endless = await loopback((response) => response.writeHead(500).write("wait"));
     const { code, stderr, ms } = await bowline(["run", "--base-url", endless.baseUrl, "hi"]);
     assert.deepEqual([code, /\(HTTP 500\)/.test(stderr)], [1, true]);
@@ -342,10 +453,15 @@ describe("help", () => {
     const asked = await bowline(["--help"]);
     assert.deepEqual([asked.code, asked.stderr], [0, ""]);
     const run = await bowline(["run", "--help"]);
-    assert.match(run.stdout, /Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted/);
+    assert.match(
+      run.stdout,
+      /Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted/,
+    );
     const bare = await bowline([]);
     assert.deepEqual([bare.code, bare.stdout], [2, ""]);
-    const { version } = JSON.parse(await readFile(join(root, "packages/bowline/package.json"), "utf8")) as {
+    const { version } = JSON.parse(
+      await readFile(join(root, "packages/bowline/package.json"), "utf8"),
+    ) as {
       version: string;
     };
     assert.equal((await bowline(["--version"])).stdout, `${version}\n`);

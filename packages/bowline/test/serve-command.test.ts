@@ -1,4 +1,6 @@
-/** `bowline serve` as a person starts and stops it: a process of its own, its lines, its exit codes. */
+/**
+ * `bowline serve` as a person starts and stops it: a process of its own, its lines, its exit codes.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -22,7 +24,10 @@ describe("bowline serve", () => {
     await using server = await started(home.path);
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     const workspace = join(home.path, "data", "workspace");
-    assert.ok(server.said().includes(`Workspace: ${workspace} (made AGENTS.md, SOUL.md, TOOLS.md)\n`), server.said());
+    assert.ok(
+      server.said().includes(`Workspace: ${workspace} (made AGENTS.md, SOUL.md, TOOLS.md)\n`),
+      server.said(),
+    );
     assert.deepEqual((await readdir(workspace)).toSorted(), ["AGENTS.md", "SOUL.md", "TOOLS.md"]);
     assert.deepEqual(await readdir(home.path), ["data"], "nothing is made in the current folder");
     const token = (await readFile(join(home.path, "data", "gateway", "token"), "utf8")).trim();
@@ -52,7 +57,11 @@ describe("bowline serve", () => {
     server.child.kill("SIGTERM");
     await server.end();
     assert.ok(!/a-secret-of-mine|another-secret/.test(server.said()), server.said());
-    assert.deepEqual(await readdir(join(home.path, "data", "gateway")), ["running"], "there is no file of it");
+    assert.deepEqual(
+      await readdir(join(home.path, "data", "gateway")),
+      ["running"],
+      "there is no file of it",
+    );
   });
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -97,7 +106,9 @@ describe("bowline serve", () => {
     const agents =
       "# Agents\n\n## a\n\nModel: openai/gpt-x\nDescription: A.\n\n## b\n\nModel: nobody/y\nDescription: B.\n";
     await writeFile(join(home.path, "data", "workspace", "AGENTS.md"), agents);
-    await using server = await started(home.path, ["--port", "0"], { ANTHROPIC_API_KEY: "sk-ant-0123456789" });
+    await using server = await started(home.path, ["--port", "0"], {
+      ANTHROPIC_API_KEY: "sk-ant-0123456789",
+    });
     await server.until(/^b: .*\n/m);
     assert.match(
       server.said(),
@@ -128,13 +139,23 @@ describe("bowline serve --json", () => {
       token: { file },
     });
     assert.match(String(version), /^\d+\.\d+\.\d+/);
-    const [{ agent, message } = { agent: "", message: "" }] = notices as { agent: string; message: string }[];
+    const [{ agent, message } = { agent: "", message: "" }] = notices as {
+      agent: string;
+      message: string;
+    }[];
     assert.equal(agent, "assistant");
-    assert.match(message, /has no key \(ANTHROPIC_API_KEY is not set\): the practice model answers/);
+    assert.match(
+      message,
+      /has no key \(ANTHROPIC_API_KEY is not set\): the practice model answers/,
+    );
     const token = (await readFile(file, "utf8")).trim();
     assert.ok(!server.said().includes(token), "the token is in no line");
     const headers = { authorization: `Bearer ${token}` };
-    assert.equal((await fetch(`${server.url}/api/runs/x/events`, { headers })).status, 404, "it answers to its token");
+    assert.equal(
+      (await fetch(`${server.url}/api/runs/x/events`, { headers })).status,
+      404,
+      "it answers to its token",
+    );
     server.child.kill("SIGTERM");
     assert.deepEqual(await server.end(), [0, null]);
     assert.equal(server.stdout().split("\n").length, 2, "nothing else on standard output");
@@ -144,7 +165,11 @@ describe("bowline serve --json", () => {
   it("names the variable that the token was given in, and never what it holds", async () => {
     await using home = await temporary();
     const env = { BOWLINE_TOKEN: "a-secret-of-mine", BOWLINE_READ_TOKEN: "another-secret" };
-    await using server = await started(home.path, ["--port", "0", "--json", "--host", "0.0.0.0", "--expose"], env);
+    await using server = await started(
+      home.path,
+      ["--port", "0", "--json", "--host", "0.0.0.0", "--expose"],
+      env,
+    );
     const ready = JSON.parse(server.stdout()) as Record<string, unknown>;
     assert.deepEqual([ready.token, ready.isExposed], [{ variable: "BOWLINE_TOKEN" }, true]);
     assert.ok(!/a-secret-of-mine|another-secret/.test(server.said()));
@@ -161,7 +186,10 @@ describe("bowline serve --json", () => {
     assert.match(((await begun.json()) as { events: string }).events, /^\/agents\/api\/runs\//);
     const refused = await bowline(["serve", "--port", "0", "--trust-proxy", "proxy.example"]);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /^bowline: A proxy is trusted by its address, .* not by "proxy\.example"\.\n$/);
+    assert.match(
+      refused.stderr,
+      /^bowline: A proxy is trusted by its address, .* not by "proxy\.example"\.\n$/,
+    );
   });
 
   it("prints no line when it cannot start, but why on standard error", async () => {
@@ -172,42 +200,48 @@ describe("bowline serve --json", () => {
 });
 
 describe("bowline serve that cannot start", () => {
-  const refusals: readonly [string, readonly string[], number, RegExp, Record<string, string>?][] = [
+  const refusals: readonly [string, readonly string[], number, RegExp, Record<string, string>?][] =
     [
-      "a port in the environment that is none",
-      [],
-      1,
-      /^bowline: BOWLINE_PORT takes a number up to 65535, not "70000"\.\n$/,
-      { BOWLINE_PORT: "70000" },
-    ],
-    [
-      "a port that looks like an option",
-      ["--port", "-1"],
-      2,
-      /^bowline: Option '--port' argument is ambiguous\. See .*\n$/,
-    ],
-    [
-      "a name that is no address",
-      ["--host", "no-such-host.invalid", "--expose", "--port", "0"],
-      1,
-      /^bowline: no-such-host\.invalid is no address of this machine \((?:ENOTFOUND|EAI_AGAIN)\): name one with --host\.\n$/,
-    ],
-    [
-      "beyond this machine, unasked",
-      ["--host", "0.0.0.0", "--port", "0"],
-      1,
-      /^bowline: 0\.0\.0\.0 can be reached by other machines: .*\n$/,
-    ],
-    [
-      "an address that this machine has not",
-      ["--host", "192.0.2.1", "--expose", "--port", "0"],
-      1,
-      /^bowline: .*EADDRNOTAVAIL.*\n$/,
-    ],
-    ["a port that is none", ["--port", "70000"], 2, /^bowline: --port takes a number up to 65535, not "70000"\..*\n$/],
-    ["an option that it has not", ["--nothing"], 2, /^bowline: .*--nothing.*\n$/],
-    ["a word too many", ["now"], 2, /^bowline: bowline serve takes no "now"\..*\n$/],
-  ];
+      [
+        "a port in the environment that is none",
+        [],
+        1,
+        /^bowline: BOWLINE_PORT takes a number up to 65535, not "70000"\.\n$/,
+        { BOWLINE_PORT: "70000" },
+      ],
+      [
+        "a port that looks like an option",
+        ["--port", "-1"],
+        2,
+        /^bowline: Option '--port' argument is ambiguous\. See .*\n$/,
+      ],
+      [
+        "a name that is no address",
+        ["--host", "no-such-host.invalid", "--expose", "--port", "0"],
+        1,
+        /^bowline: no-such-host\.invalid is no address of this machine \((?:ENOTFOUND|EAI_AGAIN)\): name one with --host\.\n$/,
+      ],
+      [
+        "beyond this machine, unasked",
+        ["--host", "0.0.0.0", "--port", "0"],
+        1,
+        /^bowline: 0\.0\.0\.0 can be reached by other machines: .*\n$/,
+      ],
+      [
+        "an address that this machine has not",
+        ["--host", "192.0.2.1", "--expose", "--port", "0"],
+        1,
+        /^bowline: .*EADDRNOTAVAIL.*\n$/,
+      ],
+      [
+        "a port that is none",
+        ["--port", "70000"],
+        2,
+        /^bowline: --port takes a number up to 65535, not "70000"\..*\n$/,
+      ],
+      ["an option that it has not", ["--nothing"], 2, /^bowline: .*--nothing.*\n$/],
+      ["a word too many", ["now"], 2, /^bowline: bowline serve takes no "now"\..*\n$/],
+    ];
   for (const [what, args, code, line, env = {}] of refusals) {
     it(`says in one line why not: ${what}`, async () => {
       await using home = await temporary();

@@ -29,7 +29,13 @@ export async function started(
 ): Promise<Started> {
   const child = spawn(process.execPath, ["--conditions=@bowline/source", main, "serve", ...args], {
     cwd: home,
-    env: { ...compileCache, PATH: process.env.PATH ?? "", HOME: home, BOWLINE_HOME: join(home, "data"), ...env },
+    env: {
+      ...compileCache,
+      PATH: process.env.PATH ?? "",
+      HOME: home,
+      BOWLINE_HOME: join(home, "data"),
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);

@@ -4,7 +4,13 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
-import { createSession, openSession, type EntryBody, type SessionMessage, type Store } from "@bowline/core/session";
+import {
+  createSession,
+  openSession,
+  type EntryBody,
+  type SessionMessage,
+  type Store,
+} from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { dataFolder } from "../src/cli/home.ts";
 import { listSessions, searchSessions } from "../src/cli/session-list.ts";
@@ -12,7 +18,11 @@ import { parseSessionsOptions } from "../src/cli/sessions-options.ts";
 import { sessions } from "../src/cli/sessions.ts";
 import { bowline, temporary, type Ended } from "./command.ts";
 
-const user = (text: string, timestamp = 1): SessionMessage => ({ role: "user", content: text, timestamp });
+const user = (text: string, timestamp = 1): SessionMessage => ({
+  role: "user",
+  content: text,
+  timestamp,
+});
 
 interface Seed {
   readonly id: string;
@@ -45,9 +55,19 @@ async function place(): Promise<Place> {
     store,
     run: (...args) => bowline(["sessions", ...args], { cwd: path, env }),
     async add(...seeds) {
-      for (const { id, cwd = path, at = 0, messages = [user(`task of ${id}`)], more = [] } of seeds) {
+      for (const {
+        id,
+        cwd = path,
+        at = 0,
+        messages = [user(`task of ${id}`)],
+        more = [],
+      } of seeds) {
         const clock = { now: () => at, setTimer: () => () => {} };
-        const session = await createSession(store, { id, clock, metadata: { cwd, model: "openai/gpt-x" } });
+        const session = await createSession(store, {
+          id,
+          clock,
+          metadata: { cwd, model: "openai/gpt-x" },
+        });
         for (const message of messages) await session.append({ type: "message", message });
         for (const body of more) await session.append(body);
         await session.close();
@@ -66,7 +86,13 @@ const conversation: readonly SessionMessage[] = [
     role: "assistant",
     content: [
       { type: "text", text: "I will look." },
-      { type: "toolCall", id: "c1", name: "read", arguments: { path: "a.txt" }, argumentsText: "{}" },
+      {
+        type: "toolCall",
+        id: "c1",
+        name: "read",
+        arguments: { path: "a.txt" },
+        argumentsText: "{}",
+      },
     ],
     model: "gpt-x",
   },
@@ -88,7 +114,11 @@ describe("bowline sessions", () => {
       { type: "run_start", runId: "r" },
       { type: "message", runId: "r", message: user("again") },
     ];
-    await here.add({ id: one, at: day(1) }, { id: two, at: day(3), more: open }, { id: "x", cwd: "/else", at: day(2) });
+    await here.add(
+      { id: one, at: day(1) },
+      { id: two, at: day(3), more: open },
+      { id: "x", cwd: "/else", at: day(2) },
+    );
     const { code, stdout, stderr } = await here.run();
     assert.deepEqual([code, stderr], [0, ""]);
     assert.equal(
@@ -121,7 +151,11 @@ describe("bowline sessions", () => {
       { type: "run_start", runId: "r" },
       { type: "message", runId: "r", message: user("again") },
     ];
-    await here.add({ id: "a", at: day(3), more: open }, { id: "b", at: day(2) }, { id: "c", at: day(1), more: open });
+    await here.add(
+      { id: "a", at: day(3), more: open },
+      { id: "b", at: day(2) },
+      { id: "c", at: day(1), more: open },
+    );
     const held = await Promise.all(["a", "b"].map((id) => openSession(here.store, id)));
     const { stdout } = await here.run();
     const [first, second, third] = stdout.split("\n");
@@ -132,7 +166,10 @@ describe("bowline sessions", () => {
       isUnfinished: boolean;
       holder: object;
     };
-    assert.deepEqual([json.isUnfinished, Object.keys(json.holder)], [true, ["isThisProcess", "pid", "host", "since"]]);
+    assert.deepEqual(
+      [json.isUnfinished, Object.keys(json.holder)],
+      [true, ["isThisProcess", "pid", "host", "since"]],
+    );
     await Promise.all(held.map((session) => session.close()));
     assert.ok((await here.run()).stdout.split("\n")[1]?.endsWith("task of b"));
   });
@@ -147,19 +184,31 @@ describe("bowline sessions", () => {
   it("says that there is none, and how many there are elsewhere", async () => {
     await using here = await place();
     const none = await here.run();
-    assert.deepEqual([none.code, none.stdout, none.stderr], [0, "", "bowline: no session of this directory yet\n"]);
+    assert.deepEqual(
+      [none.code, none.stdout, none.stderr],
+      [0, "", "bowline: no session of this directory yet\n"],
+    );
     await here.add({ id: "x", cwd: "/else" });
     assert.match((await here.run()).stderr, /yet; --all shows 1 of other directories\n$/);
-    assert.deepEqual([(await here.run("--json")).stdout, (await here.run("--json")).stderr], ["", ""]);
+    assert.deepEqual(
+      [(await here.run("--json")).stdout, (await here.run("--json")).stderr],
+      ["", ""],
+    );
   });
 
   it("lists a thousand, and reads the ends of those only that it shows", async () => {
     await using here = await place();
-    const seeds = Array.from({ length: 1000 }, (_, at) => ({ id: `s${String(at).padStart(4, "0")}`, at: day(1) + at }));
+    const seeds = Array.from({ length: 1000 }, (_, at) => ({
+      id: `s${String(at).padStart(4, "0")}`,
+      at: day(1) + at,
+    }));
     await here.add(...seeds);
     const { code, stdout, stderr, ms } = await here.run();
     const lines = stdout.trimEnd().split("\n");
-    assert.deepEqual([code, lines.length, stderr], [0, 20, "bowline: 980 more; --limit shows them\n"]);
+    assert.deepEqual(
+      [code, lines.length, stderr],
+      [0, 20, "bowline: 980 more; --limit shows them\n"],
+    );
     assert.match(lines[0] ?? "", /^s0999 /);
     assert.ok(ms < 20_000, `${ms} ms`);
     const read: string[] = [];
@@ -206,15 +255,23 @@ It says rope.
 — the run ended: aborted  2026-11-01 09:30  ID
 `,
     );
-    const json = JSON.parse((await here.run("show", "--json", one)).stdout) as { entries: unknown[] };
+    const json = JSON.parse((await here.run("show", "--json", one)).stdout) as {
+      entries: unknown[];
+    };
     assert.equal(json.entries.length, 5);
   });
 
   it("searches titles, and with --text the messages too", async () => {
     await using here = await place();
-    await here.add({ id: "a", messages: conversation }, { id: "b", cwd: "/else", messages: [user("ROPES and knots")] });
+    await here.add(
+      { id: "a", messages: conversation },
+      { id: "b", cwd: "/else", messages: [user("ROPES and knots")] },
+    );
     const titles = await here.run("search", "rope", "knots");
-    assert.deepEqual([titles.code, titles.stdout.split(" ")[0], titles.stdout.split("\n").length], [0, "b", 2]);
+    assert.deepEqual(
+      [titles.code, titles.stdout.split(" ")[0], titles.stdout.split("\n").length],
+      [0, "b", 2],
+    );
     const text = await here.run("search", "-t", "rope");
     assert.deepEqual(
       new Set(
@@ -227,7 +284,10 @@ It says rope.
     );
     const none = await here.run("search", "nowhere");
     assert.deepEqual([none.code, none.stdout], [1, ""]);
-    assert.match(none.stderr, /no session has "nowhere" in its title; --text looks into the messages too/);
+    assert.match(
+      none.stderr,
+      /no session has "nowhere" in its title; --text looks into the messages too/,
+    );
   });
 
   it("forks at an entry: the new session has what came before, and the old one all", async () => {
@@ -257,7 +317,11 @@ It says rope.
     assert.match((await here.run("export", "a")).stdout, /^# what is in a\.txt\?\n/);
     assert.match((await here.run("export", "a", "--format", "html")).stdout, /^<!doctype html>/i);
     assert.equal(
-      (JSON.parse((await here.run("export", "a", "-f", "json")).stdout) as { header: { id: string } }).header.id,
+      (
+        JSON.parse((await here.run("export", "a", "-f", "json")).stdout) as {
+          header: { id: string };
+        }
+      ).header.id,
       "a",
     );
     const { code, stdout } = await here.run("export", "a", "--output", "out.html");
@@ -270,7 +334,10 @@ It says rope.
     assert.match(await readFile(join(here.path, "old.md"), "utf8"), /^# what is in/);
     assert.equal((await here.run("export", "a", "--output", "/dev/null")).code, 0);
     const bad = await here.run("export", "a", "--output", "none/out.md");
-    assert.deepEqual([bad.code, bad.stderr], [1, "bowline: --output none/out.md: cannot be written (ENOENT).\n"]);
+    assert.deepEqual(
+      [bad.code, bad.stderr],
+      [1, "bowline: --output none/out.md: cannot be written (ENOENT).\n"],
+    );
   });
 
   it("deletes with --yes, and not without where nobody can be asked, nor what is being written", async () => {
@@ -308,7 +375,10 @@ It says rope.
     const { code, stdout, stderr } = await here.run("show", "a");
     assert.equal(code, 0);
     assert.match(stdout, /what is in a\.txt\?[^]*It says rope\./);
-    assert.match(stderr, /^bowline: A record of .*a\.jsonl at bytes \d+ to \d+ is damaged and left out\.\n$/);
+    assert.match(
+      stderr,
+      /^bowline: A record of .*a\.jsonl at bytes \d+ to \d+ is damaged and left out\.\n$/,
+    );
   });
 
   const wrong: Record<string, [string[], number, RegExp]> = {
@@ -316,12 +386,28 @@ It says rope.
     "no id": [["show"], 2, /Which id\? bowline sessions show <id>/],
     "no title": [["rename", "a"], 2, /Which title\? bowline sessions rename <id> <title>/],
     "one operand too many": [["show", "a", "b"], 2, /bowline sessions show <id> takes no "b"/],
-    "another command's option": [["show", "a", "--all"], 2, /Unknown option '--all'.* See bowline sessions --help/],
-    "a limit that is none": [["--limit", "0"], 2, /--limit takes a whole number of at least 1, not "0"/],
-    "a format that is none": [["export", "a", "--format", "pdf"], 2, /--format takes one of md, html, json, not "pdf"/],
+    "another command's option": [
+      ["show", "a", "--all"],
+      2,
+      /Unknown option '--all'.* See bowline sessions --help/,
+    ],
+    "a limit that is none": [
+      ["--limit", "0"],
+      2,
+      /--limit takes a whole number of at least 1, not "0"/,
+    ],
+    "a format that is none": [
+      ["export", "a", "--format", "pdf"],
+      2,
+      /--format takes one of md, html, json, not "pdf"/,
+    ],
     "an unknown id": [["show", "nope"], 1, /There is no session "nope"/],
     "an id that can be none": [["show", "\udc00"], 1, /There is no session|A session id is/],
-    "a beginning of several": [["show", "1111"], 1, /2 sessions begin with "1111": 11111111-[^]*, 11111111-/],
+    "a beginning of several": [
+      ["show", "1111"],
+      1,
+      /2 sessions begin with "1111": 11111111-[^]*, 11111111-/,
+    ],
     "no latest": [["show", "latest"], 1, /There is no session of .* yet/],
   };
   it("(wrong usage) is one line, exit code 2, or 1 for what is not there; never a stack trace", async () => {
@@ -346,7 +432,8 @@ function hostOf(
   isTTY: boolean,
   answer = "",
 ): { readonly host: NodeJS.Process; readonly seen: () => Pick<Ended, "stdout" | "stderr"> } {
-  const stream = (): PassThrough & { isTTY: boolean } => Object.assign(new PassThrough(), { isTTY });
+  const stream = (): PassThrough & { isTTY: boolean } =>
+    Object.assign(new PassThrough(), { isTTY });
   const [stdin, stdout, stderr] = [stream(), stream(), stream()];
   const seen = { stdout: "", stderr: "" };
   stdout.setEncoding("utf8").on("data", (text: string) => (seen.stdout += text));
@@ -354,7 +441,13 @@ function hostOf(
     seen.stderr += text;
     if (text.includes("[N]o")) stdin.write(answer);
   });
-  const host = { stdin, stdout, stderr, env: here.env, cwd: () => here.path } as unknown as NodeJS.Process;
+  const host = {
+    stdin,
+    stdout,
+    stderr,
+    env: here.env,
+    cwd: () => here.path,
+  } as unknown as NodeJS.Process;
   return { host, seen: () => seen };
 }
 
@@ -368,7 +461,10 @@ describe("on a terminal", () => {
     await using here = await place();
     await here.add({ id: "a" });
     const no = await onTerminal(here, ["delete", "a"], "\n");
-    assert.match(no.stderr, /Delete session a \(task of a\)\? \[y\]es, \[N\]o: [^]*bowline: nothing was deleted\n$/);
+    assert.match(
+      no.stderr,
+      /Delete session a \(task of a\)\? \[y\]es, \[N\]o: [^]*bowline: nothing was deleted\n$/,
+    );
     assert.equal(no.code, 1);
     assert.equal((await onTerminal(here, ["delete", "a"], "y\n")).code, 0);
     assert.deepEqual((await here.store.list()).sessions, []);
@@ -407,7 +503,8 @@ describe("on a terminal", () => {
 describe("the folder of a user's data", () => {
   it("is BOWLINE_HOME, else the one of XDG, else the system's", () => {
     const home = (): string => "/home/ada";
-    const on = (env: Record<string, string>, platform: NodeJS.Platform): string => dataFolder(env, platform, home);
+    const on = (env: Record<string, string>, platform: NodeJS.Platform): string =>
+      dataFolder(env, platform, home);
     assert.equal(on({ BOWLINE_HOME: "/b", XDG_DATA_HOME: "/x" }, "linux"), "/b");
     assert.equal(on({ BOWLINE_HOME: " ", XDG_DATA_HOME: "/x" }, "darwin"), "/x/bowline");
     assert.equal(on({ XDG_DATA_HOME: "relative" }, "linux"), "/home/ada/.local/share/bowline");

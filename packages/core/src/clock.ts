@@ -18,10 +18,15 @@ export const systemClock: Clock = {
   yield: () => new Promise((resolve) => void setTimeout(resolve)),
 };
 
-/** Resolves after `ms`, or as soon as `signal` fires (check the signal afterwards); leaves no timer or listener behind. */
+/**
+ * Resolves after `ms`, or as soon as `signal` fires (check the signal afterwards); leaves no timer
+ * or listener behind.
+ */
 export async function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   const releases: (() => void)[] = [];
-  await new Promise<void>((resolve) => releases.push(clock.setTimer(ms, resolve), onAbort(signal, resolve)));
+  await new Promise<void>((resolve) =>
+    releases.push(clock.setTimer(ms, resolve), onAbort(signal, resolve)),
+  );
   for (const release of releases) release();
 }
 

@@ -1,6 +1,7 @@
 /**
- * Failure has one type. Misuse throws a `BowlineError`; a failed model call ends its stream with a final message that carries
- * `ErrorInfo`; a failed tool becomes a tool result. Nothing here ever holds a key or a token.
+ * Failure has one type. Misuse throws a `BowlineError`; a failed model call ends its stream with a
+ * final message that carries `ErrorInfo`; a failed tool becomes a tool result. Nothing here ever
+ * holds a key or a token.
  */
 
 import { defined } from "./json-value.ts";
@@ -67,7 +68,10 @@ export interface BowlineErrorOptions extends Partial<Omit<ErrorInfo, "code" | "m
 
 const brand = Symbol.for("bowline.error");
 
-/** The one error class. Recognise it with {@link isBowlineError}, which works across realms and copies of this package. */
+/**
+ * The one error class. Recognise it with {@link isBowlineError}, which works across realms and
+ * copies of this package.
+ */
 export class BowlineError extends Error implements ErrorInfo {
   override readonly name: string = "BowlineError";
   declare readonly code: ErrorCode;
@@ -93,11 +97,16 @@ export function isBowlineError(value: unknown): value is BowlineError {
   return (value as Record<symbol, unknown> | null | undefined)?.[brand] === true;
 }
 
-/** Anything thrown, as a {@link BowlineError}: one of ours stays itself, the rest is wrapped under `code`. */
+/**
+ * Anything thrown, as a {@link BowlineError}: one of ours stays itself, the rest is wrapped under
+ * `code`.
+ */
 export function toBowlineError(thrown: unknown, code: ErrorCode, prefix?: string): BowlineError {
   if (isBowlineError(thrown)) return thrown;
   const message = errorText(thrown);
-  return new BowlineError(code, prefix === undefined ? message : `${prefix}: ${message}`, { cause: thrown });
+  return new BowlineError(code, prefix === undefined ? message : `${prefix}: ${message}`, {
+    cause: thrown,
+  });
 }
 
 /** Runs a caller's hook: whatever it throws becomes `hook_failed` under its name. */
@@ -110,11 +119,20 @@ export async function callHook<T>(name: string, hook: () => T | PromiseLike<T>):
 }
 
 /** The JSON-safe form, with absent fields left out. */
-export function toErrorInfo({ code, message, retryable, status, retryAfterMs, requestId }: ErrorInfo): ErrorInfo {
+export function toErrorInfo({
+  code,
+  message,
+  retryable,
+  status,
+  retryAfterMs,
+  requestId,
+}: ErrorInfo): ErrorInfo {
   return defined({ code, message, retryable, status, retryAfterMs, requestId });
 }
 
-/** What to show of anything thrown: its message, or the value as text. Never empty, never throws. */
+/**
+ * What to show of anything thrown: its message, or the value as text. Never empty, never throws.
+ */
 export function errorText(thrown: unknown): string {
   try {
     if (thrown instanceof Error) return thrown.message || thrown.name;

@@ -1,4 +1,7 @@
-/** `@bowline/core`: everything, with a default stream function. For the smallest bundle import `./agent` and one wire. */
+/**
+ * `@bowline/core`: everything, with a default stream function. For the smallest bundle import
+ * `./agent` and one wire.
+ */
 import { Agent as AgentWithoutWire } from "./agent/agent.ts";
 import type { AgentEvent, AgentEventSink, AgentMessage } from "./agent/event.ts";
 import type { AgentContext, AgentLoopConfig } from "./agent/hooks.ts";

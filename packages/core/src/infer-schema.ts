@@ -1,12 +1,14 @@
 /**
- * The type of the values a schema accepts: what a Standard Schema says of itself, or, for JSON Schema written as a literal and
- * for TypeBox (whose types mirror JSON Schema), what its keywords say. A schema typed only as "some object" gives `never`-free,
- * unchecked fields: see {@link UncheckedArguments}.
+ * The type of the values a schema accepts: what a Standard Schema says of itself, or, for JSON
+ * Schema written as a literal and for TypeBox (whose types mirror JSON Schema), what its keywords
+ * say. A schema typed only as "some object" gives `never`-free, unchecked fields: see {@link
+ * UncheckedArguments}.
  */
 
 /**
- * Arguments of a tool whose schema's type is not known. Seed 002's tools use fields of such arguments unchecked, and only `any`
- * lets a tool with known arguments stand in a list of unknown ones; this is the one place for it (docs/decisions).
+ * Arguments of a tool whose schema's type is not known. Seed 002's tools use fields of such
+ * arguments unchecked, and only `any` lets a tool with known arguments stand in a list of unknown
+ * ones; this is the one place for it (docs/decisions).
  */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type UncheckedArguments = any;

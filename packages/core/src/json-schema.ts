@@ -1,6 +1,7 @@
 /**
- * Checks values against JSON Schema, draft 2020-12 with the habits of draft 7, and mends what models often get wrong. Small on
- * purpose: what it does not check is refused when a schema is first seen, never ignored. Every tool call comes through here.
+ * Checks values against JSON Schema, draft 2020-12 with the habits of draft 7, and mends what
+ * models often get wrong. Small on purpose: what it does not check is refused when a schema is
+ * first seen, never ignored. Every tool call comes through here.
  */
 import { errorText } from "./errors.ts";
 import {
@@ -26,7 +27,10 @@ export type ValidationResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** One walk through a value. Its path has a key for each schema on the way down, none where the value stays the same. */
+/**
+ * One walk through a value. Its path has a key for each schema on the way down, none where the
+ * value stays the same.
+ */
 interface Walk {
   readonly links: SchemaLinks;
   readonly mend: boolean;
@@ -40,18 +44,27 @@ const maxSteps = 1_000_000;
 const maxIssues = 50;
 
 /**
- * Checks a value that came from JSON. Throws for a schema that `assertCheckable` refuses, and for nothing else.
+ * Checks a value that came from JSON. Throws for a schema that `assertCheckable` refuses, and for
+ * nothing else.
  *
- * - A value that fits comes back as it is: the same object, without defaults. `format` is not looked at.
- * - One that does not fit is mended in a copy, and the whole copy must fit: the JSON text of a number, boolean, null, object
- *   or array becomes what it says where that is expected; a number or boolean becomes text; a single item becomes an array of
- *   it, if it fits there; an optional property that is null goes. Of a union, the member that type and constants name is
- *   mended; if they name none or several and none of those fits, the first member that then fits is taken.
- * - Otherwise `issues` says what is wrong with the copy: everything at once, up to 50. A value that leads 1000 schemas deep or
- *   through a million does not fit.
+ * - A value that fits comes back as it is: the same object, without defaults. `format` is not
+ *   looked at.
+ * - One that does not fit is mended in a copy, and the whole copy must fit: the JSON text of a
+ *   number, boolean, null, object or array becomes what it says where that is expected; a number or
+ *   boolean becomes text; a single item becomes an array of it, if it fits there; an optional
+ *   property that is null goes. Of a union, the member that type and constants name is mended; if
+ *   they name none or several and none of those fits, the first member that then fits is taken.
+ * - Otherwise `issues` says what is wrong with the copy: everything at once, up to 50. A value that
+ *   leads 1000 schemas deep or through a million does not fit.
  */
 export function checkJson(schema: JsonSchema | boolean, value: unknown): ValidationResult {
-  const walk: Walk = { links: linksOf(schema, "The schema"), mend: false, issues: [], path: [], steps: 0 };
+  const walk: Walk = {
+    links: linksOf(schema, "The schema"),
+    mend: false,
+    issues: [],
+    path: [],
+    steps: 0,
+  };
   try {
     visit(walk, schema, value);
     if (walk.issues.length === 0) return { value };
@@ -60,14 +73,23 @@ export function checkJson(schema: JsonSchema | boolean, value: unknown): Validat
     return issues.length === 0 ? { value: mended } : { issues: issues.slice(0, maxIssues) };
   } catch (error) {
     // Ours, or that of an engine whose stack is full.
-    const message = error instanceof RangeError ? "is nested too deep or too large to be checked" : errorText(error);
+    const message =
+      error instanceof RangeError
+        ? "is nested too deep or too large to be checked"
+        : errorText(error);
     return { issues: [...walk.issues.slice(0, maxIssues), { path: "", message }] };
   }
 }
 
 /** What is wrong with a value that is not to be mended. Throws as {@link checkJson}. */
 export function issuesOf(schema: JsonSchema, value: unknown): readonly SchemaIssue[] {
-  const walk: Walk = { links: linksOf(schema, "The schema"), mend: false, issues: [], path: [], steps: 0 };
+  const walk: Walk = {
+    links: linksOf(schema, "The schema"),
+    mend: false,
+    issues: [],
+    path: [],
+    steps: 0,
+  };
   try {
     visit(walk, schema, value);
   } catch {
@@ -76,7 +98,10 @@ export function issuesOf(schema: JsonSchema, value: unknown): readonly SchemaIss
   return walk.issues;
 }
 
-/** Notes what is wrong with the value, or with its part of that key; gives it back, mended if that is asked for. */
+/**
+ * Notes what is wrong with the value, or with its part of that key; gives it back, mended if that
+ * is asked for.
+ */
 function visit(walk: Walk, schema: unknown, given: unknown, key?: PropertyKey): unknown {
   walk.steps += 1;
   if (walk.path.length > maxDepth || walk.steps > maxSteps) throw new RangeError();
@@ -93,7 +118,12 @@ function visit(walk: Walk, schema: unknown, given: unknown, key?: PropertyKey): 
 }
 
 /** A visit on the side, which notes what is wrong in a list of its own. */
-function attempt(walk: Walk, schema: unknown, value: unknown, mend = false): [made: unknown, found: SchemaIssue[]] {
+function attempt(
+  walk: Walk,
+  schema: unknown,
+  value: unknown,
+  mend = false,
+): [made: unknown, found: SchemaIssue[]] {
   const side = { ...walk, mend, issues: [] };
   const made = visit(side, schema, value);
   walk.steps = side.steps;
@@ -109,7 +139,12 @@ function fail(walk: Walk, message: string, key?: PropertyKey): void {
   walk.issues.push({ path: keys.reduce(joinPath, ""), message });
 }
 
-function expect(walk: Walk, value: unknown, expected: string, received: string | number = describe(value)): void {
+function expect(
+  walk: Walk,
+  value: unknown,
+  expected: string,
+  received: string | number = describe(value),
+): void {
   fail(walk, `expected ${expected}, received ${received}`);
 }
 
@@ -122,24 +157,40 @@ function expectOneOf(walk: Walk, schemas: readonly unknown[], value: unknown): u
 function check(walk: Walk, schema: JsonSchema, given: unknown): unknown {
   let value = given;
   if (typeof value === "number") {
-    const { exclusiveMinimum: low, exclusiveMaximum: high, multipleOf: step } = schema as Record<string, number>;
+    const {
+      exclusiveMinimum: low,
+      exclusiveMaximum: high,
+      multipleOf: step,
+    } = schema as Record<string, number>;
     bound(walk, value, schema.minimum, schema.maximum);
     if (value <= low!) expect(walk, value, `more than ${low}`, value);
     if (value >= high!) expect(walk, value, `less than ${high}`, value);
-    if (step !== undefined && !isMultiple(value, step)) expect(walk, value, `a multiple of ${step}`, value);
+    if (step !== undefined && !isMultiple(value, step))
+      expect(walk, value, `a multiple of ${step}`, value);
   } else if (typeof value === "string") {
     // Characters beyond U+FFFF are two units long and count as one.
     if ((schema.minLength ?? schema.maxLength) !== undefined)
-      bound(walk, value.replaceAll(/[^\0-\uffff]/gu, ".").length, schema.minLength, schema.maxLength, " character");
-    if (typeof schema.pattern === "string" && !(walk.links.get(schema.pattern) as RegExp).test(value))
+      bound(
+        walk,
+        value.replaceAll(/[^\0-\uffff]/gu, ".").length,
+        schema.minLength,
+        schema.maxLength,
+        " character",
+      );
+    if (
+      typeof schema.pattern === "string" &&
+      !(walk.links.get(schema.pattern) as RegExp).test(value)
+    )
       expect(walk, value, `text that matches ${schema.pattern}`);
   } else if (Array.isArray(value)) value = checkArray(walk, schema, value);
   else if (isRecord(value)) value = checkObject(walk, schema, value);
   value = visit(walk, walk.links.get(schema), value);
-  if (schema.allOf !== undefined) for (const part of list(schema.allOf)) value = visit(walk, part, value);
+  if (schema.allOf !== undefined)
+    for (const part of list(schema.allOf)) value = visit(walk, part, value);
   if (schema.anyOf !== undefined) value = checkUnion(walk, list(schema.anyOf), value, false);
   if (schema.oneOf !== undefined) value = checkUnion(walk, list(schema.oneOf), value, true);
-  if (schema.if !== undefined) value = visit(walk, fits(walk, schema.if, value) ? schema.then : schema.else, value);
+  if (schema.if !== undefined)
+    value = visit(walk, fits(walk, schema.if, value) ? schema.then : schema.else, value);
   if (schema.not !== undefined && fits(walk, schema.not, value))
     expect(walk, value, `anything but ${summarize(walk, [schema.not])}`);
   return value;
@@ -148,20 +199,27 @@ function check(walk: Walk, schema: JsonSchema, given: unknown): unknown {
 /** Checks `min…` and `max…` of something. */
 function bound(walk: Walk, size: number, low: unknown, high: unknown, unit = ""): void {
   const s = unit && "s";
-  if (size < (low as number)) expect(walk, size, `at least ${low as number}${unit}${low === 1 ? "" : s}`, size);
-  if (size > (high as number)) expect(walk, size, `at most ${high as number}${unit}${high === 1 ? "" : s}`, size);
+  if (size < (low as number))
+    expect(walk, size, `at least ${low as number}${unit}${low === 1 ? "" : s}`, size);
+  if (size > (high as number))
+    expect(walk, size, `at most ${high as number}${unit}${high === 1 ? "" : s}`, size);
 }
 
 function checkArray(walk: Walk, schema: JsonSchema, array: readonly unknown[]): unknown {
   const { items, contains, minContains = 1, uniqueItems } = schema;
-  const [first, rest] = Array.isArray(items) ? [items, schema.additionalItems] : [list(schema.prefixItems), items];
-  const made = array.map((item, index) => visit(walk, index < first.length ? first[index] : rest, item, index));
+  const [first, rest] = Array.isArray(items)
+    ? [items, schema.additionalItems]
+    : [list(schema.prefixItems), items];
+  const made = array.map((item, index) =>
+    visit(walk, index < first.length ? first[index] : rest, item, index),
+  );
   bound(walk, made.length, schema.minItems, schema.maxItems, " item");
   if (contains !== undefined) {
     const fitting = made.filter((item) => fits(walk, contains, item));
     bound(walk, fitting.length, minContains, schema.maxContains, " fitting item");
   }
-  if (uniqueItems === true && new Set(made.map(toText)).size < made.length) expect(walk, made, "items that differ");
+  if (uniqueItems === true && new Set(made.map(toText)).size < made.length)
+    expect(walk, made, "items that differ");
   return walk.mend ? made : array;
 }
 
@@ -169,7 +227,8 @@ function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknow
   const { patternProperties, propertyNames } = schema;
   const properties = asRecord(schema.properties);
   const required = list(schema.required) as readonly string[];
-  const patterns = patternProperties === undefined ? [] : Object.entries(asRecord(patternProperties));
+  const patterns =
+    patternProperties === undefined ? [] : Object.entries(asRecord(patternProperties));
   const mended: [name: string, item: unknown][] = [];
   const names: string[] = [];
   for (const name of Object.keys(object)) {
@@ -194,23 +253,35 @@ function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknow
   }
   bound(walk, names.length, schema.minProperties, schema.maxProperties, " field");
   for (const name of required) if (!names.includes(name)) fail(walk, "is required", name);
-  const rules = [schema.dependencies, schema.dependentRequired, schema.dependentSchemas].filter(isRecord);
+  const rules = [schema.dependencies, schema.dependentRequired, schema.dependentSchemas].filter(
+    isRecord,
+  );
   // Not by assignment: a property may be called "__proto__".
   let value: unknown = walk.mend ? Object.fromEntries(mended) : object;
   for (const [name, rule] of rules.flatMap(Object.entries<unknown>)) {
     if (!names.includes(name)) continue;
-    for (const also of list(rule) as string[]) if (!names.includes(also)) fail(walk, `is required with ${name}`, also);
+    for (const also of list(rule) as string[])
+      if (!names.includes(also)) fail(walk, `is required with ${name}`, also);
     value = visit(walk, rule, value);
   }
   return value;
 }
 
-function checkUnion(walk: Walk, branches: readonly unknown[], value: unknown, one: boolean): unknown {
-  const near = branches.filter((part) => isOfType(target(walk, part), value) && isAllowed(target(walk, part), value));
-  // The member that type and constants name is the one that was meant: it is faster, and its issues are the useful ones.
+function checkUnion(
+  walk: Walk,
+  branches: readonly unknown[],
+  value: unknown,
+  one: boolean,
+): unknown {
+  const near = branches.filter(
+    (part) => isOfType(target(walk, part), value) && isAllowed(target(walk, part), value),
+  );
+  // The member that type and constants name is the one that was meant: it is faster, and its issues
+  // are the useful ones.
   const likely = near.filter((branch) =>
     Object.entries(asRecord(target(walk, branch).properties)).every(
-      ([name, part]) => !Object.hasOwn(asRecord(value), name) || isAllowed(asRecord(part), asRecord(value)[name]),
+      ([name, part]) =>
+        !Object.hasOwn(asRecord(value), name) || isAllowed(asRecord(part), asRecord(value)[name]),
     ),
   );
   if (likely.length === 1) return visit(walk, likely[0], value);
@@ -236,7 +307,10 @@ function convert(walk: Walk, schema: JsonSchema, value: unknown): unknown {
     if (made !== undefined && isOfType({ type: [type] }, made)) return made;
   }
   // A text that begins like an array is a broken one, not its only item.
-  const single = wanted.includes("array") && value !== null && !(typeof value === "string" && /^\s*\[/.test(value));
+  const single =
+    wanted.includes("array") &&
+    value !== null &&
+    !(typeof value === "string" && /^\s*\[/.test(value));
   return single && fits(walk, schema, [value]) ? [value] : value;
 }
 
@@ -269,7 +343,9 @@ function isOfType({ type }: JsonSchema, value: unknown): boolean {
 
 /** Whether `const` and `enum` allow a value. A text is compared as it is, anything else as JSON. */
 function isAllowed(schema: JsonSchema, value: unknown): boolean {
-  return isAmong(schema.enum, value) && (schema.const === undefined || isAmong([schema.const], value));
+  return (
+    isAmong(schema.enum, value) && (schema.const === undefined || isAmong([schema.const], value))
+  );
 }
 
 function isAmong(options: unknown, value: unknown): boolean {

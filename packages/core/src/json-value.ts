@@ -42,12 +42,20 @@ export function isMultiple(value: number, step: number): boolean {
   return isWhole ? value % step === 0 : Number.isInteger(Number((value / step).toPrecision(15)));
 }
 
-/** What a text says as JSON, if JavaScript can hold it. A `reviver` that throws says that it is none. */
-export function parseJson(text: unknown, reviver?: (name: string, value: unknown) => unknown): unknown {
+/**
+ * What a text says as JSON, if JavaScript can hold it. A `reviver` that throws says that it is
+ * none.
+ */
+export function parseJson(
+  text: unknown,
+  reviver?: (name: string, value: unknown) => unknown,
+): unknown {
   if (typeof text !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(text, reviver);
-    return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
+    return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER
+      ? undefined
+      : value;
   } catch {
     return undefined;
   }
@@ -95,7 +103,12 @@ export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A value as JSON, with what a schema may have made of it: a bigint is its digits. Throws for cycles. */
+/**
+ * A value as JSON, with what a schema may have made of it: a bigint is its digits. Throws for
+ * cycles.
+ */
 export function jsonText(value: unknown): string | undefined {
-  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === "bigint" ? String(part) : part,
+  );
 }

@@ -1,4 +1,7 @@
-/** Looks through a schema before it is used: refuses what cannot be checked here, finds where each `$ref` leads. */
+/**
+ * Looks through a schema before it is used: refuses what cannot be checked here, finds where each
+ * `$ref` leads.
+ */
 import { toBowlineError } from "./errors.ts";
 import { isRecord, type JsonSchema, asRecord, asText } from "./json-value.ts";
 
@@ -8,22 +11,26 @@ export type SchemaLinks = ReadonlyMap<unknown, unknown>;
 const knownLinks = new WeakMap<object, SchemaLinks>();
 
 /**
- * Throws `invalid_argument` if part of a schema cannot be checked here: a keyword, a `$ref` that leads out of the schema or
- * nowhere, a pattern that is none. `what` names the schema's owner.
+ * Throws `invalid_argument` if part of a schema cannot be checked here: a keyword, a `$ref` that
+ * leads out of the schema or nowhere, a pattern that is none. `what` names the schema's owner.
  */
 export function assertCheckable(schema: JsonSchema, what: string): void {
   linksOf(schema, `The parameters of ${what}`);
 }
 
-/** Looks once through a schema: refuses what cannot be checked, and finds where each `$ref` leads. */
+/**
+ * Looks once through a schema: refuses what cannot be checked, and finds where each `$ref` leads.
+ */
 export function linksOf(root: unknown, what: string): SchemaLinks {
   const known = knownLinks.get(Object(root) as object);
   if (known) return known;
   const links = new Map<unknown, unknown>();
-  // Each part, and the one that its pointers start from: a part with an `$id` is a schema of its own. Grows while it is walked.
+  // Each part, and the one that its pointers start from: a part with an `$id` is a schema of its
+  // own. Grows while it is walked.
   const bases = new Map<unknown, JsonSchema>();
   const add = (part: unknown, base: JsonSchema): void => {
-    if (isRecord(part)) bases.set(part, typeof part.$id === "string" && !part.$id.startsWith("#") ? part : base);
+    if (isRecord(part))
+      bases.set(part, typeof part.$id === "string" && !part.$id.startsWith("#") ? part : base);
   };
   const remedy = "use a Standard Schema library for it";
   try {
@@ -35,9 +42,13 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
         if (key === "pattern") links.set(String(value), toRegExp(String(value)));
         if (key === "patternProperties")
           for (const pattern of Object.keys(asRecord(value))) links.set(pattern, toRegExp(pattern));
-        const isMap = /^(?:\$defs|definitions|dependencies|dependentSchemas|(?:patternP|p)roperties)$/.test(key);
+        const isMap =
+          /^(?:\$defs|definitions|dependencies|dependentSchemas|(?:patternP|p)roperties)$/.test(
+            key,
+          );
         const children = isMap ? Object.values(asRecord(value)) : [value].flat();
-        for (const child of /^(?:const|enum|default|examples)$/.test(key) ? [] : children) add(child, base);
+        for (const child of /^(?:const|enum|default|examples)$/.test(key) ? [] : children)
+          add(child, base);
       }
     }
     for (const [part, base] of bases) {
@@ -56,7 +67,11 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
 }
 
 /** What a `$ref` leads to: a pointer from the base, an `$anchor` there, or an `$id`. */
-function resolveRef(ref: unknown, base: JsonSchema, bases: ReadonlyMap<unknown, JsonSchema>): unknown {
+function resolveRef(
+  ref: unknown,
+  base: JsonSchema,
+  bases: ReadonlyMap<unknown, JsonSchema>,
+): unknown {
   const [start, ...keys] = asText(ref).split("/");
   if (start === "#")
     return keys.reduce<unknown>((at, part) => {

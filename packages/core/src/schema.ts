@@ -1,6 +1,7 @@
 /**
- * Schemas in three forms, one use: JSON Schema out for the wire, validation in before a tool runs. A TypeBox schema is JSON
- * Schema; zod and arktype are Standard Schemas that give their JSON Schema; valibot needs it beside ({@link withJsonSchema}).
+ * Schemas in three forms, one use: JSON Schema out for the wire, validation in before a tool runs.
+ * A TypeBox schema is JSON Schema; zod and arktype are Standard Schemas that give their JSON
+ * Schema; valibot needs it beside ({@link withJsonSchema}).
  */
 import { BowlineError, errorText } from "./errors.ts";
 import { checkJson, issuesOf, type ValidationResult } from "./json-schema.ts";
@@ -17,7 +18,9 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => Record<string, unknown> };
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+    };
   };
 }
 
@@ -46,18 +49,24 @@ export function withJsonSchema<Input, Output>(
 }
 
 /**
- * The JSON Schema of an object, as every wire wants it (Q114, Q116). `what` names the schema's owner in the error: throws
- * `invalid_argument` when `schema` is no schema, cannot give its JSON Schema, or describes something other than an object.
+ * The JSON Schema of an object, as every wire wants it (Q114, Q116). `what` names the schema's
+ * owner in the error: throws `invalid_argument` when `schema` is no schema, cannot give its JSON
+ * Schema, or describes something other than an object.
  */
 export function toJsonSchema(schema: unknown, what: string): JsonSchema {
-  if (!isRecord(schema) && !isStandardSchema(schema)) throw refusal(what, `must be a schema, not ${describe(schema)}`);
+  if (!isRecord(schema) && !isStandardSchema(schema))
+    throw refusal(what, `must be a schema, not ${describe(schema)}`);
   const known = jsonSchemas.get(schema);
   if (known) return known;
   const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : schema;
   const { properties, type = properties ? "object" : (Object.keys(json)[0] ?? "object") } = json;
-  // Properties that nothing is around are none; a union or a `$ref` is no object that every wire takes.
+  // Properties that nothing is around are none; a union or a `$ref` is no object that every wire
+  // takes.
   if (type !== "object")
-    throw refusal(what, `must describe an object at the top, with type and properties, not ${JSON.stringify(type)}`);
+    throw refusal(
+      what,
+      `must describe an object at the top, with type and properties, not ${JSON.stringify(type)}`,
+    );
   const complete = { ...json, type, properties: properties ?? {} };
   if (!isStandardSchema(schema)) assertCheckable(complete, what);
   jsonSchemas.set(schema, complete);
@@ -69,7 +78,10 @@ const parts = { type: "array", items: part };
 const named = { type: "object", additionalProperties: part };
 const values = { type: "array" };
 
-/** What the keywords of tools' schemas hold; what they hold otherwise would be ignored, or nothing would fit it. */
+/**
+ * What the keywords of tools' schemas hold; what they hold otherwise would be ignored, or nothing
+ * would fit it.
+ */
 const metaSchema: JsonSchema = {
   type: ["object", "boolean"],
   properties: {
@@ -93,7 +105,10 @@ const metaSchema: JsonSchema = {
 
 const sound = new WeakSet<object>();
 
-/** Throws for all that {@link toJsonSchema} refuses, and for keywords that hold what they cannot, such as `type: "strng"`. */
+/**
+ * Throws for all that {@link toJsonSchema} refuses, and for keywords that hold what they cannot,
+ * such as `type: "strng"`.
+ */
 export function assertSchema(schema: unknown, what: string): void {
   const json = toJsonSchema(schema, what);
   const [wrong] = sound.has(json) ? [] : issuesOf(metaSchema, json);
@@ -106,21 +121,31 @@ function refusal(what: string, why: string, cause?: unknown): BowlineError {
 }
 
 /**
- * Checks a value, and mends it if it does not fit and can be mended (see `checkJson`). Gives all problems at once. The value of
- * a Standard Schema is what that schema makes of it.
+ * Checks a value, and mends it if it does not fit and can be mended (see `checkJson`). Gives all
+ * problems at once. The value of a Standard Schema is what that schema makes of it.
  */
-export function validate(schema: unknown, value: unknown, what: string): ValidationResult | Promise<ValidationResult> {
+export function validate(
+  schema: unknown,
+  value: unknown,
+  what: string,
+): ValidationResult | Promise<ValidationResult> {
   return isStandardSchema(schema)
     ? validateStandard(schema, value, what)
     : checkJson(toJsonSchema(schema, what), value);
 }
 
-async function validateStandard(schema: StandardSchema, value: unknown, what: string): Promise<ValidationResult> {
+async function validateStandard(
+  schema: StandardSchema,
+  value: unknown,
+  what: string,
+): Promise<ValidationResult> {
   const result = fromStandard(await schema["~standard"].validate(value));
   if (result.issues === undefined) return result;
   const own = checkOwn(schema, value, what);
   if (own.issues === undefined)
-    return own.value === value ? result : fromStandard(await schema["~standard"].validate(own.value));
+    return own.value === value
+      ? result
+      : fromStandard(await schema["~standard"].validate(own.value));
   // Zod says of a union no more than that none of its members fitted.
   return result.issues.some(({ message }) => message === "Invalid input") ? own : result;
 }
@@ -153,7 +178,9 @@ function fromStandard(result: StandardResult<unknown>): ValidationResult {
   if (result.issues === undefined) return { value: result.value };
   return {
     issues: result.issues.map(({ message, path }) => ({
-      path: (path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment)).reduce(joinPath, ""),
+      path: (path ?? [])
+        .map((segment) => (typeof segment === "object" ? segment.key : segment))
+        .reduce(joinPath, ""),
       message,
     })),
   };

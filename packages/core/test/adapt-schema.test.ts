@@ -1,4 +1,7 @@
-/** Schemas as servers take them: nothing is asked that the schema did not ask, and no word is left that the server refuses. */
+/**
+ * Schemas as servers take them: nothing is asked that the schema did not ask, and no word is left
+ * that the server refuses.
+ */
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -39,13 +42,25 @@ describe("a schema in the words of a server (Q115)", () => {
         path: { type: "string", description: "Where.", minLength: 1, pattern: "^/" },
         kind: { const: "file" },
         size: { oneOf: [{ type: "integer" }, { const: null }] },
-        pair: { type: "array", prefixItems: [{ type: "string" }, { type: "number" }], items: false },
+        pair: {
+          type: "array",
+          prefixItems: [{ type: "string" }, { type: "number" }],
+          items: false,
+        },
       },
       patternProperties: { "^x-": { type: "string" } },
       additionalProperties: false,
       $comment: "internal",
     };
-    const taken = ["type", "description", "properties", "additionalProperties", "enum", "anyOf", "items"];
+    const taken = [
+      "type",
+      "description",
+      "properties",
+      "additionalProperties",
+      "enum",
+      "anyOf",
+      "items",
+    ];
     assert.deepEqual(adaptSchema(schema, taken), {
       type: "object",
       description: '(patternProperties: {"^x-":{"type":"string"}})',
@@ -54,7 +69,10 @@ describe("a schema in the words of a server (Q115)", () => {
         kind: { type: "string", description: '(const: "file")', enum: ["file"] },
         size: {
           description: '(oneOf: [{"type":"integer"},{"const":null}])',
-          anyOf: [{ type: "integer" }, { type: "null", description: "(const: null)", enum: [null] }],
+          anyOf: [
+            { type: "integer" },
+            { type: "null", description: "(const: null)", enum: [null] },
+          ],
         },
         pair: {
           type: "array",
@@ -68,9 +86,15 @@ describe("a schema in the words of a server (Q115)", () => {
   it("has in the place of a reference what it leads to, once where it leads to itself", () => {
     const schema = {
       type: "object",
-      properties: { tree: { $ref: "#/$defs/a~1b", description: "A tree." }, lost: { $ref: "#/nowhere" } },
+      properties: {
+        tree: { $ref: "#/$defs/a~1b", description: "A tree." },
+        lost: { $ref: "#/nowhere" },
+      },
       $defs: {
-        "a/b": { type: "object", properties: { left: { $ref: "#/$defs/a~1b" }, text: { type: "string" } } },
+        "a/b": {
+          type: "object",
+          properties: { left: { $ref: "#/$defs/a~1b" }, text: { type: "string" } },
+        },
       },
     };
     assert.deepEqual(adaptSchema(schema, ["type", "properties", "description"]), {
@@ -88,15 +112,20 @@ describe("a schema in the words of a server (Q115)", () => {
   });
 
   it("has no word that is not taken, and takes what the schema took, whatever the schema", (context) => {
-    // Words of which a narrower one inside would make the whole wider, or the other way round, are not for this property.
-    const words = "type enum const anyOf allOf $ref items prefixItems minItems maxItems minimum pattern".split(" ");
+    // Words of which a narrower one inside would make the whole wider, or the other way round, are
+    // not for this property.
+    const words =
+      "type enum const anyOf allOf $ref items prefixItems minItems maxItems minimum pattern".split(
+        " ",
+      );
     const always = ["description", "properties", "required", "additionalProperties", "$defs"];
     const counts = { all: 0, fit: 0 };
     fc.assert(
       fc.property(roots, values, fc.subarray(words), (schema, value, some) => {
         const taken = [...always, ...some];
         const adapted = adaptSchema(schema, taken);
-        for (const part of parts(adapted)) for (const word of Object.keys(part)) assert.ok(taken.includes(word), word);
+        for (const part of parts(adapted))
+          for (const word of Object.keys(part)) assert.ok(taken.includes(word), word);
         counts.all += 1;
         if (!fits(schema, value)) return;
         counts.fit += 1;
@@ -121,7 +150,10 @@ describe("OpenAI's strict mode (Q117)", () => {
   it("takes closed objects whose every name is required", () => {
     const format = { type: "string", format: "date", pattern: "^2" };
     const list = { type: "array", items: { $ref: "#/$defs/x" }, minItems: 1 };
-    const choice = { anyOf: [object({ kind: { const: "a" } }), { type: "null" }], description: "One." };
+    const choice = {
+      anyOf: [object({ kind: { const: "a" } }), { type: "null" }],
+      description: "One.",
+    };
     const schema = object({ default: format, list, choice }, { $defs: { x: object({}) } });
     assert.equal(isStrictSchema(schema), true);
   });
@@ -140,10 +172,14 @@ describe("OpenAI's strict mode (Q117)", () => {
       object({ a: { type: "array" } }),
       object({ a: { oneOf: [text] } }),
       object({ a: { $ref: "#/$defs/x", description: "x" } }, { $defs: { x: text } }),
-      object({ a: { $ref: "#/$defs/x" } }, { $defs: { x: { type: "object", properties: { b: text } } } }),
+      object(
+        { a: { $ref: "#/$defs/x" } },
+        { $defs: { x: { type: "object", properties: { b: text } } } },
+      ),
       object({ a: { anyOf: [{ type: ["object", "null"], properties: { b: text } }] } }),
     ];
-    for (const schema of refused) assert.equal(isStrictSchema(schema), false, JSON.stringify(schema));
+    for (const schema of refused)
+      assert.equal(isStrictSchema(schema), false, JSON.stringify(schema));
   });
 
   it("is never asked for where a strict server would refuse it", (context) => {
@@ -151,13 +187,23 @@ describe("OpenAI's strict mode (Q117)", () => {
       const names = Object.keys(schema.properties ?? {});
       return {
         ...mapParts(schema, close),
-        ...("properties" in schema && { type: "object", required: names, additionalProperties: false }),
+        ...("properties" in schema && {
+          type: "object",
+          required: names,
+          additionalProperties: false,
+        }),
       };
     };
     let strict = 0;
     fc.assert(
       fc.property(roots, (schema) => {
-        const closed = { ...close(schema), type: "object", properties: {}, required: [], additionalProperties: false };
+        const closed = {
+          ...close(schema),
+          type: "object",
+          properties: {},
+          required: [],
+          additionalProperties: false,
+        };
         if (!isStrictSchema(closed)) return;
         strict += 1;
         const problems = new Problems();

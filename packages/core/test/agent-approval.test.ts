@@ -1,15 +1,26 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
-import { createMemoryEffects, requireApproval, type AgentEvent, type ApprovalOptions } from "../src/agent/index.ts";
+import {
+  createMemoryEffects,
+  requireApproval,
+  type AgentEvent,
+  type ApprovalOptions,
+} from "../src/agent/index.ts";
 import { call, ManualClock, rig, settle, short, texts, tool } from "./support.ts";
 import type { Rig } from "./support.ts";
 
 type Request = Extract<AgentEvent, { type: "approval_request" }>;
 
-const setUp = (options: ApprovalOptions = {}, clock = new ManualClock()): Rig & { clock: ManualClock } => ({
+const setUp = (
+  options: ApprovalOptions = {},
+  clock = new ManualClock(),
+): Rig & { clock: ManualClock } => ({
   clock,
-  ...rig([call("a"), "Done."], [tool("a", () => "ran")], { beforeToolCall: requireApproval(options), clock }),
+  ...rig([call("a"), "Done."], [tool("a", () => "ran")], {
+    beforeToolCall: requireApproval(options),
+    clock,
+  }),
 });
 const requestIn = (events: readonly AgentEvent[]): Request =>
   events.find((event): event is Request => event.type === "approval_request") as Request;

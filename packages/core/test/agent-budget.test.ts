@@ -12,7 +12,9 @@ const a = tool("a", () => "1");
 
 describe("a budget", () => {
   it("is not overdrawn: a call is taken to use what the last one used, and is not made when that does not fit", async () => {
-    const { agent, script } = rig([again(3), again(3), again(3), again(3)], [a], { budget: { maxTokens: 10 } });
+    const { agent, script } = rig([again(3), again(3), again(3), again(3)], [a], {
+      budget: { maxTokens: 10 },
+    });
     const run = await agent.prompt("Hi");
     assert.equal(run.reason, "budget");
     assert.equal(script.calls.length, 3);
@@ -36,7 +38,10 @@ describe("a budget", () => {
 
   it("that is no number lets nothing through", async () => {
     for (const limit of ["maxTurns", "maxTokens", "maxCost", "maxTimeMs"]) {
-      const { agent, script } = rig(["Hi"], [], { budget: { [limit]: Number("ten") }, clock: new ManualClock() });
+      const { agent, script } = rig(["Hi"], [], {
+        budget: { [limit]: Number("ten") },
+        clock: new ManualClock(),
+      });
       const run = await agent.prompt("Hi");
       assert.deepEqual([run.error?.code, script.calls.length], ["budget_exceeded", 0], limit);
     }
@@ -94,7 +99,9 @@ describe("a budget", () => {
 
   it("has one measure for all runs: the first call of one is taken to use what the last of any used", async () => {
     const budget = createBudget({ maxTokens: 50 });
-    const { agent } = rig([{ content: [{ type: "text", text: "Hi" }], ...used(10) }], [], { budget });
+    const { agent } = rig([{ content: [{ type: "text", text: "Hi" }], ...used(10) }], [], {
+      budget,
+    });
     await agent.prompt("Hi");
     const runs = await Promise.all(
       Array.from({ length: 20 }, () => {
@@ -112,7 +119,9 @@ describe("a budget", () => {
 
   it("that others have used up while hooks were waited for makes no call", async () => {
     const budget = createBudget({ maxCost: 1 });
-    const other = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], { budget });
+    const other = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], {
+      budget,
+    });
     const { agent, script } = rig(["Never asked."], [], {
       budget,
       transformContext: async (messages) => {
@@ -126,10 +135,13 @@ describe("a budget", () => {
 
   it("knows what a call used before its message is told, however long that takes", async () => {
     const budget = createBudget({ maxCost: 1 });
-    const { agent } = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], { budget });
+    const { agent } = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], {
+      budget,
+    });
     const costs: number[] = [];
     agent.subscribe((event) => {
-      if (event.type === "message_end" && event.message.role === "assistant") costs.push(budget.used.cost);
+      if (event.type === "message_end" && event.message.role === "assistant")
+        costs.push(budget.used.cost);
     });
     await agent.prompt("Hi");
     assert.deepEqual(costs, [2]);
@@ -137,7 +149,11 @@ describe("a budget", () => {
 
   it("gets back what was reserved and not used", async () => {
     const budget = createBudget({ maxTokens: 1000 });
-    const { agent } = rig([again(100), { content: [{ type: "text", text: "Done." }], ...used(7) }], [a], { budget });
+    const { agent } = rig(
+      [again(100), { content: [{ type: "text", text: "Done." }], ...used(7) }],
+      [a],
+      { budget },
+    );
     await agent.prompt("Hi");
     assert.equal(budget.used.tokens, 107);
     assert.equal(budget.used.turns, 2);
@@ -156,7 +172,8 @@ describe("a budget", () => {
     const budget = createBudget({ maxTimeMs: 100 });
     const slow = tool(
       "a",
-      (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      (signal) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
     );
     const first = rig([call("a")], [slow], { budget, clock });
     const running = first.agent.prompt("Hi");

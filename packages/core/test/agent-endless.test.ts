@@ -1,4 +1,7 @@
-/** A stream that never pauses and ignores its signal: an abort settles at its one grace all the same. */
+/**
+ * A stream that never pauses and ignores its signal: an abort settles at its one grace all the
+ * same.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTick } from "node:timers/promises";

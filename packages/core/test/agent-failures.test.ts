@@ -13,7 +13,8 @@ describe("tools", () => {
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }, "Done."],
       [tool("a", () => "1"), tool("b", () => "2")],
       {
-        beforeToolCall: ({ toolCall }) => (toolCall.name === "a" ? { block: true, reason: "not today" } : undefined),
+        beforeToolCall: ({ toolCall }) =>
+          toolCall.name === "a" ? { block: true, reason: "not today" } : undefined,
         // A field that is there and says nothing replaces nothing.
         afterToolCall: ({ result }) => ({
           ...({ content: undefined } as object),
@@ -69,14 +70,25 @@ describe("tools", () => {
   });
 
   it("that give back nothing fail as any other failure", async () => {
-    const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => undefined as never }]);
+    const { agent } = rig(
+      [call("a"), "Done."],
+      [{ ...tool("a", () => ""), execute: () => undefined as never }],
+    );
     assert.equal((await agent.prompt("Hi")).reason, "done");
     assert.match(JSON.stringify(agent.state.messages), /The tool gave no \{ content \}/);
   });
 
   it("that give back what no model takes fail, and spoil no later request", async () => {
     const resource = { type: "resource", resource: { uri: "a", text: "b" } };
-    const contents = ["text", [null], [5], ["text"], [{ type: "text" }], [{ type: "image" }], [resource]];
+    const contents = [
+      "text",
+      [null],
+      [5],
+      ["text"],
+      [{ type: "text" }],
+      [{ type: "image" }],
+      [resource],
+    ];
     // A value is no result: as one without content the model would be told nothing.
     for (const result of [
       ...contents.map((content) => ({ content })),
@@ -84,7 +96,10 @@ describe("tools", () => {
       { temp: 3, details: 1 },
       ["text"],
     ]) {
-      const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => result as never }]);
+      const { agent } = rig(
+        [call("a"), "Done."],
+        [{ ...tool("a", () => ""), execute: () => result as never }],
+      );
       const { messages, tools } = await agent.prompt("Hi");
       assert.deepEqual(texts(messages).slice(2), [
         "toolResult: The tool gave no { content } of text or images.",
@@ -95,15 +110,23 @@ describe("tools", () => {
   });
 
   it("that are called by nearly their name are named to the model", async () => {
-    const { agent } = rig([call("ReadFile"), "Done."], [tool("read_file", () => ""), tool("b", () => "")]);
+    const { agent } = rig(
+      [call("ReadFile"), "Done."],
+      [tool("read_file", () => ""), tool("b", () => "")],
+    );
     const said = 'Tool "ReadFile" not found. Did you mean read_file? Available: read_file, b.';
     assert.equal(texts((await agent.prompt("Hi")).messages)[2], `toolResult: ${said}`);
   });
 
   it("that are blocked for no reason say that they were [P14]", async () => {
     for (const blocked of [{ block: true }, { block: true, reason: "" }]) {
-      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { beforeToolCall: () => blocked });
-      assert.equal(texts((await agent.prompt("Hi")).messages)[2], "toolResult: Tool execution was blocked");
+      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
+        beforeToolCall: () => blocked,
+      });
+      assert.equal(
+        texts((await agent.prompt("Hi")).messages)[2],
+        "toolResult: Tool execution was blocked",
+      );
     }
   });
 
@@ -117,7 +140,13 @@ describe("tools", () => {
 
   it("are not run on malformed arguments [X5]", async () => {
     let ran = 0;
-    const bad = { type: "toolCall" as const, id: "a", name: "a", arguments: {}, argumentsText: '{"x":' };
+    const bad = {
+      type: "toolCall" as const,
+      id: "a",
+      name: "a",
+      arguments: {},
+      argumentsText: '{"x":',
+    };
     const { agent } = rig([{ content: [bad] }, "Done."], [tool("a", () => String(ran++))]);
     await agent.prompt("Hi");
     assert.equal(ran, 0);
@@ -126,15 +155,21 @@ describe("tools", () => {
 
   it("are stopped by their time limit, and reported as left running when they do not stop", async () => {
     const clock = new ManualClock();
-    const { agent, events } = rig([call("a"), "Done."], [tool("a", () => new Promise(() => {}), { timeoutMs: 500 })], {
-      clock,
-      abortGraceMs: 200,
-    });
+    const { agent, events } = rig(
+      [call("a"), "Done."],
+      [tool("a", () => new Promise(() => {}), { timeoutMs: 500 })],
+      {
+        clock,
+        abortGraceMs: 200,
+      },
+    );
     const run = agent.prompt("Hi");
     await clock.advance(699);
     assert.equal(agent.state.pendingToolCalls.has("a"), true);
     await clock.advance(1);
-    assert.deepEqual((await run).tools, [{ toolCallId: "a", toolName: "a", outcome: "left_running" }]);
+    assert.deepEqual((await run).tools, [
+      { toolCallId: "a", toolName: "a", outcome: "left_running" },
+    ]);
     const end = events.find((event) => event.type === "tool_execution_end");
     assert.equal(end?.durationMs, 700);
     assert.equal(clock.pending, 0);
@@ -210,7 +245,10 @@ describe("an abort", () => {
       [
         tool(
           "a",
-          (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))),
+          (signal) =>
+            new Promise((_, reject) =>
+              signal.addEventListener("abort", () => reject(new Error("stopped"))),
+            ),
         ),
       ],
     );
@@ -235,7 +273,10 @@ describe("whatever throws", () => {
     transformContext: [{ transformContext: boom }, "hook_failed"],
     getApiKey: [{ getApiKey: boom }, "hook_failed"],
     "a stream function that throws": [{ streamFn: boom }, "stream_function_failed"],
-    "a stream function that rejects": [{ streamFn: () => Promise.reject(new Error("boom")) }, "stream_function_failed"],
+    "a stream function that rejects": [
+      { streamFn: () => Promise.reject(new Error("boom")) },
+      "stream_function_failed",
+    ],
     "a stream without an end": [{ streamFn: async function* () {} as never }, "stream_truncated"],
     shouldStopAfterTurn: [{ shouldStopAfterTurn: boom }, "hook_failed"],
   } as const;
@@ -276,7 +317,11 @@ describe("whatever throws", () => {
     });
     const run = await agent.prompt("Hi");
     assert.deepEqual([run.reason, run.error?.code], ["error", "listener_failed"]);
-    assert.deepEqual(texts(agent.state.messages), ["user: Hi", "assistant: toolCall", "toolResult: kept"]);
+    assert.deepEqual(texts(agent.state.messages), [
+      "user: Hi",
+      "assistant: toolCall",
+      "toolResult: kept",
+    ]);
     assert.equal(short(events.at(-1) as AgentEvent), "agent_end:error");
   });
 
@@ -286,7 +331,10 @@ describe("whatever throws", () => {
       if (event.type === "agent_end") boom();
     });
     const run = await agent.prompt("Hi");
-    assert.deepEqual([run.reason, run.error?.code, agent.state.isStreaming], ["error", "listener_failed", false]);
+    assert.deepEqual(
+      [run.reason, run.error?.code, agent.state.isStreaming],
+      ["error", "listener_failed", false],
+    );
   });
 
   it("(a listener that never settles) is given up at its limit", async () => {

@@ -1,4 +1,7 @@
-/** What listeners hear, however long they take: every event, once, in order; and what is stored is what they heard. */
+/**
+ * What listeners hear, however long they take: every event, once, in order; and what is stored is
+ * what they heard.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, createAgentTool, type AgentEvent, type AgentOptions } from "../src/agent/index.ts";
@@ -10,7 +13,8 @@ import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { deferred, ManualClock, rig, tool } from "./support.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
-const wait = (clock: ManualClock, ms: number): Promise<void> => new Promise((resolve) => clock.setTimer(ms, resolve));
+const wait = (clock: ManualClock, ms: number): Promise<void> =>
+  new Promise((resolve) => clock.setTimer(ms, resolve));
 const origin = { api: "scripted", provider: "scripted", model: "scripted", timestamp: 1 };
 const settings: AgentOptions = { abortGraceMs: 250, hookTimeoutMs: 1000 };
 
@@ -31,7 +35,9 @@ const talksOn: StreamFn = () =>
 
 /** The content that the events add up to. */
 function told(events: readonly AgentEvent[]): unknown {
-  const updates = events.flatMap((event) => (event.type === "message_update" ? [event.assistantMessageEvent] : []));
+  const updates = events.flatMap((event) =>
+    event.type === "message_update" ? [event.assistantMessageEvent] : [],
+  );
   return reduceEvents([{ type: "start", attempt: 1, ...origin }, ...updates])?.content;
 }
 
@@ -45,11 +51,16 @@ describe("an answer that is given up is stored as it was told", () => {
   };
   const isDue = {
     "an update": (event: AgentEvent): boolean => event.type === "message_update",
-    "the start": (event: AgentEvent): boolean => event.type === "message_start" && event.message.role === "assistant",
+    "the start": (event: AgentEvent): boolean =>
+      event.type === "message_start" && event.message.role === "assistant",
   };
   const ends: Record<string, { options: AgentOptions; aborts?: boolean; reason: string }> = {
     "an abort": { options: settings, aborts: true, reason: "aborted" },
-    "an abort without a grace": { options: { ...settings, abortGraceMs: 0 }, aborts: true, reason: "aborted" },
+    "an abort without a grace": {
+      options: { ...settings, abortGraceMs: 0 },
+      aborts: true,
+      reason: "aborted",
+    },
     "a limit on time": { options: { ...settings, budget: { maxTimeMs: 150 } }, reason: "budget" },
     "a listener's own limit": { options: { ...settings, hookTimeoutMs: 50 }, reason: "error" },
   };
@@ -130,7 +141,9 @@ describe("a listener that holds an event for longer than its time", () => {
         clock,
         hookTimeoutMs: 100,
       });
-      agent.subscribe(({ type }) => (type === "turn_start" || type === "message_end" ? never() : undefined));
+      agent.subscribe(({ type }) =>
+        type === "turn_start" || type === "message_end" ? never() : undefined,
+      );
       return agent;
     };
     const research = createAgentTool({ name: "research", description: "Looks.", createAgent });

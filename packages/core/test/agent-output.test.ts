@@ -10,7 +10,12 @@ import {
   type AgentTool,
   type Compat,
 } from "../src/index.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../src/testing/index.ts";
 import { call, code, hello, ManualClock, settle, texts, tool } from "./support.ts";
 
 const schema = z.object({ city: z.string(), degrees: z.number() });
@@ -31,7 +36,10 @@ function setUp(
 ): { agent: Agent; script: ScriptedModel } {
   const script = createScriptedModel(steps);
   const model = { ...script.model, ...(how && { compat: { structuredOutput: how } }) };
-  return { script, agent: new Agent({ initialState: { model, tools }, streamFn: script.streamFn, ...options }) };
+  return {
+    script,
+    agent: new Agent({ initialState: { model, tools }, streamFn: script.streamFn, ...options }),
+  };
 }
 
 describe("a run for an output, where the server holds answers to a schema", () => {
@@ -41,7 +49,10 @@ describe("a run for an output, where the server holds answers to a schema", () =
     const city: string | undefined = run.output?.city;
     assert.deepEqual([run.reason, run.output, city], ["done", value, "Oslo"]);
     for (const { options, context } of script.calls) {
-      assert.deepEqual((options.output?.schema as { required: unknown } | undefined)?.required, ["city", "degrees"]);
+      assert.deepEqual((options.output?.schema as { required: unknown } | undefined)?.required, [
+        "city",
+        "degrees",
+      ]);
       assert.deepEqual(
         context.tools?.map(({ name }) => name),
         ["a"],
@@ -79,7 +90,10 @@ describe("a run for an output, where the server holds answers to a schema", () =
   it("fails with invalid_output after three answers that do not fit", async () => {
     const { agent, script } = setUp("json_schema", ["one", "two", "three", good]);
     const run = await agent.prompt("Weather?", { output: schema });
-    assert.deepEqual([run.reason, run.error?.code, script.calls.length], ["error", "invalid_output", 3]);
+    assert.deepEqual(
+      [run.reason, run.error?.code, script.calls.length],
+      ["error", "invalid_output", 3],
+    );
     assert.equal(run.output, undefined);
   });
 
@@ -110,8 +124,14 @@ describe("a run for an output, where the server holds answers to a schema", () =
         output: { "~standard": { ...schema["~standard"], validate } },
       });
       await clock.advance(100);
-      const { reason, error, output, messages } = await Promise.race([run, settle().then(() => assert.fail("hangs"))]);
-      assert.deepEqual([reason, error?.code, output, messages.length], ["error", "hook_failed", undefined, 2]);
+      const { reason, error, output, messages } = await Promise.race([
+        run,
+        settle().then(() => assert.fail("hangs")),
+      ]);
+      assert.deepEqual(
+        [reason, error?.code, output, messages.length],
+        ["error", "hook_failed", undefined, 2],
+      );
       assert.match(error?.message ?? "", why);
       assert.deepEqual([clock.pending, agent.state.isStreaming], [0, false]);
     });
@@ -149,7 +169,9 @@ describe("a run for an output, elsewhere", () => {
       [length, { n: "abc" }, { n: "a" }, { n: 1 }],
       [length, { n: "abc" }, undefined, { n: 3 }],
     ] as const) {
-      const { agent, script } = setUp("none", [final(args)], [], { beforeToolCall: () => ({ args: edited }) });
+      const { agent, script } = setUp("none", [final(args)], [], {
+        beforeToolCall: () => ({ args: edited }),
+      });
       const run = await agent.prompt("Number?", { output });
       assert.deepEqual([run.reason, run.output, script.calls.length], ["done", expected, 1]);
     }
@@ -158,7 +180,9 @@ describe("a run for an output, elsewhere", () => {
   it("asks nobody about it, though every call needs a person", async () => {
     const asked: string[] = [];
     const steps = [call("a"), final({ n: 1 })];
-    const { agent } = setUp("none", steps, [tool("a", () => "1")], { beforeToolCall: requireApproval() });
+    const { agent } = setUp("none", steps, [tool("a", () => "1")], {
+      beforeToolCall: requireApproval(),
+    });
     agent.subscribe((event) => {
       if (event.type !== "approval_request") return;
       asked.push(event.toolName);
@@ -167,22 +191,33 @@ describe("a run for an output, elsewhere", () => {
     const { output } = await agent.prompt("Number?", { output: json });
     assert.deepEqual([output, asked], [{ n: 1 }, ["a"]]);
     // A tool of that name in a run without an output is like any other.
-    const own = setUp(undefined, [call("final_answer"), "Done."], [tool("final_answer", () => "1")], {
-      beforeToolCall: requireApproval({ timeoutMs: 1 }),
-    });
+    const own = setUp(
+      undefined,
+      [call("final_answer"), "Done."],
+      [tool("final_answer", () => "1")],
+      {
+        beforeToolCall: requireApproval({ timeoutMs: 1 }),
+      },
+    );
     assert.equal((await own.agent.prompt("Number?")).tools[0]?.outcome, "not_started");
   });
 
   it("gives what a call of its own was given in an earlier process, whatever the run of a tool says meanwhile", async () => {
     const inner = createScriptedModel(["Looked."]);
-    const createAgent = (): Agent => new Agent({ initialState: { model: inner.model }, streamFn: inner.streamFn });
+    const createAgent = (): Agent =>
+      new Agent({ initialState: { model: inner.model }, streamFn: inner.streamFn });
     const look = createAgentTool({ name: "look", description: "Looks.", createAgent });
     const both = {
-      content: [scriptedToolCall("look", { prompt: "Look" }), scriptedToolCall("final_answer", { n: 7 }, "x")],
+      content: [
+        scriptedToolCall("look", { prompt: "Look" }),
+        scriptedToolCall("final_answer", { n: 7 }, "x"),
+      ],
     };
     const result = { content: [], terminate: true };
     const recorded = (name: string): SettledCall | undefined =>
-      name.endsWith(":x") ? { result, isError: false, outcome: "finished", durationMs: 1 } : undefined;
+      name.endsWith(":x")
+        ? { result, isError: false, outcome: "finished", durationMs: 1 }
+        : undefined;
     const { agent, script } = setUp("none", ["Done."], [look], { effects: { recorded } });
     const stopped = setUp("none", [both], [], { budget: { maxTurns: 1 } });
     agent.state.messages = (await stopped.agent.prompt("Number?")).messages.slice(0, 2);
@@ -194,18 +229,28 @@ describe("a run for an output, elsewhere", () => {
     const steps = [final({ n: 1 }, "0"), final({ n: 2 }, "0"), final({ n: 3 }, "0"), "Enough."];
     const { agent } = setUp("none", steps, [], {
       followUpMode: "one-at-a-time",
-      beforeToolCall: ({ args }) => (isThree(args) ? { block: true } : { args: { n: (args as { n: number }).n * 10 } }),
+      beforeToolCall: ({ args }) =>
+        isThree(args) ? { block: true } : { args: { n: (args as { n: number }).n * 10 } },
     });
     for (const content of ["Again", "Once more"]) agent.followUp({ ...hello, content });
     assert.deepEqual((await agent.prompt("Number?", { output: json })).output, { n: 20 });
   });
 
   it("asks for the tool when the model only talks, and again when its arguments do not fit", async () => {
-    const { agent, script } = setUp("none", ["Seven.", final({ n: "seven" }, "x"), final({ n: 7 }, "y")]);
+    const { agent, script } = setUp("none", [
+      "Seven.",
+      final({ n: "seven" }, "x"),
+      final({ n: 7 }, "y"),
+    ]);
     const run = await agent.prompt("Number?", { output: json });
     assert.deepEqual([run.output, script.calls.length], [{ n: 7 }, 3]);
     assert.match(texts(run.messages)[2] ?? "", /calling the tool final_answer/);
-    const stubborn = setUp("none", [final({}, "1"), final({}, "2"), final({}, "3"), final({ n: 7 }, "4")]);
+    const stubborn = setUp("none", [
+      final({}, "1"),
+      final({}, "2"),
+      final({}, "3"),
+      final({ n: 7 }, "4"),
+    ]);
     const failed = await stubborn.agent.prompt("Number?", { output: json });
     assert.deepEqual([failed.error?.code, stubborn.script.calls.length], ["invalid_output", 3]);
   });
@@ -264,10 +309,16 @@ describe("what is no output", () => {
 
   it("is refused before anything is sent", async () => {
     const { agent, script } = setUp("none", []);
-    await assert.rejects(agent.prompt("Hi", { output: { type: "string" } }), code("invalid_argument"));
+    await assert.rejects(
+      agent.prompt("Hi", { output: { type: "string" } }),
+      code("invalid_argument"),
+    );
     await assert.rejects(agent.prompt("Hi", { output: 5 }), code("invalid_argument"));
     assert.equal(script.calls.length, 0);
-    const bare = new AgentWithoutWire({ initialState: { model: script.model }, streamFn: script.streamFn });
+    const bare = new AgentWithoutWire({
+      initialState: { model: script.model },
+      streamFn: script.streamFn,
+    });
     await assert.rejects(bare.prompt("Hi", { output: json }), /outputRun/);
     assert.equal(agent.state.isStreaming, false);
   });

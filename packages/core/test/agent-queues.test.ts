@@ -1,4 +1,6 @@
-/** Queued messages are never lost: what is taken for a run that does not come to hear it goes back. */
+/**
+ * Queued messages are never lost: what is taken for a run that does not come to hear it goes back.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
@@ -41,7 +43,13 @@ function loop(config: Partial<AgentLoopConfig>): Loop {
     returnMessages: (messages, kind) => void returned.push({ messages, kind }),
     ...config,
   };
-  const stream = agentLoop([hello], { systemPrompt: "", messages: [] }, whole, abort.signal, streamFn);
+  const stream = agentLoop(
+    [hello],
+    { systemPrompt: "", messages: [] },
+    whole,
+    abort.signal,
+    streamFn,
+  );
   const read = async (): Promise<void> => {
     for await (const event of stream) events.push(event);
   };
@@ -165,8 +173,15 @@ describe("an agent's queues", () => {
           agent.maxParallelTools = width;
         });
         const { reason, error } = await agent.prompt("Hi");
-        assert.deepEqual([reason, error?.code, script.calls.length], ["error", "invalid_argument", 1]);
-        assert.deepEqual(texts(agent.state.messages), ["user: Hi", "assistant: One.", "user: Late"]);
+        assert.deepEqual(
+          [reason, error?.code, script.calls.length],
+          ["error", "invalid_argument", 1],
+        );
+        assert.deepEqual(texts(agent.state.messages), [
+          "user: Hi",
+          "assistant: One.",
+          "user: Late",
+        ]);
       });
 
   it("keep what `continue` was about to take when there can be no run: without a stream function, or for what is no schema", async () => {
@@ -175,7 +190,9 @@ describe("an agent's queues", () => {
     await agent.prompt("Hi");
     agent.followUp(late);
     await assert.rejects(agent.continue({ output: { type: "string" } }), code("invalid_argument"));
-    const noDefault = new AgentWithoutWire({ initialState: { model, messages: agent.state.messages } });
+    const noDefault = new AgentWithoutWire({
+      initialState: { model, messages: agent.state.messages },
+    });
     noDefault.steer(late);
     await assert.rejects(noDefault.continue(), code("invalid_argument"));
     assert.deepEqual([agent.hasQueuedMessages(), noDefault.hasQueuedMessages()], [true, true]);
@@ -194,7 +211,11 @@ describe("an agent's queues", () => {
     let error: ErrorInfo | undefined;
     for await (const event of stream) if (event.type === "agent_end") ({ error } = event);
     assert.deepEqual([error?.code, error?.message.includes("boom")], ["hook_failed", true]);
-    assert.deepEqual(texts(await stream.result()), ["user: Hello", "assistant: toolCall", "toolResult: A"]);
+    assert.deepEqual(texts(await stream.result()), [
+      "user: Hello",
+      "assistant: toolCall",
+      "toolResult: A",
+    ]);
   });
 
   it("get back what was taken in its place, before what was queued meanwhile", async () => {

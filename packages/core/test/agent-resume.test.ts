@@ -1,14 +1,25 @@
 /** A run that its process did not finish goes on from its transcript. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { AgentMessage, AgentOptions, AgentTool, Effects, SettledCall } from "../src/agent/index.ts";
+import type {
+  AgentMessage,
+  AgentOptions,
+  AgentTool,
+  Effects,
+  SettledCall,
+} from "../src/agent/index.ts";
 import { scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
 import { BowlineError } from "../src/errors.ts";
 import { call, hello, rig, short, texts, tool, type Rig } from "./support.ts";
 
-const two: ScriptedStep = { content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] };
+const two: ScriptedStep = {
+  content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")],
+};
 
-/** What an agent that calls `a` and `b` had in its transcript when it stopped after `count` messages. */
+/**
+ * What an agent that calls `a` and `b` had in its transcript when it stopped after `count`
+ * messages.
+ */
 async function begun(count: number): Promise<AgentMessage[]> {
   const { agent } = rig([two, "Done."], [tool("a", () => "A"), tool("b", () => "B")]);
   await agent.prompt("Go");
@@ -50,7 +61,10 @@ describe("a run that is resumed", () => {
       ran.length = 0;
       const { agent, script, events } = setUp(await begun(count), noted);
       const run = await agent.resume({ runId: "old", turns });
-      assert.deepEqual([run.reason, run.runId, run.turns, script.calls.length], ["done", "old", turns + 1, 1]);
+      assert.deepEqual(
+        [run.reason, run.runId, run.turns, script.calls.length],
+        ["done", "old", turns + 1, 1],
+      );
       assert.deepEqual(ran, []);
       assert.equal(texts(agent.state.messages).at(-1), "assistant: Done.");
       const [start] = events;
@@ -72,7 +86,11 @@ describe("a run that is resumed", () => {
     const { agent, script } = setUp(await begun(3), [noted[0] as AgentTool, b]);
     const run = await agent.resume({ runId: "old", turns: 1 });
     assert.deepEqual([run.reason, script.calls.length, ran, keys], ["done", 1, [], ["old:1:2"]]);
-    assert.deepEqual(texts(agent.state.messages).slice(2), ["toolResult: A", "toolResult: B", "assistant: Done."]);
+    assert.deepEqual(texts(agent.state.messages).slice(2), [
+      "toolResult: A",
+      "toolResult: B",
+      "assistant: Done.",
+    ]);
   });
 
   it("takes a result that was recorded, asks nobody about it again, and says what it cannot know", async () => {
@@ -81,11 +99,17 @@ describe("a run that is resumed", () => {
     const unknown = "It is not known whether this call took effect.";
     const { agent, events } = setUp(await begun(2), noted, {
       beforeToolCall: ({ toolCall }) => void asked.push(toolCall.name),
-      effects: memory((name) => (name === "tool:1:1" ? settled("A, before", "finished") : settled(unknown, "unknown"))),
+      effects: memory((name) =>
+        name === "tool:1:1" ? settled("A, before", "finished") : settled(unknown, "unknown"),
+      ),
     });
     const run = await agent.resume({ runId: "old", turns: 1 });
     assert.deepEqual([run.reason, ran, asked], ["done", [], []]);
-    assert.deepEqual(texts(run.messages), ["toolResult: A, before", `toolResult: ${unknown}`, "assistant: Done."]);
+    assert.deepEqual(texts(run.messages), [
+      "toolResult: A, before",
+      `toolResult: ${unknown}`,
+      "assistant: Done.",
+    ]);
     assert.deepEqual(
       run.tools.map(({ outcome }) => outcome),
       ["finished", "unknown"],
@@ -110,10 +134,16 @@ describe("a run that is resumed", () => {
 
   it("is done when its last answer used up the budget, and runs no call that such an answer left open", async () => {
     const { agent, script } = setUp(await begun(5), noted, { budget: { maxTurns: 2 } });
-    assert.deepEqual([(await agent.resume({ runId: "old", turns: 2 })).reason, script.calls.length], ["done", 0]);
+    assert.deepEqual(
+      [(await agent.resume({ runId: "old", turns: 2 })).reason, script.calls.length],
+      ["done", 0],
+    );
     const spent = setUp(await begun(3), noted, { budget: { maxTurns: 1 } });
     assert.equal((await spent.agent.resume({ runId: "old", turns: 1 })).reason, "budget");
-    assert.match(texts(spent.agent.state.messages).at(-1) ?? "", /toolResult: Not run: The run used its budget/);
+    assert.match(
+      texts(spent.agent.state.messages).at(-1) ?? "",
+      /toolResult: Not run: The run used its budget/,
+    );
   });
 
   it("ends where every recorded result of its last answer ended it, those in the transcript and those that are not", async () => {
@@ -129,15 +159,25 @@ describe("a run that is resumed", () => {
       ] as const) {
         const { agent, script, events } = setUp(await begun(count), noted, {
           effects: memory(
-            (name) => (name === "tool:1:1" ? ends("A", a) : name === "tool:1:2" && ends("B", b)) || undefined,
+            (name) =>
+              (name === "tool:1:1" ? ends("A", a) : name === "tool:1:2" && ends("B", b)) ||
+              undefined,
           ),
         });
         const { reason } = await agent.resume({ runId: "old", turns: 1 });
         const what = `${count} messages, ${a}, ${b}`;
         assert.deepEqual([reason, script.calls.length], ["done", a && b ? 0 : 1], what);
-        assert.deepEqual(texts(agent.state.messages).slice(2, 4), ["toolResult: A", "toolResult: B"], what);
+        assert.deepEqual(
+          texts(agent.state.messages).slice(2, 4),
+          ["toolResult: A", "toolResult: B"],
+          what,
+        );
         const end = events.find(({ type }) => type === "turn_end");
-        assert.deepEqual(end?.type === "turn_end" && texts(end.toolResults), ["toolResult: A", "toolResult: B"], what);
+        assert.deepEqual(
+          end?.type === "turn_end" && texts(end.toolResults),
+          ["toolResult: A", "toolResult: B"],
+          what,
+        );
       }
     }
   });
@@ -158,7 +198,10 @@ describe("a run that is resumed", () => {
     assert.equal(messages.length, 4);
     const { agent, script } = setUp([...messages], noted);
     const end = await agent.resume({ runId: "old", turns: 1 });
-    assert.deepEqual([end.reason, end.error?.message, script.calls.length], ["error", error?.message, 0]);
+    assert.deepEqual(
+      [end.reason, end.error?.message, script.calls.length],
+      ["error", error?.message, 0],
+    );
     const { agent: next, script: asked } = setUp([...messages], noted);
     const { reason } = await next.resume({ runId: "new", turns: 0 });
     assert.deepEqual([reason, asked.calls.length], ["done", 1]);
@@ -167,9 +210,14 @@ describe("a run that is resumed", () => {
   it("runs no call of which nobody can say whether it ran: each has a result, and the run ends with the failure", async () => {
     ran.length = 0;
     const lost = new BowlineError("storage_failed", "The disk is gone.");
-    const { agent, script } = setUp(await begun(2), noted, { effects: memory(() => Promise.reject(lost)) });
+    const { agent, script } = setUp(await begun(2), noted, {
+      effects: memory(() => Promise.reject(lost)),
+    });
     const { reason, error, tools } = await agent.resume({ runId: "old", turns: 1 });
-    assert.deepEqual([reason, error?.code, ran, script.calls.length], ["error", "storage_failed", [], 0]);
+    assert.deepEqual(
+      [reason, error?.code, ran, script.calls.length],
+      ["error", "storage_failed", [], 0],
+    );
     assert.deepEqual(
       tools.map(({ outcome }) => outcome),
       ["unknown", "unknown"],
@@ -184,7 +232,10 @@ describe("a run that is resumed", () => {
     const { agent } = setUp(await begun(3), noted, { maxParallelTools: 0 });
     const { reason, error } = await agent.resume({ runId: "old", turns: 1 });
     assert.deepEqual([reason, error?.code], ["error", "invalid_argument"]);
-    assert.match(texts(agent.state.messages).at(-1) ?? "", /toolResult: Not run: maxParallelTools must be/);
+    assert.match(
+      texts(agent.state.messages).at(-1) ?? "",
+      /toolResult: Not run: maxParallelTools must be/,
+    );
   });
 });
 
@@ -200,18 +251,27 @@ describe("a step that cannot be recorded", () => {
       },
     });
     const run = await agent.prompt("Go");
-    assert.deepEqual([run.reason, run.error?.code, ran, script.calls.length], ["error", "storage_failed", [], 1]);
+    assert.deepEqual(
+      [run.reason, run.error?.code, ran, script.calls.length],
+      ["error", "storage_failed", [], 1],
+    );
     assert.equal(agent.state.messages.filter(({ role }) => role === "toolResult").length, 2);
   });
 
   it("of the model: its answer is kept in the transcript, and its call is not run", async () => {
     ran.length = 0;
     const { agent, events } = rig([call("a"), "never"], noted, {
-      effects: { ...memory(() => undefined), step: (_name, fn) => fn().then(() => Promise.reject(full)) },
+      effects: {
+        ...memory(() => undefined),
+        step: (_name, fn) => fn().then(() => Promise.reject(full)),
+      },
     });
     const run = await agent.prompt("Go");
     assert.deepEqual([run.reason, run.error?.code, ran], ["error", "storage_failed", []]);
-    assert.match(texts(agent.state.messages).join("\n"), /^user: Go\nassistant: toolCall\ntoolResult: Not run: /);
+    assert.match(
+      texts(agent.state.messages).join("\n"),
+      /^user: Go\nassistant: toolCall\ntoolResult: Not run: /,
+    );
     assert.deepEqual(events.slice(-2).map(short), ["turn_end", "agent_end:error"]);
   });
 

@@ -11,7 +11,10 @@ it("a run that never waits lets timers have their turn", async () => {
     while (performance.now() < end);
     return "1";
   });
-  const agent = new Agent({ initialState: { model: script.model, tools: [spin] }, streamFn: script.streamFn });
+  const agent = new Agent({
+    initialState: { model: script.model, tools: [spin] },
+    streamFn: script.streamFn,
+  });
   let ticks = 0;
   const timer = setInterval(() => ticks++, 1);
   const run = await agent.prompt("Hi");

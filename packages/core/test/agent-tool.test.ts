@@ -10,7 +10,12 @@ import {
   type AgentTool,
 } from "../src/agent/index.ts";
 import { BowlineError } from "../src/errors.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../src/testing/index.ts";
 import { call, deferred, ManualClock, rig, settle, texts, tool } from "./support.ts";
 
 const ask = (name: string, prompt: string, id: string = name): ScriptedStep => ({
@@ -25,13 +30,21 @@ function helper(
 ): { tool: AgentTool; script: ScriptedModel } {
   const script = createScriptedModel(steps);
   const createAgent = (): Agent =>
-    new Agent({ initialState: { model: script.model, tools }, streamFn: script.streamFn, ...options });
+    new Agent({
+      initialState: { model: script.model, tools },
+      streamFn: script.streamFn,
+      ...options,
+    });
   return { script, tool: createAgentTool({ name, description: "Helps.", createAgent }) };
 }
 
 describe("an agent as a tool", () => {
   it("does the task it is given and answers with its last words", async () => {
-    const { tool: research, script } = helper("research", [call("look"), "Forty-two."], [tool("look", () => "42")]);
+    const { tool: research, script } = helper(
+      "research",
+      [call("look"), "Forty-two."],
+      [tool("look", () => "42")],
+    );
     const { agent } = rig([ask("research", "What is it?"), "It is 42."], [research]);
     const { messages, usage } = await agent.prompt("Hi");
     assert.deepEqual(texts(messages).slice(2), ["toolResult: Forty-two.", "assistant: It is 42."]);
@@ -48,7 +61,10 @@ describe("an agent as a tool", () => {
     ]);
     const { agent } = rig([ask("research", "What is it?"), "Hm."], [research]);
     const { messages } = await agent.prompt("Hi");
-    assert.equal(texts(messages)[2], "toolResult: Forty-\n\n[Not finished: A limit cut the answer.]");
+    assert.equal(
+      texts(messages)[2],
+      "toolResult: Forty-\n\n[Not finished: A limit cut the answer.]",
+    );
   });
 
   it("shows its events to the caller's listeners under the caller's run, each run counting for itself", async () => {
@@ -69,7 +85,8 @@ describe("an agent as a tool", () => {
     assert.ok(own.every(({ parentRunId }) => parentRunId === undefined));
     assert.equal(nested.at(0)?.type, "agent_start");
     assert.equal(nested.at(-1)?.type, "agent_end");
-    const at = (type: AgentEvent["type"]): number => own.find((event) => event.type === type)?.seq ?? -1;
+    const at = (type: AgentEvent["type"]): number =>
+      own.find((event) => event.type === type)?.seq ?? -1;
     assert.ok(at("tool_execution_end") > at("tool_execution_start"));
     assert.equal(agent.state.messages.length, 4);
     assert.equal(agent.state.errorMessage, undefined);
@@ -89,14 +106,17 @@ describe("an agent as a tool", () => {
   it("shares the caller's own budget too, and may have a smaller one beside it", async () => {
     const endless = Array.from({ length: 9 }, () => call("look"));
     const first = helper("research", endless, [tool("look", () => "42")]);
-    const run = await rig([ask("research", "Look"), "never"], [first.tool], { budget: { maxTurns: 4 } }).agent.prompt(
-      "Hi",
-    );
+    const run = await rig([ask("research", "Look"), "never"], [first.tool], {
+      budget: { maxTurns: 4 },
+    }).agent.prompt("Hi");
     assert.equal(run.reason, "budget");
     assert.equal(first.script.calls.length, 3);
     const second = helper(
       "research",
-      [{ content: [{ type: "text", text: "So far." }, scriptedToolCall("look", {}, "l")] }, ...endless],
+      [
+        { content: [{ type: "text", text: "So far." }, scriptedToolCall("look", {}, "l")] },
+        ...endless,
+      ],
       [tool("look", () => "42")],
       {
         budget: { maxTurns: 2 },
@@ -114,17 +134,27 @@ describe("an agent as a tool", () => {
 
   it("is aborted with its caller, and has settled before the caller's patience ends", async () => {
     const clock = new ManualClock();
-    const { tool: research } = helper("research", [call("stubborn")], [tool("stubborn", () => new Promise(() => {}))], {
+    const { tool: research } = helper(
+      "research",
+      [call("stubborn")],
+      [tool("stubborn", () => new Promise(() => {}))],
+      {
+        clock,
+      },
+    );
+    const { agent, events } = rig([ask("research", "Look")], [research], {
       clock,
+      abortGraceMs: 200,
     });
-    const { agent, events } = rig([ask("research", "Look")], [research], { clock, abortGraceMs: 200 });
     const run = agent.prompt("Hi");
     await settle();
     agent.abort();
     await clock.advance(100);
     const ended = await Promise.race([run, settle()]);
     assert.deepEqual([ended?.reason, ended?.tools[0]?.outcome], ["aborted", "stopped"]);
-    const inner = events.find((event) => event.type === "tool_execution_end" && event.parentRunId !== undefined);
+    const inner = events.find(
+      (event) => event.type === "tool_execution_end" && event.parentRunId !== undefined,
+    );
     assert.equal(inner?.type === "tool_execution_end" && inner.outcome, "left_running");
     assert.equal(clock.pending, 0);
   });
@@ -137,14 +167,21 @@ describe("an agent as a tool", () => {
       name: "research",
       description: "Helps.",
       createAgent() {
-        const inner = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn, clock });
+        const inner = new Agent({
+          initialState: { model: script.model },
+          streamFn: script.streamFn,
+          clock,
+        });
         for (let hanging = 0; hanging < 3; hanging++)
           inner.subscribe(({ type }) => (type === "turn_end" ? new Promise(() => {}) : undefined));
         inner.subscribe(({ type }) => void (hasEnded ||= type === "agent_end"));
         return inner;
       },
     });
-    const { agent, events } = rig([ask("research", "Look")], [research], { clock, abortGraceMs: 200 });
+    const { agent, events } = rig([ask("research", "Look")], [research], {
+      clock,
+      abortGraceMs: 200,
+    });
     const run = agent.prompt("Hi");
     await settle();
     agent.abort();
@@ -173,7 +210,12 @@ describe("an agent as a tool", () => {
 
   it("asks the person at the caller, however deep the question comes from", async () => {
     const options = { beforeToolCall: requireApproval() };
-    const deepest = helper("deepest", [call("write"), "Written."], [tool("write", () => "ok")], options);
+    const deepest = helper(
+      "deepest",
+      [call("write"), "Written."],
+      [tool("write", () => "ok")],
+      options,
+    );
     const middle = helper("middle", [ask("deepest", "Write"), "Middle."], [deepest.tool]);
     const { agent, events } = rig([ask("middle", "Write"), "Top."], [middle.tool]);
     const run = agent.prompt("Hi");
@@ -192,7 +234,10 @@ describe("an agent as a tool", () => {
       async () => (gate.resolve(), "Two."),
     ]);
     const both: ScriptedStep = {
-      content: [scriptedToolCall("research", { prompt: "1" }, "a"), scriptedToolCall("research", { prompt: "2" }, "b")],
+      content: [
+        scriptedToolCall("research", { prompt: "1" }, "a"),
+        scriptedToolCall("research", { prompt: "2" }, "b"),
+      ],
     };
     const { agent } = rig([both, "Done."], [research]);
     const { messages } = await agent.prompt("Hi");
@@ -218,29 +263,53 @@ describe("an agent as a tool", () => {
   it("may be one agent for all calls: each counts once in the caller's budget, and its own settings come back", async () => {
     const script = createScriptedModel(["One.", "Two.", "Alone."]);
     const own = { maxTurns: 50 };
-    const one = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn, budget: own });
-    const research = createAgentTool({ name: "research", description: "Helps.", createAgent: () => one });
+    const one = new Agent({
+      initialState: { model: script.model },
+      streamFn: script.streamFn,
+      budget: own,
+    });
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent: () => one,
+    });
     const budget = createBudget({ maxTurns: 100 });
-    const { agent } = rig([ask("research", "a", "1"), ask("research", "b", "2"), "Done."], [research], { budget });
+    const { agent } = rig(
+      [ask("research", "a", "1"), ask("research", "b", "2"), "Done."],
+      [research],
+      { budget },
+    );
     await agent.prompt("Hi");
     assert.equal(budget.used.turns, 5);
     const events: AgentEvent[] = [];
     one.subscribe((event) => void events.push(event));
     await one.prompt("Alone");
     assert.equal(budget.used.turns, 5);
-    assert.deepEqual([one.budget, one.abortGraceMs, events[0]?.parentRunId], [own, undefined, undefined]);
+    assert.deepEqual(
+      [one.budget, one.abortGraceMs, events[0]?.parentRunId],
+      [own, undefined, undefined],
+    );
   });
 
   it("that is one agent for two calls at once fails the second, and tells nothing twice", async () => {
     const script = createScriptedModel(["One."]);
     const one = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });
-    const research = createAgentTool({ name: "research", description: "Helps.", createAgent: () => one });
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent: () => one,
+    });
     const both: ScriptedStep = {
-      content: [scriptedToolCall("research", { prompt: "1" }, "a"), scriptedToolCall("research", { prompt: "2" }, "b")],
+      content: [
+        scriptedToolCall("research", { prompt: "1" }, "a"),
+        scriptedToolCall("research", { prompt: "2" }, "b"),
+      ],
     };
     const { agent } = rig([both, "Done."], [research]);
     const starts: AgentEvent[] = [];
-    agent.subscribe((event) => void (event.type === "turn_start" && event.parentRunId && starts.push(event)));
+    agent.subscribe(
+      (event) => void (event.type === "turn_start" && event.parentRunId && starts.push(event)),
+    );
     const { messages } = await agent.prompt("Hi");
     assert.equal(texts(messages)[2], "toolResult: One.");
     assert.match(texts(messages)[3] ?? "", /at work: createAgent has to make one for each call/);
@@ -248,7 +317,9 @@ describe("an agent as a tool", () => {
   });
 
   it("fails its call when its run fails", async () => {
-    const { tool: research } = helper("research", [{ error: new BowlineError("server_error", "The server is down.") }]);
+    const { tool: research } = helper("research", [
+      { error: new BowlineError("server_error", "The server is down.") },
+    ]);
     const { agent } = rig([ask("research", "Look"), "Sorry."], [research]);
     const { messages } = await agent.prompt("Hi");
     assert.equal(texts(messages)[2], "toolResult: The server is down.");

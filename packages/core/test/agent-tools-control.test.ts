@@ -1,4 +1,7 @@
-/** What a caller may do to the calls of a turn: change their arguments, cap them, put a message before them. */
+/**
+ * What a caller may do to the calls of a turn: change their arguments, cap them, put a message
+ * before them.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
@@ -20,7 +23,9 @@ const addCall = (n: unknown): ScriptedStep => ({ content: [scriptedToolCall("add
 
 describe("beforeToolCall", () => {
   it("may give other arguments, which are checked and mended like the model's", async () => {
-    const { agent } = rig([addCall(1), "Done."], [add], { beforeToolCall: () => ({ args: { n: "7" } }) });
+    const { agent } = rig([addCall(1), "Done."], [add], {
+      beforeToolCall: () => ({ args: { n: "7" } }),
+    });
     const { messages } = await agent.prompt("Hi");
     assert.equal(texts(messages)[2], "toolResult: got 7");
   });
@@ -47,14 +52,19 @@ describe("beforeToolCall", () => {
       execute: ({ n }) => `${typeof n} ${n}`,
     });
     const seen: unknown[] = [];
-    const { agent } = rig([addCall(3), "Done."], [big], { beforeToolCall: ({ args }) => void seen.push(args) });
+    const { agent } = rig([addCall(3), "Done."], [big], {
+      beforeToolCall: ({ args }) => void seen.push(args),
+    });
     const { messages } = await agent.prompt("Hi");
     assert.equal(texts(messages)[2], "toolResult: bigint 3");
     assert.deepEqual(seen, [{ n: 3n }]);
   });
 
   it("changes what runs and not what the model wrote, nor does the tool: the transcript and the events stay as they were", async () => {
-    const rewrite = { ...add, prepareArguments: (raw: unknown) => Object.assign(raw as object, { n: 2 }) };
+    const rewrite = {
+      ...add,
+      prepareArguments: (raw: unknown) => Object.assign(raw as object, { n: 2 }),
+    };
     rewrite.execute = (id, args, ...rest) => {
       const result = add.execute(id, args, ...rest);
       Object.assign(args, { n: 99 });

@@ -22,7 +22,12 @@ describe("Agent", () => {
     assert.equal(run.turns, 2);
     assert.deepEqual(run.tools, [{ toolCallId: "a", toolName: "a", outcome: "finished" }]);
     assert.deepEqual(run.usage, { input: 3, output: 2, totalTokens: 5 });
-    assert.deepEqual(texts(run.messages), ["user: Hi", "assistant: toolCall", "toolResult: 1", "assistant: Done."]);
+    assert.deepEqual(texts(run.messages), [
+      "user: Hi",
+      "assistant: toolCall",
+      "toolResult: 1",
+      "assistant: Done.",
+    ]);
   });
 
   it("sends images with the text, and takes a message or several as they are [P25]", async () => {
@@ -80,7 +85,10 @@ describe("Agent", () => {
       ],
     );
     await agent.prompt("Hi");
-    assert.deepEqual(texts(script.calls[1]?.context.messages ?? []).slice(-2), ["toolResult: 1", "user: Stop"]);
+    assert.deepEqual(texts(script.calls[1]?.context.messages ?? []).slice(-2), [
+      "toolResult: 1",
+      "user: Stop",
+    ]);
   });
 
   it("delivers what was steered while idle with the first request, after the prompt [P20, P30]", async () => {
@@ -102,7 +110,10 @@ describe("Agent", () => {
     const { agent, script } = rig(["a", "b"], [], { followUpMode: "all" });
     for (const content of ["f1", "f2"]) agent.followUp({ ...hello, content });
     await agent.prompt("p");
-    assert.deepEqual(texts(script.calls[1]?.context.messages ?? []).slice(-2), ["user: f1", "user: f2"]);
+    assert.deepEqual(texts(script.calls[1]?.context.messages ?? []).slice(-2), [
+      "user: f1",
+      "user: f2",
+    ]);
     assert.equal(agent.hasQueuedMessages(), false);
   });
 
@@ -124,7 +135,10 @@ describe("Agent", () => {
     agent.subscribe((event) => {
       if (event.type !== "message_update") return;
       updates.push(event);
-      live.add(event.message).add(event.assistantMessageEvent.partial).add(agent.state.streamingMessage);
+      live
+        .add(event.message)
+        .add(event.assistantMessageEvent.partial)
+        .add(agent.state.streamingMessage);
     });
     await agent.prompt("Hi");
     assert.ok(updates.length > 2);
@@ -164,7 +178,11 @@ describe("Agent", () => {
     const leave = agent.subscribe(second);
     agent.subscribe(second);
     await agent.prompt("Hi");
-    assert.deepEqual(heard.slice(0, 3), ["second agent_start", "third turn_start", "third message_start"]);
+    assert.deepEqual(heard.slice(0, 3), [
+      "second agent_start",
+      "third turn_start",
+      "third message_start",
+    ]);
     assert.equal(heard.filter((line) => line.startsWith("second")).length, 1);
   });
 
@@ -214,7 +232,10 @@ describe("Agent", () => {
     );
     await agent.prompt("Hi");
     const second = script.calls[1];
-    assert.deepEqual([second?.model.id, second?.context.systemPrompt, second?.context.tools], ["other", "new", []]);
+    assert.deepEqual(
+      [second?.model.id, second?.context.systemPrompt, second?.context.tools],
+      ["other", "new", []],
+    );
   });
 
   it("runs the calls of an answer with the tools that it was asked for with, whatever is assigned while it comes", async () => {
@@ -298,7 +319,10 @@ describe("budgets", () => {
     );
     agent.followUp(hello);
     const run = await agent.prompt("Hi");
-    assert.deepEqual([run.reason, run.error?.code, script.calls.length], ["budget", "budget_exceeded", 1]);
+    assert.deepEqual(
+      [run.reason, run.error?.code, script.calls.length],
+      ["budget", "budget_exceeded", 1],
+    );
     assert.equal(run.message?.content[0]?.type === "text" && run.message.content[0].text, "so far");
     assert.equal(agent.hasQueuedMessages(), true);
   });
@@ -356,12 +380,21 @@ describe("agentLoop", () => {
     const context = { systemPrompt: "", messages: [hello] };
     await agentLoopContinue(context, config(script), undefined, script.streamFn).result();
     assert.deepEqual(texts(context.messages), ["user: Hello", "assistant: Hello."]);
-    assert.throws(() => agentLoopContinue(context, config(script), undefined, script.streamFn), code("invalid_state"));
+    assert.throws(
+      () => agentLoopContinue(context, config(script), undefined, script.streamFn),
+      code("invalid_state"),
+    );
   });
 
   it("aborts the run when its reader leaves [X23]", async () => {
     const script = createScriptedModel(["A long answer."], { deltaLength: 1, delayMs: 1 });
-    const stream = agentLoop([hello], { systemPrompt: "", messages: [] }, config(script), undefined, script.streamFn);
+    const stream = agentLoop(
+      [hello],
+      { systemPrompt: "", messages: [] },
+      config(script),
+      undefined,
+      script.streamFn,
+    );
     for await (const event of stream) if (event.type === "message_update") break;
     const last = (await stream.result()).at(-1);
     assert.equal(last?.role === "assistant" && last.stopReason, "aborted");

@@ -1,12 +1,33 @@
-/** A tool turn over real sockets, with servers that nobody here wrote (aimock, lenient) and with our own strict ones. */
+/**
+ * A tool turn over real sockets, with servers that nobody here wrote (aimock, lenient) and with our
+ * own strict ones.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { LLMock } from "@copilotkit/aimock";
-import { Agent, defineTool, getModel, messageText, type AgentTool, type Model, type RunResult } from "../src/index.ts";
+import {
+  Agent,
+  defineTool,
+  getModel,
+  messageText,
+  type AgentTool,
+  type Model,
+  type RunResult,
+} from "../src/index.ts";
 import { loopback, type Loopback } from "../../../test/support/loopback.ts";
-import { eventsOf, strictServer, type ScriptedTurn, type StrictApi, type StrictServer } from "./strict-server.ts";
+import {
+  eventsOf,
+  strictServer,
+  type ScriptedTurn,
+  type StrictApi,
+  type StrictServer,
+} from "./strict-server.ts";
 
-const wires: readonly { readonly api: StrictApi; readonly provider: string; readonly model: string }[] = [
+const wires: readonly {
+  readonly api: StrictApi;
+  readonly provider: string;
+  readonly model: string;
+}[] = [
   { api: "openai-chat", provider: "openai", model: "gpt-x" },
   { api: "anthropic-messages", provider: "anthropic", model: "claude-x" },
 ];
@@ -49,17 +70,30 @@ const finished = {
 
 for (const { api, provider, model } of wires) {
   describe(`an agent over ${api}`, () => {
-    const at = (server: StrictServer): Model => getModel(provider, model, { baseUrl: server.baseUrl });
+    const at = (server: StrictServer): Model =>
+      getModel(provider, model, { baseUrl: server.baseUrl });
 
     test("does a tool turn with aimock", async () => {
       const mock = new LLMock({ port: 0, strict: true });
       const asks = { userMessage: "weather in Oslo" };
-      const usage = { prompt_tokens: 40, completion_tokens: 12, input_tokens: 40, output_tokens: 12 };
+      const usage = {
+        prompt_tokens: 40,
+        completion_tokens: 12,
+        input_tokens: 40,
+        output_tokens: 12,
+      };
       mock.on(
         { ...asks, hasToolResult: false },
-        { content: "I will look.", toolCalls: [{ name: "weather", arguments: { city: "Oslo" } }], usage },
+        {
+          content: "I will look.",
+          toolCalls: [{ name: "weather", arguments: { city: "Oslo" } }],
+          usage,
+        },
       );
-      mock.on({ ...asks, hasToolResult: true, toolResultContains: "snow" }, { content: "Snow in Oslo.", usage });
+      mock.on(
+        { ...asks, hasToolResult: true, toolResultContains: "snow" },
+        { content: "Snow in Oslo.", usage },
+      );
       await mock.start();
       try {
         const agent = createAgent(getModel(provider, model, { baseUrl: `${mock.url}/v1` }));
@@ -82,7 +116,11 @@ for (const { api, provider, model } of wires) {
     test("does a tool turn with a strict server", async () => {
       await using server = await strictServer(
         api,
-        { thinking: "Look.", text: "I will look.", calls: [{ id: "call_1", name: "weather", args: { city: "Oslo" } }] },
+        {
+          thinking: "Look.",
+          text: "I will look.",
+          calls: [{ id: "call_1", name: "weather", args: { city: "Oslo" } }],
+        },
         { text: "Snow in Oslo." },
       );
       const result = await createAgent(at(server)).prompt("What is the weather in Oslo?");
@@ -165,21 +203,30 @@ for (const { api, provider, model } of wires) {
     test("takes over a transcript of the other wire", async () => {
       const other = wires.find((wire) => wire.api !== api) ?? wires[0];
       assert.ok(other !== undefined);
-      const turn = { thinking: "Look.", calls: [{ id: "toolu_1|x=", name: "weather", args: { city: "Oslo" } }] };
+      const turn = {
+        thinking: "Look.",
+        calls: [{ id: "toolu_1|x=", name: "weather", args: { city: "Oslo" } }],
+      };
       await using first = await strictServer(other.api, turn, { text: "Snow in Oslo." });
       await using second = await strictServer(api, { text: "As I said." });
       const agent = createAgent(getModel(other.provider, other.model, { baseUrl: first.baseUrl }));
       await agent.prompt("What is the weather in Oslo?");
       agent.state.model = at(second);
       const result = await agent.prompt("Really?");
-      assert.deepEqual([first.problems.slice(0, 1), second.problems, result.reason], [[], [], "done"]);
+      assert.deepEqual(
+        [first.problems.slice(0, 1), second.problems, result.reason],
+        [[], [], "done"],
+      );
     });
 
     test("says what a strict server refused, once, and keeps the transcript", async () => {
       await using server = await strictServer(api);
       const agent = createAgent(at(server));
       const result = await agent.prompt("Hello?");
-      assert.deepEqual([result.reason, result.error?.code, result.error?.status], ["error", "invalid_request", 400]);
+      assert.deepEqual(
+        [result.reason, result.error?.code, result.error?.status],
+        ["error", "invalid_request", 400],
+      );
       assert.match(result.error?.message ?? "", /the script has no answer/);
       assert.equal(server.bodies().length, 1);
     });
@@ -188,8 +235,14 @@ for (const { api, provider, model } of wires) {
 
 /** A server whose stream breaks off behind a complete call. */
 async function brokenAfterCall(api: StrictApi): Promise<Loopback> {
-  const events = eventsOf(api, { calls: [{ id: "call_0", name: "weather", args: { city: "Oslo" } }] }, 1);
-  const last = events.findIndex((event) => /"finish_reason":"tool_calls"|message_delta/.test(event));
+  const events = eventsOf(
+    api,
+    { calls: [{ id: "call_0", name: "weather", args: { city: "Oslo" } }] },
+    1,
+  );
+  const last = events.findIndex((event) =>
+    /"finish_reason":"tool_calls"|message_delta/.test(event),
+  );
   return loopback((response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(events.slice(0, last).join(""));

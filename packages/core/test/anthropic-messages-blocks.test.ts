@@ -64,8 +64,13 @@ describe("content blocks of servers that differ", () => {
       end("end_turn"),
     );
     assert.deepEqual(message.content.slice(0, 2), [{ type: "thinking", thinking: "hm" }, ...said]);
-    assert.deepEqual([calls(message), message.stopReason], [[["call_1", "unnamed", { x: 1 }]], "toolUse"]);
-    const { events } = read(sse(begin(), delta(0, { type: "text_delta", text: "Hello" }), end("end_turn")));
+    assert.deepEqual(
+      [calls(message), message.stopReason],
+      [[["call_1", "unnamed", { x: 1 }]], "toolUse"],
+    );
+    const { events } = read(
+      sse(begin(), delta(0, { type: "text_delta", text: "Hello" }), end("end_turn")),
+    );
     assert.deepEqual(
       events.map(({ type }) => type),
       ["start", "text_start", "text_delta", "text_end", "done"],
@@ -73,25 +78,35 @@ describe("content blocks of servers that differ", () => {
   });
 
   it("a server's block without a stop, by what comes next (Q153)", () => {
-    const unstopped = [begin(), start(0, { type: "server_tool_use", id: "s", input: {} }), json(0, '{"x":1}')];
+    const unstopped = [
+      begin(),
+      start(0, { type: "server_tool_use", id: "s", input: {} }),
+      json(0, '{"x":1}'),
+    ];
     const opaque = {
       type: "opaque",
       protocol: "anthropic-messages",
       raw: { ...((unstopped[1] as Json).content_block as Json), input: { x: 1 } },
     };
-    assert.deepEqual(answer(...unstopped, start(0, { type: "text", text: "Hello" }), end("end_turn")).content, [
-      opaque,
-      ...said,
-    ]);
-    assert.deepEqual(answer(...unstopped, end("end_turn"), { type: "error", error: { message: "late" } }).content, [
-      opaque,
-    ]);
+    assert.deepEqual(
+      answer(...unstopped, start(0, { type: "text", text: "Hello" }), end("end_turn")).content,
+      [opaque, ...said],
+    );
+    assert.deepEqual(
+      answer(...unstopped, end("end_turn"), { type: "error", error: { message: "late" } }).content,
+      [opaque],
+    );
     assert.deepEqual(answer(...unstopped, over).content, [opaque]);
     assert.deepEqual(answer(...unstopped).content, []);
   });
 
   it("an empty block that stays open without holding up the next", () => {
-    const message = answer(begin(), start(0, { type: "text", text: "" }), start(1, toolUse("a")), json(1, "{}"));
+    const message = answer(
+      begin(),
+      start(0, { type: "text", text: "" }),
+      start(1, toolUse("a")),
+      json(1, "{}"),
+    );
     assert.deepEqual(
       message.content.map((part) => part.type),
       ["text", "toolCall"],
@@ -112,7 +127,10 @@ describe("content blocks of servers that differ", () => {
         end("tool_use"),
         over,
       );
-      assert.deepEqual(message.content.slice(0, 2), [{ type: "thinking", thinking: "hm" }, ...said]);
+      assert.deepEqual(message.content.slice(0, 2), [
+        { type: "thinking", thinking: "hm" },
+        ...said,
+      ]);
       assert.deepEqual(calls(message), [
         ["a", "f", {}],
         ["b", "f", {}],
@@ -170,7 +188,10 @@ describe("content blocks of servers that differ", () => {
       );
       assert.equal(message.stopReason, "toolUse");
       return (
-        message.content[0]?.type === "toolCall" && [message.content[0].arguments, message.content[0].argumentsText]
+        message.content[0]?.type === "toolCall" && [
+          message.content[0].arguments,
+          message.content[0].argumentsText,
+        ]
       );
     };
     assert.deepEqual(input({}, '{"x"', ":1}"), [{ x: 1 }, '{"x":1}']);
@@ -178,25 +199,46 @@ describe("content blocks of servers that differ", () => {
     assert.deepEqual(input(undefined), [{}, ""]);
     assert.deepEqual(input({ city: "Oslo" }), [{ city: "Oslo" }, '{"city":"Oslo"}']);
     assert.deepEqual(input({ city: "Oslo" }, ""), [{ city: "Oslo" }, '{"city":"Oslo"}']);
-    assert.deepEqual(input({ city: "Oslo" }, '{"city":"Rome"}'), [{ city: "Rome" }, '{"city":"Rome"}']);
+    assert.deepEqual(input({ city: "Oslo" }, '{"city":"Rome"}'), [
+      { city: "Rome" },
+      '{"city":"Rome"}',
+    ]);
     assert.deepEqual(input({}, '{"x":"a\nb"}'), [{ x: "a\nb" }, '{"x":"a\nb"}']); // Q150
   });
 
   it("an event with a raw tab in it, as the model wrote it (Q150); what was cut stays no JSON", () => {
-    const body = sse(begin(), start(0, toolUse("a", "f")), json(0, '{"x":"a~H"}'), stop(0), end("tool_use"), over);
+    const body = sse(
+      begin(),
+      start(0, toolUse("a", "f")),
+      json(0, '{"x":"a~H"}'),
+      stop(0),
+      end("tool_use"),
+      over,
+    );
     assert.deepEqual(calls(read(body.replace("~", "\t\\")).message), [["a", "f", { x: "a\t\\H" }]]);
     assert.equal(read(body.replace('~H\\"}"}}', "\tH")).message.error?.code, "stream_corrupt");
     // Read as what nobody knows, an event would be left out of a whole answer.
     for (const damaged of ["content_\tblock_delta", "content\\_block_delta"])
-      assert.equal(read(body.replace('"content_block_delta', `"${damaged}`)).message.error?.code, "stream_corrupt");
-    assert.equal(read(body.replace("partial_json", "partial\t_json")).message.error?.code, "stream_corrupt");
+      assert.equal(
+        read(body.replace('"content_block_delta', `"${damaged}`)).message.error?.code,
+        "stream_corrupt",
+      );
+    assert.equal(
+      read(body.replace("partial_json", "partial\t_json")).message.error?.code,
+      "stream_corrupt",
+    );
   });
 
   it("a call cut by the token limit as unusable (Q151), and complete calls whatever the reason (Q166)", () => {
     const message = answer(begin(), ...call(0, "a", '{"city":"Os'), end("max_tokens"), over);
-    assert.ok(message.content[0]?.type === "toolCall" && message.content[0].argumentsError !== undefined);
+    assert.ok(
+      message.content[0]?.type === "toolCall" && message.content[0].argumentsError !== undefined,
+    );
     assert.deepEqual([message.stopReason, calls(message)], ["length", [["a", "f", {}]]]);
-    assert.equal(answer(begin(), ...call(0, "a", "{}"), end("end_turn"), over).stopReason, "toolUse");
+    assert.equal(
+      answer(begin(), ...call(0, "a", "{}"), end("end_turn"), over).stopReason,
+      "toolUse",
+    );
   });
 
   it("calls without an id or with one that is taken (Q167, Q040), and names that had to be changed (Q118)", () => {
@@ -213,7 +255,13 @@ describe("content blocks of servers that differ", () => {
       calls(message).map((entry) => (entry as string[])[0]),
       ["call_1", "call_2", "a", "call_3"],
     );
-    const body = sse(begin(), start(0, toolUse("a", "fs_read_file")), stop(0), end("tool_use"), over);
+    const body = sse(
+      begin(),
+      start(0, toolUse("a", "fs_read_file")),
+      stop(0),
+      end("tool_use"),
+      over,
+    );
     assert.deepEqual(calls(read(body, ["fs/read file"]).message), [["a", "fs/read file", {}]]);
   });
 
@@ -225,7 +273,11 @@ describe("content blocks of servers that differ", () => {
       json(1, '{"query"'),
       json(1, ':"x"}'),
       stop(1),
-      start(2, { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ url: "u" }] }),
+      start(2, {
+        type: "web_search_tool_result",
+        tool_use_id: "srvtoolu_1",
+        content: [{ url: "u" }],
+      }),
       stop(2),
       start(3, { type: "compaction", content: null }),
       delta(3, { type: "compaction_delta", content: "So " }),
@@ -285,7 +337,10 @@ describe("content blocks of servers that differ", () => {
       end("tool_use"),
       over,
     );
-    assert.deepEqual(message.content[0], { ...said[0], textSignature: JSON.stringify({ citations: [citation] }) });
+    assert.deepEqual(message.content[0], {
+      ...said[0],
+      textSignature: JSON.stringify({ citations: [citation] }),
+    });
     const [, part] = message.content;
     assert.equal(part?.type === "toolCall" && part.thoughtSignature, JSON.stringify({ caller }));
   });

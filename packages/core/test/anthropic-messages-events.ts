@@ -9,7 +9,8 @@ type Json = Record<string, unknown>;
 export const read = (body: string, toolNames: readonly string[] = []): Decoded =>
   decodeEveryWay(anthropicMessages, body, toolNames);
 
-export const answer = (...events: (object | string)[]): AssistantMessage => read(sse(...events)).message;
+export const answer = (...events: (object | string)[]): AssistantMessage =>
+  read(sse(...events)).message;
 
 /** Events with their names, as the reference server writes them. */
 export const sse = (...events: (object | string)[]): string =>
@@ -30,7 +31,11 @@ export const start = (index: number, content_block: object): object => ({
   index,
   content_block,
 });
-export const delta = (index: number, fields: object): object => ({ type: "content_block_delta", index, delta: fields });
+export const delta = (index: number, fields: object): object => ({
+  type: "content_block_delta",
+  index,
+  delta: fields,
+});
 export const stop = (index: number): object => ({ type: "content_block_stop", index });
 export const end = (stop_reason: unknown, usage?: object): object => ({
   type: "message_delta",
@@ -58,7 +63,9 @@ export const call = (index: number, id: unknown, ...pieces: string[]): object[] 
   stop(index),
 ];
 export const calls = (message: AssistantMessage): unknown[] =>
-  message.content.flatMap((part) => (part.type === "toolCall" ? [[part.id, part.name, part.arguments]] : []));
+  message.content.flatMap((part) =>
+    part.type === "toolCall" ? [[part.id, part.name, part.arguments]] : [],
+  );
 export const ending = (message: AssistantMessage): unknown[] => [
   message.stopReason,
   message.rawStopReason,

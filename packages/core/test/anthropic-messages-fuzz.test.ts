@@ -3,7 +3,18 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { isTerminal } from "../src/llm/event.ts";
 import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
-import { begin, calls, delta, end, over, read, sse, start, stop, toolUse } from "./anthropic-messages-events.ts";
+import {
+  begin,
+  calls,
+  delta,
+  end,
+  over,
+  read,
+  sse,
+  start,
+  stop,
+  toolUse,
+} from "./anthropic-messages-events.ts";
 import { conversations } from "./anthropic-messages-recorded.ts";
 import { decode, missing } from "./recordings.ts";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
@@ -43,11 +54,15 @@ describe("any stream of a Messages server", () => {
     const event = fc.oneof(
       {
         weight: 4,
-        arbitrary: fc.tuple(index, fc.oneof(block, odd)).map(([at, content]) => start(at as number, content as object)),
+        arbitrary: fc
+          .tuple(index, fc.oneof(block, odd))
+          .map(([at, content]) => start(at as number, content as object)),
       },
       {
         weight: 8,
-        arbitrary: fc.tuple(index, fc.oneof(piece, odd)).map(([at, fields]) => delta(at as number, fields as object)),
+        arbitrary: fc
+          .tuple(index, fc.oneof(piece, odd))
+          .map(([at, fields]) => delta(at as number, fields as object)),
       },
       { weight: 4, arbitrary: index.map((at) => stop(at as number)) },
       fc.constantFrom<object>(
@@ -85,7 +100,9 @@ describe("any stream of a Messages server", () => {
       start(0, { type: "thinking", thinking: "" }),
       start(1, { type: "server_tool_use", id: "s", input: {} }),
     ];
-    const body = new TextEncoder().encode(sse(begin(), ...blocks, ...deltas.flat(), end("end_turn"), over));
+    const body = new TextEncoder().encode(
+      sse(begin(), ...blocks, ...deltas.flat(), end("end_turn"), over),
+    );
     const from = cpuMs();
     const { message } = decode(anthropicMessages, [body]);
     assert.ok(cpuMs() - from < 5000);

@@ -30,7 +30,10 @@ interface WireMessage {
 const model = getModel("anthropic", "m");
 const own = { api: "anthropic-messages", provider: "anthropic", model: "m" };
 const user = (content: string): Message => ({ role: "user", content, timestamp: 1 });
-const assistant = (content: AssistantContent[], fields: Partial<AssistantMessage> = {}): AssistantMessage => ({
+const assistant = (
+  content: AssistantContent[],
+  fields: Partial<AssistantMessage> = {},
+): AssistantMessage => ({
   role: "assistant",
   content,
   ...own,
@@ -46,7 +49,11 @@ const toolCall = (id: string, fields: object = {}): AssistantContent => ({
   arguments: {},
   ...fields,
 });
-const result = (toolCallId: string, content = "ok", fields: Partial<ToolResultMessage> = {}): Message => ({
+const result = (
+  toolCallId: string,
+  content = "ok",
+  fields: Partial<ToolResultMessage> = {},
+): Message => ({
   role: "toolResult",
   toolCallId,
   toolName: "f",
@@ -65,7 +72,11 @@ function encode(
   target: Model = model,
 ): Json {
   return asRead(
-    anthropicMessages.encode(target, { messages, ...context }, { cacheRetention: "none", ...options }).body,
+    anthropicMessages.encode(
+      target,
+      { messages, ...context },
+      { cacheRetention: "none", ...options },
+    ).body,
   );
 }
 
@@ -95,7 +106,14 @@ describe("the Messages wire writes", () => {
       max_tokens: 8192,
       system: [{ type: "text", text: "Be brief.", cache_control }],
       messages: [{ role: "user", content: [{ type: "text", text: "Hi", cache_control }] }],
-      tools: [{ name: "f", description: "F.", input_schema: { type: "object", properties: {} }, cache_control }],
+      tools: [
+        {
+          name: "f",
+          description: "F.",
+          input_schema: { type: "object", properties: {} },
+          cache_control,
+        },
+      ],
       temperature: 0,
       stream: true,
     });
@@ -122,7 +140,10 @@ describe("the Messages wire writes", () => {
       user("please"),
     ]);
     const block = (words: string): Json => ({ type: "text", text: words });
-    const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
+    const image = {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: "aGk=" },
+    };
     assert.deepEqual(messages, [
       { role: "user", content: [block("Hi"), block("there")] },
       { role: "assistant", content: [toolUse("a"), toolUse("b")] },
@@ -140,7 +161,12 @@ describe("the Messages wire writes", () => {
   });
 
   it("an answer to every call, a word for an empty result, and no orphans (Q127)", () => {
-    const messages = wire([user("Hi"), assistant([toolCall("a"), toolCall("b")]), result("x"), result("b", " ")]);
+    const messages = wire([
+      user("Hi"),
+      assistant([toolCall("a"), toolCall("b")]),
+      result("x"),
+      result("b", " "),
+    ]);
     const results = messages[2]?.content.map(({ tool_use_id, content, is_error }) => [
       tool_use_id,
       (content as Json[])[0]?.text,
@@ -163,7 +189,11 @@ describe("the Messages wire writes", () => {
       "",
       "call_0_2",
     ];
-    const transcript = ids.flatMap((id) => [user("Hi"), assistant([toolCall(id)]), result(id, `of ${id}`)]);
+    const transcript = ids.flatMap((id) => [
+      user("Hi"),
+      assistant([toolCall(id)]),
+      result(id, `of ${id}`),
+    ]);
     const found = wire(transcript).flatMap(({ content }) =>
       content.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])),
     );
@@ -194,7 +224,10 @@ describe("the Messages wire writes", () => {
       result("a", "second"),
     ]);
     assert.deepEqual(
-      twice[2]?.content.map(({ tool_use_id, content }) => [tool_use_id, (content as Json[])[0]?.text]),
+      twice[2]?.content.map(({ tool_use_id, content }) => [
+        tool_use_id,
+        (content as Json[])[0]?.text,
+      ]),
       [
         ["a", "first"],
         ["a_2", "second"],
@@ -218,32 +251,46 @@ describe("the Messages wire writes", () => {
       toolUse("a"),
     ];
     assert.deepEqual(wire([user("Hi"), assistant(content), result("a")])[1]?.content, blocks);
-    assert.deepEqual(wire([user("Hi"), assistant(content, { model: "other" }), result("a")])[1]?.content, [
-      toolUse("a"),
-    ]);
+    assert.deepEqual(
+      wire([user("Hi"), assistant(content, { model: "other" }), result("a")])[1]?.content,
+      [toolUse("a")],
+    );
   });
 
   it("thinking that nobody signed, to a server that wants it back (Q132), as some besides Anthropic do", () => {
-    const unsigned: AssistantContent[] = ["hm", " "].map((thinking) => ({ type: "thinking", thinking }));
+    const unsigned: AssistantContent[] = ["hm", " "].map((thinking) => ({
+      type: "thinking",
+      thinking,
+    }));
     const messages = [user("Hi"), assistant([...unsigned, toolCall("a")]), result("a")];
     const send = (replayReasoning: boolean): unknown[] => {
       const target = { ...model, compat: { replayReasoning } };
       const body = encode(messages, { reasoning: "low" }, { tools }, target);
       return [(body.messages as WireMessage[])[1]?.content, body.thinking !== undefined];
     };
-    assert.deepEqual(send(true), [[{ type: "thinking", thinking: "hm", signature: "" }, toolUse("a")], true]);
+    assert.deepEqual(send(true), [
+      [{ type: "thinking", thinking: "hm", signature: "" }, toolUse("a")],
+      true,
+    ]);
     assert.deepEqual(send(false), [[toolUse("a")], false]);
   });
 
   it("no thinking where a turn that began without it is continued (Q159)", () => {
     const loop = (first: AssistantContent[]): Json =>
-      encode([user("Hi"), assistant([...first, toolCall("a")]), result("a")], { reasoning: "low" }, { tools });
+      encode(
+        [user("Hi"), assistant([...first, toolCall("a")]), result("a")],
+        { reasoning: "low" },
+        { tools },
+      );
     assert.equal(loop([]).thinking, undefined);
     assert.deepEqual(loop([{ type: "thinking", thinking: "", thinkingSignature: "S" }]).thinking, {
       type: "enabled",
       budget_tokens: 2048,
     });
-    const paused = [user("Hi"), assistant([{ type: "thinking", thinking: "", thinkingSignature: "S" }, ...said])];
+    const paused = [
+      user("Hi"),
+      assistant([{ type: "thinking", thinking: "", thinkingSignature: "S" }, ...said]),
+    ];
     assert.deepEqual(
       wire(paused)[1]?.content.map(({ type }) => type),
       ["text"],
@@ -262,7 +309,10 @@ describe("the Messages wire writes", () => {
     assert.deepEqual(limits({}), [8192, undefined]);
     assert.deepEqual(limits({}, { maxTokens: 64_000 }), [64_000, undefined]);
     assert.deepEqual(limits({ reasoning: "medium" }), [16_384, 8192]);
-    assert.deepEqual(limits({ reasoning: "xhigh", maxTokens: 4000 }, { maxTokens: 64_000 }), [36_768, 32_768]);
+    assert.deepEqual(
+      limits({ reasoning: "xhigh", maxTokens: 4000 }, { maxTokens: 64_000 }),
+      [36_768, 32_768],
+    );
     assert.deepEqual(limits({ reasoning: "high" }, { maxTokens: 8192 }), [8192, 7168]);
     assert.deepEqual(limits({ reasoning: "low", thinkingBudgets: { low: 5 } }), [9216, 1024]);
     assert.deepEqual(limits({ reasoning: "high" }, { maxTokens: 1024 }), [1024, undefined]);
@@ -295,10 +345,14 @@ describe("the Messages wire writes", () => {
 
   it("cache marks for an hour or not at all, on the last of what the user said (Q174)", () => {
     const messages = [user("Hi"), assistant([toolCall("a")]), result("a"), assistant(said)];
-    const marked = JSON.stringify(encode(messages, { cacheRetention: "long" }, { tools, systemPrompt: "S" }));
+    const marked = JSON.stringify(
+      encode(messages, { cacheRetention: "long" }, { tools, systemPrompt: "S" }),
+    );
     assert.equal(marked.split('"cache_control":{"type":"ephemeral","ttl":"1h"}').length - 1, 3);
     assert.match(marked, /"tool_result"[^[]*\[[^\]]*\],"cache_control"/);
-    assert.ok(!JSON.stringify(encode(messages, {}, { tools, systemPrompt: "S" })).includes("cache_control"));
+    assert.ok(
+      !JSON.stringify(encode(messages, {}, { tools, systemPrompt: "S" })).includes("cache_control"),
+    );
   });
 
   it("server blocks as they came, but not half a pair, and an open one only while its turn goes on (Q161, Q162)", () => {
@@ -307,7 +361,12 @@ describe("the Messages wire writes", () => {
       protocol,
       raw,
     });
-    const use = (id: string): Json => ({ type: "server_tool_use", id, name: "web_search", input: {} });
+    const use = (id: string): Json => ({
+      type: "server_tool_use",
+      id,
+      name: "web_search",
+      input: {},
+    });
     const found = { type: "web_search_tool_result", tool_use_id: "s1", content: [] };
     const paused = assistant([
       opaque(use("s1")),
@@ -318,10 +377,20 @@ describe("the Messages wire writes", () => {
     ]);
     const block = { type: "text", text: "Hello" };
     assert.deepEqual(wire([user("Hi"), paused])[1]?.content, [use("s1"), found, block, use("s2")]);
-    assert.deepEqual(wire([user("Hi"), paused, user("Stop")])[1]?.content, [use("s1"), found, block]);
-    const rest = assistant([opaque({ ...found, tool_use_id: "s2" }), opaque({ ...found, tool_use_id: "s3" }), ...said]);
+    assert.deepEqual(wire([user("Hi"), paused, user("Stop")])[1]?.content, [
+      use("s1"),
+      found,
+      block,
+    ]);
+    const rest = assistant([
+      opaque({ ...found, tool_use_id: "s2" }),
+      opaque({ ...found, tool_use_id: "s3" }),
+      ...said,
+    ]);
     assert.deepEqual(
-      wire([user("Hi"), paused, rest, user("Go on")])[1]?.content.map((one) => one.id ?? one.tool_use_id ?? one.text),
+      wire([user("Hi"), paused, rest, user("Go on")])[1]?.content.map(
+        (one) => one.id ?? one.tool_use_id ?? one.text,
+      ),
       ["s1", "s1", "Hello", "s2", "s2", "Hello"],
     );
   });
@@ -346,7 +415,11 @@ describe("the Messages wire writes", () => {
   });
 
   it("tools that are only history, so that calls are never without (Q111)", () => {
-    const body = encode([user("Hi"), assistant([toolCall("a", { name: "old tool" })]), result("a")]);
+    const body = encode([
+      user("Hi"),
+      assistant([toolCall("a", { name: "old tool" })]),
+      result("a"),
+    ]);
     assert.deepEqual(
       [(body.tools as Json[]).map(({ name }) => name), body.tool_choice],
       [["old_tool"], { type: "none" }],
@@ -355,7 +428,9 @@ describe("the Messages wire writes", () => {
 
   it("well-formed text and arguments (Q130), no trailing space at the end (Q172), a user's turn at the start", () => {
     const messages = wire([
-      assistant([toolCall("a", { arguments: { "\ud83d": ["\ude00", { __proto__: null, x: "a\u0000b" }] } })]),
+      assistant([
+        toolCall("a", { arguments: { "\ud83d": ["\ude00", { __proto__: null, x: "a\u0000b" }] } }),
+      ]),
       assistant([{ type: "text", text: "So \n" }]),
     ]);
     assert.equal(messages[0]?.role, "user");
@@ -374,22 +449,38 @@ describe("the Messages wire writes", () => {
         timestamp: 1,
       },
     ]);
-    assert.deepEqual(message?.content[0]?.source, { type: "base64", media_type: "image/jpeg", data: "aGk=" });
+    assert.deepEqual(message?.content[0]?.source, {
+      type: "base64",
+      media_type: "image/jpeg",
+      data: "aGk=",
+    });
     assert.match(String(message?.content[1]?.text), /image\/tiff/);
   });
 
   it("nothing for no messages, two tools of one name, and metadata but the user's id", () => {
-    const invalid = (error: unknown): boolean => isBowlineError(error) && error.code === "invalid_argument";
+    const invalid = (error: unknown): boolean =>
+      isBowlineError(error) && error.code === "invalid_argument";
     assert.throws(() => encode([user(" ")]), invalid);
-    const named = (name: string): Tool => ({ name, description: "", parameters: { type: "object" } });
+    const named = (name: string): Tool => ({
+      name,
+      description: "",
+      parameters: { type: "object" },
+    });
     assert.throws(() => encode([user("Hi")], {}, { tools: [named("a.b"), named("a b")] }), invalid);
-    assert.deepEqual(encode([user("Hi")], { metadata: { user_id: "u", secret: "s" } }).metadata, { user_id: "u" });
+    assert.deepEqual(encode([user("Hi")], { metadata: { user_id: "u", secret: "s" } }).metadata, {
+      user_id: "u",
+    });
     assert.equal(encode([user("Hi")], { metadata: { user_id: 7 } }).metadata, undefined);
   });
 
   it("what the rules of the next test would notice", () => {
     const signed: AssistantContent = { type: "thinking", thinking: "hm", thinkingSignature: "S" };
-    const messages = [user("Hi"), assistant([signed, ...said, toolCall("a"), toolCall("b")]), result("a"), result("b")];
+    const messages = [
+      user("Hi"),
+      assistant([signed, ...said, toolCall("a"), toolCall("b")]),
+      result("a"),
+      result("b"),
+    ];
     const broken = (change: (body: Json, content: Json[][]) => unknown): string => {
       const body = encode(messages, { reasoning: "low" }, { tools });
       assert.deepEqual(brokenRules(body), []);
@@ -455,7 +546,9 @@ describe("the Messages wire writes", () => {
           try {
             body = asRead(anthropicMessages.encode(target, each, options).body);
           } catch (error) {
-            assert.ok(each === context && isBowlineError(error) && error.code === "invalid_argument");
+            assert.ok(
+              each === context && isBowlineError(error) && error.code === "invalid_argument",
+            );
             continue; // nothing in it for a model to see
           }
           assert.deepEqual(brokenRules(body), [], JSON.stringify(body));

@@ -1,4 +1,7 @@
-/** What a Messages server refuses, as far as it was seen in the wild. Every rule is one that has spoiled somebody's session. */
+/**
+ * What a Messages server refuses, as far as it was seen in the wild. Every rule is one that has
+ * spoiled somebody's session.
+ */
 
 type Json = Record<string, unknown>;
 type Problem = (what: string) => void;
@@ -27,21 +30,32 @@ function checkOptions(
 ): void {
   if (!Number.isInteger(max_tokens) || (max_tokens as number) < 1) problem("max_tokens");
   const { type, budget_tokens: budget } = (thinking ?? {}) as Json;
-  if (type === "enabled" && !((budget as number) >= 1024 && (budget as number) < (max_tokens as number)))
+  if (
+    type === "enabled" &&
+    !((budget as number) >= 1024 && (budget as number) < (max_tokens as number))
+  )
     problem("budget");
   if (type !== undefined && temperature !== undefined) problem("temperature with thinking");
   const choice = (tool_choice as Json | undefined)?.type;
   if (type !== undefined && choice !== undefined && choice !== "auto" && choice !== "none")
     problem("forced tool with thinking");
   for (const block of (system ?? []) as Json[]) checkText(block, problem);
-  if (metadata !== undefined && Object.keys(metadata as Json).join() !== "user_id") problem("metadata");
+  if (metadata !== undefined && Object.keys(metadata as Json).join() !== "user_id")
+    problem("metadata");
 }
 
-function checkTools({ tools, tool_choice }: Json, messages: readonly { content: Json[] }[], problem: Problem): void {
+function checkTools(
+  { tools, tool_choice }: Json,
+  messages: readonly { content: Json[] }[],
+  problem: Problem,
+): void {
   const list = (tools ?? []) as Json[];
   if (tools !== undefined && list.length === 0) problem("empty tools");
   if (tools === undefined && tool_choice !== undefined) problem("tool_choice without tools");
-  if (tools === undefined && messages.some(({ content }) => content.some(({ type }) => type === "tool_use")))
+  if (
+    tools === undefined &&
+    messages.some(({ content }) => content.some(({ type }) => type === "tool_use"))
+  )
     problem("calls without tools");
   if (new Set(list.map(({ name }) => name)).size !== list.length) problem("tool name twice");
   for (const { name, input_schema } of list) {
@@ -50,14 +64,18 @@ function checkTools({ tools, tool_choice }: Json, messages: readonly { content: 
   }
 }
 
-function checkTurns(messages: readonly { role: string; content: Json[] }[], problem: Problem): void {
+function checkTurns(
+  messages: readonly { role: string; content: Json[] }[],
+  problem: Problem,
+): void {
   if (messages.length === 0) problem("no messages");
   const ids = new Set<unknown>();
   const serverCalls = new Set<unknown>();
   const serverResults = new Set<unknown>();
   let open: unknown[] = [];
   for (const [index, { role, content }] of messages.entries()) {
-    if (role !== (index % 2 === 0 ? "user" : "assistant")) problem("roles do not alternate from user");
+    if (role !== (index % 2 === 0 ? "user" : "assistant"))
+      problem("roles do not alternate from user");
     if (content.length === 0) problem("empty message");
     if (role === "user") {
       checkUser(content, open, problem);
@@ -79,13 +97,19 @@ function checkTurns(messages: readonly { role: string; content: Json[] }[], prob
         serverResults.add(block.tool_use_id);
       } else if (String(block.type).endsWith("_tool_use")) serverCalls.add(block.id);
     }
-    if (["thinking", "redacted_thinking"].includes(content.at(-1)?.type as string)) problem("ends in thinking");
+    if (["thinking", "redacted_thinking"].includes(content.at(-1)?.type as string))
+      problem("ends in thinking");
     const last = index === messages.length - 1 ? content.at(-1) : undefined;
-    if (last?.type === "text" && /\s$/.test(last.text as string)) problem("last text ends in white space");
+    if (last?.type === "text" && /\s$/.test(last.text as string))
+      problem("last text ends in white space");
     const goesOn = messages
       .slice(index + 1)
-      .every((after) => after.role !== "user" || !after.content.some(({ type }) => type === "text"));
-    if (goesOn) for (const block of content) if (String(block.type).endsWith("_tool_use")) serverResults.add(block.id);
+      .every(
+        (after) => after.role !== "user" || !after.content.some(({ type }) => type === "text"),
+      );
+    if (goesOn)
+      for (const block of content)
+        if (String(block.type).endsWith("_tool_use")) serverResults.add(block.id);
   }
   if (open.length > 0) problem("open calls at the end");
   if (serverCalls.difference(serverResults).size > 0) problem("server call without its result");
@@ -104,7 +128,8 @@ function checkUser(content: readonly Json[], open: readonly unknown[], problem: 
     const parts = block.content as Json[];
     if (parts.length === 0) problem("empty result");
     for (const part of parts) checkPart(part, problem);
-    if (block.is_error === true && parts.some(({ type }) => type !== "text")) problem("an error with an image");
+    if (block.is_error === true && parts.some(({ type }) => type !== "text"))
+      problem("an error with an image");
   }
 }
 
@@ -112,16 +137,22 @@ function checkPart(block: Json, problem: Problem): void {
   if (block.type === "text") return checkText(block, problem);
   if (block.type !== "image") return problem(`a user's ${String(block.type)}`);
   const { type, media_type, data } = block.source as Json;
-  if (type !== "base64" || !imageTypes.includes(media_type as string) || data === "") problem("image");
+  if (type !== "base64" || !imageTypes.includes(media_type as string) || data === "")
+    problem("image");
 }
 
 function checkText({ text }: Json, problem: Problem): void {
   if (typeof text !== "string" || text.trim() === "") problem("empty text");
 }
 
-function checkThinking(body: Json, messages: readonly { role: string; content: Json[] }[], problem: Problem): void {
+function checkThinking(
+  body: Json,
+  messages: readonly { role: string; content: Json[] }[],
+  problem: Problem,
+): void {
   const blocks = messages.flatMap(({ content }) => content);
-  if (blocks.some((block) => block.type === "thinking" && !block.signature)) problem("thinking without a signature");
+  if (blocks.some((block) => block.type === "thinking" && !block.signature))
+    problem("thinking without a signature");
   const isThinking = (block: Json | undefined): boolean =>
     ["thinking", "redacted_thinking"].includes(block?.type as string);
   const last = messages.at(-1);
@@ -140,6 +171,10 @@ function checkMarks(body: Json, problem: Problem): void {
   );
   const marked = blocks.filter((block) => block.cache_control !== undefined);
   if (marked.length > 4) problem("more than 4 cache marks");
-  if (marked.some(({ type, text }) => type === "thinking" || type === "redacted_thinking" || text === ""))
+  if (
+    marked.some(
+      ({ type, text }) => type === "thinking" || type === "redacted_thinking" || text === "",
+    )
+  )
     problem("cache mark on empty text or thinking");
 }

@@ -1,11 +1,31 @@
-/** Transcripts that nobody would write and every long session comes to: for the property test of the encoder. */
+/**
+ * Transcripts that nobody would write and every long session comes to: for the property test of the
+ * encoder.
+ */
 import * as fc from "fast-check";
-import type { AssistantContent, AssistantMessage, Context, Message, Tool, UserContent } from "../src/llm/message.ts";
+import type {
+  AssistantContent,
+  AssistantMessage,
+  Context,
+  Message,
+  Tool,
+  UserContent,
+} from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { getModel } from "../src/providers/vendors.ts";
 
-const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
-const texts = fc.constantFrom("", " \n", "Hi", "ends in space \n", "half \ud83d", "\ude00 the other", "😀", "a\u0000b");
+const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(value, { nil: undefined });
+const texts = fc.constantFrom(
+  "",
+  " \n",
+  "Hi",
+  "ends in space \n",
+  "half \ud83d",
+  "\ude00 the other",
+  "😀",
+  "a\u0000b",
+);
 const ids = fc.constantFrom(
   "a",
   "a_2",
@@ -41,7 +61,10 @@ const raw: fc.Arbitrary<unknown> = fc.oneof(
 );
 const part: fc.Arbitrary<AssistantContent> = fc.oneof(
   fc
-    .record({ text: texts, signature: maybe(fc.constantFrom('{"citations":[{"type":"page"}]}', "garbage", "null")) })
+    .record({
+      text: texts,
+      signature: maybe(fc.constantFrom('{"citations":[{"type":"page"}]}', "garbage", "null")),
+    })
     .map(({ text, signature }) => ({
       type: "text" as const,
       text,
@@ -65,7 +88,11 @@ const part: fc.Arbitrary<AssistantContent> = fc.oneof(
       { maxKeys: 2 },
     ),
   }),
-  fc.record({ type: fc.constant("opaque" as const), protocol: fc.constantFrom("anthropic-messages", "other"), raw }),
+  fc.record({
+    type: fc.constant("opaque" as const),
+    protocol: fc.constantFrom("anthropic-messages", "other"),
+    raw,
+  }),
 );
 
 const assistant: fc.Arbitrary<AssistantMessage> = fc
@@ -116,11 +143,17 @@ export const options: fc.Arbitrary<StreamOptions> = fc
     maxTokens: maybe(fc.constantFrom(1, 1024, 1025, 3000, 64_000)),
     temperature: maybe(fc.constant(0.5)),
     thinkingBudgets: maybe(fc.constant({ low: 1, high: 100_000 })),
-    toolChoice: maybe(fc.constantFrom("auto" as const, "none" as const, "required" as const, { name: "fs/read file" })),
+    toolChoice: maybe(
+      fc.constantFrom("auto" as const, "none" as const, "required" as const, {
+        name: "fs/read file",
+      }),
+    ),
     cacheRetention: maybe(fc.constantFrom("none" as const, "short" as const, "long" as const)),
     metadata: maybe(fc.constantFrom({ user_id: "u", other: 1 }, {})),
   })
-  .map((record) => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)));
+  .map((record) =>
+    Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)),
+  );
 
 export const models: fc.Arbitrary<Model> = fc
   .record({

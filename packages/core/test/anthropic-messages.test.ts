@@ -23,7 +23,12 @@ type Json = Record<string, unknown>;
 
 describe("the Messages wire reads", () => {
   it("text, id, the model that answered and usage, the cache apart", () => {
-    const usage = { input_tokens: 3, cache_read_input_tokens: 5, cache_creation_input_tokens: 7, output_tokens: 1 };
+    const usage = {
+      input_tokens: 3,
+      cache_read_input_tokens: 5,
+      cache_creation_input_tokens: 7,
+      output_tokens: 1,
+    };
     const message = answer(
       begin({ id: "msg_1", model: "m-2026", usage }),
       ...text(0, "Hel", "", "lo"),
@@ -60,7 +65,9 @@ describe("the Messages wire reads", () => {
       ),
     );
     assert.deepEqual(
-      events.map((event) => ("contentIndex" in event ? `${event.type} ${event.contentIndex}` : event.type)),
+      events.map((event) =>
+        "contentIndex" in event ? `${event.type} ${event.contentIndex}` : event.type,
+      ),
       [
         "start",
         "thinking_start 0",
@@ -81,9 +88,14 @@ describe("the Messages wire reads", () => {
   it("by the type in the JSON, whatever the event's name, and by the name without one (Q030)", () => {
     const events = [...hello, end("end_turn"), over] as Json[];
     const named = (name: (type: string) => string): string =>
-      events.map((event) => `event: ${name(event.type as string)}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+      events
+        .map((event) => `event: ${name(event.type as string)}\ndata: ${JSON.stringify(event)}\n\n`)
+        .join("");
     assert.deepEqual(read(named(() => "message")).message.content, said);
-    assert.deepEqual(read(sse(...events.map((event) => JSON.stringify(event)))).message.content, said);
+    assert.deepEqual(
+      read(sse(...events.map((event) => JSON.stringify(event)))).message.content,
+      said,
+    );
     const untyped = events
       .map(({ type, ...rest }) => `event: ${String(type)}\ndata: ${JSON.stringify(rest)}\n\n`)
       .join("");
@@ -124,12 +136,16 @@ describe("the Messages wire reads", () => {
   it("a stop reason as the end, and the end of the bytes without one as a truncation (Q142)", () => {
     assert.deepEqual(ending(answer(...hello, end("end_turn"))), ["stop", "end_turn", undefined]);
     const cutOff = answer(...hello);
-    assert.deepEqual([...ending(cutOff), cutOff.error?.retryable], ["error", undefined, "stream_truncated", true]);
+    assert.deepEqual(
+      [...ending(cutOff), cutOff.error?.retryable],
+      ["error", undefined, "stream_truncated", true],
+    );
     assert.equal(answer(begin(), ...call(0, "a", "{}")).error?.code, "stream_truncated");
   });
 
   it("a message_start said again once, and one of another answer as corruption (Q143, Q144)", () => {
-    const counted = (input_tokens: number): object => begin({ id: "msg_1", usage: { input_tokens } });
+    const counted = (input_tokens: number): object =>
+      begin({ id: "msg_1", usage: { input_tokens } });
     const repeated = answer(counted(5), counted(0), ...hello, end("end_turn"), over);
     assert.deepEqual([repeated.content, repeated.usage], [said, { input: 5 }]);
     const { error } = answer(
@@ -152,14 +168,20 @@ describe("the Messages wire reads", () => {
       ).usage;
     assert.deepEqual(usage(undefined, undefined), {});
     assert.deepEqual(usage(null, null), {});
-    assert.deepEqual(usage({ input_tokens: 0, output_tokens: 1 }, { input_tokens: 50, output_tokens: 7 }), {
-      input: 50,
-      output: 7,
-      totalTokens: 57,
-    });
-    assert.deepEqual(usage({ input_tokens: 9, cache_read_input_tokens: null }, { output_tokens: "many" }), {
-      input: 9,
-    });
+    assert.deepEqual(
+      usage({ input_tokens: 0, output_tokens: 1 }, { input_tokens: 50, output_tokens: 7 }),
+      {
+        input: 50,
+        output: 7,
+        totalTokens: 57,
+      },
+    );
+    assert.deepEqual(
+      usage({ input_tokens: 9, cache_read_input_tokens: null }, { output_tokens: "many" }),
+      {
+        input: 9,
+      },
+    );
     assert.deepEqual(usage({ input_tokens: "9" }, { output_tokens: -1 }), { input: 9 });
   });
 
@@ -174,7 +196,11 @@ describe("the Messages wire reads", () => {
   it("every stop reason, known or not (Q164, Q165, Q162)", () => {
     const reason = (value: unknown): unknown[] => ending(answer(...hello, end(value), over));
     assert.deepEqual(reason("stop_sequence"), ["stop", "stop_sequence", undefined]);
-    assert.deepEqual(reason("model_context_window_exceeded"), ["length", "model_context_window_exceeded", undefined]);
+    assert.deepEqual(reason("model_context_window_exceeded"), [
+      "length",
+      "model_context_window_exceeded",
+      undefined,
+    ]);
     assert.deepEqual(reason("pause_turn"), ["stop", "pause_turn", undefined]);
     assert.equal(answer(...hello, end("pause_turn"), over).paused, true);
     assert.deepEqual(reason("weird"), ["stop", "weird", undefined]);
@@ -198,8 +224,14 @@ describe("the Messages wire reads", () => {
 
   it("nothing at all as an empty response, also when blocks came with nothing in them", () => {
     assert.equal(answer(begin(), end("end_turn"), over).error?.code, "empty_response");
-    assert.equal(answer(begin(), ...text(0), ...text(1, ""), end("end_turn"), over).error?.code, "empty_response");
-    assert.deepEqual(answer(begin(), ...text(0), ...text(1, "Hello"), end("end_turn"), over).content, said);
+    assert.equal(
+      answer(begin(), ...text(0), ...text(1, ""), end("end_turn"), over).error?.code,
+      "empty_response",
+    );
+    assert.deepEqual(
+      answer(begin(), ...text(0), ...text(1, "Hello"), end("end_turn"), over).content,
+      said,
+    );
   });
 
   it("a whole answer in one JSON object (Q018), and an error in one (Q019)", () => {
@@ -226,7 +258,8 @@ describe("the Messages wire reads", () => {
       [[["a", "f", { x: 1 }]], "toolUse", 3],
     );
     assert.equal(
-      read('{"type":"error","error":{"type":"not_found_error","message":"no model"}}').message.error?.status,
+      read('{"type":"error","error":{"type":"not_found_error","message":"no model"}}').message.error
+        ?.status,
       404,
     );
   });

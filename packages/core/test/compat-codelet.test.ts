@@ -1,4 +1,7 @@
-/** The shape of codelet's runner (seed 001): providers, registry, history; first with a mock provider, as the seed plans it. */
+/**
+ * The shape of codelet's runner (seed 001): providers, registry, history; first with a mock
+ * provider, as the seed plans it.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +35,10 @@ class MockLlmProvider implements LlmProvider {
     this.#answers = answers;
   }
 
-  async completeWithTools(messages: readonly Message[], tools: readonly ToolDefinition[]): Promise<CompletionResponse> {
+  async completeWithTools(
+    messages: readonly Message[],
+    tools: readonly ToolDefinition[],
+  ): Promise<CompletionResponse> {
     this.asked.push({ messages: structuredClone([...messages]), tools: [...tools] });
     const answer = this.#answers.shift() ?? new Error("No answer is left");
     if (answer instanceof Error) throw answer;
@@ -40,21 +46,29 @@ class MockLlmProvider implements LlmProvider {
   }
 }
 
-const says = (text: string): CompletionResponse => ({ content: [{ type: "text", text }], stopReason: "endTurn" });
+const says = (text: string): CompletionResponse => ({
+  content: [{ type: "text", text }],
+  stopReason: "endTurn",
+});
 const use = (name: string, input: unknown = {}, id = `id_${name}`): ContentBlock => ({
   type: "toolUse",
   id,
   name,
   input,
 });
-const asks = (...content: ContentBlock[]): CompletionResponse => ({ content, stopReason: "toolUse" });
+const asks = (...content: ContentBlock[]): CompletionResponse => ({
+  content,
+  stopReason: "toolUse",
+});
 const result = (toolUseId: string, content: string, isError = false): Message => ({
   role: "user",
   content: [{ type: "toolResult", toolUseId, content, isError }],
 });
 const parameters = { type: "object", properties: { path: { type: "string" } } } as const;
-const tool = (name: string, execute: () => string | Promise<string> = () => `${name} ran`): AgentTool =>
-  defineTool({ name, description: `The tool ${name}.`, parameters, execute });
+const tool = (
+  name: string,
+  execute: () => string | Promise<string> = () => `${name} ran`,
+): AgentTool => defineTool({ name, description: `The tool ${name}.`, parameters, execute });
 const runnerOf = (provider: LlmProvider, ...tools: AgentTool[]): Runner =>
   Runner.withProvider(provider, { tools: ToolRegistry.default(tools) });
 
@@ -65,7 +79,10 @@ describe("codelet's runner", () => {
     assert.deepEqual([runner.messages, runner.tools.definitions()], [[], []]);
     const history = [Message.user("Hi"), Message.fromResponse(says("Hello."))];
     assert.deepEqual(await runner.run("Hi"), history);
-    assert.deepEqual(history[1], { role: "assistant", content: [{ type: "text", text: "Hello." }] });
+    assert.deepEqual(history[1], {
+      role: "assistant",
+      content: [{ type: "text", text: "Hello." }],
+    });
     assert.equal(provider.asked.length, 1);
   });
 
@@ -96,12 +113,18 @@ describe("codelet's runner", () => {
     const provider = new MockLlmProvider(asks(use("a"), use("b"), use("c")), says("Done."));
     const history = await runnerOf(provider, slow("a", 5), slow("b", 0), slow("c", 1)).run("Go");
     assert.deepEqual(order, ["a", "b", "c"]);
-    assert.deepEqual(history.slice(2, 5), [result("id_a", "a"), result("id_b", "b"), result("id_c", "c")]);
+    assert.deepEqual(history.slice(2, 5), [
+      result("id_a", "a"),
+      result("id_b", "b"),
+      result("id_c", "c"),
+    ]);
   });
 
   it("goes through three rounds to a text, with all calls and results [C3, C14, C18, C25]", async () => {
     const rounds = ["1", "2", "3"].map((id) => asks(use("a", {}, id)));
-    const history = await runnerOf(new MockLlmProvider(...rounds, says("Done.")), tool("a")).run("Go");
+    const history = await runnerOf(new MockLlmProvider(...rounds, says("Done.")), tool("a")).run(
+      "Go",
+    );
     assert.deepEqual(
       history.map(({ role }) => role),
       ["user", "assistant", "user", "assistant", "user", "assistant", "user", "assistant"],
@@ -119,7 +142,10 @@ describe("codelet's runner", () => {
       tool("a", () => Promise.reject(new Error("disk full"))),
     ).run("Go");
     assert.deepEqual(history[2], result("id_a", "disk full", true));
-    assert.match(JSON.stringify(history[3]), /"Tool \\"gone\\" not found\. Available: a\.","isError":true/);
+    assert.match(
+      JSON.stringify(history[3]),
+      /"Tool \\"gone\\" not found\. Available: a\.","isError":true/,
+    );
     assert.equal(provider.asked.length, 2);
   });
 
@@ -150,7 +176,9 @@ describe("codelet's runner", () => {
       provider.asked.map(({ tools }) => tools.map(({ name }) => name)),
       [["a"], ["a", "b"], ["a", "b"]],
     );
-    assert.deepEqual(provider.asked[0]?.tools, [{ name: "a", description: "The tool a.", inputSchema: parameters }]);
+    assert.deepEqual(provider.asked[0]?.tools, [
+      { name: "a", description: "The tool a.", inputSchema: parameters },
+    ]);
     assert.deepEqual(history[4], result("id_b", "b ran"));
   });
 
@@ -172,7 +200,11 @@ describe("codelet's runner", () => {
   it("takes messages that were made by hand [C1, C30]", async () => {
     const provider = new MockLlmProvider(says("Done."));
     const runner = Runner.withProvider(provider);
-    const made = [Message.user("Read"), Message.fromResponse(asks(use("a"))), result("id_a", "no", true)];
+    const made = [
+      Message.user("Read"),
+      Message.fromResponse(asks(use("a"))),
+      result("id_a", "no", true),
+    ];
     for (const message of made) runner.addMessage(message);
     await runner.run("And?");
     assert.deepEqual(provider.asked[0]?.messages, [...made, Message.user("And?")]);
@@ -202,7 +234,10 @@ describe("codelet's runner", () => {
       { content: [{ type: "text", text: "Done." }], stopReason: "toolUse" },
     );
     assert.equal((await runnerOf(odd, tool("a")).run("Go")).length, 4);
-    const cut = new MockLlmProvider({ content: [{ type: "text", text: "Half" }], stopReason: "maxTokens" });
+    const cut = new MockLlmProvider({
+      content: [{ type: "text", text: "Half" }],
+      stopReason: "maxTokens",
+    });
     assert.equal((await Runner.withProvider(cut).run("Go")).length, 2);
   });
 
@@ -221,7 +256,10 @@ describe("codelet's runner", () => {
     await assert.rejects(never.run("Go"), code("budget_exceeded"));
     assert.equal(never.messages.length, 7);
     const endless = new MockLlmProvider(...Array.from({ length: 9 }, () => asks(use("b"))));
-    const limited = Runner.withProvider(endless, { tools: ToolRegistry.default([tool("b")]), budget: { maxTurns: 3 } });
+    const limited = Runner.withProvider(endless, {
+      tools: ToolRegistry.default([tool("b")]),
+      budget: { maxTurns: 3 },
+    });
     await assert.rejects(limited.run("Go"), code("budget_exceeded"));
     assert.equal(endless.asked.length, 3);
   });
@@ -245,7 +283,10 @@ describe("codelet's runner", () => {
   });
 
   it("answers arguments that are no object without running the tool [C8]", async () => {
-    const provider = new MockLlmProvider(asks(use("a", [1]), use("a", "no json", "2")), says("Done."));
+    const provider = new MockLlmProvider(
+      asks(use("a", [1]), use("a", "no json", "2")),
+      says("Done."),
+    );
     const history = await runnerOf(provider, tool("a")).run("Go");
     assert.match(JSON.stringify(history[2]), /must be a JSON object.*"isError":true/);
     assert.match(JSON.stringify(history[3]), /not valid JSON.*"isError":true/);
@@ -261,11 +302,16 @@ describe("codelet's registry and messages", () => {
       { name: "read", description: "The tool read.", inputSchema: parameters },
     ]);
     assert.deepEqual(await registry.execute("read", { path: "a" }), { content: "read ran" });
-    await assert.rejects(registry.execute("read", { path: {} }), /Invalid arguments for tool "read"/);
+    await assert.rejects(
+      registry.execute("read", { path: {} }),
+      /Invalid arguments for tool "read"/,
+    );
     await assert.rejects(registry.execute("gone", {}), /Tool "gone" not found/);
     registry.register(tool("read", () => Promise.reject(new Error("no"))));
     await assert.rejects(registry.execute("read", {}), { message: "no" });
-    assert.deepEqual(await runnerOf(new MockLlmProvider(), tool("a")).executeTool("a", {}), { content: "a ran" });
+    assert.deepEqual(await runnerOf(new MockLlmProvider(), tool("a")).executeTool("a", {}), {
+      content: "a ran",
+    });
   });
 
   it("tell whether there is a tool call [C4]", () => {
@@ -286,7 +332,10 @@ describe("a provider of codelet's kind", () => {
   it("is a stream function for any agent [C6]", async () => {
     const provider = new MockLlmProvider(asks(use("a")), says("Done."));
     const { model } = createScriptedModel([]);
-    const agent = new Agent({ initialState: { model, tools: [tool("a")] }, streamFn: toStreamFn(provider) });
+    const agent = new Agent({
+      initialState: { model, tools: [tool("a")] },
+      streamFn: toStreamFn(provider),
+    });
     const { message, reason } = await agent.prompt("Go");
     assert.deepEqual([reason, message && messageText(message)], ["done", "Done."]);
   });
@@ -298,7 +347,14 @@ describe("codelet's Claude", () => {
     (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       const about = { id: "m", type: "message", role: "assistant", model: "claude-x" };
-      response.end(JSON.stringify({ ...about, content, stop_reason, usage: { input_tokens: 5, output_tokens: 1 } }));
+      response.end(
+        JSON.stringify({
+          ...about,
+          content,
+          stop_reason,
+          usage: { input_tokens: 5, output_tokens: 1 },
+        }),
+      );
     };
 
   it("asks for whole messages with model, limit, messages and definitions, and reads the answer [C7, C9, C14, C24]", async () => {
@@ -312,7 +368,10 @@ describe("codelet's Claude", () => {
       ),
       answer([{ type: "text", text: "Done" }], "max_tokens"),
     );
-    const claude = new ClaudeProvider("sk-1", "claude-x", { baseUrl: server.baseUrl, cacheRetention: "none" });
+    const claude = new ClaudeProvider("sk-1", "claude-x", {
+      baseUrl: server.baseUrl,
+      cacheRetention: "none",
+    });
     const definitions = ToolRegistry.default([tool("read")]).definitions();
     const response = await claude.completeWithTools([Message.user("Read a")], definitions);
     assert.deepEqual(response, {
@@ -346,7 +405,10 @@ describe("codelet's Claude", () => {
       ),
       answer([{ type: "text", text: "Done." }], "end_turn"),
     );
-    const claude = new ClaudeProvider("sk-1", "claude-x", { baseUrl: server.baseUrl, cacheRetention: "none" });
+    const claude = new ClaudeProvider("sk-1", "claude-x", {
+      baseUrl: server.baseUrl,
+      cacheRetention: "none",
+    });
     const runner = runnerOf(
       claude,
       tool("a"),
@@ -355,7 +417,10 @@ describe("codelet's Claude", () => {
     await assert.rejects(runner.run("One"), code("invalid_request"));
     await runner.run("Two");
     const { messages } = JSON.parse(server.requests[2]?.body ?? "") as {
-      messages: { role: string; content: { type: string; tool_use_id?: string; is_error?: boolean }[] }[];
+      messages: {
+        role: string;
+        content: { type: string; tool_use_id?: string; is_error?: boolean }[];
+      }[];
     };
     assert.deepEqual(
       messages.map(({ role }) => role),
@@ -363,27 +428,45 @@ describe("codelet's Claude", () => {
     );
     assert.equal(messages[0]?.content.length, 2);
     const [first, second] = messages[2]?.content ?? [];
-    assert.deepEqual([first?.type, first?.tool_use_id, first?.is_error ?? false], ["tool_result", "t1", false]);
-    assert.deepEqual([second?.type, second?.tool_use_id, second?.is_error], ["tool_result", "t2", true]);
+    assert.deepEqual(
+      [first?.type, first?.tool_use_id, first?.is_error ?? false],
+      ["tool_result", "t1", false],
+    );
+    assert.deepEqual(
+      [second?.type, second?.tool_use_id, second?.is_error],
+      ["tool_result", "t2", true],
+    );
   });
 
-  it("is asked no longer when the runner's signal fires [C16, C24]", { timeout: 10_000 }, async () => {
-    const abort = new AbortController();
-    await using server = await loopback(() => abort.abort());
-    const claude = new ClaudeProvider("sk-1", "claude-x", { baseUrl: server.baseUrl });
-    const runner = Runner.withProvider(claude, { signal: abort.signal });
-    await assert.rejects(runner.run("Hi"), code("aborted"));
-    while ((await server.open()) > 0) await wait(1);
-    assert.deepEqual(runner.messages, [Message.user("Hi")]);
-  });
+  it(
+    "is asked no longer when the runner's signal fires [C16, C24]",
+    { timeout: 10_000 },
+    async () => {
+      const abort = new AbortController();
+      await using server = await loopback(() => abort.abort());
+      const claude = new ClaudeProvider("sk-1", "claude-x", { baseUrl: server.baseUrl });
+      const runner = Runner.withProvider(claude, { signal: abort.signal });
+      await assert.rejects(runner.run("Hi"), code("aborted"));
+      while ((await server.open()) > 0) await wait(1);
+      assert.deepEqual(runner.messages, [Message.user("Hi")]);
+    },
+  );
 
   it("refused for its key rejects with an error that says so [C16, C24]", async () => {
-    const body = { type: "error", error: { type: "authentication_error", message: "invalid x-api-key" } };
+    const body = {
+      type: "error",
+      error: { type: "authentication_error", message: "invalid x-api-key" },
+    };
     await using server = await loopback(failing(401, body));
-    const runner = Runner.withProvider(new ClaudeProvider("sk-bad", "claude-x", { baseUrl: server.baseUrl }));
+    const runner = Runner.withProvider(
+      new ClaudeProvider("sk-bad", "claude-x", { baseUrl: server.baseUrl }),
+    );
     await assert.rejects(runner.run("Hi"), (error) => {
       assert.ok(isBowlineError(error));
-      assert.deepEqual([error.code, error.status, error.retryable], ["authentication_failed", 401, false]);
+      assert.deepEqual(
+        [error.code, error.status, error.retryable],
+        ["authentication_failed", 401, false],
+      );
       assert.match(error.message, /refused the API key: invalid x-api-key/);
       return true;
     });
@@ -401,6 +484,8 @@ it("codelet's names come from one entry, and the package needs no other [C27, C3
     "hasToolCall",
     "toStreamFn",
   ]);
-  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")) as object;
+  const manifest = JSON.parse(
+    readFileSync(join(import.meta.dirname, "../package.json"), "utf8"),
+  ) as object;
   assert.ok(!("dependencies" in manifest));
 });

@@ -1,4 +1,7 @@
-/** docs/other-shapes.md shows three programs, which run against a real loopback server in place of the services they ask. */
+/**
+ * docs/other-shapes.md shows three programs, which run against a real loopback server in place of
+ * the services they ask.
+ */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,11 +16,21 @@ const whole = (content: object[], stop_reason: string): Handler => {
   const about = { id: "m", type: "message", role: "assistant", model: "claude-sonnet-4-5" };
   return (response) => {
     response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ ...about, content, stop_reason, usage: { input_tokens: 5, output_tokens: 1 } }));
+    response.end(
+      JSON.stringify({
+        ...about,
+        content,
+        stop_reason,
+        usage: { input_tokens: 5, output_tokens: 1 },
+      }),
+    );
   };
 };
 const claude = [
-  whole([{ type: "tool_use", id: "c1", name: "get_weather", input: { location: "Madrid" } }], "tool_use"),
+  whole(
+    [{ type: "tool_use", id: "c1", name: "get_weather", input: { location: "Madrid" } }],
+    "tool_use",
+  ),
   whole([{ type: "text", text: "Sunny, 20 °C." }], "end_turn"),
 ];
 const call = {
@@ -27,7 +40,10 @@ const call = {
   function: { name: "get_weather", arguments: '{"location":"Madrid"}' },
 };
 const chat = [
-  streamed({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] }, "[DONE]"),
+  streamed(
+    { choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] },
+    "[DONE]",
+  ),
   chatText("Sunny, 20 °C."),
 ];
 
@@ -60,7 +76,16 @@ function run(file: string, baseUrl: string): Promise<Output> {
   const { origin } = new URL(baseUrl);
   const redirect = `const real = fetch;
 globalThis.fetch = (url, init) => real("${origin}" + new URL(url).pathname.replace("/api/v1", "/v1"), init);`;
-  const options = ["--conditions=@bowline/source", "--import", `data:text/javascript,${encodeURIComponent(redirect)}`];
-  const env = { ...process.env, NO_COLOR: "1", ANTHROPIC_API_KEY: "sk-test", OPENROUTER_API_KEY: "sk-test" };
+  const options = [
+    "--conditions=@bowline/source",
+    "--import",
+    `data:text/javascript,${encodeURIComponent(redirect)}`,
+  ];
+  const env = {
+    ...process.env,
+    NO_COLOR: "1",
+    ANTHROPIC_API_KEY: "sk-test",
+    OPENROUTER_API_KEY: "sk-test",
+  };
   return startProgram(process.execPath, [...options, file], { cwd: root, env, timeout: 30_000 });
 }

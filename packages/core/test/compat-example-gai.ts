@@ -1,4 +1,5 @@
-// gai's agent: tools that carry their executor, an agent that is a value, a transport, and a result instead of an exception.
+// gai's agent: tools that carry their executor, an agent that is a value, a transport, and a result
+// instead of an exception.
 import {
   Agent,
   anthropic,
@@ -28,5 +29,6 @@ const agent = Agent.new(anthropic.provider(config))
 
 const messages = [userText("What's the weather like in Madrid?")];
 const result = await run(agent, { station: "Retiro" }, messages, fetchRuntime());
-if (result.ok) console.log(textContent(result.value.response), `(${result.value.iterations} iterations)`);
+if (result.ok)
+  console.log(textContent(result.value.response), `(${result.value.iterations} iterations)`);
 else console.log(errorToString(result.error), `(after ${result.error.messages.length} messages)`);

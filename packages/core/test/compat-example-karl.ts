@@ -4,8 +4,14 @@ import { agentLoop, type ToolDefinition } from "@bowline/core/compat/karl";
 const weather: ToolDefinition = {
   name: "get_weather",
   description: "Get current weather for a location",
-  parameters: { type: "object", properties: { location: { type: "string" } }, required: ["location"] },
-  execute: async ({ location }) => ({ content: [{ type: "text", text: `${location}: 20 celsius` }] }),
+  parameters: {
+    type: "object",
+    properties: { location: { type: "string" } },
+    required: ["location"],
+  },
+  execute: async ({ location }) => ({
+    content: [{ type: "text", text: `${location}: 20 celsius` }],
+  }),
 };
 
 const events = agentLoop("Be brief.", "What's the weather like in Madrid?", [weather], {

@@ -1,4 +1,7 @@
-/** gai's run (seed 004) over a mock transport, then over a real socket: results, requests, limits and errors as values. */
+/**
+ * gai's run (seed 004) over a mock transport, then over a real socket: results, requests, limits
+ * and errors as values.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Type } from "typebox";
@@ -37,13 +40,15 @@ const weather = Tool.new({
   name: "get_weather",
   description: "Get current weather for a location",
   schema: Type.Object({ location: Type.String(), unit: Type.Optional(Type.String()) }),
-  execute: ({ weatherKey }: Context, { location, unit = "celsius" }) => ok(`${location}: 20 ${unit} (${weatherKey})`),
+  execute: ({ weatherKey }: Context, { location, unit = "celsius" }) =>
+    ok(`${location}: 20 ${unit} (${weatherKey})`),
 });
 const search = Tool.new({
   name: "web_search",
   description: "Search the web for information",
   schema: Type.Object({ query: Type.String(), limit: Type.Optional(Type.Integer()) }),
-  execute: async ({ searchKey }: Context, { query, limit = 5 }) => ok(`${limit} for ${query} (${searchKey})`),
+  execute: async ({ searchKey }: Context, { query, limit = 5 }) =>
+    ok(`${limit} for ${query} (${searchKey})`),
 });
 const provider = anthropic.provider(anthropic.new("sk-ant-1", "claude-x"));
 
@@ -58,7 +63,11 @@ function mock(...answers: Answer[]): {
   const requests: HttpRequest[] = [];
   const runtime = Runtime.new((request) => {
     requests.push(request);
-    const answer = answers.shift() ?? { type: "ApiError", code: "script", message: "No answer is left" };
+    const answer = answers.shift() ?? {
+      type: "ApiError",
+      code: "script",
+      message: "No answer is left",
+    };
     if ("type" in answer) return err(answer);
     if (!Array.isArray(answer)) return ok(answer);
     const stop_reason = JSON.stringify(answer).includes('"tool_use"') ? "tool_use" : "end_turn";
@@ -75,15 +84,28 @@ function mock(...answers: Answer[]): {
       body: JSON.stringify({ ...about, content: answer, stop_reason }),
     });
   });
-  return { runtime, requests, bodies: () => requests.map(({ body }) => JSON.parse(body) as Record<string, unknown>) };
+  return {
+    runtime,
+    requests,
+    bodies: () => requests.map(({ body }) => JSON.parse(body) as Record<string, unknown>),
+  };
 }
 const text = (words: string): object => ({ type: "text", text: words });
-const use = (name: string, input: object, id = `id_${name}`): object => ({ type: "tool_use", id, name, input });
+const use = (name: string, input: object, id = `id_${name}`): object => ({
+  type: "tool_use",
+  id,
+  name,
+  input,
+});
 
 describe("gai's run", () => {
   it("answers the seed's own example: two tools, their defaults, a context, a prompt, five iterations [G17, G21, G22, G23, G27, G28, G30]", async () => {
     const { runtime } = mock(
-      [text("I look."), use("get_weather", { location: "Madrid" }), use("web_search", { query: "tapas" })],
+      [
+        text("I look."),
+        use("get_weather", { location: "Madrid" }),
+        use("web_search", { query: "tapas" }),
+      ],
       [text("Sunny; go to La Latina.")],
     );
     const agent = Agent.new(provider)
@@ -91,12 +113,17 @@ describe("gai's run", () => {
       .withTool(weather)
       .withTool(search)
       .withMaxIterations(5);
-    const question = userText("What's the weather like in Madrid? Also search for good tapas restaurants there.");
+    const question = userText(
+      "What's the weather like in Madrid? Also search for good tapas restaurants there.",
+    );
     const result = await run(agent, ctx, [question], runtime);
     assert.ok(result.ok, JSON.stringify(result));
     const { response, messages, iterations } = result.value;
     assert.deepEqual([textContent(response), iterations], ["Sunny; go to La Latina.", 2]);
-    assert.deepEqual([response.model, response.stopReason, response.usage.input], ["claude-x-1", "stop", 3]);
+    assert.deepEqual(
+      [response.model, response.stopReason, response.usage.input],
+      ["claude-x-1", "stop", 3],
+    );
     assert.deepEqual(messages, [
       system("You are a helpful assistant with access to weather and search tools."),
       question,
@@ -104,8 +131,18 @@ describe("gai's run", () => {
         role: "assistant",
         content: [
           { type: "text", text: "I look." },
-          { type: "toolUse", id: "id_get_weather", name: "get_weather", argumentsJson: '{"location":"Madrid"}' },
-          { type: "toolUse", id: "id_web_search", name: "web_search", argumentsJson: '{"query":"tapas"}' },
+          {
+            type: "toolUse",
+            id: "id_get_weather",
+            name: "get_weather",
+            argumentsJson: '{"location":"Madrid"}',
+          },
+          {
+            type: "toolUse",
+            id: "id_web_search",
+            name: "web_search",
+            argumentsJson: '{"query":"tapas"}',
+          },
         ],
       },
       {
@@ -122,27 +159,36 @@ describe("gai's run", () => {
   it("sends names, descriptions and schemas of tools, the model's own name, and limits only if set [G25, G26]", async () => {
     const { runtime, requests, bodies } = mock([text("Hi")], [text("Hi")]);
     await run(
-      Agent.new<Context>(provider).withTool(search).withTool(weather).withMaxTokens(50).withTemperature(0.5),
+      Agent.new<Context>(provider)
+        .withTool(search)
+        .withTool(weather)
+        .withMaxTokens(50)
+        .withTemperature(0.5),
       ctx,
       [userText("Go")],
       runtime,
     );
     await run(Agent.new(provider), undefined, [userText("Go")], runtime);
     const [full, bare] = bodies();
-    assert.deepEqual([requests[0]?.method, requests[0]?.url], ["POST", "https://api.anthropic.com/v1/messages"]);
+    assert.deepEqual(
+      [requests[0]?.method, requests[0]?.url],
+      ["POST", "https://api.anthropic.com/v1/messages"],
+    );
     assert.deepEqual(
       [requests[0]?.headers["x-api-key"], requests[0]?.headers["content-type"]],
       ["sk-ant-1", "application/json"],
     );
     assert.deepEqual([full?.model, full?.max_tokens, full?.temperature], ["claude-x", 50, 0.5]);
-    const tools = ((full?.tools ?? []) as { name: string; description: string; input_schema: object }[]).map(
-      ({ name, description, input_schema }) => [name, description, input_schema],
-    );
+    const tools = (
+      (full?.tools ?? []) as { name: string; description: string; input_schema: object }[]
+    ).map(({ name, description, input_schema }) => [name, description, input_schema]);
     assert.deepEqual(
       tools,
       [weather, search].map(({ name, description, schemaJson }) => [name, description, schemaJson]),
     );
-    assert.ok(!("tools" in (bare ?? {})) && !("temperature" in (bare ?? {})) && !("system" in (bare ?? {})));
+    assert.ok(
+      !("tools" in (bare ?? {})) && !("temperature" in (bare ?? {})) && !("system" in (bare ?? {})),
+    );
     // Anthropic wants max_tokens in every request; OpenAI's format has it only if set.
     const sent: HttpRequest[] = [];
     const chat = Runtime.new((request) => {
@@ -193,8 +239,16 @@ describe("gai's run", () => {
       schema: Type.Object({}),
       execute: () => Promise.reject(new Error("disk full")),
     });
-    const { runtime, bodies } = mock([use("gone", {}), use("get_weather", {}), use("broken", {})], [text("Sorry.")]);
-    const result = await run(Agent.new<Context>(provider).withTools([weather, broken]), ctx, [userText("Go")], runtime);
+    const { runtime, bodies } = mock(
+      [use("gone", {}), use("get_weather", {}), use("broken", {})],
+      [text("Sorry.")],
+    );
+    const result = await run(
+      Agent.new<Context>(provider).withTools([weather, broken]),
+      ctx,
+      [userText("Go")],
+      runtime,
+    );
     assert.ok(result.ok && result.value.iterations === 2);
     const [gone, invalid, failed, ...rest] = result.value.messages[2]?.content ?? [];
     assert.deepEqual(
@@ -206,7 +260,10 @@ describe("gai's run", () => {
       ],
     );
     assert.ok(invalid?.type === "toolResult" && invalid.isError);
-    assert.match(invalid.content, /^Parse error: Invalid arguments for tool "get_weather":\n {2}- location: /);
+    assert.match(
+      invalid.content,
+      /^Parse error: Invalid arguments for tool "get_weather":\n {2}- location: /,
+    );
     assert.match(
       JSON.stringify(bodies()[1]),
       /"is_error":true.*Unknown tool: gone|Unknown tool: gone.*"is_error":true/,
@@ -225,15 +282,25 @@ describe("gai's run", () => {
         return ok("");
       },
     });
-    const { runtime } = mock([use("slow", { ms: 8 }, "a"), use("slow", { ms: 0 }, "b")], [text("Done.")]);
-    assert.ok((await run(Agent.new(provider).withTool(slow), undefined, [userText("Go")], runtime)).ok);
+    const { runtime } = mock(
+      [use("slow", { ms: 8 }, "a"), use("slow", { ms: 0 }, "b")],
+      [text("Done.")],
+    );
+    assert.ok(
+      (await run(Agent.new(provider).withTool(slow), undefined, [userText("Go")], runtime)).ok,
+    );
     assert.deepEqual(order, ["8", "0"]);
   });
 
   it("goes on from the messages of a run before, system prompts and results among them [G22, G23]", async () => {
     const agent = Agent.new<Context>(provider).withTool(weather);
     const first = mock([use("get_weather", { location: "Madrid" })], [text("Sunny.")]);
-    const before = await run(agent, ctx, [system("In rhyme."), userText("Weather?")], first.runtime);
+    const before = await run(
+      agent,
+      ctx,
+      [system("In rhyme."), userText("Weather?")],
+      first.runtime,
+    );
     assert.ok(before.ok);
     const second = mock([text("Yes.")]);
     const after = await run(
@@ -269,18 +336,25 @@ describe("gai's limit of iterations", () => {
       messages.map(({ role }) => role),
       ["user", "assistant", "user", "assistant", "user"],
     );
-    assert.equal(errorToString(result.error), "API error (max_iterations): Tool loop exceeded maximum iterations");
+    assert.equal(
+      errorToString(result.error),
+      "API error (max_iterations): Tool loop exceeded maximum iterations",
+    );
   });
 
   it("of 0 fails at once, of 1 lets a text pass, and is 10 by default [G13, G24]", async () => {
     const none = mock([text("Never")]);
     const refused = await run(agent.withMaxIterations(0), ctx, [userText("Go")], none.runtime);
-    assert.ok(!refused.ok && refused.error.type === "ApiError" && refused.error.code === "max_iterations");
+    assert.ok(
+      !refused.ok && refused.error.type === "ApiError" && refused.error.code === "max_iterations",
+    );
     assert.deepEqual(
       [none.requests.length, refused.error.iterations, refused.error.messages],
       [0, 0, [userText("Go")]],
     );
-    assert.ok((await run(agent.withMaxIterations(1), ctx, [userText("Go")], mock([text("Hi")]).runtime)).ok);
+    assert.ok(
+      (await run(agent.withMaxIterations(1), ctx, [userText("Go")], mock([text("Hi")]).runtime)).ok,
+    );
     const endless = mock(...Array.from({ length: 20 }, () => [asks]));
     assert.ok(!(await run(agent, ctx, [userText("Go")], endless.runtime)).ok);
     assert.equal(endless.requests.length, 10);
@@ -306,10 +380,22 @@ describe("gai's errors", () => {
   });
 
   it("of the transport are forgotten when the request went well in the end [G24, G29]", async () => {
-    const { runtime, requests } = mock({ type: "HttpError", status: 0, message: "no line" }, [asks], [asks]);
+    const { runtime, requests } = mock(
+      { type: "HttpError", status: 0, message: "no line" },
+      [asks],
+      [asks],
+    );
     const random = (): number => 0;
-    const clock = { now: () => 0, setTimer: (_ms: number, fire: () => void) => (queueMicrotask(fire), () => {}) };
-    const options = { maxRetries: 1, timeouts: { firstByteMs: 0, idleMs: 0, progressMs: 0 }, random, clock };
+    const clock = {
+      now: () => 0,
+      setTimer: (_ms: number, fire: () => void) => (queueMicrotask(fire), () => {}),
+    };
+    const options = {
+      maxRetries: 1,
+      timeouts: { firstByteMs: 0, idleMs: 0, progressMs: 0 },
+      random,
+      clock,
+    };
     const result = await run(agent.withMaxIterations(2), ctx, [userText("Go")], runtime, options);
     assert.ok(!result.ok);
     assert.deepEqual(
@@ -359,13 +445,17 @@ describe("gai's errors", () => {
       [userText("Go")],
       runtime,
     );
-    assert.ok(!missing.ok && missing.error.type === "ApiError" && missing.error.code === "missing_model");
+    assert.ok(
+      !missing.ok && missing.error.type === "ApiError" && missing.error.code === "missing_model",
+    );
     for (const messages of [
       [],
       [userText("Go"), { role: "assistant", content: [{ type: "text", text: "Hi" }] } as const],
     ]) {
       const result = await run(Agent.new(provider), undefined, messages, runtime);
-      assert.ok(!result.ok && result.error.type === "ApiError" && result.error.code === "invalid_state");
+      assert.ok(
+        !result.ok && result.error.type === "ApiError" && result.error.code === "invalid_state",
+      );
       assert.deepEqual(result.error.messages, messages);
     }
     assert.equal(requests.length, 0);
@@ -381,7 +471,10 @@ describe("gai's errors", () => {
       mock().runtime,
     );
     assert.ok(!result.ok);
-    assert.deepEqual([result.error.messages, result.error.info?.code], [[userText("Go")], "server_error"]);
+    assert.deepEqual(
+      [result.error.messages, result.error.info?.code],
+      [[userText("Go")], "server_error"],
+    );
   });
 
   it("of an abort are values, and the transport is told [G29]", async () => {
@@ -408,20 +501,27 @@ describe("gai over real sockets", () => {
   });
 
   it("reads servers that stream all the same, through a transport of whole texts [G18, G26]", async () => {
-    const turns = [{ calls: [{ id: "c1", name: "get_weather", args: { location: "Madrid" } }] }, { text: "Sunny." }];
+    const turns = [
+      { calls: [{ id: "c1", name: "get_weather", args: { location: "Madrid" } }] },
+      { text: "Sunny." },
+    ];
     await using server = await strictServer("anthropic-messages", ...turns);
     const streaming = Runtime.new((request) => {
       const headers = { ...request.headers, accept: "text/event-stream" };
       const body = JSON.stringify({ ...(JSON.parse(request.body) as object), stream: true });
       return fetchRuntime().send({ ...request, headers, body });
     });
-    const agent = Agent.new<Context>(anthropic.provider(anthropic.new("sk-1", "claude-x", server.baseUrl))).withTool(
-      weather,
-    );
+    const agent = Agent.new<Context>(
+      anthropic.provider(anthropic.new("sk-1", "claude-x", server.baseUrl)),
+    ).withTool(weather);
     const result = await run(agent, ctx, [userText("Go")], streaming);
     assert.ok(result.ok, JSON.stringify(result));
     assert.deepEqual(
-      [textContent(result.value.response), hasToolCalls(result.value.response), result.value.iterations],
+      [
+        textContent(result.value.response),
+        hasToolCalls(result.value.response),
+        result.value.iterations,
+      ],
       ["Sunny.", false, 2],
     );
     assert.deepEqual(server.problems, []);

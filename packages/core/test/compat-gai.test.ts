@@ -1,4 +1,7 @@
-/** The shape of gai's agents (seed 004): tools that carry their executor, an agent that is a value, a transport. */
+/**
+ * The shape of gai's agents (seed 004): tools that carry their executor, an agent that is a value,
+ * a transport.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Type } from "typebox";
@@ -73,7 +76,10 @@ describe("gai's tools", () => {
   });
 
   it("have a name, a description and the schema for the model, which also reads the arguments [G1, G5, G10]", async () => {
-    assert.deepEqual([weather.name, weather.description], ["get_weather", "The weather of a place."]);
+    assert.deepEqual(
+      [weather.name, weather.description],
+      ["get_weather", "The weather of a place."],
+    );
     assert.deepEqual(weather.schemaJson, {
       type: "object",
       properties: { location: { type: "string" }, unit: { type: "string" } },
@@ -114,18 +120,29 @@ describe("gai's tools", () => {
   });
 
   it("fail with the error they give, or with what they throw [G4, G6]", async () => {
-    const make = (execute: () => ReturnType<typeof err<{ type: "ExecutionError"; message: string }>>): Tool =>
-      Tool.new({ name: "t", description: "", schema: Type.Object({}), execute });
+    const make = (
+      execute: () => ReturnType<typeof err<{ type: "ExecutionError"; message: string }>>,
+    ): Tool => Tool.new({ name: "t", description: "", schema: Type.Object({}), execute });
     const given = make(() => err({ type: "ExecutionError", message: "no" }));
     const thrown = make(() => {
       throw new Error("disk full");
     });
-    assert.deepEqual(await given.run(undefined, "{}"), err({ type: "ExecutionError", message: "no" }));
-    assert.deepEqual(await thrown.run(undefined, "{}"), err({ type: "ExecutionError", message: "disk full" }));
+    assert.deepEqual(
+      await given.run(undefined, "{}"),
+      err({ type: "ExecutionError", message: "no" }),
+    );
+    assert.deepEqual(
+      await thrown.run(undefined, "{}"),
+      err({ type: "ExecutionError", message: "disk full" }),
+    );
   });
 
   it("answer a call under its id, whatever came of it [G8, G9, G10]", async () => {
-    const call = { id: "c1", name: "get_weather", argumentsJson: '{"location":"Madrid","unit":"kelvin"}' };
+    const call = {
+      id: "c1",
+      name: "get_weather",
+      argumentsJson: '{"location":"Madrid","unit":"kelvin"}',
+    };
     const good = await weather.executeCall({ key: "k" }, call);
     assert.deepEqual(good, { toolUseId: "c1", content: ok("Madrid by k in kelvin") });
     const bad = await weather.executeCall({ key: "k" }, { ...call, argumentsJson: "{}" });
@@ -168,7 +185,11 @@ describe("gai's agent", () => {
     ];
     assert.deepEqual(agent.fields, { provider, tools: [], maxIterations: 10 });
     assert.deepEqual(
-      built.map(({ tools, fields }) => ({ ...fields, provider: undefined, tools: tools.map(({ name }) => name) })),
+      built.map(({ tools, fields }) => ({
+        ...fields,
+        provider: undefined,
+        tools: tools.map(({ name }) => name),
+      })),
       [
         { provider: undefined, tools: [], maxIterations: 10, systemPrompt: "Be brief." },
         { provider: undefined, tools: ["get_weather"], maxIterations: 10 },
@@ -208,7 +229,9 @@ describe("gai's context", () => {
       schema: Type.Object({}),
       execute: ({ port: number }: { port: number }) => ok(String(number)),
     });
-    const both: Agent<Context & { port: number }> = agent.withTools([weather, search]).withTool(port);
+    const both: Agent<Context & { port: number }> = agent
+      .withTools([weather, search])
+      .withTool(port);
     // @ts-expect-error -- a tool takes more than the context of this agent has
     const less: Agent<Context> = both;
     assert.deepEqual(
@@ -230,7 +253,8 @@ describe("gai's context", () => {
       await run(agent, undefined, [userText("Go")], runtime),
     ];
     const messages = results.map((result) => (result.ok ? "" : errorToString(result.error)));
-    const message = "The provider anthropic has no model: set one, or name it in new(apiKey, model).";
+    const message =
+      "The provider anthropic has no model: set one, or name it in new(apiKey, model).";
     assert.deepEqual(new Set(messages), new Set([`API error (missing_model): ${message}`]));
   });
 });
@@ -246,7 +270,10 @@ describe("gai's transport", () => {
 
   it("is one function from a request to a response or an error [G18]", async () => {
     const echo = Runtime.new(({ url, body }) => ok({ status: 200, body: `${url} ${body}` }));
-    assert.deepEqual(await echo.send(request), ok({ status: 200, body: "http://127.0.0.1:1/v1 body" }));
+    assert.deepEqual(
+      await echo.send(request),
+      ok({ status: 200, body: "http://127.0.0.1:1/v1 body" }),
+    );
     const error = { type: "HttpError", status: 0, message: "no line" } as const;
     assert.deepEqual(await Runtime.new(async () => err(error)).send(request), err(error));
   });
@@ -283,8 +310,16 @@ describe("gai's messages", () => {
       ],
     );
     const use = { type: "toolUse", id: "c1", name: "a", argumentsJson: "{}" } as const;
-    const response: CompletionResponse = { content: [text, use, text], model: "m", stopReason: "toolUse", usage: {} };
-    assert.deepEqual([textContent(response), hasToolCalls(response), toolCalls(response)], ["HiHi", true, [use]]);
+    const response: CompletionResponse = {
+      content: [text, use, text],
+      model: "m",
+      stopReason: "toolUse",
+      usage: {},
+    };
+    assert.deepEqual(
+      [textContent(response), hasToolCalls(response), toolCalls(response)],
+      ["HiHi", true, [use]],
+    );
     assert.deepEqual(appendResponse([userText("Go")], response), [
       userText("Go"),
       { role: "assistant", content: [text, use, text] },

@@ -1,4 +1,7 @@
-/** Details of karl's runner: how long it waits between attempts, and what it says of an answer as it comes. */
+/**
+ * Details of karl's runner: how long it waits between attempts, and what it says of an answer as it
+ * comes.
+ */
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { runTask, type TaskEvent, type TaskOptions } from "../src/compat/karl/index.ts";
@@ -7,7 +10,10 @@ import { createScriptedModel } from "../src/testing/index.ts";
 import { ManualClock } from "./support.ts";
 
 /** The waits of a task whose model is overloaded, in milliseconds. */
-async function waits(retry: TaskOptions["retry"] & object, retryAfterMs?: number): Promise<number[]> {
+async function waits(
+  retry: TaskOptions["retry"] & object,
+  retryAfterMs?: number,
+): Promise<number[]> {
   const about = { retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   const error = new BowlineError("overloaded", "Overloaded", about);
   const { streamFn } = createScriptedModel(Array.from({ length: 9 }, () => ({ error })));
@@ -30,7 +36,10 @@ async function waits(retry: TaskOptions["retry"] & object, retryAfterMs?: number
 }
 
 it("karl's attempts are a second apart, then twice as long each time, and a minute at most [K6]", async () => {
-  assert.deepEqual(await waits({ attempts: 9 }), [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+  assert.deepEqual(
+    await waits({ attempts: 9 }),
+    [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000],
+  );
   assert.deepEqual(await waits({ attempts: 4, delayMs: 10, maxDelayMs: 30 }), [10, 20, 30]);
   assert.deepEqual(await waits({ attempts: 1 }), []);
 });
@@ -43,7 +52,16 @@ it("karl's attempts are as far apart as the server says, and end where that is m
 it("karl's runner tells of each piece of an answer as it comes [K6, K57]", async () => {
   const { streamFn } = createScriptedModel(["In pieces."], { deltaLength: 4 });
   const pieces: string[] = [];
-  const onEvent = (event: TaskEvent): void => void (event.type === "thinking" && pieces.push(event.delta));
-  await runTask({ task: "Go", model: "m", baseUrl: "", apiKey: "", providerType: "openai", streamFn, onEvent });
+  const onEvent = (event: TaskEvent): void =>
+    void (event.type === "thinking" && pieces.push(event.delta));
+  await runTask({
+    task: "Go",
+    model: "m",
+    baseUrl: "",
+    apiKey: "",
+    providerType: "openai",
+    streamFn,
+    onEvent,
+  });
   assert.deepEqual(pieces, ["In p", "iece", "s."]);
 });

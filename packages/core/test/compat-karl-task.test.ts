@@ -1,4 +1,6 @@
-/** karl's runner around the loop: configuration, time limit, retries, hooks, the packaged result. */
+/**
+ * karl's runner around the loop: configuration, time limit, retries, hooks, the packaged result.
+ */
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
@@ -11,7 +13,12 @@ import {
   type TaskResult,
 } from "../src/compat/karl/index.ts";
 import { BowlineError } from "../src/errors.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../src/testing/index.ts";
 import { chatText, failing, loopback, type Handler } from "../../../test/support/loopback.ts";
 import { code, deferred, ManualClock, settle } from "./support.ts";
 import { strictServer } from "./strict-server.ts";
@@ -26,7 +33,10 @@ const asks = (name: string): ScriptedStep => ({
   content: [scriptedToolCall(name, {})],
   usage: { input: 5, output: 1 },
 });
-const says = (text: string): ScriptedStep => ({ content: [{ type: "text", text }], usage: { input: 7, output: 2 } });
+const says = (text: string): ScriptedStep => ({
+  content: [{ type: "text", text }],
+  usage: { input: 7, output: 2 },
+});
 const overloaded = new BowlineError("overloaded", "Overloaded", { status: 529, retryable: true });
 
 interface Rig {
@@ -70,7 +80,10 @@ describe("karl's task", () => {
     );
     const ran = "tool_start tool_end";
     assert.equal(kinds(rig.events).join(" "), `task_start ${ran} ${ran} thinking task_complete`);
-    assert.equal(rig.events.flatMap((event) => (event.type === "thinking" ? [event.delta] : [])).join(""), "Done.");
+    assert.equal(
+      rig.events.flatMap((event) => (event.type === "thinking" ? [event.delta] : [])).join(""),
+      "Done.",
+    );
   });
 
   for (const providerType of ["anthropic", "openrouter"]) {
@@ -78,7 +91,12 @@ describe("karl's task", () => {
       const api = providerType === "anthropic" ? "anthropic-messages" : "openai-chat";
       await using server = await strictServer(api, { text: "Hi." });
       const config = { model: "any-1", baseUrl: server.baseUrl, apiKey: "sk-1", maxTokens: 77 };
-      const { status, result } = await runTask({ ...config, task: "Go", systemPrompt: "Be brief.", providerType });
+      const { status, result } = await runTask({
+        ...config,
+        task: "Go",
+        systemPrompt: "Be brief.",
+        providerType,
+      });
       assert.deepEqual([status, result, server.problems], ["success", "Hi.", []]);
       const [body] = server.bodies();
       assert.deepEqual([body?.model, body?.max_tokens], ["any-1", 77]);
@@ -92,7 +110,13 @@ describe("karl's task", () => {
       ["openai", "openai-chat"],
     ] as const) {
       await using server = await strictServer(api, { text: "Hi." });
-      const run = await runTask({ task: "Go", model: "m", baseUrl: server.baseUrl, apiKey: "k", providerType });
+      const run = await runTask({
+        task: "Go",
+        model: "m",
+        baseUrl: server.baseUrl,
+        apiKey: "k",
+        providerType,
+      });
       tokens.push(run.tokens);
     }
     const counts = { input: 10, output: 1, total: 11 };
@@ -114,11 +138,21 @@ describe("karl's task", () => {
     const onEvent = ({ type }: TaskEvent): void => {
       if (type !== "task_start") throw new Error("no");
     };
-    await assert.rejects(start([asks("waits"), says("Never")], { tools: [waits], onEvent }).result, { message: "no" });
+    await assert.rejects(
+      start([asks("waits"), says("Never")], { tools: [waits], onEvent }).result,
+      { message: "no" },
+    );
     await stopped.promise;
   });
 
-  for (const at of ["task_start", "hook_error", "tool_start", "tool_end", "thinking", "task_complete"] as const) {
+  for (const at of [
+    "task_start",
+    "hook_error",
+    "tool_start",
+    "tool_end",
+    "thinking",
+    "task_complete",
+  ] as const) {
     it(`that is watched by a listener that throws at ${at} rejects with just that, and tells it no more [K6]`, async () => {
       const told: TaskEvent["type"][] = [];
       const onEvent = ({ type }: TaskEvent): void => {
@@ -126,7 +160,11 @@ describe("karl's task", () => {
         if (type === at) throw "no error"; // oxlint-disable-line typescript/only-throw-error -- a listener may throw anything
       };
       const hooks = { "pre-tool": () => assert.fail("a hook that fails") };
-      const { result } = start([asks("a"), says("Done.")], { tools: [tool("a", async () => "")], hooks, onEvent });
+      const { result } = start([asks("a"), says("Done.")], {
+        tools: [tool("a", async () => "")],
+        hooks,
+        onEvent,
+      });
       assert.equal(await result.catch((thrown: unknown) => thrown), "no error");
       assert.equal(told.at(-1), at);
     });
@@ -137,7 +175,9 @@ describe("karl's retries", () => {
   it("are two more, after 1 and 2 seconds, and go on from what was done: no tool runs twice [K6]", async () => {
     let ran = 0;
     const a = tool("a", async () => String(++ran));
-    const rig = start([asks("a"), { error: overloaded }, { error: overloaded }, says("Done.")], { tools: [a] });
+    const rig = start([asks("a"), { error: overloaded }, { error: overloaded }, says("Done.")], {
+      tools: [a],
+    });
     await settle();
     assert.equal(rig.model.calls.length, 2);
     await rig.clock.advance(999);
@@ -162,16 +202,26 @@ describe("karl's retries", () => {
   });
 
   it("end with the third failure, whose words are the result [K6]", async () => {
-    const rig = start([{ error: overloaded }, { error: overloaded }, { error: overloaded }, says("Never")]);
+    const rig = start([
+      { error: overloaded },
+      { error: overloaded },
+      { error: overloaded },
+      says("Never"),
+    ]);
     await rig.clock.advance(10_000);
     const { status, result, error } = await rig.result;
-    assert.deepEqual([status, result, rig.model.calls.length], ["error", "API error 529: Overloaded", 3]);
+    assert.deepEqual(
+      [status, result, rig.model.calls.length],
+      ["error", "API error 529: Overloaded", 3],
+    );
     assert.ok(code("overloaded")(error));
     assert.deepEqual(kinds(rig.events), ["task_start", "task_retry", "task_retry", "task_error"]);
   });
 
   it("tries once where the number of attempts is no number", async () => {
-    const rig = start([{ error: overloaded }, says("Never")], { retry: { attempts: Number("two") } });
+    const rig = start([{ error: overloaded }, says("Never")], {
+      retry: { attempts: Number("two") },
+    });
     await rig.clock.advance(10_000);
     assert.equal((await rig.result).status, "error");
     assert.deepEqual(kinds(rig.events), ["task_start", "task_error"]);
@@ -179,7 +229,11 @@ describe("karl's retries", () => {
 
   it("obey a server's delay, and do not wait for one above the limit [K6]", async () => {
     const limited = (retryAfterMs: number): ScriptedStep => ({
-      error: new BowlineError("rate_limited", "Slow down", { status: 429, retryable: true, retryAfterMs }),
+      error: new BowlineError("rate_limited", "Slow down", {
+        status: 429,
+        retryable: true,
+        retryAfterMs,
+      }),
     });
     const rig = start([limited(7000), says("Done.")]);
     await rig.clock.advance(6999);
@@ -195,7 +249,13 @@ describe("karl's retries", () => {
     for (const status of [400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529]) {
       const requests: Handler[] = [failing(status, "no"), chatText("Done.")];
       await using server = await loopback(...requests);
-      const base = { task: "Go", model: "m", baseUrl: server.baseUrl, apiKey: "", providerType: "openai" };
+      const base = {
+        task: "Go",
+        model: "m",
+        baseUrl: server.baseUrl,
+        apiKey: "",
+        providerType: "openai",
+      };
       const { result } = await runTask({ ...base, retry: { delayMs: 1 } });
       if (result === "Done.") retried.push(status);
       else assert.equal(result, `API error ${status}: no`);
@@ -205,7 +265,10 @@ describe("karl's retries", () => {
 
   it("leave nothing on the caller's signal [K6]", async () => {
     const { signal } = new AbortController();
-    const rig = start([{ error: overloaded }, says("Done.")], { signal, hooks: { "pre-task": () => {} } });
+    const rig = start([{ error: overloaded }, says("Done.")], {
+      signal,
+      hooks: { "pre-task": () => {} },
+    });
     await rig.clock.advance(1000);
     assert.equal((await rig.result).status, "success");
     assert.deepEqual([getEventListeners(signal, "abort").length, rig.clock.pending], [0, 0]);
@@ -227,19 +290,27 @@ describe("karl's time limit", () => {
     const signals: (AbortSignal | undefined)[] = [];
     const hangs: ScriptedStep = (_context, { signal }) => {
       signals.push(signal);
-      return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("stopped"))));
+      return new Promise((_, reject) =>
+        signal?.addEventListener("abort", () => reject(new Error("stopped"))),
+      );
     };
     const rig = start([hangs, says("Done.")], { timeoutMs: 5000 });
     await rig.clock.advance(5000 + 1000 + 1000); // and the grace of the abort, and the wait
     const { status, result } = await rig.result;
     assert.deepEqual([status, result, signals[0]?.aborted], ["success", "Done.", true]);
     const [retry] = rig.events.filter((event) => event.type === "task_retry");
-    assert.ok(code("timeout")(retry?.error) && /took longer than 5000 ms/.test(retry?.error.message ?? ""));
+    assert.ok(
+      code("timeout")(retry?.error) && /took longer than 5000 ms/.test(retry?.error.message ?? ""),
+    );
   });
 
   it("holds for a tool that never ends [K6]", async () => {
     const a = tool("a", () => deferred<string>().promise);
-    const rig = start([asks("a"), says("Never")], { tools: [a], timeoutMs: 5000, retry: { attempts: 1 } });
+    const rig = start([asks("a"), says("Never")], {
+      tools: [a],
+      timeoutMs: 5000,
+      retry: { attempts: 1 },
+    });
     await rig.clock.advance(60_000);
     const { status, error } = await rig.result;
     assert.ok(status === "error" && code("timeout")(error));
@@ -278,7 +349,9 @@ describe("karl's hooks", () => {
       "post-task task result",
     ]);
     told.length = 0;
-    const { status } = await start([{ error: new BowlineError("refusal", "No") }], { hooks: all(told) }).result;
+    const { status } = await start([{ error: new BowlineError("refusal", "No") }], {
+      hooks: all(told),
+    }).result;
     assert.deepEqual([status, ...told], ["error", "pre-task task", "on-error task error"]);
   });
 

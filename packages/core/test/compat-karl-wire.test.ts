@@ -1,9 +1,20 @@
 /** karl's loop over real sockets: what is sent, and what servers answer, in both formats. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { agentLoop, type AgentEvent, type AgentLoopConfig, type ToolDefinition } from "../src/compat/karl/index.ts";
+import {
+  agentLoop,
+  type AgentEvent,
+  type AgentLoopConfig,
+  type ToolDefinition,
+} from "../src/compat/karl/index.ts";
 import { isBowlineError } from "../src/errors.ts";
-import { chatText, failing, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
+import {
+  chatText,
+  failing,
+  loopback,
+  streamed,
+  type Handler,
+} from "../../../test/support/loopback.ts";
 import { strictServer } from "./strict-server.ts";
 
 const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
@@ -77,7 +88,11 @@ describe("karl's requests", () => {
 
   it("leave out what is not set, and take extra headers and fields [K13, K19, K40]", async () => {
     await using server = await loopback(chatText("Hi"));
-    const config = { ...configOf(server.baseUrl), headers: { "x-title": "karl" }, extraBody: { provider: "x" } };
+    const config = {
+      ...configOf(server.baseUrl),
+      headers: { "x-title": "karl" },
+      extraBody: { provider: "x" },
+    };
     await run({ ...config, maxTokens: 0 }, [], "");
     assert.deepEqual(JSON.parse(server.requests[0]?.body ?? ""), {
       model: "any-1",
@@ -91,7 +106,9 @@ describe("karl's requests", () => {
 
   it("of two runs at once have each its own key [K2]", async () => {
     await using server = await loopback(chatText("Hi"));
-    await Promise.all(["sk-a", "sk-b"].map((apiKey) => run({ ...configOf(server.baseUrl), apiKey })));
+    await Promise.all(
+      ["sk-a", "sk-b"].map((apiKey) => run({ ...configOf(server.baseUrl), apiKey })),
+    );
     const keys = server.requests.map(({ headers }) => headers.authorization ?? "");
     assert.deepEqual(keys.toSorted(), ["Bearer sk-a", "Bearer sk-b"]);
   });
@@ -134,11 +151,16 @@ describe("karl's requests", () => {
   }
 
   it("mark a failed tool for Anthropic [K36, K48]", async () => {
-    const turns = [{ calls: [{ id: "c1", name: "read", args: { path: "a" } }] }, { text: "Sorry." }];
+    const turns = [
+      { calls: [{ id: "c1", name: "read", args: { path: "a" } }] },
+      { text: "Sorry." },
+    ];
     await using server = await strictServer("anthropic-messages", ...turns);
     const broken = { ...read, execute: () => Promise.reject(new Error("gone")) };
     await run({ ...configOf(server.baseUrl), apiFormat: "anthropic" }, [broken]);
-    const { messages } = server.bodies()[1] as { messages: { content: { [field: string]: unknown }[] }[] };
+    const { messages } = server.bodies()[1] as {
+      messages: { content: { [field: string]: unknown }[] }[];
+    };
     const { type, tool_use_id, is_error, content } = messages.at(-1)?.content[0] ?? {};
     assert.deepEqual([type, tool_use_id, is_error], ["tool_result", "c1", true]);
     assert.match(JSON.stringify(content), /Error: gone/);
@@ -168,7 +190,10 @@ describe("karl's reading of a stream", () => {
 
   it("delivers calls without an index, and when the reason is stop or nothing [K44, K45]", async () => {
     for (const last of [[end("stop")], [end("tool_calls")], []]) {
-      await using server = await loopback(streamed(piece(undefined, readCall), ...last, "[DONE]"), chatText("Ok"));
+      await using server = await loopback(
+        streamed(piece(undefined, readCall), ...last, "[DONE]"),
+        chatText("Ok"),
+      );
       const { events, text } = await run(configOf(server.baseUrl));
       assert.deepEqual([calls(events), text], [[["c1", "read", '{"path":"a"}']], "Ok"]);
     }
@@ -181,7 +206,11 @@ describe("karl's reading of a stream", () => {
     });
     await using server = await loopback(
       streamed(
-        { ...delta({ content: "Hi" }), ...usage(1), choices: [{ index: 0, delta: { content: "Hi" } }] },
+        {
+          ...delta({ content: "Hi" }),
+          ...usage(1),
+          choices: [{ index: 0, delta: { content: "Hi" } }],
+        },
         end("stop"),
         usage(5),
         "[DONE]",
@@ -240,9 +269,15 @@ describe("karl's errors of servers", () => {
       await using server = await loopback(
         failing(401, `${"-".repeat(before)}0123456789abcdef0123456789abcdef is refused`),
       );
-      const { error } = await run({ ...configOf(server.baseUrl), apiKey: "0123456789abcdef0123456789abcdef" });
+      const { error } = await run({
+        ...configOf(server.baseUrl),
+        apiKey: "0123456789abcdef0123456789abcdef",
+      });
       const { message } = error as Error;
-      assert.ok(message.length <= 4096 + "API error 401: ".length && !message.includes("0123"), message.slice(4070));
+      assert.ok(
+        message.length <= 4096 + "API error 401: ".length && !message.includes("0123"),
+        message.slice(4070),
+      );
     }
   });
 

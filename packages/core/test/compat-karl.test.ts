@@ -1,4 +1,6 @@
-/** The shape of karl's agent loop (seed 000), driven by the scripted model: events, messages, tools. */
+/**
+ * The shape of karl's agent loop (seed 000), driven by the scripted model: events, messages, tools.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +18,12 @@ import {
 } from "../src/compat/karl/index.ts";
 import { BowlineError } from "../src/errors.ts";
 import { messageText, type AssistantContent } from "../src/llm/message.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../src/testing/index.ts";
 import { code, texts } from "./support.ts";
 
 const textResult = (text: string): ToolResult => ({ content: [{ type: "text", text }] });
@@ -26,7 +33,12 @@ function tool(
   execute: ToolDefinition["execute"] = async () => textResult(`${name} ran`),
 ): ToolDefinition {
   const properties = { path: { type: "string" } };
-  return { name, description: `The tool ${name}.`, parameters: { type: "object", properties }, execute };
+  return {
+    name,
+    description: `The tool ${name}.`,
+    parameters: { type: "object", properties },
+    execute,
+  };
 }
 
 const asks = (...names: string[]): { content: AssistantContent[] } => ({
@@ -101,7 +113,11 @@ describe("karl's loop", () => {
       [first, { content: [{ type: "text", text: "Ok" }], usage: { input: 9, output: 2 } }],
       [tool("a")],
     );
-    const toolCall = { id: "call_a", type: "function", function: { name: "a", arguments: '{"path":"a"}' } } as const;
+    const toolCall = {
+      id: "call_a",
+      type: "function",
+      function: { name: "a", arguments: '{"path":"a"}' },
+    } as const;
     const asked = { role: "assistant", content: "I", tool_calls: [toolCall] } as const;
     assert.deepEqual(events, [
       { type: "stream_start" },
@@ -115,7 +131,11 @@ describe("karl's loop", () => {
       { type: "stream_start" },
       { type: "text_delta", delta: "Ok" },
       { type: "text_end", text: "Ok" },
-      { type: "message_end", message: { role: "assistant", content: "Ok" }, usage: { input: 9, output: 2, total: 11 } },
+      {
+        type: "message_end",
+        message: { role: "assistant", content: "Ok" },
+        usage: { input: 9, output: 2, total: 11 },
+      },
       { type: "turn_end", usage: { input: 14, output: 3, total: 17 } },
     ]);
     assert.deepEqual(history, [
@@ -160,7 +180,13 @@ describe("karl's loop", () => {
       { type: "text", text: "Hi" },
     ];
     const plain = await run([{ content }]);
-    assert.deepEqual(kinds(plain.events), ["stream_start", "text_delta", "text_end", "message_end", "turn_end"]);
+    assert.deepEqual(kinds(plain.events), [
+      "stream_start",
+      "text_delta",
+      "text_end",
+      "message_end",
+      "turn_end",
+    ]);
     const asked = await run([{ content }], [], { thinkingEvents: true });
     assert.deepEqual(asked.events.slice(1, 3), [
       { type: "thinking_delta", delta: "Hm" },
@@ -170,7 +196,14 @@ describe("karl's loop", () => {
   });
 
   it("counts what came from a cache as input, and sums cost [K15, K23]", async () => {
-    const usage = { input: 1, output: 2, cacheRead: 10, cacheWrite: 100, totalTokens: 113, cost: { total: 0.5 } };
+    const usage = {
+      input: 1,
+      output: 2,
+      cacheRead: 10,
+      cacheWrite: 100,
+      totalTokens: 113,
+      cost: { total: 0.5 },
+    };
     const { events } = await run(
       [
         { ...asks("a"), usage },
@@ -224,7 +257,10 @@ describe("karl's tools", () => {
       },
     );
     const sent = model.calls[1]?.context.messages.at(-1);
-    assert.deepEqual(sent?.role === "toolResult" && [sent.isError, sent.content], [true, result.content]);
+    assert.deepEqual(sent?.role === "toolResult" && [sent.isError, sent.content], [
+      true,
+      result.content,
+    ]);
   });
 
   it("that are unknown yield no execution events and the seed's text [K28, K54]", async () => {
@@ -257,20 +293,32 @@ describe("karl's tools", () => {
       arguments: {},
       argumentsText,
     });
-    const { events, history } = await run([{ content: [wrote("", "c1"), wrote('{"path"', "c2")] }, "Ok"], [a]);
+    const { events, history } = await run(
+      [{ content: [wrote("", "c1"), wrote('{"path"', "c2")] }, "Ok"],
+      [a],
+    );
     assert.deepEqual(seen, [{}]);
     assert.deepEqual(
       history[0]?.tool_calls?.map((call) => call.function.arguments),
       ["{}", '{"path"'],
     );
-    assert.match(messageText(history[2] as Message), /^Error: Not run: The arguments are not valid JSON: /);
-    const ends = events.flatMap((event) => (event.type === "tool_execution_end" ? [event.isError] : []));
+    assert.match(
+      messageText(history[2] as Message),
+      /^Error: Not run: The arguments are not valid JSON: /,
+    );
+    const ends = events.flatMap((event) =>
+      event.type === "tool_execution_end" ? [event.isError] : [],
+    );
     assert.deepEqual(ends, [false, true]);
   });
 
   it("give images, which the model sees, and text, which is joined by newlines [K12, K32, K57]", async () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
-    const content = [{ type: "text", text: "one" } as const, image, { type: "text", text: "two" } as const];
+    const content = [
+      { type: "text", text: "one" } as const,
+      image,
+      { type: "text", text: "two" } as const,
+    ];
     const { history, model } = await run([asks("a"), "Ok"], [tool("a", async () => ({ content }))]);
     assert.equal(history[1]?.content, "one\ntwo");
     const sent = model.calls[1]?.context.messages.at(-1);
@@ -291,14 +339,20 @@ describe("karl's tools", () => {
     });
     assert.deepEqual([adapted.name, adapted.description], ["read", "Reads a file."]);
     assert.equal(adapted.parameters, parameters);
-    assert.deepEqual(await adapted.execute({ path: "a" }, "id"), { ...textResult("text"), isError: false });
+    assert.deepEqual(await adapted.execute({ path: "a" }, "id"), {
+      ...textResult("text"),
+      isError: false,
+    });
     told.length = 0;
     const { events } = await run([asks("read"), "Ok"], [adapted]);
     assert.deepEqual(told, ["call_read", { path: "a" }, true]);
     const end = events.find((event) => event.type === "tool_execution_end");
     assert.deepEqual(end?.result, { ...textResult("text"), isError: false });
     const failed = { ...textResult("no file"), isError: true };
-    assert.deepEqual(await adaptTool({ ...adapted, execute: async () => failed }).execute({}, "id"), failed);
+    assert.deepEqual(
+      await adaptTool({ ...adapted, execute: async () => failed }).execute({}, "id"),
+      failed,
+    );
   });
 
   it("are told of an abort by their signal; the run ends with the error [K13, K35, K37]", async () => {
@@ -321,7 +375,9 @@ describe("karl's errors", () => {
     const error = new BowlineError("server_error", "Boom", { retryable: true });
     const ran = await run([{ content: [{ type: "text", text: "Hel" }], error }]);
     assert.deepEqual(kinds(ran.events), ["stream_start", "text_delta", "error"]);
-    assert.ok(code("server_error")(ran.error) && ran.error instanceof Error && ran.error.message === "Boom");
+    assert.ok(
+      code("server_error")(ran.error) && ran.error instanceof Error && ran.error.message === "Boom",
+    );
     assert.equal(ran.events.at(-1)?.type === "error" && ran.events.at(-1), ran.events[2]);
     assert.deepEqual(ran.history, []);
   });
@@ -371,8 +427,15 @@ describe("karl's errors", () => {
       ],
       { delayMs: 1, deltaLength: 1 },
     );
-    const config = { model: "m", baseUrl: "", apiKey: "", apiFormat: "openai", streamFn: model.streamFn } as const;
-    for await (const event of agentLoop("", "Go", [], config)) if (event.type === "text_delta") break;
+    const config = {
+      model: "m",
+      baseUrl: "",
+      apiKey: "",
+      apiFormat: "openai",
+      streamFn: model.streamFn,
+    } as const;
+    for await (const event of agentLoop("", "Go", [], config))
+      if (event.type === "text_delta") break;
     assert.equal(aborted?.aborted, true);
   });
 });
@@ -397,9 +460,16 @@ describe("karl's messages", () => {
           { type: "image", data: "AAAA", mimeType: "image/png" },
         ],
       },
-      { role: "assistant", content: "I", tool_calls: [{ id: "c1", type: "function", function: asked }] },
+      {
+        role: "assistant",
+        content: "I",
+        tool_calls: [{ id: "c1", type: "function", function: asked }],
+      },
       { role: "tool", tool_call_id: "c1", name: "a", content: "one" },
-      { role: "assistant", content: [{ type: "tool_use", id: "c2", name: "a", input: { path: "y" } }] },
+      {
+        role: "assistant",
+        content: [{ type: "tool_use", id: "c2", name: "a", input: { path: "y" } }],
+      },
       {
         role: "user",
         content: [
@@ -420,7 +490,9 @@ describe("karl's messages", () => {
       "user: And?",
     ]);
     assert.deepEqual(
-      messages.flatMap((sent) => (sent.role === "toolResult" ? [[sent.toolCallId, sent.toolName, sent.isError]] : [])),
+      messages.flatMap((sent) =>
+        sent.role === "toolResult" ? [[sent.toolCallId, sent.toolName, sent.isError]] : [],
+      ),
       [
         ["c1", "a", false],
         ["c2", "", true],
@@ -444,7 +516,10 @@ describe("karl's entry", () => {
   });
 
   it("has a runner that imports the loop and no provider [K49]", () => {
-    const source = readFileSync(join(import.meta.dirname, "../src/compat/karl/run-task.ts"), "utf8");
+    const source = readFileSync(
+      join(import.meta.dirname, "../src/compat/karl/run-task.ts"),
+      "utf8",
+    );
     assert.match(source, /import \{ agentLoop,.* from "\.\/agent-loop\.ts"/);
     assert.doesNotMatch(source, /getModel|setApiKey|mapToPiAiProvider|providers\//);
   });

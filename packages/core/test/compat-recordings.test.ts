@@ -1,4 +1,7 @@
-/** The shapes against recorded answers of real services, served again on loopback, and with real tools. */
+/**
+ * The shapes against recorded answers of real services, served again on loopback, and with real
+ * tools.
+ */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -24,7 +27,9 @@ const skip = missing ?? false;
 /** Answers first as recorded, then with a plain text. */
 function replay({ status, body }: Recording, api: StrictApi): Promise<Loopback> {
   const recorded: Handler = (response) => {
-    response.writeHead(status, { "content-type": status < 400 ? "text/event-stream" : "application/json" });
+    response.writeHead(status, {
+      "content-type": status < 400 ? "text/event-stream" : "application/json",
+    });
     response.end(body);
   };
   const plain: Handler = (response) => {
@@ -41,46 +46,57 @@ describe("karl's loop on recorded answers", () => {
     ["openai", "another server", 10],
     ["anthropic", "Anthropic", 10],
   ] as const) {
-    it(`of ${service}: the text, calls and failures that the wire reads [K4, K53]`, { skip }, async () => {
-      const protocol = protocols[apiFormat];
-      const isNamed =
-        (name: string) =>
-        ({ file }: Recording): boolean =>
-          file.startsWith(`${name.toLowerCase()}-`);
-      const all = loadRecordings(protocol.api);
-      const others = all.filter((recording) => !isNamed("OpenAI")(recording) && !isNamed("OpenRouter")(recording));
-      const chosen = service === "another server" ? others : all.filter(isNamed(service));
-      assert.ok(chosen.length >= least, `${chosen.length} recordings of ${service}`);
-      for (const recording of chosen) {
-        const { message } = decode(protocol, [recording.body]);
-        await using server = await replay(recording, protocol.api as StrictApi);
-        const config = { model: "recorded", baseUrl: server.baseUrl, apiKey: "k", apiFormat } as const;
-        let first: karl.Message | undefined;
-        let error: unknown;
-        try {
-          for await (const event of karl.agentLoop("", "Go", [], config)) {
-            if (event.type === "message_end") first ??= event.message;
-          }
-        } catch (thrown) {
-          error = thrown;
-        }
-        if (recording.status >= 400 || message.stopReason === "error") {
-          assert.ok(isBowlineError(error), recording.file);
-          continue;
-        }
-        assert.equal(error, undefined, recording.file);
-        assert.equal(first?.content, messageText(message), recording.file);
-        const calls = first?.tool_calls?.map((call) => [
-          call.function.name,
-          JSON.parse(call.function.arguments) as object,
-        ]);
-        assert.deepEqual(
-          calls ?? [],
-          toolCallsOf(message).map((call) => [call.name, call.arguments]),
-          recording.file,
+    it(
+      `of ${service}: the text, calls and failures that the wire reads [K4, K53]`,
+      { skip },
+      async () => {
+        const protocol = protocols[apiFormat];
+        const isNamed =
+          (name: string) =>
+          ({ file }: Recording): boolean =>
+            file.startsWith(`${name.toLowerCase()}-`);
+        const all = loadRecordings(protocol.api);
+        const others = all.filter(
+          (recording) => !isNamed("OpenAI")(recording) && !isNamed("OpenRouter")(recording),
         );
-      }
-    });
+        const chosen = service === "another server" ? others : all.filter(isNamed(service));
+        assert.ok(chosen.length >= least, `${chosen.length} recordings of ${service}`);
+        for (const recording of chosen) {
+          const { message } = decode(protocol, [recording.body]);
+          await using server = await replay(recording, protocol.api as StrictApi);
+          const config = {
+            model: "recorded",
+            baseUrl: server.baseUrl,
+            apiKey: "k",
+            apiFormat,
+          } as const;
+          let first: karl.Message | undefined;
+          let error: unknown;
+          try {
+            for await (const event of karl.agentLoop("", "Go", [], config)) {
+              if (event.type === "message_end") first ??= event.message;
+            }
+          } catch (thrown) {
+            error = thrown;
+          }
+          if (recording.status >= 400 || message.stopReason === "error") {
+            assert.ok(isBowlineError(error), recording.file);
+            continue;
+          }
+          assert.equal(error, undefined, recording.file);
+          assert.equal(first?.content, messageText(message), recording.file);
+          const calls = first?.tool_calls?.map((call) => [
+            call.function.name,
+            JSON.parse(call.function.arguments) as object,
+          ]);
+          assert.deepEqual(
+            calls ?? [],
+            toolCallsOf(message).map((call) => [call.name, call.arguments]),
+            recording.file,
+          );
+        }
+      },
+    );
   }
 });
 
@@ -94,8 +110,12 @@ describe("codelet's provider on recorded answers of Anthropic", () => {
       const model = getModel("anthropic", "recorded", { baseUrl: server.baseUrl });
       const provider = new codelet.ModelProvider(model, { apiKey: "k" });
       const response = await provider.completeWithTools([codelet.Message.user("Go")], []);
-      const text = response.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
-      const calls = response.content.flatMap((block) => (block.type === "toolUse" ? [block.input] : []));
+      const text = response.content
+        .flatMap((block) => (block.type === "text" ? [block.text] : []))
+        .join("");
+      const calls = response.content.flatMap((block) =>
+        block.type === "toolUse" ? [block.input] : [],
+      );
       assert.deepEqual(
         [text, calls],
         [messageText(message), toolCallsOf(message).map((call) => call.arguments)],
@@ -135,7 +155,8 @@ describe("codelet's runner with Claude on loopback", () => {
           name: "Bash",
           description: "Runs.",
           parameters: object("command"),
-          execute: async ({ command }) => (await promisify(execFile)("bash", ["-c", command], { cwd: folder })).stdout,
+          execute: async ({ command }) =>
+            (await promisify(execFile)("bash", ["-c", command], { cwd: folder })).stdout,
         }),
       ]);
       const answers = [

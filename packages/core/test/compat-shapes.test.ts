@@ -1,4 +1,7 @@
-/** One scripted model, four shapes: Agent, karl, codelet and gai come to the same transcript, each with its own words for failures. */
+/**
+ * One scripted model, four shapes: Agent, karl, codelet and gai come to the same transcript, each
+ * with its own words for failures.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, defineTool, type AgentMessage, type AgentTool } from "../src/agent/index.ts";
@@ -7,7 +10,12 @@ import * as gai from "../src/compat/gai/index.ts";
 import * as karl from "../src/compat/karl/index.ts";
 import { BowlineError, isBowlineError } from "../src/errors.ts";
 import { messageText, type AssistantContent } from "../src/llm/message.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../src/testing/index.ts";
 
 /** What a tool does: gives text, gives an error as a result, or throws. */
 type Work = (args: { a: number; b: number }) => string | { error: string } | Promise<string>;
@@ -32,13 +40,18 @@ const schema = {
 } as const;
 const strict = { ...schema, required: ["a", "b"] } as const;
 const add: Work = ({ a, b }) => String(a + b);
-const schemaOf = (name: string): typeof schema | typeof strict => (name === "add" ? strict : schema);
+const schemaOf = (name: string): typeof schema | typeof strict =>
+  name === "add" ? strict : schema;
 
 const shapes = {
   async agent({ script, tools = {}, abort }: Scenario) {
     const model = createScriptedModel(script);
     const initialState = { model: model.model, systemPrompt: "Be brief.", tools: toolsOf(tools) };
-    const agent = new Agent({ initialState, streamFn: model.streamFn, toolExecution: "sequential" });
+    const agent = new Agent({
+      initialState,
+      streamFn: model.streamFn,
+      toolExecution: "sequential",
+    });
     abort?.signal.addEventListener("abort", () => agent.abort());
     const { error, message } = await agent.prompt("Go");
     return outcome(model, error?.code, message === undefined ? "" : messageText(message));
@@ -56,7 +69,13 @@ const shapes = {
         return { content: [{ type: "text", text: said.error }], isError: true };
       },
     }));
-    const config = { model: "m", baseUrl: "", apiKey: "", apiFormat: "openai", streamFn: model.streamFn } as const;
+    const config = {
+      model: "m",
+      baseUrl: "",
+      apiKey: "",
+      apiFormat: "openai",
+      streamFn: model.streamFn,
+    } as const;
     const events = karl.agentLoop("Be brief.", "Go", definitions, {
       ...config,
       ...(abort && { signal: abort.signal }),
@@ -75,7 +94,10 @@ const shapes = {
     const model = createScriptedModel(script);
     const provider = new codelet.ModelProvider(model.model, {}, model.streamFn);
     const registry = codelet.ToolRegistry.default(toolsOf(tools));
-    const runner = codelet.Runner.withProvider(provider, { tools: registry, ...(abort && { signal: abort.signal }) });
+    const runner = codelet.Runner.withProvider(provider, {
+      tools: registry,
+      ...(abort && { signal: abort.signal }),
+    });
     try {
       const messages = await runner.run("Go");
       return outcome(model, undefined, messageText(messages.at(-1) as codelet.Message));
@@ -93,14 +115,18 @@ const shapes = {
         schema: schemaOf(name),
         async execute(_ctx, args) {
           const said = await work(args as { a: number; b: number });
-          return typeof said === "string" ? gai.ok(said) : gai.err({ type: "ExecutionError", message: said.error });
+          return typeof said === "string"
+            ? gai.ok(said)
+            : gai.err({ type: "ExecutionError", message: said.error });
         },
       }),
     );
     const agent = gai.Agent.new({ name: "scripted", model: model.model, streamFn: model.streamFn })
       .withSystemPrompt("Be brief.")
       .withTools(list);
-    const runtime = gai.Runtime.new(() => gai.err({ type: "HttpError", status: 0, message: "not used" }));
+    const runtime = gai.Runtime.new(() =>
+      gai.err({ type: "HttpError", status: 0, message: "not used" }),
+    );
     const options = abort === undefined ? {} : { signal: abort.signal };
     const result = await gai.run(agent, undefined, [gai.userText("Go")], runtime, options);
     if (result.ok) return outcome(model, undefined, gai.textContent(result.value.response));
@@ -124,7 +150,12 @@ describe("four shapes over one loop, with the same scripted model, have the same
     same(
       { script: [{ content: [call("add", { a: 1, b: 2 })] }, "3."], tools: { add } },
       {
-        transcript: ["user: Go", 'assistant: add#call_add{"a":1,"b":2}', "result#call_add: 3", "assistant: 3."],
+        transcript: [
+          "user: Go",
+          'assistant: add#call_add{"a":1,"b":2}',
+          "result#call_add: 3",
+          "assistant: 3.",
+        ],
         modelCalls: 2,
       },
     ));
@@ -156,7 +187,10 @@ describe("four shapes over one loop, with the same scripted model, have the same
 
   it("three rounds of tools, then a text [K33, C14, G21]", () => {
     const rounds = [1, 2, 3].map((a) => ({ content: [call("add", { a, b: a }, `c${a}`)] }));
-    const shown = [1, 2, 3].flatMap((a) => [`assistant: add#c${a}{"a":${a},"b":${a}}`, `result#c${a}: ${a + a}`]);
+    const shown = [1, 2, 3].flatMap((a) => [
+      `assistant: add#c${a}{"a":${a},"b":${a}}`,
+      `result#c${a}: ${a + a}`,
+    ]);
     return same(
       { script: [...rounds, "12."], tools: { add } },
       { transcript: ["user: Go", ...shown, "assistant: 12."], modelCalls: 4 },
@@ -165,23 +199,42 @@ describe("four shapes over one loop, with the same scripted model, have the same
 
   it("text beside a call, which is kept [K25, K59]", () =>
     same(
-      { script: [{ content: [said("I add."), call("add", { a: 1, b: 2 })] }, "3."], tools: { add } },
       {
-        transcript: ["user: Go", 'assistant: I add. add#call_add{"a":1,"b":2}', "result#call_add: 3", "assistant: 3."],
+        script: [{ content: [said("I add."), call("add", { a: 1, b: 2 })] }, "3."],
+        tools: { add },
+      },
+      {
+        transcript: [
+          "user: Go",
+          'assistant: I add. add#call_add{"a":1,"b":2}',
+          "result#call_add: 3",
+          "assistant: 3.",
+        ],
         modelCalls: 2,
       },
     ));
 
   it("a tool that throws [K31, C20, G6]", () =>
     failing(
-      { script: [{ content: [call("f", {})] }, "Sorry."], tools: { f: () => Promise.reject(new Error("disk full")) } },
+      {
+        script: [{ content: [call("f", {})] }, "Sorry."],
+        tools: { f: () => Promise.reject(new Error("disk full")) },
+      },
       "f#call_f{}",
-      { agent: "disk full", karl: "Error: disk full", codelet: "disk full", gai: "Execution error: disk full" },
+      {
+        agent: "disk full",
+        karl: "Error: disk full",
+        codelet: "disk full",
+        gai: "Execution error: disk full",
+      },
     ));
 
   it("a tool that gives an error as its result [K36, G9]", () =>
     failing(
-      { script: [{ content: [call("f", {})] }, "Sorry."], tools: { f: () => ({ error: "no file" }) } },
+      {
+        script: [{ content: [call("f", {})] }, "Sorry."],
+        tools: { f: () => ({ error: "no file" }) },
+      },
       "f#call_f{}",
       {
         agent: "no file",
@@ -193,38 +246,58 @@ describe("four shapes over one loop, with the same scripted model, have the same
 
   it("an unknown tool, which no shape runs [K28, G28]", () => {
     const text = 'Tool "ad" not found. Did you mean add? Available: add.';
-    return failing({ script: [{ content: [call("ad", {})] }, "Sorry."], tools: { add } }, "ad#call_ad{}", {
-      agent: text,
-      karl: 'Error: Tool "ad" not found',
-      codelet: text,
-      gai: "Unknown tool: ad",
-    });
+    return failing(
+      { script: [{ content: [call("ad", {})] }, "Sorry."], tools: { add } },
+      "ad#call_ad{}",
+      {
+        agent: text,
+        karl: 'Error: Tool "ad" not found',
+        codelet: text,
+        gai: "Unknown tool: ad",
+      },
+    );
   });
 
   it("arguments that are no JSON, which name the defect and run nothing [K29, G7]", () =>
-    failing({ script: [{ content: [wrote('{"a": 1,')] }, "Sorry."], tools: { add } }, "add#call_add!", {
-      agent: /^Not run: The arguments are not valid JSON: /,
-      karl: /^Error: Not run: The arguments are not valid JSON: /,
-      codelet: /^Not run: The arguments are not valid JSON: /,
-      gai: /^Parse error: Not run: The arguments are not valid JSON: /,
-    }));
+    failing(
+      { script: [{ content: [wrote('{"a": 1,')] }, "Sorry."], tools: { add } },
+      "add#call_add!",
+      {
+        agent: /^Not run: The arguments are not valid JSON: /,
+        karl: /^Error: Not run: The arguments are not valid JSON: /,
+        codelet: /^Not run: The arguments are not valid JSON: /,
+        gai: /^Parse error: Not run: The arguments are not valid JSON: /,
+      },
+    ));
 
   it("arguments that do not fit the schema, which run nothing [G5, G7]", () =>
-    failing({ script: [{ content: [call("add", { a: 1 })] }, "Sorry."], tools: { add } }, 'add#call_add{"a":1}', {
-      agent: /^Invalid arguments for tool "add":\n {2}- b: /,
-      karl: /^Error: Invalid arguments for tool "add":\n {2}- b: /,
-      codelet: /^Invalid arguments for tool "add":\n {2}- b: /,
-      gai: /^Parse error: Invalid arguments for tool "add":\n {2}- b: /,
-    }));
+    failing(
+      { script: [{ content: [call("add", { a: 1 })] }, "Sorry."], tools: { add } },
+      'add#call_add{"a":1}',
+      {
+        agent: /^Invalid arguments for tool "add":\n {2}- b: /,
+        karl: /^Error: Invalid arguments for tool "add":\n {2}- b: /,
+        codelet: /^Invalid arguments for tool "add":\n {2}- b: /,
+        gai: /^Parse error: Invalid arguments for tool "add":\n {2}- b: /,
+      },
+    ));
 
   it("empty arguments, which are none [K29]", () =>
     same(
       {
-        script: [{ content: [{ ...(call("now", {}) as object), argumentsText: "" } as AssistantContent] }, "Noon."],
+        script: [
+          { content: [{ ...(call("now", {}) as object), argumentsText: "" } as AssistantContent] },
+          "Noon.",
+        ],
         tools: { now: () => "12:00" },
       },
       {
-        transcript: ["user: Go", "assistant: now#call_now{}", "result#call_now: 12:00", "assistant: Noon."],
+        transcript: [
+          "user: Go",
+          "assistant: now#call_now{}",
+          "result#call_now: 12:00",
+          "assistant: Noon.",
+        ],
         modelCalls: 2,
       },
     ));
@@ -232,7 +305,10 @@ describe("four shapes over one loop, with the same scripted model, have the same
   it("a model that fails after a round: the code reaches every shape [K18, C16, G29]", () => {
     const error = new BowlineError("overloaded", "Overloaded", { status: 529, retryable: true });
     return same(
-      { script: [{ content: [call("add", { a: 1, b: 2 })] }, { content: [said("I")], error }], tools: { add } },
+      {
+        script: [{ content: [call("add", { a: 1, b: 2 })] }, { content: [said("I")], error }],
+        tools: { add },
+      },
       {
         transcript: ["user: Go", 'assistant: add#call_add{"a":1,"b":2}', "result#call_add: 3"],
         end: "overloaded",
@@ -280,7 +356,9 @@ function toolsOf(tools: Readonly<Record<string, Work>>): AgentTool[] {
       parameters: schemaOf(name),
       async execute(args) {
         const given = await work(args as { a: number; b: number });
-        return typeof given === "string" ? given : { content: [{ type: "text", text: given.error }], isError: true };
+        return typeof given === "string"
+          ? given
+          : { content: [{ type: "text", text: given.error }], isError: true };
       },
     }),
   );
@@ -299,7 +377,9 @@ function line(message: AgentMessage): string {
     return `result#${message.toolCallId}${message.isError ? " error" : ""}: ${messageText(message)}`;
   const calls = message.content.flatMap((part) =>
     part.type === "toolCall"
-      ? [`${part.name}#${part.id}${part.argumentsError === undefined ? JSON.stringify(part.arguments) : "!"}`]
+      ? [
+          `${part.name}#${part.id}${part.argumentsError === undefined ? JSON.stringify(part.arguments) : "!"}`,
+        ]
       : [],
   );
   return `assistant: ${[messageText(message), ...calls].filter((text) => text !== "").join(" ")}`;
@@ -312,15 +392,25 @@ function codeOf(error: unknown): string {
 
 type Expected = Partial<Outcome>;
 
-async function same(scenario: Scenario, expected: Expected | ((shape: Shape) => Expected)): Promise<void> {
+async function same(
+  scenario: Scenario,
+  expected: Expected | ((shape: Shape) => Expected),
+): Promise<void> {
   for (const shape of Object.keys(shapes) as Shape[]) {
     const wanted = typeof expected === "function" ? expected(shape) : expected;
-    assert.deepEqual({ shape, ...(await shapes[shape](scenario)) }, { shape, end: "done", ...wanted });
+    assert.deepEqual(
+      { shape, ...(await shapes[shape](scenario)) },
+      { shape, end: "done", ...wanted },
+    );
   }
 }
 
 /** One call whose result is an error, in the words of each shape. */
-async function failing(scenario: Scenario, asked: string, words: Record<Shape, string | RegExp>): Promise<void> {
+async function failing(
+  scenario: Scenario,
+  asked: string,
+  words: Record<Shape, string | RegExp>,
+): Promise<void> {
   for (const shape of Object.keys(shapes) as Shape[]) {
     const { transcript, end, modelCalls } = await shapes[shape](scenario);
     const [user, assistant, result = "", answer] = transcript;

@@ -1,4 +1,7 @@
-/** The shapes of other libraries are thin: few lines that run, and nothing of the package that its users could not import. */
+/**
+ * The shapes of other libraries are thin: few lines that run, and nothing of the package that its
+ * users could not import.
+ */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,26 +16,34 @@ const { exports } = JSON.parse(read("../package.json")) as {
   exports: Record<string, string | { "@bowline/source": string }>;
 };
 const entries = Object.entries(exports).flatMap(([name, target]) =>
-  typeof target === "string" || name.startsWith("./compat/") ? [] : [target["@bowline/source"].replace("./src/", "")],
+  typeof target === "string" || name.startsWith("./compat/")
+    ? []
+    : [target["@bowline/source"].replace("./src/", "")],
 );
-/** What a user can import, as `file#name`: of an entry, and of the file that the entry has it from. */
+/**
+ * What a user can import, as `file#name`: of an entry, and of the file that the entry has it from.
+ */
 const publicNames = new Set(entries.flatMap((entry) => exportedNames(entry, read(entry))));
 
 describe("the shapes", () => {
   it("run in under 200 lines each, and what they share does, too [K5]", () => {
     const folders = { karl: 0, codelet: 0, gai: 0, ".": 0 };
     for (const file of files) {
-      // karl's runner is a thing beside the loop (seed 000, K6), with files of its own in the seed, too.
+      // karl's runner is a thing beside the loop (seed 000, K6), with files of its own in the seed,
+      // too.
       if (file === "compat/karl/run-task.ts") continue;
-      folders[(file.split("/").at(-2) ?? "").replace("compat", ".") as keyof typeof folders] += linesThatRun(
-        read(file),
-      );
+      folders[(file.split("/").at(-2) ?? "").replace("compat", ".") as keyof typeof folders] +=
+        linesThatRun(read(file));
     }
-    for (const [folder, lines] of Object.entries(folders)) assert.ok(lines > 50 && lines < 200, `${folder}: ${lines}`);
+    for (const [folder, lines] of Object.entries(folders))
+      assert.ok(lines > 50 && lines < 200, `${folder}: ${lines}`);
   });
 
   it("import only names that the package's entries export [K5, G1]", () => {
-    assert.ok(publicNames.has("agent/index.ts#agentLoopContinue") && publicNames.has("llm/message.ts#Message"));
+    assert.ok(
+      publicNames.has("agent/index.ts#agentLoopContinue") &&
+        publicNames.has("llm/message.ts#Message"),
+    );
     assert.deepEqual(
       files.flatMap((file) => notPublic(file, read(file)).map((name) => `${file}: ${name}`)),
       [],
@@ -94,7 +105,10 @@ usage.addUsage; usage.noSuchThing;`;
   });
 });
 
-/** Lines that are left when comments, blank lines, imports, lists of exports and types are taken out. */
+/**
+ * Lines that are left when comments, blank lines, imports, lists of exports and types are taken
+ * out.
+ */
 function linesThatRun(code: string): number {
   const withoutComments = code.replaceAll(/^\s*(?:\/\*[^]*?\*\/|\/\/.*)\n/gm, "");
   return withoutComments
@@ -104,27 +118,46 @@ function linesThatRun(code: string): number {
     .filter((line) => line.trim() !== "").length;
 }
 
-/** What a file outside its own folder imports that no user could: modules that are not read name by name, and names. */
+/**
+ * What a file outside its own folder imports that no user could: modules that are not read name by
+ * name, and names.
+ */
 function notPublic(file: string, code: string): string[] {
   const lists = listsOf(code).filter(({ from }) => from.startsWith("."));
-  const unread = importsOf(code).filter((specifier) => !lists.some(({ from }) => from === specifier));
-  const names = lists.flatMap(({ from, names: given }) => given.map((name) => `${join(file, "..", from)}#${name}`));
-  return [...unread, ...names.filter((name) => !name.startsWith("compat/") && !publicNames.has(name))];
+  const unread = importsOf(code).filter(
+    (specifier) => !lists.some(({ from }) => from === specifier),
+  );
+  const names = lists.flatMap(({ from, names: given }) =>
+    given.map((name) => `${join(file, "..", from)}#${name}`),
+  );
+  return [
+    ...unread,
+    ...names.filter((name) => !name.startsWith("compat/") && !publicNames.has(name)),
+  ];
 }
 
-/** Names in an entry's lists of exports, under the file they come from, too, and of what it declares and exports. */
+/**
+ * Names in an entry's lists of exports, under the file they come from, too, and of what it declares
+ * and exports.
+ */
 function exportedNames(entry: string, code: string): string[] {
   const lists = listsOf(code);
-  const declared = [...code.matchAll(/^export (?:function|class|const|interface|type) (\w+)/gm)].map(
-    ([, name]) => name,
+  const declared = [
+    ...code.matchAll(/^export (?:function|class|const|interface|type) (\w+)/gm),
+  ].map(([, name]) => name);
+  const own = [...code.matchAll(/^export \{([^}]*)\};/gm)].flatMap(([, names = ""]) =>
+    namesIn(names),
   );
-  const own = [...code.matchAll(/^export \{([^}]*)\};/gm)].flatMap(([, names = ""]) => namesIn(names));
   const origins = lists
     .flatMap(({ from, names, isExport }) =>
       names.filter((name) => isExport || own.includes(name)).map((name) => ({ from, name })),
     )
     .map(({ from, name }) => `${join(entry, "..", from)}#${name}`);
-  const here = [...declared, ...own, ...lists.flatMap(({ names, isExport }) => (isExport ? names : []))];
+  const here = [
+    ...declared,
+    ...own,
+    ...lists.flatMap(({ names, isExport }) => (isExport ? names : [])),
+  ];
   return [...origins, ...here.map((name) => `${entry}#${name}`)];
 }
 
@@ -134,11 +167,17 @@ interface NameList {
   readonly isExport: boolean;
 }
 
-/** What a file imports and exports again name by name; the names of a namespace are those it uses. */
+/**
+ * What a file imports and exports again name by name; the names of a namespace are those it uses.
+ */
 function listsOf(code: string): NameList[] {
-  const lists = [...code.matchAll(/^(import|export) (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from "([^"]+)"/gm)];
+  const lists = [
+    ...code.matchAll(/^(import|export) (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from "([^"]+)"/gm),
+  ];
   return lists.map(([, word, list = "", space, from = ""]) => {
-    const used = [...code.matchAll(new RegExp(`(?<![\\w/])${space}\\.(\\w+)`, "g"))].map(([, name = ""]) => name);
+    const used = [...code.matchAll(new RegExp(`(?<![\\w/])${space}\\.(\\w+)`, "g"))].map(
+      ([, name = ""]) => name,
+    );
     return { from, names: space === undefined ? namesIn(list) : used, isExport: word === "export" };
   });
 }

@@ -38,7 +38,13 @@ const wires: readonly { readonly api: string; readonly path: string; readonly an
             role: "assistant",
             reasoning_content: "hm",
             content: "Hello",
-            tool_calls: [{ id: "c1", type: "function", function: { name: "read", arguments: JSON.stringify(args) } }],
+            tool_calls: [
+              {
+                id: "c1",
+                type: "function",
+                function: { name: "read", arguments: JSON.stringify(args) },
+              },
+            ],
           },
         },
       ],
@@ -72,7 +78,12 @@ const wires: readonly { readonly api: string; readonly path: string; readonly an
       status: "completed",
       model: "m-2026",
       output: [
-        { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "hm" }], encrypted_content: "E" },
+        {
+          type: "reasoning",
+          id: "rs_1",
+          summary: [{ type: "summary_text", text: "hm" }],
+          encrypted_content: "E",
+        },
         {
           type: "message",
           id: "msg_1",
@@ -80,7 +91,13 @@ const wires: readonly { readonly api: string; readonly path: string; readonly an
           status: "completed",
           content: [{ type: "output_text", text: "Hello", annotations: [] }],
         },
-        { type: "function_call", id: "fc_1", call_id: "c1", name: "read", arguments: JSON.stringify(args) },
+        {
+          type: "function_call",
+          id: "fc_1",
+          call_id: "c1",
+          name: "read",
+          arguments: JSON.stringify(args),
+        },
       ],
       usage: { input_tokens: 7, output_tokens: 3, total_tokens: 10 },
     },
@@ -117,7 +134,8 @@ const whole =
     response.end(JSON.stringify(answer, null, pretty ? 2 : 0));
   };
 
-const at = (baseUrl: string, fields: Partial<Model> = {}): Model => getModel("custom", "m", { baseUrl, ...fields });
+const at = (baseUrl: string, fields: Partial<Model> = {}): Model =>
+  getModel("custom", "m", { baseUrl, ...fields });
 
 describe("a server that cannot stream", () => {
   for (const { api, path, answer } of wires) {
@@ -161,10 +179,22 @@ describe("one answer", () => {
     };
     await using server = await loopback(failing(401, { error: { message: "no such key" } }));
     const model = at(server.baseUrl);
-    assert.deepEqual(await failed(complete(model, context)), ["error", "authentication_failed", []]);
-    assert.deepEqual(await failed(complete(at("", { api: "smoke" }), context)), ["error", "invalid_argument", []]);
+    assert.deepEqual(await failed(complete(model, context)), [
+      "error",
+      "authentication_failed",
+      [],
+    ]);
+    assert.deepEqual(await failed(complete(at("", { api: "smoke" }), context)), [
+      "error",
+      "invalid_argument",
+      [],
+    ]);
     const signal = AbortSignal.abort();
-    assert.deepEqual(await failed(complete(model, context, { signal })), ["aborted", "aborted", []]);
+    assert.deepEqual(await failed(complete(model, context, { signal })), [
+      "aborted",
+      "aborted",
+      [],
+    ]);
     const thrown = complete(model, context, {}, () => {
       throw new TypeError("mine");
     });
@@ -172,7 +202,14 @@ describe("one answer", () => {
   });
 
   it("keeps what came of a stream that breaks off, of any making", async () => {
-    const start = { type: "start", attempt: 1, api: "a", provider: "p", model: "m", timestamp: 5 } as const;
+    const start = {
+      type: "start",
+      attempt: 1,
+      api: "a",
+      provider: "p",
+      model: "m",
+      timestamp: 5,
+    } as const;
     const events: AssistantMessageEvent[] = [
       start,
       { type: "text_start", attempt: 1, contentIndex: 0 },
@@ -182,9 +219,14 @@ describe("one answer", () => {
       yield* events;
     });
     assert.deepEqual([messageText(message), message.error?.code], ["Hel", "stream_truncated"]);
-    const broken = await complete(at(""), context, { clock: { now: () => 9, setTimer: () => () => {} } }, () => ({
-      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("lost")) }),
-    }));
+    const broken = await complete(
+      at(""),
+      context,
+      { clock: { now: () => 9, setTimer: () => () => {} } },
+      () => ({
+        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("lost")) }),
+      }),
+    );
     assert.deepEqual(
       [broken.errorMessage, broken.error?.code, broken.timestamp],
       ["lost", "stream_function_failed", 9],
@@ -192,9 +234,13 @@ describe("one answer", () => {
   });
 
   it("is there with the last event, whatever becomes of a stranger's stream", async () => {
-    const end = { stopReason: "stop", content: [{ type: "text", text: "Hi" }] } as unknown as AssistantMessage;
+    const end = {
+      stopReason: "stop",
+      content: [{ type: "text", text: "Hi" }],
+    } as unknown as AssistantMessage;
     const done: AssistantMessageEvent = { type: "done", attempt: 1, reason: "stop", message: end };
-    const next = (): Promise<IteratorResult<AssistantMessageEvent>> => Promise.resolve({ done: false, value: done });
+    const next = (): Promise<IteratorResult<AssistantMessageEvent>> =>
+      Promise.resolve({ done: false, value: done });
     let left = 0;
     const ways = {
       hangs: () => new Promise<never>(() => {}),
@@ -207,7 +253,9 @@ describe("one answer", () => {
       const iterator = { next, return: () => (left++, letGo()) };
       const stream = { [Symbol.asyncIterator]: () => iterator };
       const inBatches = {
-        batches: () => ({ [Symbol.asyncIterator]: () => ({ ...iterator, next: async () => ({ value: [done] }) }) }),
+        batches: () => ({
+          [Symbol.asyncIterator]: () => ({ ...iterator, next: async () => ({ value: [done] }) }),
+        }),
       };
       for (const one of [stream, { ...stream, ...inBatches }])
         assert.equal(await complete(at(""), context, {}, () => one as AssistantMessageStream), end);

@@ -1,4 +1,7 @@
-/** How programs that others wrote for seed 002's library use it, and that they may go on to. One pattern a test. */
+/**
+ * How programs that others wrote for seed 002's library use it, and that they may go on to. One
+ * pattern a test.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTick } from "node:timers/promises";
@@ -13,15 +16,29 @@ import {
   type AgentOptions,
   type AgentTool,
 } from "../src/agent/index.ts";
-import { Agent as AgentWithWires, runAgentLoop as runAgentLoopWithWires, streamByProtocol } from "../src/index.ts";
+import {
+  Agent as AgentWithWires,
+  runAgentLoop as runAgentLoopWithWires,
+  streamByProtocol,
+} from "../src/index.ts";
 import type { AssistantMessageEvent } from "../src/llm/event.ts";
 import type { AssistantMessage, Message } from "../src/llm/message.ts";
 import type { StreamFn } from "../src/llm/model.ts";
 import { call, hello, rig, short, texts, tool } from "./support.ts";
 
-const usage = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 3, cost: { total: 0.5 } };
+const usage = {
+  input: 1,
+  output: 2,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 3,
+  cost: { total: 0.5 },
+};
 
-/** An answer as programs write it by hand: all that their library asks for, and nothing that only ours knows. */
+/**
+ * An answer as programs write it by hand: all that their library asks for, and nothing that only
+ * ours knows.
+ */
 function answer(text: string, more: Partial<AssistantMessage> = {}): AssistantMessage {
   const content = [{ type: "text" as const, text }];
   return {
@@ -37,7 +54,9 @@ function answer(text: string, more: Partial<AssistantMessage> = {}): AssistantMe
   };
 }
 
-/** A stream class of a program's own: events are pushed into it, each with the whole message so far. */
+/**
+ * A stream class of a program's own: events are pushed into it, each with the whole message so far.
+ */
 class PushedStream implements AsyncIterable<AssistantMessageEvent> {
   readonly #events: unknown[] = [];
   #wake = (): void => {};
@@ -62,7 +81,9 @@ function answering(...answers: AssistantMessage[]): StreamFn {
     const message = answers.shift() ?? answer("(no more)");
     const isFailure = message.stopReason === "error";
     return new PushedStream().push(
-      isFailure ? { type: "error", reason: "error", error: message } : { type: "done", reason: "stop", message },
+      isFailure
+        ? { type: "error", reason: "error", error: message }
+        : { type: "done", reason: "stop", message },
     );
   };
 }
@@ -101,17 +122,26 @@ describe("a program that reaches into the agent", () => {
     };
     await agent.prompt("Hi");
     assert.deepEqual(asked, [["scripted", ["user: Hi"], "s"]]);
-    assert.deepEqual(texts(agent.state.messages as Message[]), ["user: Hi", "assistant: From the default."]);
+    assert.deepEqual(texts(agent.state.messages as Message[]), [
+      "user: Hi",
+      "assistant: From the default.",
+    ]);
   });
 
   it("asks the agent's own convertToLlm what a model would see", async () => {
     const notice = { role: "notice", text: "Connected." } as unknown as AgentMessage;
     const agent = new Agent({ initialState: { messages: [hello, notice] } });
     assert.deepEqual(await agent.convertToLlm(agent.state.messages), [hello]);
-    assert.deepEqual(await agent.convertToLlm([notice, ...agent.state.messages, hello]), [hello, hello]);
+    assert.deepEqual(await agent.convertToLlm([notice, ...agent.state.messages, hello]), [
+      hello,
+      hello,
+    ]);
     const inner = agent.convertToLlm;
     agent.convertToLlm = async (messages) => (await inner(messages)).toReversed();
-    assert.deepEqual(await agent.convertToLlm([hello, notice, answer("Yes?")]), [answer("Yes?"), hello]);
+    assert.deepEqual(await agent.convertToLlm([hello, notice, answer("Yes?")]), [
+      answer("Yes?"),
+      hello,
+    ]);
   });
 
   it("draws anew when the set of pending calls is another one, and keeps the one it was given", async () => {
@@ -130,7 +160,8 @@ describe("a program that reaches into the agent", () => {
   it("learns of every agent by a patch of `subscribe`", () => {
     const seen: Agent[] = [];
     class Watched extends Agent {}
-    const original = Object.getOwnPropertyDescriptor(Agent.prototype, "subscribe")?.value as Agent["subscribe"];
+    const original = Object.getOwnPropertyDescriptor(Agent.prototype, "subscribe")
+      ?.value as Agent["subscribe"];
     Watched.prototype.subscribe = function (this: Watched, listener) {
       seen.push(this);
       return original.call(this, listener);
@@ -150,7 +181,10 @@ describe("a program that reaches into the agent", () => {
       }
     }
     const { script } = rig(["Hello."]);
-    const bot = new Bot({ initialState: { systemPrompt: "Be kind.", model: script.model }, streamFn: script.streamFn });
+    const bot = new Bot({
+      initialState: { systemPrompt: "Be kind.", model: script.model },
+      streamFn: script.streamFn,
+    });
     await bot.prompt("Hi");
     assert.equal(script.calls[0]?.context.systemPrompt, "Be kind. You are no. 5.");
     assert.deepEqual([bot.heard[0], bot.heard.at(-1)], ["agent_start", "agent_end"]);
@@ -193,7 +227,8 @@ describe("a stream function of a program's own", () => {
     const live: string[] = [];
     agent.subscribe(({ type }) => {
       const { streamingMessage } = agent.state;
-      if (type === "message_update" && streamingMessage) live.push(texts([streamingMessage])[0] as string);
+      if (type === "message_update" && streamingMessage)
+        live.push(texts([streamingMessage])[0] as string);
     });
     await agent.prompt("Hi");
     assert.deepEqual(events.map(short), started.events.map(short));
@@ -232,8 +267,13 @@ describe("a stream function of a program's own", () => {
     const { agent } = rig([], [], {
       streamFn: (_model, _context, { signal }) => {
         const error = { ...partial, stopReason: "aborted", errorMessage: "Request was aborted" };
-        signal?.addEventListener("abort", () => stream.push({ type: "error", reason: "aborted", error }));
-        return stream.push({ type: "start", partial }, { type: "text_start", contentIndex: 0, partial });
+        signal?.addEventListener("abort", () =>
+          stream.push({ type: "error", reason: "aborted", error }),
+        );
+        return stream.push(
+          { type: "start", partial },
+          { type: "text_start", contentIndex: 0, partial },
+        );
       },
     });
     agent.subscribe(({ type }) => type === "message_update" && agent.abort());
@@ -247,15 +287,23 @@ describe("a stream function of a program's own", () => {
 describe("a stream that ends with its answer and no event", () => {
   const ending = (result: unknown): StreamFn => {
     const nothing = { next: () => Promise.resolve({ done: true as const, value: undefined }) };
-    return () => ({ [Symbol.asyncIterator]: () => nothing, result: () => Promise.resolve(result) }) as never;
+    return () =>
+      ({ [Symbol.asyncIterator]: () => nothing, result: () => Promise.resolve(result) }) as never;
   };
 
   it("has given it: its calls run, and its failure is one", async () => {
     const answers = [answer("", { content: [echoing("again", "1")] }), answer("Done.")];
-    const { agent } = rig([], [echo], { streamFn: (...asked) => ending(answers.shift())(...asked) });
+    const { agent } = rig([], [echo], {
+      streamFn: (...asked) => ending(answers.shift())(...asked),
+    });
     await agent.prompt("Hi");
-    assert.deepEqual(texts(agent.state.messages as Message[]).slice(2), ["toolResult: again", "assistant: Done."]);
-    const failing = rig([], [], { streamFn: ending(answer("", { stopReason: "error", errorMessage: "no" })) });
+    assert.deepEqual(texts(agent.state.messages as Message[]).slice(2), [
+      "toolResult: again",
+      "assistant: Done.",
+    ]);
+    const failing = rig([], [], {
+      streamFn: ending(answer("", { stopReason: "error", errorMessage: "no" })),
+    });
     assert.equal((await failing.agent.prompt("Hi")).reason, "error");
   });
 
@@ -268,14 +316,20 @@ describe("a stream that ends with its answer and no event", () => {
       ...(await ending(0)(...asked)),
       result: () => new Promise<never>(() => {}),
     });
-    assert.equal((await rig([], [], { streamFn: never }).agent.prompt("Hi")).error?.code, "stream_truncated");
+    assert.equal(
+      (await rig([], [], { streamFn: never }).agent.prompt("Hi")).error?.code,
+      "stream_truncated",
+    );
   });
 });
 
 describe("a program around the runs", () => {
   it("drops an answer that failed, from a timer behind agent_end, and continues", async () => {
     const { agent } = rig([], [], {
-      streamFn: answering(answer("", { stopReason: "error", errorMessage: "overloaded" }), answer("Now.")),
+      streamFn: answering(
+        answer("", { stopReason: "error", errorMessage: "overloaded" }),
+        answer("Now."),
+      ),
     });
     let again: Promise<unknown> | undefined;
     agent.subscribe(({ type }) => {
@@ -306,12 +360,18 @@ describe("a program around the runs", () => {
   });
 
   it("puts a message that is only half an answer's shape into what one request holds", async () => {
-    const lore = { role: "assistant", content: [{ type: "text", text: "They like rain." }] } as AssistantMessage;
+    const lore = {
+      role: "assistant",
+      content: [{ type: "text", text: "They like rain." }],
+    } as AssistantMessage;
     const { agent, script } = rig(["Hello."], [], {
       transformContext: async (messages) => [...messages.slice(0, -1), lore, ...messages.slice(-1)],
     });
     await agent.prompt("Hi");
-    assert.deepEqual(texts(script.calls[0]?.context.messages ?? []), ["assistant: They like rain.", "user: Hi"]);
+    assert.deepEqual(texts(script.calls[0]?.context.messages ?? []), [
+      "assistant: They like rain.",
+      "user: Hi",
+    ]);
     assert.deepEqual(texts(agent.state.messages as Message[]), ["user: Hi", "assistant: Hello."]);
   });
 
@@ -338,9 +398,12 @@ describe("a program around the runs", () => {
     const { agent } = rig([{ content: [echoing("again", "1")] }, "Done."], [echo]);
     const trace: unknown[] = [];
     agent.subscribe((event: AgentEvent) => {
-      if (event.type === "tool_execution_start") trace.push([event.toolCallId, event.toolName, event.args]);
-      if (event.type === "tool_execution_update") trace.push([event.toolCallId, event.partialResult.details]);
-      if (event.type === "tool_execution_end") trace.push([event.toolCallId, event.isError, event.result.details]);
+      if (event.type === "tool_execution_start")
+        trace.push([event.toolCallId, event.toolName, event.args]);
+      if (event.type === "tool_execution_update")
+        trace.push([event.toolCallId, event.partialResult.details]);
+      if (event.type === "tool_execution_end")
+        trace.push([event.toolCallId, event.isError, event.result.details]);
     });
     await agent.prompt("Hi");
     assert.deepEqual(trace, [
@@ -367,13 +430,19 @@ describe("a program around the runs", () => {
     const { agent } = rig(["1", "2", "3"]);
     const image = { type: "image" as const, data: "aGk=", mimeType: "image/png" };
     for (const images of [[image], [], undefined]) await agent.prompt("Look", images);
-    const said = agent.state.messages.filter(({ role }) => role === "user").map(({ content }) => content);
+    const said = agent.state.messages
+      .filter(({ role }) => role === "user")
+      .map(({ content }) => content);
     assert.deepEqual(said, [[{ type: "text", text: "Look" }, image], "Look", "Look"]);
   });
 
   it("reads a low-level loop to its end, and asks it what it came to", async () => {
     const { script } = rig([{ content: [echoing("again", "1")] }, "Done."]);
-    const context = { systemPrompt: "", messages: [hello, answer("Hello.")] as AgentMessage[], tools: [echo] };
+    const context = {
+      systemPrompt: "",
+      messages: [hello, answer("Hello.")] as AgentMessage[],
+      tools: [echo],
+    };
     const config = {
       model: script.model,
       signal: new AbortController().signal,
@@ -400,7 +469,10 @@ describe("a program around the runs", () => {
     };
     const { script } = rig([{ content: [echoing("again", "1")] }, "Done.", "And on."]);
     const context = { systemPrompt: "", messages: [] as AgentMessage[], tools: [noted] };
-    const config = { model: script.model, convertToLlm: (messages: AgentMessage[]) => messages as Message[] };
+    const config = {
+      model: script.model,
+      convertToLlm: (messages: AgentMessage[]) => messages as Message[],
+    };
     const emit = async ({ type }: AgentEvent): Promise<void> => {
       await nextTick();
       trace.push(type);
@@ -412,8 +484,13 @@ describe("a program around the runs", () => {
     context.messages = [...messages, hello];
     await runAgentLoopContinue(context, config, emit, undefined, script.streamFn);
     assert.deepEqual(texts(context.messages as Message[]).at(-1), "assistant: And on.");
-    await assert.rejects(runAgentLoopContinue(context, config, emit, undefined, script.streamFn), /Cannot continue/);
-    await assert.rejects(runAgentLoop([hello], context, config, emit), { code: "invalid_argument" });
+    await assert.rejects(
+      runAgentLoopContinue(context, config, emit, undefined, script.streamFn),
+      /Cannot continue/,
+    );
+    await assert.rejects(runAgentLoop([hello], context, config, emit), {
+      code: "invalid_argument",
+    });
     const failed = await runAgentLoopWithWires(
       [hello],
       context,

@@ -5,13 +5,25 @@ import * as fc from "fast-check";
 import { createBudget } from "../src/agent/budget.ts";
 import type { AgentMessage } from "../src/agent/index.ts";
 import { createCompaction, type Compaction } from "../src/agent/context/compaction.ts";
-import type { CompactionEvent, CompactionOptions } from "../src/agent/context/compaction-options.ts";
+import type {
+  CompactionEvent,
+  CompactionOptions,
+} from "../src/agent/context/compaction-options.ts";
 import { estimateTokens } from "../src/agent/context/tokens.ts";
 import { BowlineError } from "../src/errors.ts";
 import { messageText, type Context, type Message } from "../src/llm/message.ts";
 import type { StreamOptions } from "../src/llm/model.ts";
 import { createScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
-import { answering, assertAccepted, longTranscripts, partedBy, sumOf, task, turn, user } from "./context-rig.ts";
+import {
+  answering,
+  assertAccepted,
+  longTranscripts,
+  partedBy,
+  sumOf,
+  task,
+  turn,
+  user,
+} from "./context-rig.ts";
 import { code, settle, texts } from "./support.ts";
 
 type End = Extract<CompactionEvent, { type: "compaction_end" }>;
@@ -22,10 +34,16 @@ interface Set {
   /** What the summarising model was sent. */
   readonly asked: Context[];
   readonly options: StreamOptions[];
-  readonly transform: (messages: readonly AgentMessage[], signal?: AbortSignal) => Promise<AgentMessage[]>;
+  readonly transform: (
+    messages: readonly AgentMessage[],
+    signal?: AbortSignal,
+  ) => Promise<AgentMessage[]>;
 }
 
-/** A compaction with a model of its own that answers by a script, in a window of 2,000 tokens with 400 for the newest. */
+/**
+ * A compaction with a model of its own that answers by a script, in a window of 2,000 tokens with
+ * 400 for the newest.
+ */
 function set(script: readonly ScriptedStep[], options: CompactionOptions = {}): Set {
   const { model, streamFn } = createScriptedModel(script, { deltaLength: 1000 });
   const ends: End[] = [];
@@ -47,7 +65,8 @@ function set(script: readonly ScriptedStep[], options: CompactionOptions = {}): 
       await options.onCompaction?.(event);
     },
   });
-  const transform: Set["transform"] = (messages, signal) => compaction.transformContext([...messages], signal);
+  const transform: Set["transform"] = (messages, signal) =>
+    compaction.transformContext([...messages], signal);
   return { compaction, ends, asked, options: told, transform };
 }
 
@@ -55,7 +74,11 @@ const overloaded = { error: new BowlineError("overloaded", "Busy.", { retryable:
 const refused = { error: new BowlineError("authentication_failed", "No such key.") };
 
 describe("any transcript, compacted", () => {
-  const writers = { writes: () => "Goal: all. ".repeat(8), fails: () => refused, rambles: () => "世界 ".repeat(3000) };
+  const writers = {
+    writes: () => "Goal: all. ".repeat(8),
+    fails: () => refused,
+    rambles: () => "世界 ".repeat(3000),
+  };
   const cases = fc.record({
     messages: longTranscripts,
     more: fc.integer({ min: 0, max: 3 }),
@@ -64,13 +87,21 @@ describe("any transcript, compacted", () => {
     writer: fc.constantFrom("writes", "fails", "rambles", undefined),
   });
   const forAll = (
-    check: (one: { messages: Message[]; more: number; options: CompactionOptions }) => Promise<void>,
+    check: (one: {
+      messages: Message[];
+      more: number;
+      options: CompactionOptions;
+    }) => Promise<void>,
   ): Promise<void> =>
     fc.assert(
       fc.asyncProperty(cases, ({ messages, more, writer, ...limits }) => {
         const { model } = createScriptedModel([]);
         const written = writer && { model, streamFn: answering(writers[writer]) };
-        return check({ messages, more, options: { ...limits, ...written, streamOptions: { random: () => 0 } } });
+        return check({
+          messages,
+          more,
+          options: { ...limits, ...written, streamOptions: { random: () => 0 } },
+        });
       }),
       { numRuns: 200, seed: 20261121 },
     );
@@ -92,7 +123,9 @@ describe("any transcript, compacted", () => {
     forAll(async ({ messages, options }) => {
       let calls = 0;
       const { streamFn } = options;
-      const counted = streamFn && { streamFn: ((...call) => (calls++, streamFn(...call))) as typeof streamFn };
+      const counted = streamFn && {
+        streamFn: ((...call) => (calls++, streamFn(...call))) as typeof streamFn,
+      };
       const compaction = createCompaction({ ...options, ...counted });
       const shown = withoutNote(await compaction.transformContext(messages));
       const { state } = compaction;
@@ -113,7 +146,10 @@ describe("any transcript, compacted", () => {
       const compaction = createCompaction(options);
       const shown = withoutNote(await compaction.transformContext(messages));
       const { state } = compaction;
-      const grown = [...messages, ...Array.from({ length: more }, (_, index) => turn(100 + index)).flat()];
+      const grown = [
+        ...messages,
+        ...Array.from({ length: more }, (_, index) => turn(100 + index)).flat(),
+      ];
       const next = await compaction.transformContext(grown).catch((error: unknown) => {
         assert.ok(code("no_progress")(error));
         return undefined;
@@ -171,7 +207,11 @@ describe("a compaction", () => {
 
   it("gives the model what is older as text, bounded, and asks for no more than it may write", async () => {
     const { transform, asked, options } = set(["Goal: read."]);
-    const failed = { ...turn(0)[0], content: [{ type: "text", text: "half a th" }], stopReason: "error" } as Message;
+    const failed = {
+      ...turn(0)[0],
+      content: [{ type: "text", text: "half a th" }],
+      stopReason: "error",
+    } as Message;
     await transform([...task(60).slice(0, 1), failed, ...task(60).slice(1)]);
     const [context] = asked;
     const text = messageText(context?.messages[0] as Message);
@@ -186,7 +226,10 @@ describe("a compaction", () => {
   });
 
   it("summarises the summary and what came since", async () => {
-    const { transform, asked, compaction } = set(["Goal: read. Done: some.", "Goal: read. Done: more."]);
+    const { transform, asked, compaction } = set([
+      "Goal: read. Done: some.",
+      "Goal: read. Done: more.",
+    ]);
     await transform(task(20));
     const shown = await transform(task(40));
     const text = messageText(asked[1]?.messages[0] as Message);
@@ -198,7 +241,10 @@ describe("a compaction", () => {
 
   it("goes by the window as it is now, when the model was changed", async () => {
     let contextWindow = 4000;
-    const { transform, ends } = set(["S.", "T."], { contextWindow: () => contextWindow, keepRecentTokens: 1500 });
+    const { transform, ends } = set(["S.", "T."], {
+      contextWindow: () => contextWindow,
+      keepRecentTokens: 1500,
+    });
     const messages = task(30);
     await transform(messages);
     contextWindow = 1500;
@@ -237,7 +283,9 @@ describe("a compaction", () => {
     const note = (text: string): AgentMessage => ({ role: "note", text, timestamp: 1 }) as never;
     const convertToLlm = (messages: AgentMessage[]): Message[] =>
       messages.map((message) =>
-        (message.role as string) === "note" ? user((message as unknown as { text: string }).text) : message,
+        (message.role as string) === "note"
+          ? user((message as unknown as { text: string }).text)
+          : message,
       );
     const { transform, asked } = set(["S."], { convertToLlm });
     const messages = [note("Mind the gap."), ...task(20), note("Now.")];
@@ -251,7 +299,10 @@ describe("a compaction", () => {
     const messages = task(20);
     await transform(messages);
     const { state } = compaction;
-    assert.match(texts(await transform([...messages.slice(0, -2), user("No: stop.")]))[0] ?? "", /S\./);
+    assert.match(
+      texts(await transform([...messages.slice(0, -2), user("No: stop.")]))[0] ?? "",
+      /S\./,
+    );
     assert.equal(compaction.state?.summary, state?.summary);
     const other = [user("Something else", 7), ...task(30, 10).slice(1)];
     assert.deepEqual(await transform(other), other);
@@ -275,7 +326,10 @@ describe("a compaction", () => {
     };
     const { compaction, ends } = set([alone, alone], { contextWindow: 100_000 });
     const messages = task(20);
-    assert.deepEqual(await Promise.all([compaction.compact(messages), compaction.compact(messages)]), [true, true]);
+    assert.deepEqual(
+      await Promise.all([compaction.compact(messages), compaction.compact(messages)]),
+      [true, true],
+    );
     assert.deepEqual(
       ends.map(({ reason, outcome }) => [reason, outcome]),
       [
@@ -333,7 +387,9 @@ describe("a compaction", () => {
       const { summary = "", firstKept } = ends[0] ?? {};
       const grown = [...messages, ...task(more).slice(1)];
       const firstKeptIndex = grown.indexOf(firstKept as Message);
-      const restored = set([], { state: { summary, firstKeptIndex, messageCount: messages.length } });
+      const restored = set([], {
+        state: { summary, firstKeptIndex, messageCount: messages.length },
+      });
       assert.deepEqual(texts(await restored.transform(grown)), texts(await transform(grown)));
     }
   });
@@ -348,14 +404,19 @@ describe("a compaction", () => {
   it("charges a shared budget with the summary's call", async () => {
     const budget = createBudget();
     const usage = { input: 900, output: 100, totalTokens: 1000 };
-    const { transform, ends } = set([{ content: [{ type: "text", text: "S." }], usage }], { budget });
+    const { transform, ends } = set([{ content: [{ type: "text", text: "S." }], usage }], {
+      budget,
+    });
     await transform(task(20));
     assert.deepEqual(ends[0]?.usage, usage);
     assert.deepEqual(budget.used, { turns: 0, tokens: 1000, cost: 0 });
   });
 
   it("refuses limits that leave no room", () => {
-    assert.throws(() => createCompaction({ contextWindow: 100, reserveTokens: 100 }), code("invalid_argument"));
+    assert.throws(
+      () => createCompaction({ contextWindow: 100, reserveTokens: 100 }),
+      code("invalid_argument"),
+    );
     assert.throws(() => createCompaction({ minFreedShare: 1 }), code("invalid_argument"));
   });
 });
@@ -394,7 +455,9 @@ describe("a summary that fails", () => {
   });
 
   it("is not waited for longer than a minute", async () => {
-    const later = { error: new BowlineError("rate_limited", "Later.", { retryable: true, retryAfterMs: 61_000 }) };
+    const later = {
+      error: new BowlineError("rate_limited", "Later.", { retryable: true, retryAfterMs: 61_000 }),
+    };
     const { transform, ends, asked } = set([later, "S."]);
     await transform(task(20));
     assert.deepEqual([asked.length, ends[0]?.outcome], [1, "dropped"]);
@@ -438,7 +501,10 @@ describe("a compaction that frees nothing", () => {
     const { transform, ends, asked } = set([]);
     const told = await transform(grown(0));
     assert.deepEqual(withoutNote(told), grown(0));
-    assert.match(JSON.stringify(told.slice(-1)), /fills the context window.*Answer with what is known/);
+    assert.match(
+      JSON.stringify(told.slice(-1)),
+      /fills the context window.*Answer with what is known/,
+    );
     for (const count of [1, 2]) assert.deepEqual(await transform(grown(count)), grown(count));
     assert.deepEqual(
       ends.map(({ outcome, freed }) => [outcome, freed]),
@@ -480,5 +546,7 @@ describe("a compaction that frees nothing", () => {
 
 /** Without what it adds when it frees nothing. */
 function withoutNote(shown: readonly AgentMessage[]): AgentMessage[] {
-  return shown.filter((message) => !JSON.stringify(message).includes("Note: the conversation fills"));
+  return shown.filter(
+    (message) => !JSON.stringify(message).includes("Note: the conversation fills"),
+  );
 }

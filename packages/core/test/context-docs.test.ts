@@ -18,6 +18,8 @@ it("the page about long conversations shows its example", async () => {
 it("the example of a long conversation prints what it says", async () => {
   const source = await readFile(join(root, example), "utf8");
   const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, ["--conditions=@bowline/source", example], { cwd: root });
+  const { stdout } = await run(process.execPath, ["--conditions=@bowline/source", example], {
+    cwd: root,
+  });
   assert.equal(stdout, /\/\* Prints:\n(.*)\*\//s.exec(source)?.[1]);
 });

@@ -3,11 +3,24 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import type { AgentMessage } from "../src/agent/index.ts";
 import { cutPoints } from "../src/agent/context/cut.ts";
-import { dropImages, dropThinking, keepLastTurns, shortenToolResults } from "../src/agent/context/prune.ts";
+import {
+  dropImages,
+  dropThinking,
+  keepLastTurns,
+  shortenToolResults,
+} from "../src/agent/context/prune.ts";
 import { shortenText } from "../src/agent/context/shorten.ts";
 import { estimateTokens } from "../src/agent/context/tokens.ts";
 import type { Message } from "../src/llm/message.ts";
-import { assertAccepted, longTranscripts, partedBy, sumOf, task, turn, user } from "./context-rig.ts";
+import {
+  assertAccepted,
+  longTranscripts,
+  partedBy,
+  sumOf,
+  task,
+  turn,
+  user,
+} from "./context-rig.ts";
 import { code } from "./support.ts";
 import { texts } from "./transcripts.ts";
 
@@ -17,7 +30,8 @@ const prunes: Record<string, Prune> = {
   "keepLastTurns(1)": (messages) => keepLastTurns(messages, 1),
   "keepLastTurns(3)": (messages) => keepLastTurns(messages, 3),
   "shortenToolResults, cleared": (messages) => shortenToolResults(messages, { keep: 1, batch: 1 }),
-  "shortenToolResults to 20 tokens": (messages) => shortenToolResults(messages, { keep: 0, maxTokens: 20 }),
+  "shortenToolResults to 20 tokens": (messages) =>
+    shortenToolResults(messages, { keep: 0, maxTokens: 20 }),
   dropImages: (messages) => dropImages(messages, { keep: 1 }),
   "dropImages, all": (messages) => dropImages(messages, { keep: 0 }),
   dropThinking,
@@ -41,7 +55,8 @@ for (const [name, prune] of Object.entries(prunes)) {
     it("keeps the last user message, and leaves the transcript as it is", () =>
       forAll((messages) => {
         const before = JSON.stringify(messages);
-        const last = (list: readonly AgentMessage[]): unknown => list.findLast(({ role }) => role === "user");
+        const last = (list: readonly AgentMessage[]): unknown =>
+          list.findLast(({ role }) => role === "user");
         assert.deepEqual(last(prune(messages)), last(messages));
         assert.equal(JSON.stringify(messages), before);
       }));
@@ -71,18 +86,24 @@ describe("keepLastTurns", () => {
     assert.deepEqual(keepLastTurns(messages, 2), [messages[0], ...messages.slice(-4)]);
   });
 
-  it("refuses to keep nothing", () => assert.throws(() => keepLastTurns([], 0), code("invalid_argument")));
+  it("refuses to keep nothing", () =>
+    assert.throws(() => keepLastTurns([], 0), code("invalid_argument")));
 });
 
 describe("shortenToolResults", () => {
   const textsOf = (messages: readonly AgentMessage[]): string[] =>
-    messages.flatMap((message) => (message.role === "toolResult" ? [JSON.stringify(message.content)] : []));
+    messages.flatMap((message) =>
+      message.role === "toolResult" ? [JSON.stringify(message.content)] : [],
+    );
 
   it("says how much there was, and keeps details for the program", () => {
     const [first, second] = turn(1, 5000) as [Message, Message];
     const detailed = { ...second, details: { lines: 90 } } as Message;
     const [, short] = shortenToolResults([first, detailed], { keep: 0 });
-    assert.deepEqual(short, { ...detailed, content: [{ type: "text", text: "[5000 characters left out]" }] });
+    assert.deepEqual(short, {
+      ...detailed,
+      content: [{ type: "text", text: "[5000 characters left out]" }],
+    });
   });
 
   it("keeps beginning and end within a size", () => {
@@ -94,7 +115,9 @@ describe("shortenToolResults", () => {
 
   it("takes old ones in batches, so that what was sent stays the same in between", () => {
     const changed = (turns: number): number =>
-      textsOf(shortenToolResults(task(turns), { keep: 4 })).filter((text) => text.includes("left out")).length;
+      textsOf(shortenToolResults(task(turns), { keep: 4 })).filter((text) =>
+        text.includes("left out"),
+      ).length;
     assert.deepEqual([4, 5, 7, 8, 11, 12].map(changed), [0, 0, 0, 4, 4, 8]);
   });
 });
@@ -104,7 +127,8 @@ describe("a shortened result", () => {
     const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
     const [call, result] = turn(1) as [Message, Message];
     const messages = [call, { ...result, content: [image, image] } as Message];
-    const left = (maxTokens: number): unknown => shortenToolResults(messages, { keep: 0, maxTokens })[1]?.content;
+    const left = (maxTokens: number): unknown =>
+      shortenToolResults(messages, { keep: 0, maxTokens })[1]?.content;
     const note = { type: "text", text: "[image/png left out]" };
     assert.deepEqual([100, 2000, 4000].map(left), [
       [note, note],
@@ -118,7 +142,11 @@ describe("dropImages", () => {
   it("replaces the oldest by a note, in results and user messages", () => {
     const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
     const [first, second] = turn(1) as [Message, Message];
-    const messages = [{ ...user(""), content: [image, image] }, first, { ...second, content: [image] }] as Message[];
+    const messages = [
+      { ...user(""), content: [image, image] },
+      first,
+      { ...second, content: [image] },
+    ] as Message[];
     const left = dropImages(messages, { keep: 1 });
     assert.deepEqual(
       left.map((message) => JSON.stringify(message.content).includes("[image/png left out]")),
@@ -145,11 +173,16 @@ describe("shortenText", () => {
     const property = fc.property(fc.array(texts), fc.nat(80), (pieces, maxTokens) => {
       const text = pieces.join("").toWellFormed();
       const short = shortenText(text, maxTokens);
-      assert.ok(estimateTokens(short) <= maxTokens || /^\[\d+ characters left out\]$/.test(short) || text.length <= 40);
+      assert.ok(
+        estimateTokens(short) <= maxTokens ||
+          /^\[\d+ characters left out\]$/.test(short) ||
+          text.length <= 40,
+      );
       assert.ok(short.isWellFormed());
       assert.equal(shortenText(short, maxTokens), short);
     });
     fc.assert(property, { numRuns: 500 });
-    for (let size = 20; size < 60; size++) assert.ok(shortenText("🌍".repeat(100), size).isWellFormed());
+    for (let size = 20; size < 60; size++)
+      assert.ok(shortenText("🌍".repeat(100), size).isWellFormed());
   });
 });

@@ -1,4 +1,7 @@
-/** What the tests of context management need: transcripts of turns, a check of requests on two wires, a model that summarises. */
+/**
+ * What the tests of context management need: transcripts of turns, a check of requests on two
+ * wires, a model that summarises.
+ */
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import type { AgentMessage } from "../src/agent/index.ts";
@@ -35,7 +38,11 @@ export function assertAccepted(messages: readonly AgentMessage[]): void {
   }
 }
 
-export const user = (content: string, timestamp = 1): Message => ({ role: "user", content, timestamp });
+export const user = (content: string, timestamp = 1): Message => ({
+  role: "user",
+  content,
+  timestamp,
+});
 
 /** A turn that calls one tool and has its result; `size` is the result's, in characters. */
 export function turn(number: number, size = 400): Message[] {
@@ -43,7 +50,14 @@ export function turn(number: number, size = 400): Message[] {
   const call = { type: "toolCall", id, name: "read", arguments: { number } } as const;
   const origin = { api: "openai-chat", provider: "openai", model: "m" };
   return [
-    { role: "assistant", content: [call], ...origin, usage: {}, stopReason: "toolUse", timestamp: number },
+    {
+      role: "assistant",
+      content: [call],
+      ...origin,
+      usage: {},
+      stopReason: "toolUse",
+      timestamp: number,
+    },
     result(id, `${number}: `.padEnd(size, "word "), number),
   ];
 }
@@ -65,7 +79,10 @@ export const task = (count: number, size?: number): Message[] => [
   ...Array.from({ length: count }, (_, index) => turn(index + 1, size)).flat(),
 ];
 
-/** Any transcript, on which a run has gone on for some turns, so that the last user message may be far back. */
+/**
+ * Any transcript, on which a run has gone on for some turns, so that the last user message may be
+ * far back.
+ */
 export const longTranscripts: fc.Arbitrary<Message[]> = fc
   .tuple(
     transcripts(wires[1].model),
@@ -103,17 +120,26 @@ export function partedBy(messages: readonly AgentMessage[], index: number): stri
 }
 
 function calls(message: Message, id: string): number {
-  return message.role === "assistant" ? toolCallsOf(message).filter((call) => call.id === id).length : 0;
+  return message.role === "assistant"
+    ? toolCallsOf(message).filter((call) => call.id === id).length
+    : 0;
 }
 
 /** Whether a model is asked for a summary, in either way. */
 export function asksForSummary({ messages }: Context): boolean {
   const last = messages.at(-1);
-  return last?.role === "user" && typeof last.content === "string" && last.content.includes("Write a summary");
+  return (
+    last?.role === "user" &&
+    typeof last.content === "string" &&
+    last.content.includes("Write a summary")
+  );
 }
 
 export interface Worker extends ScriptedModel {
-  /** Tokens of all requests together, and of the largest that was answered; how many were refused, and how many for a summary. */
+  /**
+   * Tokens of all requests together, and of the largest that was answered; how many were refused,
+   * and how many for a summary.
+   */
   readonly input: { total: number; largest: number; refused: number; summaries: number };
 }
 
@@ -124,12 +150,22 @@ export interface WorkerOptions {
   readonly summarize?: (context: Context, nth: number) => ScriptedAnswer | Promise<ScriptedAnswer>;
 }
 
-/** A model of `turns` turns that call the tool `read`; it counts tokens as the estimate does. Its model says nothing of the window. */
+/**
+ * A model of `turns` turns that call the tool `read`; it counts tokens as the estimate does. Its
+ * model says nothing of the window.
+ */
 export function worker(turns: number, options: WorkerOptions = {}): Worker {
-  const { window = Infinity, reportsUsage = true, summarize = () => "Goal: read all. Done: some." } = options;
+  const {
+    window = Infinity,
+    reportsUsage = true,
+    summarize = () => "Goal: read all. Done: some.",
+  } = options;
   const input = { total: 0, largest: 0, refused: 0, summaries: 0 };
   let made = 0;
-  const said = (text: string, usage: Usage): ScriptedAnswer => ({ content: [{ type: "text", text }], usage });
+  const said = (text: string, usage: Usage): ScriptedAnswer => ({
+    content: [{ type: "text", text }],
+    usage,
+  });
   const step = async (context: Context): Promise<ScriptedAnswer> => {
     const tokens = sumOf(context.messages) + estimateTokens(context.systemPrompt ?? "") + 10;
     const usage = reportsUsage ? { input: tokens, output: 12 } : {};

@@ -1,4 +1,7 @@
-/** Long runs of a real agent in a small window: by the hook alone, and with the stream function wrapped. */
+/**
+ * Long runs of a real agent in a small window: by the hook alone, and with the stream function
+ * wrapped.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -11,7 +14,10 @@ import {
   createBudget,
 } from "../src/agent/index.ts";
 import { createCompaction, type Compaction } from "../src/agent/context/compaction.ts";
-import type { CompactionEvent, CompactionOptions } from "../src/agent/context/compaction-options.ts";
+import type {
+  CompactionEvent,
+  CompactionOptions,
+} from "../src/agent/context/compaction-options.ts";
 import { estimateTokens } from "../src/agent/context/tokens.ts";
 import { BowlineError } from "../src/errors.ts";
 import { messageText, type Context } from "../src/llm/message.ts";
@@ -101,8 +107,14 @@ describe("a run of 200 turns in a window of 4,000 tokens", () => {
     ["by the hook alone", { wrapped: false, compact: { contextWindow: 4000 } }],
     ["with the stream function wrapped", {}],
     ["with a server that reports no usage", { work: { reportsUsage: false } }],
-    ["with summaries that fail", { work: { summarize: () => ({ error: new BowlineError("server_error", "No.") }) } }],
-    ["with nobody to write summaries", { wrapped: false, compact: { contextWindow: 4000, model: undefined as never } }],
+    [
+      "with summaries that fail",
+      { work: { summarize: () => ({ error: new BowlineError("server_error", "No.") }) } },
+    ],
+    [
+      "with nobody to write summaries",
+      { wrapped: false, compact: { contextWindow: 4000, model: undefined as never } },
+    ],
   ];
   for (const [name, variant] of variants) {
     it(`ends well ${name}, at a bounded price`, async () => {
@@ -129,7 +141,10 @@ describe("a run of 200 turns in a window of 4,000 tokens", () => {
   it("estimates each message once", async () => {
     let estimated = 0;
     const count: typeof estimateTokens = (value) => (estimated++, estimateTokens(value));
-    const { agent, ends } = rig(200, { work: { reportsUsage: false }, compact: { estimateTokens: count } });
+    const { agent, ends } = rig(200, {
+      work: { reportsUsage: false },
+      compact: { estimateTokens: count },
+    });
     await agent.prompt("Read all of it.");
     // And what stands in for the older ones, a few times for each compaction.
     assert.ok(estimated < 402 + ends.length * 20, `${estimated} estimates`);
@@ -178,7 +193,10 @@ describe("a wrapped stream function", () => {
       await agent.prompt("Read all of it.");
       assert.equal(ends[0]?.outcome, "summarized");
       const summaries = model.calls.filter(({ context }) => asksForSummary(context));
-      assert.deepEqual(new Set(summaries.map(({ context }) => context.messages.length)), new Set([1]));
+      assert.deepEqual(
+        new Set(summaries.map(({ context }) => context.messages.length)),
+        new Set([1]),
+      );
     });
   }
 
@@ -202,7 +220,9 @@ describe("a wrapped stream function", () => {
     assert.deepEqual([ends[0]?.reason, ends[1]?.reason], ["overflow", "limit"]);
     assert.equal(model.input.refused, 1);
     const at = model.calls.findIndex(({ context }) => asksForSummary(context));
-    const [tooLong = 0, , again = 0] = model.calls.slice(at - 1).map(({ context }) => sumOf(context.messages));
+    const [tooLong = 0, , again = 0] = model.calls
+      .slice(at - 1)
+      .map(({ context }) => sumOf(context.messages));
     assert.ok(again < tooLong * 0.35, `${again} of ${tooLong}`);
     assert.equal(model.calls[at]?.context.messages.length, 1, "what was too long is not continued");
     const retries = events.filter(({ type }) => type === "request_retry");
@@ -251,7 +271,10 @@ describe("a wrapped stream function", () => {
     const { agent, model, ends } = rig(1, { known: false });
     const result = await agent.prompt("word ".repeat(4000));
     assert.equal(result.error?.code, "context_overflow");
-    assert.deepEqual([model.input.refused, ends.map(({ outcome, freed }) => [outcome, freed])], [1, [["none", 0]]]);
+    assert.deepEqual(
+      [model.input.refused, ends.map(({ outcome, freed }) => [outcome, freed])],
+      [1, [["none", 0]]],
+    );
   });
 
   it("gives the second error when half is too long as well", async () => {
@@ -264,7 +287,11 @@ describe("a wrapped stream function", () => {
   });
 
   it("takes an empty answer that a limit cut for a refusal", async () => {
-    const { model, streamFn, calls } = createScriptedModel([{ stopReason: "length" }, "S.", "Done."]);
+    const { model, streamFn, calls } = createScriptedModel([
+      { stopReason: "length" },
+      "S.",
+      "Done.",
+    ]);
     const compaction = createCompaction();
     const agent = new Agent({
       initialState: { model, messages: task(20) },
@@ -292,7 +319,10 @@ describe("a wrapped stream function", () => {
 
   it("can be told to compact when a run was aborted", async () => {
     const { agent, compaction, ends } = rig(40);
-    agent.subscribe(({ type }) => void (type === "turn_end" && agent.state.messages.length === 17 && agent.abort()));
+    agent.subscribe(
+      ({ type }) =>
+        void (type === "turn_end" && agent.state.messages.length === 17 && agent.abort()),
+    );
     assert.equal((await agent.prompt("Read all of it.")).reason, "aborted");
     assert.equal(await compaction.compact(agent.state.messages), true);
     assert.equal(ends[0]?.outcome, "summarized");
@@ -312,12 +342,17 @@ describe("a wrapped stream function", () => {
       streamFn: compaction.wrap(streamFn),
     });
     const { message, error } = await agent.prompt("Hi");
-    assert.deepEqual([error?.code, message?.content], ["stream_truncated", [{ type: "text", text: "Half of" }]]);
+    assert.deepEqual(
+      [error?.code, message?.content],
+      ["stream_truncated", [{ type: "text", text: "Half of" }]],
+    );
   });
 
   it("leaves an answer that had begun as it is", async () => {
     const error = new BowlineError("context_overflow", "Too long.");
-    const { model, streamFn, calls } = createScriptedModel([{ content: [{ type: "text", text: "So" }], error }]);
+    const { model, streamFn, calls } = createScriptedModel([
+      { content: [{ type: "text", text: "So" }], error },
+    ]);
     const compaction = createCompaction();
     const agent = new Agent({
       initialState: { model, messages: task(20) },
@@ -334,7 +369,10 @@ describe("a wrapped stream function", () => {
     const agent = new Agent({
       initialState: { model: { ...model, contextWindow: 100_000 }, messages: task(2) },
       streamFn: compaction.wrap(streamFn),
-      transformContext: async (...args) => [...(await compaction.transformContext(...args)), user("A note.")],
+      transformContext: async (...args) => [
+        ...(await compaction.transformContext(...args)),
+        user("A note."),
+      ],
     });
     await agent.prompt("Go on.");
     assert.equal(calls[0]?.context.messages.at(-1)?.content, "A note.");
@@ -372,7 +410,13 @@ describe("a wrapped stream function", () => {
       transformContext: compaction.transformContext,
     };
     const context = { systemPrompt: "", messages: [], tools: [read] };
-    const stream = agentLoop([user("Read all of it.")], context, config, undefined, compaction.wrap(streamFn));
+    const stream = agentLoop(
+      [user("Read all of it.")],
+      context,
+      config,
+      undefined,
+      compaction.wrap(streamFn),
+    );
     assert.equal((await stream.result()).length, 122);
     assert.deepEqual([input.refused, input.summaries > 1], [0, true]);
   });
@@ -415,12 +459,22 @@ describe("a wrapped stream function", () => {
 
   it("recovers from a real server's refusal, on a real wire", async () => {
     const tooLong = {
-      error: { message: "This model's maximum context length is 4096 tokens.", code: "context_length_exceeded" },
+      error: {
+        message: "This model's maximum context length is 4096 tokens.",
+        code: "context_length_exceeded",
+      },
     };
-    await using server = await loopback(failing(400, tooLong), chatText("Goal: read."), chatText("Done."));
+    await using server = await loopback(
+      failing(400, tooLong),
+      chatText("Goal: read."),
+      chatText("Done."),
+    );
     const compaction = createCompaction();
     const agent = new Agent({
-      initialState: { model: getModel("openai", "m", { baseUrl: server.baseUrl }), messages: task(20) },
+      initialState: {
+        model: getModel("openai", "m", { baseUrl: server.baseUrl }),
+        messages: task(20),
+      },
       streamFn: compaction.wrap(streamOpenaiChat),
       transformContext: compaction.transformContext,
       apiKey: "sk-test",

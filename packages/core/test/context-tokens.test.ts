@@ -29,7 +29,11 @@ describe("an estimate", () => {
 
   it("counts an image as a stated figure, whatever its size", () => {
     const image = (data: string): number =>
-      estimateTokens({ role: "user", content: [{ type: "image", data, mimeType: "image/png" }], timestamp: 1 });
+      estimateTokens({
+        role: "user",
+        content: [{ type: "image", data, mimeType: "image/png" }],
+        timestamp: 1,
+      });
     assert.equal(image("x") - IMAGE_TOKENS, 4);
     assert.equal(image("x".repeat(100_000)), image("x"));
   });
@@ -55,7 +59,13 @@ describe("an estimate", () => {
 describe("the context", () => {
   it("is the last call's input, output and cache, not a sum over calls", () => {
     const first = answer({ input: 900, output: 100 });
-    const last = answer({ input: 100, output: 20, cacheRead: 3000, cacheWrite: 80, totalTokens: 9 });
+    const last = answer({
+      input: 100,
+      output: 20,
+      cacheRead: 3000,
+      cacheWrite: 80,
+      totalTokens: 9,
+    });
     assert.equal(contextTokens([user("Hi"), first, user("And?"), last]), 3200);
   });
 

@@ -1,4 +1,7 @@
-/** Messages of an application's own: declared by merging, carried like any other, shown to a model only as it says. */
+/**
+ * Messages of an application's own: declared by merging, carried like any other, shown to a model
+ * only as it says.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type AgentMessage, agentLoopContinue } from "../src/agent/index.ts";
@@ -7,7 +10,8 @@ import { createScriptedModel } from "../src/testing/index.ts";
 import { createPrograms } from "./seeds/programs.ts";
 import { call, hello, rig, short, texts, tool } from "./support.ts";
 
-// A merged type would hold for every test of this repository; the last test has programs of their own for it.
+// A merged type would hold for every test of this repository; the last test has programs of their
+// own for it.
 const notice = { role: "notice", text: "Connected." } as unknown as AgentMessage;
 const isNotice = (message: unknown): boolean => message === notice;
 
@@ -26,8 +30,12 @@ describe("a message of one's own", () => {
 
   it("can be steered and queued, and be what a run goes on from [P2, P26]", async () => {
     const convertToLlm = (messages: AgentMessage[]): Message[] =>
-      messages.map((message): Message => (isNotice(message) ? { ...hello, content: "(notice)" } : message));
-    const { agent, script } = rig([call("a"), "One.", "Two.", "Three."], [tool("a", () => "1")], { convertToLlm });
+      messages.map((message): Message =>
+        isNotice(message) ? { ...hello, content: "(notice)" } : message,
+      );
+    const { agent, script } = rig([call("a"), "One.", "Two.", "Three."], [tool("a", () => "1")], {
+      convertToLlm,
+    });
     agent.subscribe(({ type }) => void (type === "tool_execution_end" && agent.steer(notice)));
     agent.followUp(notice);
     await agent.prompt("Hi");
@@ -39,7 +47,12 @@ describe("a message of one's own", () => {
     );
     const low = createScriptedModel(["Four."]);
     const context = { systemPrompt: "", messages: [notice] };
-    await agentLoopContinue(context, { model: low.model, convertToLlm }, undefined, low.streamFn).result();
+    await agentLoopContinue(
+      context,
+      { model: low.model, convertToLlm },
+      undefined,
+      low.streamFn,
+    ).result();
     assert.deepEqual(texts(low.calls[0]?.context.messages ?? []), ["user: (notice)"]);
   });
 

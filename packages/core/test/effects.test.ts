@@ -1,4 +1,7 @@
-/** The effects port, and ports and tools that are instances of a class: their methods are not their own, and need their object. */
+/**
+ * The effects port, and ports and tools that are instances of a class: their methods are not their
+ * own, and need their object.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -21,8 +24,12 @@ describe("waits under one name", () => {
   it("all end with its answer, and then nobody waits", async () => {
     const memory = createMemoryEffects();
     const heard: unknown[] = [];
-    for (const name of ["a", "a", "b"]) void memory.waitFor(name).then((value) => heard.push(value));
-    assert.deepEqual([memory.answer("a", 1), memory.answer("a", 2), memory.answer("b", 3)], [true, false, true]);
+    for (const name of ["a", "a", "b"])
+      void memory.waitFor(name).then((value) => heard.push(value));
+    assert.deepEqual(
+      [memory.answer("a", 1), memory.answer("a", 2), memory.answer("b", 3)],
+      [true, false, true],
+    );
     await settle();
     assert.deepEqual(heard, [1, 1, 3]);
   });
@@ -114,12 +121,19 @@ describe("an instance of a class", () => {
       const { agent } = rig([call("a"), "Done."], [new Counter()], options);
       agent.subscribe((event) => {
         // Nothing waits here: the port has its own answer.
-        if (event.type === "approval_request") assert.ok(!agent.answer(event.approvalId, { decision: "deny" }));
+        if (event.type === "approval_request")
+          assert.ok(!agent.answer(event.approvalId, { decision: "deny" }));
       });
       if (isKept) await attachSession(agent, await createSession(createMemoryStore()));
       const { messages } = await agent.prompt("Go");
       assert.deepEqual(texts(messages).slice(2), ["toolResult: 11", "assistant: Done."]);
-      assert.deepEqual(effects.asked, ["model:0", "recorded tool:1:a", "waits", "tool:1:a", "model:1"]);
+      assert.deepEqual(effects.asked, [
+        "model:0",
+        "recorded tool:1:a",
+        "waits",
+        "tool:1:a",
+        "model:1",
+      ]);
     });
 
   it("can be the result of a tool, with accessors", async () => {
@@ -138,7 +152,10 @@ describe("an instance of a class", () => {
         return this.#found;
       }
     }
-    const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => new Report() }]);
+    const { agent } = rig(
+      [call("a"), "Done."],
+      [{ ...tool("a", () => ""), execute: () => new Report() }],
+    );
     const { messages, tools } = await agent.prompt("Go");
     const { content, details, isError } = messages[2] as ToolResultMessage;
     assert.deepEqual(content, [{ type: "text", text: "No such berth" }]);

@@ -9,7 +9,11 @@ async function keySent(options: StreamOptions, baseUrl?: string): Promise<string
     key = new Headers(init?.headers).get("x-api-key");
     return new Response("{}", { status: 400 });
   };
-  const model = getModel("anthropic", "claude-sonnet-4-5", baseUrl === undefined ? {} : { baseUrl });
+  const model = getModel(
+    "anthropic",
+    "claude-sonnet-4-5",
+    baseUrl === undefined ? {} : { baseUrl },
+  );
   const messages = [{ role: "user" as const, content: "Hi", timestamp: 1 }];
   const stream = await streamByProtocol(model, { messages }, { fetch, maxRetries: 0, ...options });
   for await (const event of stream) if (event.type === "done") break;

@@ -1,4 +1,7 @@
-/** The order of a run's events, as users of the Agent see it. Golden: a change here is a change of the contract. */
+/**
+ * The order of a run's events, as users of the Agent see it. Golden: a change here is a change of
+ * the contract.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
@@ -32,7 +35,14 @@ describe("the order of events", () => {
   it("of a plain prompt [P6, P8, P10]", async () => {
     const { agent, events } = rig(["Hello."]);
     await agent.prompt("Hi");
-    assert.deepEqual(events.map(short), ["agent_start", "turn_start", ...user, ...text, "turn_end", "agent_end:done"]);
+    assert.deepEqual(events.map(short), [
+      "agent_start",
+      "turn_start",
+      ...user,
+      ...text,
+      "turn_end",
+      "agent_end:done",
+    ]);
   });
 
   it("of one tool [P7, P8, X10, X11]", async () => {
@@ -97,7 +107,10 @@ describe("the order of events", () => {
     ["one tool of the batch says so", {}, "sequential"],
   ] as const) {
     it(`of sequential tools, because ${how}: each ends and is recorded before the next starts [P11, P13, X17]`, async () => {
-      const tools = [tool("a", () => "1"), tool("b", () => "2", mode === undefined ? {} : { executionMode: mode })];
+      const tools = [
+        tool("a", () => "1"),
+        tool("b", () => "2", mode === undefined ? {} : { executionMode: mode }),
+      ];
       const { agent, events } = rig([calls("a", "b"), "Done."], tools, options);
       await agent.prompt("Hi");
       assert.deepEqual(events.map(short), [
@@ -123,22 +136,41 @@ describe("the order of events", () => {
     async () => {
       const run = async (extra: Partial<AgentTool>): Promise<string[]> => {
         const gate = deferred<string>();
-        const first = tool("a", () => (extra.executionMode ? gate.promise : "1"), { executionMode: "parallel" });
+        const first = tool("a", () => (extra.executionMode ? gate.promise : "1"), {
+          executionMode: "parallel",
+        });
         const tools = [first, tool("b", () => "2", extra)];
-        const { agent, events } = rig([calls("a", "b"), "Done."], tools, { toolExecution: "sequential" });
-        agent.subscribe((event) => void (short(event) === "tool_execution_end:b" && gate.resolve("1")));
+        const { agent, events } = rig([calls("a", "b"), "Done."], tools, {
+          toolExecution: "sequential",
+        });
+        agent.subscribe(
+          (event) => void (short(event) === "tool_execution_end:b" && gate.resolve("1")),
+        );
         await agent.prompt("Hi");
         return events.map(short).filter((event) => event.startsWith("tool_"));
       };
       const [start, end] = ["tool_execution_start", "tool_execution_end"];
-      assert.deepEqual(await run({ executionMode: "parallel" }), [`${start}:a`, `${start}:b`, `${end}:b`, `${end}:a`]);
+      assert.deepEqual(await run({ executionMode: "parallel" }), [
+        `${start}:a`,
+        `${start}:b`,
+        `${end}:b`,
+        `${end}:a`,
+      ]);
       assert.deepEqual(await run({}), [`${start}:a`, `${end}:a`, `${start}:b`, `${end}:b`]);
     },
   );
 
   for (const [what, tools, said] of [
-    ["a tool that throws", [tool("a", () => Promise.reject(new Error("disk full")))], /^disk full$/],
-    ["an unknown tool", [tool("ab", () => "1")], /^Tool "a" not found\. Did you mean ab\? Available: ab\.$/],
+    [
+      "a tool that throws",
+      [tool("a", () => Promise.reject(new Error("disk full")))],
+      /^disk full$/,
+    ],
+    [
+      "an unknown tool",
+      [tool("ab", () => "1")],
+      /^Tool "a" not found\. Did you mean ab\? Available: ab\.$/,
+    ],
     [
       "invalid arguments",
       [
@@ -175,7 +207,8 @@ describe("the order of events", () => {
     const events: string[] = [];
     agent.subscribe((event) => {
       events.push(short(event));
-      if (event.type === "message_update" && event.assistantMessageEvent.type === "text_delta") agent.abort();
+      if (event.type === "message_update" && event.assistantMessageEvent.type === "text_delta")
+        agent.abort();
     });
     const run = await agent.prompt("Hi");
     assert.deepEqual(events, [
@@ -196,7 +229,10 @@ describe("the order of events", () => {
   });
 
   it("of calls that are refused before they run: their end comes at once, before the others start running [P12]", async () => {
-    const { agent, events } = rig([calls("a", "x", "b"), "Done."], [tool("a", () => "1"), tool("b", () => "2")]);
+    const { agent, events } = rig(
+      [calls("a", "x", "b"), "Done."],
+      [tool("a", () => "1"), tool("b", () => "2")],
+    );
     await agent.prompt("Hi");
     const tools = events.map(short).filter((event) => event.startsWith("tool_"));
     assert.deepEqual(tools.slice(0, 4), [
@@ -208,7 +244,10 @@ describe("the order of events", () => {
   });
 
   it("numbers every event from 0 without a gap, under one run id", async () => {
-    const { agent, events } = rig([calls("a", "b"), "Done."], [tool("a", () => "1"), tool("b", () => "2")]);
+    const { agent, events } = rig(
+      [calls("a", "b"), "Done."],
+      [tool("a", () => "1"), tool("b", () => "2")],
+    );
     const run = await agent.prompt("Hi");
     assert.deepEqual(
       events.map((event) => event.seq),

@@ -66,7 +66,10 @@ describe("failover", () => {
       return (model, ...rest) => (model === first ? fault() : streamFn(model, ...rest));
     };
     const ended = async function* (): AsyncGenerator<never> {};
-    const result = async (fault: () => AssistantMessageStream, given: readonly Model[]): Promise<AssistantMessage> =>
+    const result = async (
+      fault: () => AssistantMessageStream,
+      given: readonly Model[],
+    ): Promise<AssistantMessage> =>
       createFailover({ streamFn: broken(fault), models: given })(first, { messages: [] }).result();
     const overloaded = (): never => {
       throw new BowlineError("overloaded", "Too many.");
@@ -78,11 +81,17 @@ describe("failover", () => {
     assert.deepEqual([failed.error?.code, failed.model], ["stream_function_failed", first.id]);
     const getApiKey = (): never => assert.fail("no vault");
     const keyless = createFailover({ streamFn, models: [second], getApiKey });
-    assert.equal((await keyless(first, { messages: [] }).result()).error?.code, "stream_function_failed");
+    assert.equal(
+      (await keyless(first, { messages: [] }).result()).error?.code,
+      "stream_function_failed",
+    );
   });
 
   it("asks the next model after a final failure, and says so once", async () => {
-    const { events, asked, answer } = await run({ one: [fails("quota_exceeded")], two: ["Hello."] });
+    const { events, asked, answer } = await run({
+      one: [fails("quota_exceeded")],
+      two: ["Hello."],
+    });
     assert.deepEqual([asked, answer], [["one", "two"], "Hello."]);
     assert.deepEqual(events.slice(4, 6), ["model_failover", "message_start:assistant"]);
     assert.equal(events.filter((event) => event === "model_failover").length, 1);
@@ -96,20 +105,33 @@ describe("failover", () => {
     });
     const [one, two, three] = models as [Model, Model, Model];
     const inner = createFailover({ streamFn, models: [two] });
-    const message = await createFailover({ streamFn: inner, models: [three] })(one, { messages: [] }).result();
+    const message = await createFailover({ streamFn: inner, models: [three] })(one, {
+      messages: [],
+    }).result();
     assert.deepEqual([message.stopReason, message.provider], ["stop", three.provider]);
   });
 
   it("asks one model behind the other until one answers", async () => {
     const failed = [fails("overloaded")];
-    const { asked, answer, events } = await run({ one: failed, two: failed, three: ["Hello."], four: ["never"] });
+    const { asked, answer, events } = await run({
+      one: failed,
+      two: failed,
+      three: ["Hello."],
+      four: ["never"],
+    });
     assert.deepEqual([asked, answer], [["one", "two", "three"], "Hello."]);
     assert.equal(events.filter((event) => event === "model_failover").length, 2);
   });
 
   it("gives the last failure when every model fails", async () => {
-    const { asked, answer, events } = await run({ one: [fails("overloaded")], two: [fails("not_found")] });
-    assert.deepEqual([asked, answer, events.at(-1)], [["one", "two"], "not_found", "agent_end:error"]);
+    const { asked, answer, events } = await run({
+      one: [fails("overloaded")],
+      two: [fails("not_found")],
+    });
+    assert.deepEqual(
+      [asked, answer, events.at(-1)],
+      [["one", "two"], "not_found", "agent_end:error"],
+    );
   });
 
   it("does not move on after output, nor for what another model would meet again", async () => {
@@ -122,21 +144,30 @@ describe("failover", () => {
       assert.deepEqual((await run({ one: [fails(code)], two: ["never"] })).asked, ["one"], code);
     }
     assert.deepEqual(
-      (await run({ one: [fails("context_overflow")], two: ["Hi."] }, { kinds: ["context_overflow"] })).asked,
+      (
+        await run(
+          { one: [fails("context_overflow")], two: ["Hi."] },
+          { kinds: ["context_overflow"] },
+        )
+      ).asked,
       ["one", "two"],
     );
   });
 
   it("begins each call with the agent's model, which a listener may change to the one that answered", async () => {
     for (const stays of [false, true]) {
-      const { streamFn, models, asked } = scripted({ a: Array(2).fill(fails("overloaded")), b: [call("a"), "Done."] });
+      const { streamFn, models, asked } = scripted({
+        a: Array(2).fill(fails("overloaded")),
+        b: [call("a"), "Done."],
+      });
       const [first, ...rest] = models as [Model, ...Model[]];
       const agent = new Agent({
         initialState: { model: first, tools: [tool("a", () => "1")] },
         streamFn: createFailover({ streamFn, models: rest }),
       });
       agent.subscribe((event) => {
-        const next = event.type === "model_failover" && rest.find(({ id }) => id === event.to.model);
+        const next =
+          event.type === "model_failover" && rest.find(({ id }) => id === event.to.model);
         if (stays && next) agent.state.model = next;
       });
       assert.equal((await agent.prompt("Hi")).reason, "done");
@@ -172,7 +203,9 @@ describe("failover", () => {
     });
     const { message, reason } = await agent.prompt("Hi");
     assert.deepEqual([reason, message?.provider], ["done", "two"]);
-    const sent = JSON.parse(works.requests[0]?.body ?? "{}") as { messages: { role: string; tool_call_id?: string }[] };
+    const sent = JSON.parse(works.requests[0]?.body ?? "{}") as {
+      messages: { role: string; tool_call_id?: string }[];
+    };
     assert.deepEqual(
       sent.messages.map(({ role }) => role),
       ["user", "assistant", "tool"],

@@ -31,8 +31,15 @@ describe("streamed arguments", () => {
       more(piece("$.items[0].name", "")),
       more(piece("$.items[0].price", { numberValue: 0.5 }), piece("$.items[1].name", "pear")),
       more(piece("$.fresh", { boolValue: false }), piece("$.note", { nullValue: null })),
-      more(piece("$.tags", { listValue: ["a"] }), piece("$['odd.name\\'s']", { structValue: { z: 1 } })),
-      more(piece('$["x"][0][0]', { numberValue: 0 }), piece("$.x[0][1]", ""), piece("$.__proto__", "p")),
+      more(
+        piece("$.tags", { listValue: ["a"] }),
+        piece("$['odd.name\\'s']", { structValue: { z: 1 } }),
+      ),
+      more(
+        piece('$["x"][0][0]', { numberValue: 0 }),
+        piece("$.x[0][1]", ""),
+        piece("$.__proto__", "p"),
+      ),
       call({}),
     );
     assert.equal(
@@ -45,7 +52,9 @@ describe("streamed arguments", () => {
 
   it("come as deltas while they grow", () => {
     const deltas = (chunks: object[]): string =>
-      JSON.stringify(answer(...chunks).content.map((part) => part.type === "toolCall" && part.argumentsText));
+      JSON.stringify(
+        answer(...chunks).content.map((part) => part.type === "toolCall" && part.argumentsText),
+      );
     assert.equal(deltas([begin(), more(piece("$.a", "x", true))]), '["{\\"a\\":\\"x"]');
   });
 
@@ -89,11 +98,18 @@ describe("streamed arguments", () => {
       ["the root", [piece("$", "x")]],
       ["a wildcard", [piece("$.a[*]", "x")]],
       ["no value", [piece("$.a", {})]],
-      ["a string that became a number", [piece("$.a", "x", true), piece("$.a", { numberValue: 1 })]],
+      [
+        "a string that became a number",
+        [piece("$.a", "x", true), piece("$.a", { numberValue: 1 })],
+      ],
     ];
     for (const [what, pieces] of refused) {
       assert.equal(isRefused(begin(), more(...pieces), call({})), true, what);
-      assert.equal(isRefused(begin(), more(...pieces), more(piece("$.fine", "z")), call({})), true, what);
+      assert.equal(
+        isRefused(begin(), more(...pieces), more(piece("$.fine", "z")), call({})),
+        true,
+        what,
+      );
     }
   });
 
@@ -131,11 +147,17 @@ describe("streamed arguments", () => {
       ).arguments,
       { a: "xy" },
     );
-    assert.deepEqual(only(begin({ args: {} }), more(piece("$.a", "x", true)), call({ args: { a: "xy" } })).arguments, {
-      a: "xy",
-    });
+    assert.deepEqual(
+      only(begin({ args: {} }), more(piece("$.a", "x", true)), call({ args: { a: "xy" } }))
+        .arguments,
+      {
+        a: "xy",
+      },
+    );
     assert.deepEqual(only(begin({ args: { a: 1 } }), call({})).arguments, { a: 1 });
-    assert.deepEqual(only(begin(), last(piece("$.a", "x")), call({ args: {} })).arguments, { a: "x" });
+    assert.deepEqual(only(begin(), last(piece("$.a", "x")), call({ args: {} })).arguments, {
+      a: "x",
+    });
     assert.equal(isRefused(begin({ args: { a: 1 } }), last(piece("$.b", "x"))), true);
   });
 
@@ -155,18 +177,28 @@ describe("streamed arguments", () => {
       ),
     }));
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ minLength: 1 }), tree, { maxKeys: 3 }), fc.nat(3), (value, cut) => {
-        const pieces = [...piecesOf("$", value, cut)];
-        const body = sse(begin(), ...pieces.map((one) => more(one)), call({}), end());
-        const { message } = decode(googleGenerate, [new TextEncoder().encode(body)]);
-        assert.deepEqual((message.content[0] as ToolCall).arguments, JSON.parse(JSON.stringify(value)));
-      }),
+      fc.property(
+        fc.dictionary(fc.string({ minLength: 1 }), tree, { maxKeys: 3 }),
+        fc.nat(3),
+        (value, cut) => {
+          const pieces = [...piecesOf("$", value, cut)];
+          const body = sse(begin(), ...pieces.map((one) => more(one)), call({}), end());
+          const { message } = decode(googleGenerate, [new TextEncoder().encode(body)]);
+          assert.deepEqual(
+            (message.content[0] as ToolCall).arguments,
+            JSON.parse(JSON.stringify(value)),
+          );
+        },
+      ),
       { numRuns: 200 },
     );
   });
 });
 
-/** What a server streams for a value: leaves with their paths, strings in two pieces and an empty last one. */
+/**
+ * What a server streams for a value: leaves with their paths, strings in two pieces and an empty
+ * last one.
+ */
 function* piecesOf(path: string, value: unknown, cut: number): Generator<object> {
   if (typeof value === "string") {
     yield piece(path, value.slice(0, cut), true);
@@ -174,7 +206,8 @@ function* piecesOf(path: string, value: unknown, cut: number): Generator<object>
     yield piece(path, "");
   } else if (typeof value === "number") yield piece(path, { numberValue: value });
   else if (typeof value === "boolean") yield piece(path, { boolValue: value });
-  else if (Array.isArray(value)) for (const [at, item] of value.entries()) yield* piecesOf(`${path}[${at}]`, item, cut);
+  else if (Array.isArray(value))
+    for (const [at, item] of value.entries()) yield* piecesOf(`${path}[${at}]`, item, cut);
   else if (value === null) yield piece(path, { nullValue: "NULL_VALUE" });
   else
     for (const [name, item] of Object.entries(value as object))

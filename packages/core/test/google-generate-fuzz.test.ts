@@ -5,7 +5,17 @@ import { isTerminal, reduceEvents } from "../src/llm/event.ts";
 import { toolCallsOf, type AssistantMessage } from "../src/llm/message.ts";
 import type { Model } from "../src/llm/model.ts";
 import { googleGenerate } from "../src/providers/google-generate/index.ts";
-import { call, calls, end, parts, piece, read, sse, text, type Json } from "./google-generate-events.ts";
+import {
+  call,
+  calls,
+  end,
+  parts,
+  piece,
+  read,
+  sse,
+  text,
+  type Json,
+} from "./google-generate-events.ts";
 import { brokenRules } from "./google-generate-rules.ts";
 import { byteByByte, cut, decode, loadRecordings, missing, seededRandom } from "./recordings.ts";
 import { asRead } from "./support.ts";
@@ -28,9 +38,17 @@ describe("any stream of a generateContent server", () => {
             body,
             offsets.toSorted((a, b) => a - b),
           );
-          assert.equal(JSON.stringify(decode(googleGenerate, chunks).events), expected, `${file}, seed ${seed}`);
+          assert.equal(
+            JSON.stringify(decode(googleGenerate, chunks).events),
+            expected,
+            `${file}, seed ${seed}`,
+          );
         }
-        assert.equal(JSON.stringify(decode(googleGenerate, byteByByte(body)).events), expected, file);
+        assert.equal(
+          JSON.stringify(decode(googleGenerate, byteByByte(body)).events),
+          expected,
+          file,
+        );
         assert.deepEqual(reduceEvents(events), message, file);
         assert.deepEqual([message.error, message.rawStopReason], [undefined, "STOP"], file);
         const found = toolCallsOf(message);
@@ -43,20 +61,27 @@ describe("any stream of a generateContent server", () => {
     },
   );
 
-  it("that was recorded goes back with the same words, calls and signatures", { skip: missing ?? false }, () => {
-    for (const { file, body } of loadRecordings("google-generate")) {
-      const { message } = decode(googleGenerate, [body]);
-      const chunks = new TextDecoder().decode(body).match(/^data: .*$/gm) ?? [];
-      const recorded = chunks.flatMap(
-        (line) => (JSON.parse(line.slice(6)) as { candidates: { content: { parts: Json[] } }[] }).candidates,
-      );
-      const was = recorded.flatMap(({ content }) => content.parts);
-      const is = replayed(message);
-      assert.deepEqual(signaturesOf(is), signaturesOf(was), file);
-      for (const isThought of [true, false]) assert.equal(wordsOf(is, isThought), wordsOf(was, isThought), file);
-      assert.deepEqual(namesOf(is), namesOf(was), file);
-    }
-  });
+  it(
+    "that was recorded goes back with the same words, calls and signatures",
+    { skip: missing ?? false },
+    () => {
+      for (const { file, body } of loadRecordings("google-generate")) {
+        const { message } = decode(googleGenerate, [body]);
+        const chunks = new TextDecoder().decode(body).match(/^data: .*$/gm) ?? [];
+        const recorded = chunks.flatMap(
+          (line) =>
+            (JSON.parse(line.slice(6)) as { candidates: { content: { parts: Json[] } }[] })
+              .candidates,
+        );
+        const was = recorded.flatMap(({ content }) => content.parts);
+        const is = replayed(message);
+        assert.deepEqual(signaturesOf(is), signaturesOf(was), file);
+        for (const isThought of [true, false])
+          assert.equal(wordsOf(is, isThought), wordsOf(was, isThought), file);
+        assert.deepEqual(namesOf(is), namesOf(was), file);
+      }
+    },
+  );
 
   it("ends once, adds up and never falls over, whatever the order and shape of its parts", () => {
     const odd = fc.constantFrom<object[]>(
@@ -91,7 +116,10 @@ describe("any stream of a generateContent server", () => {
         fc.array(fc.oneof({ weight: 6, arbitrary: known }, odd), { maxLength: 12 }),
         fc.constantFrom("STOP", "MAX_TOKENS", "SAFETY", undefined),
         (chunks, reason) => {
-          const { message, events } = read(sse(...chunks, ...(reason === undefined ? [] : [end(reason)])), ["f"]);
+          const { message, events } = read(
+            sse(...chunks, ...(reason === undefined ? [] : [end(reason)])),
+            ["f"],
+          );
           assert.equal(events.filter(isTerminal).length, 1);
           assert.ok(isTerminal(events.at(-1)!));
           assert.ok(message.content.every((part) => part !== undefined));
@@ -125,8 +153,13 @@ describe("any stream of a generateContent server", () => {
       ...items,
       call({ id: "f", name: "f", willContinue: true }),
     ];
-    const body = new TextEncoder().encode(sse(...all, ...chunks.flat(), call({ id: "list" }), end()));
-    const offsets = Array.from({ length: Math.floor(body.length / 65_536) }, (_, n) => (n + 1) * 65_536);
+    const body = new TextEncoder().encode(
+      sse(...all, ...chunks.flat(), call({ id: "list" }), end()),
+    );
+    const offsets = Array.from(
+      { length: Math.floor(body.length / 65_536) },
+      (_, n) => (n + 1) * 65_536,
+    );
     const from = cpuMs();
     const { message } = decode(googleGenerate, cut(body, offsets));
     assert.ok(cpuMs() - from < 10_000);
@@ -137,20 +170,33 @@ describe("any stream of a generateContent server", () => {
 
 /** What the model's own turn is when the message goes back to it. */
 function replayed(message: AssistantMessage): Json[] {
-  const target = { id: message.model, name: "", api: message.api, provider: message.provider, baseUrl: "http://h" };
+  const target = {
+    id: message.model,
+    name: "",
+    api: message.api,
+    provider: message.provider,
+    baseUrl: "http://h",
+  };
   const model: Model = { ...target, reasoning: true, input: ["text", "image"] };
   const last = { role: "user" as const, content: "Go on.", timestamp: 0 };
   const messages = [{ ...last }, message, last];
   const body = asRead(googleGenerate.encode(model, { messages }, {}).body);
   assert.deepEqual(brokenRules(body, false), []);
-  return (body.contents as { role: string; parts: Json[] }[]).find(({ role }) => role === "model")?.parts ?? [];
+  return (
+    (body.contents as { role: string; parts: Json[] }[]).find(({ role }) => role === "model")
+      ?.parts ?? []
+  );
 }
 
 const signaturesOf = (list: readonly Json[]): unknown[] =>
   list.flatMap(({ thoughtSignature: signature }) => (signature === undefined ? [] : [signature]));
 const wordsOf = (list: readonly Json[], isThought: boolean): string =>
   list
-    .flatMap((part) => ((part.thought === true) === isThought ? [(part.text as string | undefined) ?? ""] : []))
+    .flatMap((part) =>
+      (part.thought === true) === isThought ? [(part.text as string | undefined) ?? ""] : [],
+    )
     .join("");
 const namesOf = (list: readonly Json[]): unknown[] =>
-  list.flatMap((part) => ((part.functionCall as Json | undefined)?.name as string | undefined) ?? []);
+  list.flatMap(
+    (part) => ((part.functionCall as Json | undefined)?.name as string | undefined) ?? [],
+  );

@@ -1,11 +1,28 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { answer, call, calls, end, ending, opaque, parts, read, said, sse, text } from "./google-generate-events.ts";
+import {
+  answer,
+  call,
+  calls,
+  end,
+  ending,
+  opaque,
+  parts,
+  read,
+  said,
+  sse,
+  text,
+} from "./google-generate-events.ts";
 
 describe("the generateContent wire reads", () => {
   it("text, id, the model that answered and usage, the cache, thoughts and server tools apart (Q218)", () => {
     const message = answer(
-      { ...text("Hel")[0], responseId: "r1", modelVersion: "m-001", usageMetadata: { promptTokenCount: 9 } },
+      {
+        ...text("Hel")[0],
+        responseId: "r1",
+        modelVersion: "m-001",
+        usageMetadata: { promptTokenCount: 9 },
+      },
       ...text("", "lo"),
       {
         ...end(),
@@ -25,19 +42,30 @@ describe("the generateContent wire reads", () => {
       [message.responseId, message.responseModel, ...ending(message)],
       ["r1", "m-001", "stop", "STOP", undefined],
     );
-    assert.deepEqual(message.usage, { input: 15, output: 12, cacheRead: 8, reasoning: 7, totalTokens: 35 });
+    assert.deepEqual(message.usage, {
+      input: 15,
+      output: 12,
+      cacheRead: 8,
+      reasoning: 7,
+      totalTokens: 35,
+    });
   });
 
   it("a whole turn as the expected events, in order", () => {
     const { events } = read(
       sse(
         parts({ text: "hm", thought: true }),
-        parts({ text: "I look." }, { functionCall: { name: "f", args: { x: 1 } }, thoughtSignature: "S" }),
+        parts(
+          { text: "I look." },
+          { functionCall: { name: "f", args: { x: 1 } }, thoughtSignature: "S" },
+        ),
         end(),
       ),
     );
     assert.deepEqual(
-      events.map((event) => ("contentIndex" in event ? `${event.type} ${event.contentIndex}` : event.type)),
+      events.map((event) =>
+        "contentIndex" in event ? `${event.type} ${event.contentIndex}` : event.type,
+      ),
       [
         "start",
         "thinking_start 0",
@@ -60,22 +88,35 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(usage(undefined), {});
     assert.deepEqual(usage(null, { trafficType: "ON_DEMAND" }, { promptTokenCount: "many" }), {});
     assert.deepEqual(usage({ promptTokenCount: "7" }, { candidatesTokenCount: -1 }), { input: 7 });
-    assert.deepEqual(usage({ promptTokenCount: 169 }, { promptTokenCount: 79, candidatesTokenCount: 12 }), {
-      input: 79,
-      output: 12,
-      totalTokens: 91,
-    });
+    assert.deepEqual(
+      usage({ promptTokenCount: 169 }, { promptTokenCount: 79, candidatesTokenCount: 12 }),
+      {
+        input: 79,
+        output: 12,
+        totalTokens: 91,
+      },
+    );
     assert.deepEqual(usage({ thoughtsTokenCount: 4 }), { output: 4, reasoning: 4 });
-    assert.deepEqual(usage({ promptTokenCount: 0, cachedContentTokenCount: 3 }), { input: 0, cacheRead: 3 });
+    assert.deepEqual(usage({ promptTokenCount: 0, cachedContentTokenCount: 3 }), {
+      input: 0,
+      cacheRead: 3,
+    });
     assert.deepEqual(usage({ toolUsePromptTokenCount: 3 }), {});
   });
 
   it("an answer in an envelope (Q214), in snake_case (Q215), and [DONE] as nothing (Q017)", () => {
-    assert.deepEqual(answer({ response: text("Hello")[0], traceId: "t" }, { response: end() }, "[DONE]").content, said);
+    assert.deepEqual(
+      answer({ response: text("Hello")[0], traceId: "t" }, { response: end() }, "[DONE]").content,
+      said,
+    );
     const message = answer(
       {
         candidates: [
-          { content: { parts: [{ function_call: { name: "f", args: { x: 1 } }, thought_signature: "S" }] } },
+          {
+            content: {
+              parts: [{ function_call: { name: "f", args: { x: 1 } }, thought_signature: "S" }],
+            },
+          },
         ],
         response_id: "r",
         model_version: "m-001",
@@ -91,9 +132,15 @@ describe("the generateContent wire reads", () => {
       argumentsText: '{"x":1}',
       thoughtSignature: "S",
     });
-    assert.deepEqual([message.responseId, message.responseModel, message.usage.totalTokens], ["r", "m-001", 3]);
+    assert.deepEqual(
+      [message.responseId, message.responseModel, message.usage.totalTokens],
+      ["r", "m-001", 3],
+    );
     assert.deepEqual(ending(message), ["toolUse", "STOP", undefined]);
-    assert.equal(answer({ prompt_feedback: { block_reason: "SAFETY" } }).error?.code, "content_filtered");
+    assert.equal(
+      answer({ prompt_feedback: { block_reason: "SAFETY" } }).error?.code,
+      "content_filtered",
+    );
   });
 
   it("every token count in snake_case as in camelCase (Q215)", () => {
@@ -123,7 +170,10 @@ describe("the generateContent wire reads", () => {
   });
 
   it("the candidate that was asked for, with an index or without", () => {
-    const candidate = (words: string, fields: object): object => ({ content: { parts: [{ text: words }] }, ...fields });
+    const candidate = (words: string, fields: object): object => ({
+      content: { parts: [{ text: words }] },
+      ...fields,
+    });
     const message = answer(
       { candidates: [candidate("Hel", {})] },
       { candidates: [candidate("no", { index: 1 })] },
@@ -141,17 +191,31 @@ describe("the generateContent wire reads", () => {
       { candidates: [null, {}] },
       { candidates: [{ content: {} }] },
       { candidates: [{ content: { role: "model" } }] },
-      { candidates: [{ content: { parts: [null, "x", {}, { thought: true }, { text: null, inlineData: null }] } }] },
+      {
+        candidates: [
+          {
+            content: {
+              parts: [null, "x", {}, { thought: true }, { text: null, inlineData: null }],
+            },
+          },
+        ],
+      },
     ];
     assert.deepEqual(answer(...nothing, ...text("Hello"), ...nothing, end()).content, said);
     const { error } = answer(...nothing, end());
     assert.deepEqual([error?.code, error?.retryable], ["empty_response", true]);
     assert.equal(answer(parts({ text: "hm", thought: true }), end()).error?.code, "empty_response");
-    assert.equal(answer(parts({ text: "", thoughtSignature: "S" }), end()).error?.code, "empty_response");
+    assert.equal(
+      answer(parts({ text: "", thoughtSignature: "S" }), end()).error?.code,
+      "empty_response",
+    );
   });
 
   it("the first of several candidates", () => {
-    const candidate = (index: number, words: string): object => ({ index, content: { parts: [{ text: words }] } });
+    const candidate = (index: number, words: string): object => ({
+      index,
+      content: { parts: [{ text: words }] },
+    });
     const message = answer(
       { candidates: [candidate(1, "other"), candidate(0, "Hel")] },
       { candidates: [candidate(1, "other")] },
@@ -162,7 +226,9 @@ describe("the generateContent wire reads", () => {
   });
 
   it("an error in the stream as a typed error with its status, keeping what came (Q213)", () => {
-    const error = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } };
+    const error = {
+      error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" },
+    };
     const expected = {
       code: "overloaded",
       message: "The server reported an error in the stream: The model is overloaded.",
@@ -175,7 +241,10 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(answer([error]).error, expected);
     assert.deepEqual(read(JSON.stringify(error)).message.error?.code, "overloaded");
     assert.equal(answer({ response: { error: { code: 400, message: "no" } } }).error?.status, 400);
-    assert.deepEqual(answer({ ...text("Hello")[0], error: null }, { error: {} }, { error: "" }, end()).content, said);
+    assert.deepEqual(
+      answer({ ...text("Hello")[0], error: null }, { error: {} }, { error: "" }, end()).content,
+      said,
+    );
   });
 
   it("a whole answer in one JSON object (Q018), and chunks in one array (Q212)", () => {
@@ -184,7 +253,10 @@ describe("the generateContent wire reads", () => {
       usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2 },
     };
     const { message } = read(JSON.stringify(whole, undefined, 2));
-    assert.deepEqual([message.content, message.stopReason, message.usage.totalTokens], [said, "stop", 3]);
+    assert.deepEqual(
+      [message.content, message.stopReason, message.usage.totalTokens],
+      [said, "stop", 3],
+    );
     assert.deepEqual(answer([...text("Hel", "lo"), end()]).content, said);
   });
 
@@ -200,32 +272,57 @@ describe("the generateContent wire reads", () => {
   });
 
   it("a blocked prompt as filtered, naming the reason (Q209)", () => {
-    const message = answer({ promptFeedback: { blockReason: "PROHIBITED_CONTENT", blockReasonMessage: "Not this." } });
+    const message = answer({
+      promptFeedback: { blockReason: "PROHIBITED_CONTENT", blockReasonMessage: "Not this." },
+    });
     assert.deepEqual(ending(message), ["error", "PROHIBITED_CONTENT", "content_filtered"]);
     assert.match(message.errorMessage ?? "", /PROHIBITED_CONTENT.*Not this\./);
-    const unblocked = { promptFeedback: { safetyRatings: [], blockReason: "BLOCK_REASON_UNSPECIFIED" } };
+    const unblocked = {
+      promptFeedback: { safetyRatings: [], blockReason: "BLOCK_REASON_UNSPECIFIED" },
+    };
     assert.deepEqual(answer(unblocked, ...text("Hello"), end()).content, said);
   });
 
   it("the last finish reason, without stopping early (Q211), and none as a truncation", () => {
-    const stopped = { ...(parts({ text: "Hel" }) as { candidates: object[] }).candidates[0], finishReason: "STOP" };
-    const message = answer({ candidates: [stopped] }, ...text("lo"), end("MAX_TOKENS"), end(null), end(""));
-    assert.deepEqual([message.content, ...ending(message)], [said, "length", "MAX_TOKENS", undefined]);
+    const stopped = {
+      ...(parts({ text: "Hel" }) as { candidates: object[] }).candidates[0],
+      finishReason: "STOP",
+    };
+    const message = answer(
+      { candidates: [stopped] },
+      ...text("lo"),
+      end("MAX_TOKENS"),
+      end(null),
+      end(""),
+    );
+    assert.deepEqual(
+      [message.content, ...ending(message)],
+      [said, "length", "MAX_TOKENS", undefined],
+    );
     const unspecified = answer(...text("Hello"), end("FINISH_REASON_UNSPECIFIED"));
-    assert.deepEqual([unspecified.error?.code, unspecified.error?.retryable], ["stream_truncated", true]);
+    assert.deepEqual(
+      [unspecified.error?.code, unspecified.error?.retryable],
+      ["stream_truncated", true],
+    );
     const cutOff = answer(call({ name: "f", args: { x: 1 } }));
     assert.deepEqual(ending(cutOff), ["error", undefined, "stream_truncated"]);
   });
 
   it("the end of one request of a long answer as a cut, not as its end", () => {
     const message = answer(...text("Hello"), end("CONTINUATION", { continuationToken: "AAAA" }));
-    assert.deepEqual([message.content, ...ending(message)], [said, "length", "CONTINUATION", undefined]);
+    assert.deepEqual(
+      [message.content, ...ending(message)],
+      [said, "length", "CONTINUATION", undefined],
+    );
     assert.equal(answer(call({ name: "f", args: {} }), end("CONTINUATION")).stopReason, "length");
   });
 
   it("every finish reason by its meaning (Q204, Q207, Q208, Q219)", () => {
     const reason = (value: string, ...chunks: object[]): unknown[] => {
-      const { stopReason, rawStopReason, error } = answer(...chunks, end(value, { finishMessage: "why" }));
+      const { stopReason, rawStopReason, error } = answer(
+        ...chunks,
+        end(value, { finishMessage: "why" }),
+      );
       assert.equal(rawStopReason, value);
       if (error !== undefined) assert.match(error.message, new RegExp(`${value}.*: why`));
       return error === undefined ? [stopReason] : [error.code, error.retryable];
@@ -244,7 +341,15 @@ describe("the generateContent wire reads", () => {
       assert.deepEqual(reason(bad), ["server_error", true]);
       assert.deepEqual(reason(bad, called), ["server_error", true]);
     }
-    const filtered = ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY"];
+    const filtered = [
+      "SAFETY",
+      "RECITATION",
+      "BLOCKLIST",
+      "PROHIBITED_CONTENT",
+      "SPII",
+      "LANGUAGE",
+      "IMAGE_SAFETY",
+    ];
     for (const bad of [...filtered, "IMAGE_OTHER"])
       assert.deepEqual(reason(bad, ...text("Hello")), ["content_filtered", false]);
     for (const other of ["OTHER", "HOLOGRAM"]) {
@@ -312,7 +417,11 @@ describe("parts of an answer", () => {
       { text: "", hologram: { depth: 3 } },
     ];
     const message = answer(...text("I run."), parts(...raws), ...text("Hello"), end());
-    assert.deepEqual(message.content, [{ type: "text", text: "I run." }, ...raws.map(opaque), ...said]);
+    assert.deepEqual(message.content, [
+      { type: "text", text: "I run." },
+      ...raws.map(opaque),
+      ...said,
+    ]);
     assert.equal(message.stopReason, "stop");
     assert.equal(answer(parts(raws[2] as object), end()).stopReason, "stop");
   });
@@ -330,7 +439,12 @@ describe("parts of an answer", () => {
       ["a", "f", {}],
       ["call_3", "f", {}],
     ]);
-    const body = sse(call({ name: "fs_read_file" }), call({ name: "_1st" }), call({ name: "made_up" }), end());
+    const body = sse(
+      call({ name: "fs_read_file" }),
+      call({ name: "_1st" }),
+      call({ name: "made_up" }),
+      end(),
+    );
     assert.deepEqual(
       calls(read(body, ["fs/read file", "1st"]).message).map((one) => (one as string[])[1]),
       ["fs/read file", "1st", "made_up"],
@@ -346,9 +460,15 @@ describe("parts of an answer", () => {
     assert.deepEqual(args(undefined), [{}, "", false]);
     assert.deepEqual(args(null), [{}, "", false]);
     assert.deepEqual(args({}), [{}, "{}", false]);
-    assert.deepEqual(args({ a: { b: [1, "ä"] } }), [{ a: { b: [1, "ä"] } }, '{"a":{"b":[1,"ä"]}}', false]);
+    assert.deepEqual(args({ a: { b: [1, "ä"] } }), [
+      { a: { b: [1, "ä"] } },
+      '{"a":{"b":[1,"ä"]}}',
+      false,
+    ]);
     assert.deepEqual(args('{"a":1}'), [{ a: 1 }, '{"a":1}', false]);
     assert.deepEqual(args([1]), [{}, "[1]", true]);
-    assert.deepEqual(calls(answer(call({ args: { x: 1 } }), call({}), end())), [["call_1", "unnamed", { x: 1 }]]);
+    assert.deepEqual(calls(answer(call({ args: { x: 1 } }), call({}), end())), [
+      ["call_1", "unnamed", { x: 1 }],
+    ]);
   });
 });

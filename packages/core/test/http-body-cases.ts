@@ -1,7 +1,21 @@
-/** What becomes of the connection and the body: redirects (Q229), resets (Q230 to Q233), silence (Q234 to Q237), shapes (Q238 to Q241). */
+/**
+ * What becomes of the connection and the body: redirects (Q229), resets (Q230 to Q233), silence
+ * (Q234 to Q237), shapes (Q238 to Q241).
+ */
 import { constants, gzipSync } from "node:zlib";
 import { begun, http, nothing, type Answer } from "./http-server.ts";
-import { asEvents, asJson, data, empty, finish, hello, refused, say, wholeHello, type HttpCase } from "./http-case.ts";
+import {
+  asEvents,
+  asJson,
+  data,
+  empty,
+  finish,
+  hello,
+  refused,
+  say,
+  wholeHello,
+  type HttpCase,
+} from "./http-case.ts";
 
 const text = "Hello.";
 const broken = { code: "connection_failed", retryable: true } as const;
@@ -43,7 +57,12 @@ const redirects: HttpCase[] = [
     ),
   ),
   ...[307, 308].flatMap((status): HttpCase[] => [
-    { name: `Q229 a ${status} is followed`, answers: [moved(status, "/v2/chat"), hello], attempts: 2, text },
+    {
+      name: `Q229 a ${status} is followed`,
+      answers: [moved(status, "/v2/chat"), hello],
+      attempts: 2,
+      text,
+    },
     kept(
       `Q229 a ${status} to another host is not followed, and its target is named`,
       moved(status, "http://localhost/v2"),
@@ -54,7 +73,12 @@ const redirects: HttpCase[] = [
   kept(
     "Q229 a redirect from http to https changes the origin",
     moved(308, "https://127.0.0.1/v1"),
-    { code: "unexpected_response", status: 308, retryable: false, message: /https:\/\/127\.0\.0\.1\/v1/ },
+    {
+      code: "unexpected_response",
+      status: 308,
+      retryable: false,
+      message: /https:\/\/127\.0\.0\.1\/v1/,
+    },
     "",
   ),
   kept(
@@ -74,7 +98,12 @@ const redirects: HttpCase[] = [
     answers: [moved(307, "/v1/chat/completions")],
     attempts: 4,
     text: "",
-    error: { code: "unexpected_response", status: 307, retryable: false, message: /\/v1\/chat\/completions/ },
+    error: {
+      code: "unexpected_response",
+      status: 307,
+      retryable: false,
+      message: /\/v1\/chat\/completions/,
+    },
   },
   {
     name: "Q229 what a redirect leads to may fail and be tried again",
@@ -90,7 +119,10 @@ const resets: HttpCase[] = [
     [
       ["the connection is reset before an answer", nothing("reset")],
       ["the connection is closed before an answer", nothing("end")],
-      ["the headers are cut", { ...nothing("end"), bytes: Buffer.from("HTTP/1.1 200 OK\r\ncontent-ty") }],
+      [
+        "the headers are cut",
+        { ...nothing("end"), bytes: Buffer.from("HTTP/1.1 200 OK\r\ncontent-ty") },
+      ],
     ] as const
   ).flatMap(([what, answer]): HttpCase[] => [
     { ...again(`Q230 ${what}: at once again, on a connection of its own`, 0, answer), fresh: true },
@@ -112,24 +144,41 @@ const resets: HttpCase[] = [
     ...again("Q231 so is a reset after a sign of life", 0, begun("chunked", ": hi\n\n", "reset")),
     fresh: true,
   },
-  // Node's fetch takes a reset for the end of a body that only the connection ends: an empty answer, then.
+  // Node's fetch takes a reset for the end of a body that only the connection ends: an empty
+  // answer, then.
   again("Q231 so is a reset that fetch does not tell", 250, begun("close", ": hi\n\n", "reset")),
   kept("Q232 a reset in mid stream keeps what came", begun("chunked", hel, "reset"), broken),
   kept("Q232 a reset that fetch does not tell is no end", begun("close", hel, "reset"), truncated),
-  kept("Q232 a reset after a whole call fails the turn", begun("chunked", wholeCall, "reset"), broken, ""),
+  kept(
+    "Q232 a reset after a whole call fails the turn",
+    begun("chunked", wholeCall, "reset"),
+    broken,
+    "",
+  ),
   {
     ...again("Q232 it is tried again where the caller agreed", 0, begun("chunked", hel, "reset")),
     options: { retryAfterOutput: true },
     fresh: true,
   },
   {
-    ...again("Q233 a body shorter than announced is tried again", 0, begun("length", ": hi\n\n", "end")),
+    ...again(
+      "Q233 a body shorter than announced is tried again",
+      0,
+      begun("length", ": hi\n\n", "end"),
+    ),
     fresh: true,
   },
-  { ...again("Q233 so is one whose chunks are cut", 0, begun("chunked", ": hi\n\n", "end")), fresh: true },
+  {
+    ...again("Q233 so is one whose chunks are cut", 0, begun("chunked", ": hi\n\n", "end")),
+    fresh: true,
+  },
   kept("Q233 a body shorter than announced keeps what came", begun("length", hel, "end"), broken),
   kept("Q233 so does one whose chunks are cut", begun("chunked", hel, "end"), broken),
-  kept("Q233 so does a compressed one", { ...http(200, compressed, halfGzip, "reset"), visible: hel.length }, broken),
+  kept(
+    "Q233 so does a compressed one",
+    { ...http(200, compressed, halfGzip, "reset"), visible: hel.length },
+    broken,
+  ),
   kept(
     "Q233 a body that only the connection ends is not complete because it ended",
     begun("close", hel, "end"),
@@ -141,7 +190,11 @@ const resets: HttpCase[] = [
     { code: "authentication_failed", status: 401, retryable: false },
     "",
   ),
-  kept("Q228 what was shown is not asked for again, and no key makes it so", begun("chunked", hel, "reset"), broken),
+  kept(
+    "Q228 what was shown is not asked for again, and no key makes it so",
+    begun("chunked", hel, "reset"),
+    broken,
+  ),
 ];
 
 /** Silence that only a limit ends, and what it comes to after all tries. */
@@ -162,9 +215,17 @@ const held = (body: string): Answer => begun("close", body, "hold");
 
 const silences: HttpCase[] = [
   silent("Q234 no byte for 120 s after the headers", held(""), 120_000, /nothing for 120000 ms/),
-  silent("Q234 no byte for 120 s after a sign of life", held(": hi\n\n"), 120_000, /nothing for 120000 ms/),
+  silent(
+    "Q234 no byte for 120 s after a sign of life",
+    held(": hi\n\n"),
+    120_000,
+    /nothing for 120000 ms/,
+  ),
   {
-    ...kept("Q234 a stall in mid stream keeps what came", held(hel), { ...timeout, message: /nothing for 120000 ms/ }),
+    ...kept("Q234 a stall in mid stream keeps what came", held(hel), {
+      ...timeout,
+      message: /nothing for 120000 ms/,
+    }),
     elapsedMs: 120_000,
   },
   {
@@ -201,7 +262,10 @@ const silences: HttpCase[] = [
 
 const aborted = { code: "aborted", retryable: false } as const;
 const aborts: HttpCase[] = [
-  { ...kept("Q237 an abort while there is no answer", nothing("hold"), aborted, ""), abort: "stall" },
+  {
+    ...kept("Q237 an abort while there is no answer", nothing("hold"), aborted, ""),
+    abort: "stall",
+  },
   { ...kept("Q237 an abort before the first event", held(""), aborted, ""), abort: "stall" },
   { ...kept("Q237 an abort in mid stream keeps what came", held(hel), aborted), abort: "stall" },
   {
@@ -214,7 +278,12 @@ const aborts: HttpCase[] = [
     abort: "stall",
   },
   {
-    ...kept("Q237 an abort during the wait for the next try", refused(429, { "retry-after": "30" }), aborted, ""),
+    ...kept(
+      "Q237 an abort during the wait for the next try",
+      refused(429, { "retry-after": "30" }),
+      aborted,
+      "",
+    ),
     abort: "retry",
     waits: [30_000],
     elapsedMs: 0,
@@ -243,8 +312,18 @@ const shapes: HttpCase[] = [
     options: { extraBody: { stream: false } },
   }),
   right("Q240 events under another name", http(200, asJson, events)),
-  kept('Q241 {"choices":null} is quoted', http(200, asJson, '{"choices":null}'), quoted('{"choices":null}'), ""),
-  kept('Q241 {"result":"ok"} is quoted', http(200, asJson, '{"result":"ok"}'), quoted('{"result":"ok"}'), ""),
+  kept(
+    'Q241 {"choices":null} is quoted',
+    http(200, asJson, '{"choices":null}'),
+    quoted('{"choices":null}'),
+    "",
+  ),
+  kept(
+    'Q241 {"result":"ok"} is quoted',
+    http(200, asJson, '{"result":"ok"}'),
+    quoted('{"result":"ok"}'),
+    "",
+  ),
 ];
 
 const botched = {
@@ -263,7 +342,14 @@ const poor: HttpCase[] = [
     error: { code: "empty_response", retryable: true },
   },
   {
-    ...again("Q092 empty answers and failed requests have a budget each", 0, refused(503), empty, refused(503), empty),
+    ...again(
+      "Q092 empty answers and failed requests have a budget each",
+      0,
+      refused(503),
+      empty,
+      refused(503),
+      empty,
+    ),
     waits: [250, 250, 500, 500],
   },
   {
@@ -304,7 +390,13 @@ const poor: HttpCase[] = [
   {
     name: "Q207 a malformed call of Gemini's is asked for twice more, then told",
     wire: "google-generate",
-    answers: [http(200, asEvents, data({ candidates: [{ content: {}, finishReason: "MALFORMED_FUNCTION_CALL" }] }))],
+    answers: [
+      http(
+        200,
+        asEvents,
+        data({ candidates: [{ content: {}, finishReason: "MALFORMED_FUNCTION_CALL" }] }),
+      ),
+    ],
     options: { maxRetries: 9 },
     attempts: 3,
     waits: [250, 500],
@@ -313,4 +405,11 @@ const poor: HttpCase[] = [
   },
 ];
 
-export const bodyCases: readonly HttpCase[] = [...redirects, ...resets, ...silences, ...aborts, ...shapes, ...poor];
+export const bodyCases: readonly HttpCase[] = [
+  ...redirects,
+  ...resets,
+  ...silences,
+  ...aborts,
+  ...shapes,
+  ...poor,
+];

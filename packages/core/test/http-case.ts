@@ -19,7 +19,10 @@ export interface HttpCase {
   readonly abort?: "stall" | "retry";
   /** Requests that reach the server. */
   readonly attempts: number;
-  /** Before each further try, in milliseconds. Default: none. With `random` always 0.5, a wait without a hint is half its most. */
+  /**
+   * Before each further try, in milliseconds. Default: none. With `random` always 0.5, a wait
+   * without a hint is half its most.
+   */
   readonly waits?: readonly number[];
   /** The time the whole call takes. Not looked at when absent. */
   readonly elapsedMs?: number;
@@ -38,10 +41,14 @@ export const asJson = { "content-type": "application/json" };
 export const asEvents = { "content-type": "text/event-stream" };
 
 export const data = (...events: readonly (object | string)[]): string =>
-  events.map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`).join("");
+  events
+    .map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`)
+    .join("");
 
 export const say = (content: string): object => ({ choices: [{ index: 0, delta: { content } }] });
-export const finish = (reason = "stop"): object => ({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+export const finish = (reason = "stop"): object => ({
+  choices: [{ index: 0, delta: {}, finish_reason: reason }],
+});
 
 /** A whole answer that says "Hello." */
 export const hello: Answer = http(200, asEvents, data(say("Hello."), finish(), "[DONE]"));
@@ -52,5 +59,8 @@ export const wholeHello = JSON.stringify({
 /** A whole answer without anything in it. */
 export const empty: Answer = http(200, asEvents, data(finish(), "[DONE]"));
 
-export const refused = (status: number, headers: Record<string, string> = {}, message = "No."): Answer =>
-  http(status, { ...asJson, ...headers }, JSON.stringify({ error: { message } }));
+export const refused = (
+  status: number,
+  headers: Record<string, string> = {},
+  message = "No.",
+): Answer => http(status, { ...asJson, ...headers }, JSON.stringify({ error: { message } }));

@@ -1,4 +1,7 @@
-/** Section by section what HTTP does wrong, byte by byte over real sockets: how often a call asks, how long it waits, how it ends. */
+/**
+ * Section by section what HTTP does wrong, byte by byte over real sockets: how often a call asks,
+ * how long it waits, how it ends.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantMessageEvent } from "../src/llm/event.ts";
@@ -49,7 +52,10 @@ async function run(example: HttpCase, transport: keyof typeof transports): Promi
   const controller = new AbortController();
   const stalled = (ms?: number): void => (abort === "stall" ? controller.abort() : clock.pass(ms));
   await using server = await serveBytes(answers, stalled, transports[transport]());
-  const model = { ...getModel("custom", "the-model", { baseUrl: `${server.origin}${path}` }), api: wire };
+  const model = {
+    ...getModel("custom", "the-model", { baseUrl: `${server.origin}${path}` }),
+    api: wire,
+  };
   const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
   const { fetch } = server;
   const { signal } = controller;
@@ -65,7 +71,11 @@ async function run(example: HttpCase, transport: keyof typeof transports): Promi
   for await (const event of stream as AsyncIterable<AssistantMessageEvent>) {
     if (event.type !== "request_retry") continue;
     await drained(clock, 1);
-    assert.deepEqual(clock.pending, [event.delayMs], "the wait is the one that was told, and no other timer is left");
+    assert.deepEqual(
+      clock.pending,
+      [event.delayMs],
+      "the wait is the one that was told, and no other timer is left",
+    );
     waits.push(event.delayMs);
     if (abort === "retry") controller.abort();
     else clock.pass(event.delayMs);
@@ -77,14 +87,18 @@ async function run(example: HttpCase, transport: keyof typeof transports): Promi
   return { message, requests: server.requests, waits, elapsedMs, left: clock.pending };
 }
 
-/** What follows an answer is read for a moment more, so that its connection can serve the next request. */
+/**
+ * What follows an answer is read for a moment more, so that its connection can serve the next
+ * request.
+ */
 async function drained(clock: StillClock, left: number): Promise<void> {
   for (let tries = 0; clock.pending.length > left && tries < 400; tries++)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 async function closed(open: () => number): Promise<void> {
-  for (let tries = 0; open() > 0 && tries < 400; tries++) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let tries = 0; open() > 0 && tries < 400; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(open(), 0, "the connection is let go");
 }
 
@@ -106,7 +120,10 @@ for (const transport of ["Node's fetch", "undici", "undici, wrapped"] as const)
         const { message: mustSay = /(?:)/, ...expected } = error ?? {};
         assert.deepEqual(info, expected);
         assert.match(said, mustSay);
-        assert.equal(message.stopReason, error === undefined ? "stop" : error.code === "aborted" ? "aborted" : "error");
+        assert.equal(
+          message.stopReason,
+          error === undefined ? "stop" : error.code === "aborted" ? "aborted" : "error",
+        );
         assert.deepEqual(left, []);
         const [first] = requests;
         for (const [index, { method, body, headers, connection }] of requests.entries()) {

@@ -1,4 +1,7 @@
-/** What a table cannot say of HTTP: pooled connections, other hosts, fetches that have limits or ignore their signal. */
+/**
+ * What a table cannot say of HTTP: pooled connections, other hosts, fetches that have limits or
+ * ignore their signal.
+ */
 import assert from "node:assert/strict";
 import { EventEmitter, getEventListeners, once } from "node:events";
 import { createServer } from "node:http";
@@ -14,12 +17,18 @@ import { begun, http, nothing, serveBytes, StillClock } from "./http-server.ts";
 function ask(origin: string, options: StreamOptions = {}): Promise<AssistantMessage> {
   const model = getModel("custom", "the-model", { baseUrl: `${origin}/v1` });
   const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
-  return streamOpenaiChat(model, context, { apiKey: "secret-key", random: () => 0, ...options }).result();
+  return streamOpenaiChat(model, context, {
+    apiKey: "secret-key",
+    random: () => 0,
+    ...options,
+  }).result();
 }
 
 describe("connections", () => {
   it("Q230 that died in the pool cost one try, however many there are", async () => {
-    await using server = await serveBytes((ofConnection) => (ofConnection === 1 ? hello : nothing("reset")));
+    await using server = await serveBytes((ofConnection) =>
+      ofConnection === 1 ? hello : nothing("reset"),
+    );
     await Promise.all([ask(server.origin), ask(server.origin), ask(server.origin)]);
     const pooled = server.requests.map(({ connection }) => connection);
     assert.deepEqual(new Set(pooled), new Set([1, 2, 3]));
@@ -32,7 +41,8 @@ describe("connections", () => {
   });
 
   it("serve one call after the other: what follows an answer is read, also when it comes late", async () => {
-    const body = 'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+    const body =
+      'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
     const ends = new EventEmitter();
     let connections = 0;
     const server = createServer((_request, response) => {
@@ -43,7 +53,10 @@ describe("connections", () => {
     await once(server.listen(0, "127.0.0.1"), "listening");
     for (let call = 0; call < 3; call++) {
       const ended = once(ends, "end");
-      assert.equal((await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).stopReason, "stop");
+      assert.equal(
+        (await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).stopReason,
+        "stop",
+      );
       await ended;
       // The end has to arrive: a turn of the event loop looks at every socket, however late it is.
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -75,7 +88,11 @@ describe("connections", () => {
   });
 
   it("Q229 a target is relative to the address that named it", async () => {
-    await using server = await serveBytes([http(307, { location: "/v2/old" }), http(307, { location: "new" }), hello]);
+    await using server = await serveBytes([
+      http(307, { location: "/v2/old" }),
+      http(307, { location: "new" }),
+      hello,
+    ]);
     assert.equal((await ask(server.origin)).stopReason, "stop");
     assert.equal(server.requests.at(-1)?.target, "/v2/new");
   });
@@ -109,10 +126,15 @@ describe("a fetch of one's own", () => {
   it("Q236 may give up by a signal of its own, before the headers or in the body: that is a timeout, too", async () => {
     for (const answer of [nothing("hold"), begun("chunked", ": hi\n\n", "hold")]) {
       const own = new AbortController();
-      await using server = await serveBytes([answer], () => own.abort(new DOMException("Too slow.", "TimeoutError")));
+      await using server = await serveBytes([answer], () =>
+        own.abort(new DOMException("Too slow.", "TimeoutError")),
+      );
       const { error } = await ask(server.origin, {
         fetch: (input, { signal, ...init } = {}) =>
-          server.fetch(input, { ...init, signal: AbortSignal.any([signal as AbortSignal, own.signal]) }),
+          server.fetch(input, {
+            ...init,
+            signal: AbortSignal.any([signal as AbortSignal, own.signal]),
+          }),
         maxRetries: 0,
       });
       assert.deepEqual([error?.code, error?.retryable], ["timeout", true]);
@@ -210,9 +232,14 @@ describe("a fetch of one's own", () => {
     const message = await ask("http://127.0.0.1:1", {
       maxRetries: 0,
       fetch: async (_, { signal } = {}) => {
-        const count = (): void => void counts.push(getEventListeners(signal as AbortSignal, "abort").length);
+        const count = (): void =>
+          void counts.push(getEventListeners(signal as AbortSignal, "abort").length);
         count();
-        return new Response(new ReadableStream({ pull: (body) => (count(), body.error(new TypeError("terminated"))) }));
+        return new Response(
+          new ReadableStream({
+            pull: (body) => (count(), body.error(new TypeError("terminated"))),
+          }),
+        );
       },
     });
     assert.equal(message.error?.code, "connection_failed");

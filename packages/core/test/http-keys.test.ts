@@ -1,6 +1,6 @@
 /**
- * Keys that are refused: one that expired while an agent runs is worth one more try when there is another (Q226), and the error says
- * whether there was one, without it.
+ * Keys that are refused: one that expired while an agent runs is worth one more try when there is
+ * another (Q226), and the error says whether there was one, without it.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,7 +11,11 @@ import { streamByProtocol } from "../src/providers/by-protocol.ts";
 import { complete } from "../src/providers/complete.ts";
 import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
 import { googleGenerate } from "../src/providers/google-generate/index.ts";
-import { openaiChat, openaiCompatible, streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
+import {
+  openaiChat,
+  openaiCompatible,
+  streamOpenaiChat,
+} from "../src/providers/openai-chat/index.ts";
 import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { asEvents, data, hello, refused, say } from "./http-case.ts";
@@ -80,7 +84,10 @@ describe("a key that was refused", () => {
     const retry = events.find(({ type }) => type === "request_retry");
     assert.ok(retry?.type === "request_retry");
     const { attempt, delayMs, error } = retry;
-    assert.deepEqual([attempt, delayMs, error.code, error.status], [1, 0, "authentication_failed", 401]);
+    assert.deepEqual(
+      [attempt, delayMs, error.code, error.status],
+      [1, 0, "authentication_failed", 401],
+    );
     assert.equal(names.filter((name) => name === "message_start:assistant").length, 1);
     assert.equal(JSON.stringify(events).includes("old"), false);
   });
@@ -88,7 +95,10 @@ describe("a key that was refused", () => {
   it("Q226 fails for good when there is no other", async () => {
     for (const keys of [["old"], ["old", undefined], ["old", ""]]) {
       const { names, ...outcome } = await run([expired, hello], keys);
-      assert.deepEqual([outcome.reason, outcome.code, outcome.keys], ["error", "authentication_failed", ["old"]]);
+      assert.deepEqual(
+        [outcome.reason, outcome.code, outcome.keys],
+        ["error", "authentication_failed", ["old"]],
+      );
       assert.equal(outcome.asked, 2);
       assert.equal(names.includes("request_retry"), false);
       const starts = names.filter((name) => name === "message_start:assistant");
@@ -116,13 +126,21 @@ describe("a key that was refused", () => {
   });
 
   it("Q226 is not replaced after output: what was shown stays", async () => {
-    const late = http(200, asEvents, data(say("Hel"), { error: { code: 401, message: "The token has expired." } }));
+    const late = http(
+      200,
+      asEvents,
+      data(say("Hel"), { error: { code: 401, message: "The token has expired." } }),
+    );
     const { keys, code, asked } = await run([late, hello], ["old", "new"]);
     assert.deepEqual([keys, code, asked], [["old"], "authentication_failed", 1]);
   });
 
   it("Q226 is replaced also when a 200 says so before anything else, on streams of one event at a time", async () => {
-    const early = http(200, asEvents, data({ error: { code: 401, message: "The token has expired." } }));
+    const early = http(
+      200,
+      asEvents,
+      data({ error: { code: 401, message: "The token has expired." } }),
+    );
     const streamFn: StreamFn = (...call) =>
       (async function* () {
         yield* streamOpenaiChat(...call);
@@ -155,13 +173,18 @@ describe("a key that was refused", () => {
 
 describe("what is said of a request that was refused", () => {
   /** What the error says, its address left out. */
-  async function said(answer: Answer, options: StreamOptions, api = "openai-chat"): Promise<string> {
+  async function said(
+    answer: Answer,
+    options: StreamOptions,
+    api = "openai-chat",
+  ): Promise<string> {
     await using server = await serveBytes([answer]);
     const model = { ...getModel("custom", "the-model", { baseUrl: `${server.origin}/v1` }), api };
     const messages = [{ role: "user" as const, content: "Hi", timestamp: 1 }];
     const stream = await streamByProtocol(model, { messages }, { maxRetries: 0, ...options });
     for await (const event of stream)
-      if (event.type === "error") return event.error.errorMessage?.replace(/http:\S+/, "<url>") ?? "";
+      if (event.type === "error")
+        return event.error.errorMessage?.replace(/http:\S+/, "<url>") ?? "";
     return assert.fail("it was not refused");
   }
   const dummies = ["ollama", "key", "k", "EMPTY", "sk-1234", "none", " ollama "];
@@ -169,11 +192,17 @@ describe("what is said of a request that was refused", () => {
 
   it("keeps its words where what stood in for a key is one of them", async () => {
     for (const apiKey of dummies)
-      for (const status of [401, 404]) assert.ok((await said(refused(status, {}, words), { apiKey })).endsWith(words));
+      for (const status of [401, 404])
+        assert.ok((await said(refused(status, {}, words), { apiKey })).endsWith(words));
   });
 
   it("has no key that may be a secret, from eight characters on, wherever it stood", async () => {
-    for (const apiKey of ["hunter22", "sk-abcdefghijklmnop", "0123456789abcdef0123456789abcdef", " padded-key\n"]) {
+    for (const apiKey of [
+      "hunter22",
+      "sk-abcdefghijklmnop",
+      "0123456789abcdef0123456789abcdef",
+      " padded-key\n",
+    ]) {
       const key = apiKey.trim();
       const message = await said(refused(401, {}, `${key} and x${key}, ${key}${key}`), { apiKey });
       assert.ok(message.endsWith("refused the API key: [key] and x[key], [key][key]"), message);
@@ -184,7 +213,11 @@ describe("what is said of a request that was refused", () => {
     const apiKey = "0123456789abcdef0123456789abcdef";
     for (let before = 440; before < 600; before += 10) {
       const long = `${"-".repeat(before)}${apiKey} is refused`;
-      assert.doesNotMatch(await said(refused(401, {}, long), { apiKey }), /01234567/, `after ${before} characters`);
+      assert.doesNotMatch(
+        await said(refused(401, {}, long), { apiKey }),
+        /01234567/,
+        `after ${before} characters`,
+      );
     }
   });
 
@@ -214,7 +247,10 @@ describe("what is said of a request that was refused", () => {
       /redirects to https:\/\/elsewhere\.example\/v1\?sig=\[key\]&alt=sse: use/,
     );
     const refusedByFetch = await asked(`http://me:hunter22@${host}/v1`);
-    assert.ok(refusedByFetch.startsWith(`Could not reach http://[key]@${host}/v1/`), refusedByFetch);
+    assert.ok(
+      refusedByFetch.startsWith(`Could not reach http://[key]@${host}/v1/`),
+      refusedByFetch,
+    );
     assert.doesNotMatch(refusedByFetch, /hunter22/);
   });
 
@@ -243,21 +279,33 @@ describe("what is said of a request that was refused", () => {
     ])
       assert.ok(
         (
-          await said(refused(404, {}, "no hunter22 for my-title"), { headers: { ...headers, "x-title": "my-title" } })
+          await said(refused(404, {}, "no hunter22 for my-title"), {
+            headers: { ...headers, "x-title": "my-title" },
+          })
         ).endsWith("no [key] for my-title"),
       );
   });
 
   it("goes bare in the header that the model's server wants, over every wire (Q135)", () => {
-    for (const wire of [openaiChat, openaiCompatible, anthropicMessages, openaiResponses, googleGenerate]) {
-      const model = getModel("custom", "m", { baseUrl: "http://h", compat: { keyHeader: "api-key" } });
+    for (const wire of [
+      openaiChat,
+      openaiCompatible,
+      anthropicMessages,
+      openaiResponses,
+      googleGenerate,
+    ]) {
+      const model = getModel("custom", "m", {
+        baseUrl: "http://h",
+        compat: { keyHeader: "api-key" },
+      });
       const { headers } = wire.encode(
         model,
         { messages: [{ role: "user", content: "Hi", timestamp: 1 }] },
         { apiKey: " k " },
       );
       assert.equal(headers["api-key"], "k", wire.api);
-      for (const usual of ["authorization", "x-api-key", "x-goog-api-key"]) assert.ok(!(usual in headers), wire.api);
+      for (const usual of ["authorization", "x-api-key", "x-goog-api-key"])
+        assert.ok(!(usual in headers), wire.api);
     }
   });
 
@@ -267,7 +315,10 @@ describe("what is said of a request that was refused", () => {
       const wrong = "The server at <url> answered HTTP 401 and refused the API key: No entry.";
       const none = "The server at <url> answered HTTP 401 for want of an apiKey: No entry.";
       assert.equal(await said(answer, { apiKey: "wrong-key" }, api), wrong);
-      assert.equal(await said(answer, { headers: { Authorization: "Bearer wrong-key" } }, api), wrong);
+      assert.equal(
+        await said(answer, { headers: { Authorization: "Bearer wrong-key" } }, api),
+        wrong,
+      );
       for (const options of [{}, { apiKey: "" }, { apiKey: " " }, { headers: { "x-other": "a" } }])
         assert.equal(await said(answer, options, api), none);
     });

@@ -1,4 +1,7 @@
-/** Fields that a server refuses by name: said otherwise at once, and from then on (Q105, Q106, Q112, Q113, Q134). */
+/**
+ * Fields that a server refuses by name: said otherwise at once, and from then on (Q105, Q106, Q112,
+ * Q113, Q134).
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantMessageEvent } from "../src/llm/event.ts";
@@ -6,7 +9,14 @@ import type { AssistantMessage } from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { streamOpenaiChat, streamOpenaiCompatible } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import { chatText, failing, loopback, streamed, type Handler, type Loopback } from "../../../test/support/loopback.ts";
+import {
+  chatText,
+  failing,
+  loopback,
+  streamed,
+  type Handler,
+  type Loopback,
+} from "../../../test/support/loopback.ts";
 
 type Json = Record<string, unknown>;
 
@@ -24,7 +34,12 @@ interface Refusal {
 }
 
 const openai = (field: string, words: string): object => ({
-  error: { message: words, type: "invalid_request_error", param: field, code: "unsupported_parameter" },
+  error: {
+    message: words,
+    type: "invalid_request_error",
+    param: field,
+    code: "unsupported_parameter",
+  },
 });
 const maxTokens: Refusal = {
   field: "max_tokens",
@@ -37,7 +52,10 @@ const maxTokens: Refusal = {
 const maxCompletionTokens: Refusal = {
   field: "max_completion_tokens",
   status: 400,
-  body: openai("max_completion_tokens", "Unrecognized: 'max_completion_tokens'. Use 'max_tokens' instead."),
+  body: openai(
+    "max_completion_tokens",
+    "Unrecognized: 'max_completion_tokens'. Use 'max_tokens' instead.",
+  ),
 };
 /** As Mistral says it. */
 const streamOptions: Refusal = {
@@ -46,14 +64,23 @@ const streamOptions: Refusal = {
   body: {
     object: "error",
     message: {
-      detail: [{ type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted" }],
+      detail: [
+        {
+          type: "extra_forbidden",
+          loc: ["body", "stream_options"],
+          msg: "Extra inputs are not permitted",
+        },
+      ],
     },
   },
 };
 const temperature: Refusal = {
   field: "temperature",
   status: 400,
-  body: openai("temperature", "Unsupported value: 'temperature' does not support 0.2 with this model."),
+  body: openai(
+    "temperature",
+    "Unsupported value: 'temperature' does not support 0.2 with this model.",
+  ),
 };
 const metadata: Refusal = {
   field: "metadata",
@@ -76,7 +103,9 @@ const choosy =
   (response, request, text) => {
     const value = (JSON.parse(text) as Json)[field];
     const answer =
-      value === undefined || taken.includes(value) ? chatText("Hello") : failing(400, openai(field, words));
+      value === undefined || taken.includes(value)
+        ? chatText("Hello")
+        : failing(400, openai(field, words));
     return answer(response, request, text);
   };
 
@@ -85,7 +114,9 @@ const picky =
   (...refusals: readonly Refusal[]): Handler =>
   (response, request, text) => {
     const body = JSON.parse(text) as Json;
-    const met = refusals.find(({ field, value }) => field in body && (value === undefined || body[field] === value));
+    const met = refusals.find(
+      ({ field, value }) => field in body && (value === undefined || body[field] === value),
+    );
     const answer = met === undefined ? chatText("Hello") : failing(met.status, met.body);
     return answer(response, request, text);
   };
@@ -95,7 +126,11 @@ interface Outcome {
   readonly retries: Extract<AssistantMessageEvent, { type: "request_retry" }>[];
 }
 
-async function ask(model: Model, options: StreamOptions, stream = streamOpenaiCompatible): Promise<Outcome> {
+async function ask(
+  model: Model,
+  options: StreamOptions,
+  stream = streamOpenaiCompatible,
+): Promise<Outcome> {
   const retries: Outcome["retries"] = [];
   const answering = stream(model, context, { random: () => 0, ...options });
   for await (const event of answering) if (event.type === "request_retry") retries.push(event);
@@ -108,7 +143,13 @@ const at = ({ baseUrl }: Loopback, fields: Partial<Model> = {}): Model =>
 const sent = ({ requests }: Loopback, ...fields: readonly string[]): unknown[][] =>
   requests.map(({ body }) => fields.map((field) => (JSON.parse(body) as Json)[field]));
 
-const ways: readonly [name: string, refusal: Refusal, options: StreamOptions, fields: string[], sent: unknown[][]][] = [
+const ways: readonly [
+  name: string,
+  refusal: Refusal,
+  options: StreamOptions,
+  fields: string[],
+  sent: unknown[][],
+][] = [
   [
     "Q105 max_tokens is said as max_completion_tokens",
     maxTokens,
@@ -129,7 +170,13 @@ const ways: readonly [name: string, refusal: Refusal, options: StreamOptions, fi
       [undefined, true],
     ],
   ],
-  ["Q113 a temperature is left out", temperature, { temperature: 0.2 }, ["temperature"], [[0.2], [undefined]]],
+  [
+    "Q113 a temperature is left out",
+    temperature,
+    { temperature: 0.2 },
+    ["temperature"],
+    [[0.2], [undefined]],
+  ],
   [
     "what goes with answers that are stored is left out",
     metadata,
@@ -177,7 +224,8 @@ describe("where a server refuses a field by its name", () => {
     await using server = await loopback(chatText("Hello"));
     const plain = at(server, { compat: { plainEfforts: true } });
     for (const model of [plain, at(server)])
-      for (const reasoning of ["minimal", "low", "medium", "high", "xhigh"] as const) await ask(model, { reasoning });
+      for (const reasoning of ["minimal", "low", "medium", "high", "xhigh"] as const)
+        await ask(model, { reasoning });
     await ask(plain, {});
     assert.deepEqual(sent(server, "reasoning_effort").flat(), [
       "low",
@@ -225,7 +273,10 @@ describe("where a server refuses a field by its name", () => {
       await using server = await loopback(choosy("tool_choice", words, "auto", "none"));
       const model = at(server);
       const heard: string[] = [];
-      const options: StreamOptions = { toolChoice: "required", onWarning: ({ code }) => heard.push(code) };
+      const options: StreamOptions = {
+        toolChoice: "required",
+        onWarning: ({ code }) => heard.push(code),
+      };
       for (const asked of [["required", "auto"], ["auto"]]) {
         const before = server.requests.length;
         assert.equal((await ask(model, options)).message.stopReason, "stop", words);
@@ -267,7 +318,11 @@ describe("where a server refuses a field by its name", () => {
     for (const message of refusals) {
       await using server = await loopback(failing(400, { error: { message } }));
       const answer = await ask(at(server), { maxTokens: 99_999, temperature: 9 });
-      assert.deepEqual([answer.message.error?.code, server.requests.length], ["invalid_request", 1], message);
+      assert.deepEqual(
+        [answer.message.error?.code, server.requests.length],
+        ["invalid_request", 1],
+        message,
+      );
     }
   });
 
@@ -277,20 +332,31 @@ describe("where a server refuses a field by its name", () => {
     const options = { extraBody: { temperature: 0.2 } };
     for (const requests of [2, 3]) {
       const { message } = await ask(model, options);
-      assert.deepEqual([message.error?.code, server.requests.length], ["invalid_request", requests]);
+      assert.deepEqual(
+        [message.error?.code, server.requests.length],
+        ["invalid_request", requests],
+      );
     }
   });
 
   it("Q105 nothing is asked again where no tries are wanted, nor on the smallest wire", async () => {
     await using server = await loopback(picky(maxTokens));
-    assert.equal((await ask(at(server), { maxTokens: 9, maxRetries: 0 })).message.error?.status, 400);
-    assert.equal((await ask(at(server), { maxTokens: 9 }, streamOpenaiChat)).message.error?.status, 400);
+    assert.equal(
+      (await ask(at(server), { maxTokens: 9, maxRetries: 0 })).message.error?.status,
+      400,
+    );
+    assert.equal(
+      (await ask(at(server), { maxTokens: 9 }, streamOpenaiChat)).message.error?.status,
+      400,
+    );
     assert.equal(server.requests.length, 2);
   });
 
   it("Q106 nothing is asked again after output", async () => {
     const late = { error: { code: 400, message: "stream_options is not supported" } };
-    await using server = await loopback(streamed({ choices: [{ index: 0, delta: { content: "Hel" } }] }, late));
+    await using server = await loopback(
+      streamed({ choices: [{ index: 0, delta: { content: "Hel" } }] }, late),
+    );
     const { message } = await ask(at(server), {});
     assert.deepEqual([message.error?.code, server.requests.length], ["invalid_request", 1]);
   });

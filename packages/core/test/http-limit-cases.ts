@@ -1,6 +1,18 @@
-/** What is bounded beside silence: the whole call (Q235), what a refusal may say and take (Q226, Q234), bodies that are cut (Q233). */
+/**
+ * What is bounded beside silence: the whole call (Q235), what a refusal may say and take (Q226,
+ * Q234), bodies that are cut (Q233).
+ */
 import { begun, http, nothing, type Answer } from "./http-server.ts";
-import { asJson, data, hello, refused, say, wholeHello, type HttpCase, type Wire } from "./http-case.ts";
+import {
+  asJson,
+  data,
+  hello,
+  refused,
+  say,
+  wholeHello,
+  type HttpCase,
+  type Wire,
+} from "./http-case.ts";
 
 const hel = data(say("Hel"));
 const timeout = { code: "timeout", retryable: true } as const;
@@ -120,7 +132,15 @@ const refusals: HttpCase[] = [
   },
   {
     name: "Q242 of one that is long the beginning counts, and the rest is not waited for",
-    answers: [http(400, { ...asJson, "content-length": "99000000" }, `Not so. ${"x".repeat(200_000)}`, "hold"), hello],
+    answers: [
+      http(
+        400,
+        { ...asJson, "content-length": "99000000" },
+        `Not so. ${"x".repeat(200_000)}`,
+        "hold",
+      ),
+      hello,
+    ],
     attempts: 1,
     elapsedMs: 0,
     text: "",
@@ -128,7 +148,10 @@ const refusals: HttpCase[] = [
   },
   {
     name: "Q229 so it is of a redirect",
-    answers: [http(302, { location: "/login", "content-length": "99000000" }, "x".repeat(200_000), "hold"), hello],
+    answers: [
+      http(302, { location: "/login", "content-length": "99000000" }, "x".repeat(200_000), "hold"),
+      hello,
+    ],
     attempts: 1,
     elapsedMs: 0,
     text: "",
@@ -150,7 +173,8 @@ const wholes: Record<Wire, string> = {
     '{"type":"message","role":"assistant","content":[{"type":"text","text":"Hello."}],"stop_reason":"end_turn"}',
   "openai-responses":
     '{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hello."}]}]}',
-  "google-generate": '[{"candidates":[{"content":{"parts":[{"text":"Hello."}]},"finishReason":"STOP"}]}]',
+  "google-generate":
+    '[{"candidates":[{"content":{"parts":[{"text":"Hello."}]},"finishReason":"STOP"}]}]',
 };
 const whole = (body: string, headers: Record<string, string> = { connection: "close" }): Answer =>
   http(200, { ...asJson, ...headers }, body, "end");

@@ -1,4 +1,7 @@
-/** What a server may take of memory and time: refusals (Q235, Q242), events and whole answers (Q029), cut answers (Q233). */
+/**
+ * What a server may take of memory and time: refusals (Q235, Q242), events and whole answers
+ * (Q029), cut answers (Q233).
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
@@ -72,7 +75,9 @@ describe("a body without end", () => {
     [503, "server_error"],
   ] as const) {
     it(`Q242 of a ${status} is read as far as it says why, and given up`, async () => {
-      await using server = await endless(`HTTP/1.1 ${status} X\r\nconnection: close\r\n\r\nNot so. `);
+      await using server = await endless(
+        `HTTP/1.1 ${status} X\r\nconnection: close\r\n\r\nNot so. `,
+      );
       const { error } = await ask(server.origin, { timeouts: { totalMs: 10_000 } });
       assert.deepEqual([error?.code, error?.status], [code, status]);
       assert.match(error?.message ?? "", /Not so\. x+/);
@@ -109,7 +114,8 @@ describe("a proxy of one's own", () => {
 });
 
 describe("one piece of a body", () => {
-  const tooLong = (error: unknown): boolean => isBowlineError(error) && error.code === "stream_corrupt";
+  const tooLong = (error: unknown): boolean =>
+    isBowlineError(error) && error.code === "stream_corrupt";
 
   it("Q029 has a bound also where it is no event", () => {
     const lines = new SseReader({ event: () => {} }, { maxEventLength: 100 });
@@ -142,7 +148,10 @@ describe("one piece of a body", () => {
       [900, "stream_corrupt"],
       [2000, undefined],
     ] as const)
-      assert.equal((await streamOpenaiChat(model, context, { maxEventLength }).result()).error?.code, code);
+      assert.equal(
+        (await streamOpenaiChat(model, context, { maxEventLength }).result()).error?.code,
+        code,
+      );
     const proxied = await streamProxy(model, context, {
       maxRetries: 0,
       authToken: "session-of-ann",
@@ -157,7 +166,11 @@ describe("one piece of a body", () => {
     const lines = Array.from({ length: 100 }, () => `"${text}"`).join(",\n");
     const answer = wholeHello.replace("{", `{"padding":[\n${lines}\n],`);
     assert.ok(answer.length > 9 * 1024 * 1024);
-    const decoder = new StreamDecoder(openaiChat, getModel("custom", "m", { baseUrl: "http://h" }), { timestamp: 0 });
+    const decoder = new StreamDecoder(
+      openaiChat,
+      getModel("custom", "m", { baseUrl: "http://h" }),
+      { timestamp: 0 },
+    );
     decoder.push(bytes(answer));
     decoder.end();
     assert.deepEqual([decoder.failure, messageText(decoder.message)], [undefined, "Hello."]);
@@ -170,7 +183,11 @@ describe("a limit on time", () => {
     const model = getModel("custom", "the-model", { baseUrl: "http://h.invalid" });
     for (const stream of [streamOpenaiChat, streamProxy]) {
       const clock = new ManualClock();
-      const silent = { fetch: () => new Promise<never>(() => {}), authToken: "t", proxyUrl: "http://h.invalid" };
+      const silent = {
+        fetch: () => new Promise<never>(() => {}),
+        authToken: "t",
+        proxyUrl: "http://h.invalid",
+      };
       const answer = stream(model, context, { ...silent, clock, timeouts, maxRetries: 0 }).result();
       await clock.advance(599_999);
       assert.equal(clock.pending, 1);
@@ -182,11 +199,15 @@ describe("a limit on time", () => {
 
 describe("one answer from a server that does not stream", () => {
   it("Q233 is asked for again when it was cut", async () => {
-    const whole = (body: string): ReturnType<typeof http> => http(200, { ...asJson, connection: "close" }, body, "end");
+    const whole = (body: string): ReturnType<typeof http> =>
+      http(200, { ...asJson, connection: "close" }, body, "end");
     await using server = await serveBytes([whole(wholeHello.slice(0, 50)), whole(wholeHello)]);
     const baseUrl = `${server.origin}/v1`;
     const model = getModel("custom", "the-model", { baseUrl, compat: { noStreaming: true } });
     const message = await complete(model, context, { random: () => 0 });
-    assert.deepEqual([message.error, messageText(message), server.requests.length], [undefined, "Hello.", 2]);
+    assert.deepEqual(
+      [message.error, messageText(message), server.requests.length],
+      [undefined, "Hello.", 2],
+    );
   });
 });

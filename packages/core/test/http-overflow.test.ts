@@ -1,4 +1,7 @@
-/** Conversations that are too long for a server which does not say so: by its own numbers, or by an answer of nothing (Q244). */
+/**
+ * Conversations that are too long for a server which does not say so: by its own numbers, or by an
+ * answer of nothing (Q244).
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { messageText, type AssistantMessage } from "../src/llm/message.ts";
@@ -29,7 +32,11 @@ const chat: Wire["answer"] = (text, { read, cached, written }, isCut = false) =>
   ...(text === "" ? [] : [say(text)]),
   {
     ...finish(isCut ? "length" : "stop"),
-    usage: { prompt_tokens: read, prompt_tokens_details: { cached_tokens: cached }, completion_tokens: written },
+    usage: {
+      prompt_tokens: read,
+      prompt_tokens_details: { cached_tokens: cached },
+      completion_tokens: written,
+    },
   },
 ];
 
@@ -42,7 +49,10 @@ const wires: readonly Wire[] = [
     answer: (text, { read, cached, written }, isCut = false) => [
       {
         type: "message_start",
-        message: { id: "m1", usage: { input_tokens: read - cached, cache_read_input_tokens: cached } },
+        message: {
+          id: "m1",
+          usage: { input_tokens: read - cached, cache_read_input_tokens: cached },
+        },
       },
       ...(text === ""
         ? []
@@ -68,8 +78,13 @@ const wires: readonly Wire[] = [
           id: "r1",
           status: isCut ? "incomplete" : "completed",
           incomplete_details: isCut ? { reason: "max_output_tokens" } : null,
-          output: text === "" ? [] : [{ type: "message", content: [{ type: "output_text", text }] }],
-          usage: { input_tokens: read, input_tokens_details: { cached_tokens: cached }, output_tokens: written },
+          output:
+            text === "" ? [] : [{ type: "message", content: [{ type: "output_text", text }] }],
+          usage: {
+            input_tokens: read,
+            input_tokens_details: { cached_tokens: cached },
+            output_tokens: written,
+          },
         },
       },
     ],
@@ -80,15 +95,26 @@ const wires: readonly Wire[] = [
     answer: (text, { read, cached, written }, isCut = false) => [
       {
         candidates: [
-          { content: { parts: text === "" ? [] : [{ text }] }, finishReason: isCut ? "MAX_TOKENS" : "STOP" },
+          {
+            content: { parts: text === "" ? [] : [{ text }] },
+            finishReason: isCut ? "MAX_TOKENS" : "STOP",
+          },
         ],
-        usageMetadata: { promptTokenCount: read, cachedContentTokenCount: cached, candidatesTokenCount: written },
+        usageMetadata: {
+          promptTokenCount: read,
+          cachedContentTokenCount: cached,
+          candidatesTokenCount: written,
+        },
       },
     ],
   },
 ];
 
-async function ask({ api, stream }: Wire, events: object[], contextWindow?: number): Promise<AssistantMessage> {
+async function ask(
+  { api, stream }: Wire,
+  events: object[],
+  contextWindow?: number,
+): Promise<AssistantMessage> {
   await using server = await serveBytes([http(200, asEvents, data(...events))]);
   const window: Partial<Model> = contextWindow === undefined ? {} : { contextWindow };
   const model = getModel("custom", "the-model", { baseUrl: `${server.origin}/v1`, api, ...window });
@@ -124,13 +150,19 @@ for (const wire of wires) {
 
     it("Q244 shows in an answer of nothing that a limit cut", async () => {
       const message = await ask(wire, wire.answer("", { read: 8192, cached: 0, written: 0 }, true));
-      assert.deepEqual([message.stopReason, message.error?.code, message.content], ["error", "context_overflow", []]);
+      assert.deepEqual(
+        [message.stopReason, message.error?.code, message.content],
+        ["error", "context_overflow", []],
+      );
     });
 
     it("Q244 does not show in one that says something, or was thought for where nobody sees it", async () => {
       const some = await ask(wire, wire.answer("Hel", { read: 20, cached: 0, written: 1 }, true));
       assert.deepEqual([some.stopReason, messageText(some)], ["length", "Hel"]);
-      const uncounted = await ask(wire, wire.answer("Hel", { read: 20, cached: 0, written: 0 }, true));
+      const uncounted = await ask(
+        wire,
+        wire.answer("Hel", { read: 20, cached: 0, written: 0 }, true),
+      );
       assert.equal(uncounted.stopReason, "length");
       const hidden = await ask(wire, wire.answer("", { read: 20, cached: 0, written: 64 }, true));
       assert.deepEqual([hidden.stopReason, hidden.content], ["length", []]);
@@ -142,9 +174,16 @@ for (const wire of wires) {
 
 describe("an answer to a conversation that was too long", () => {
   it("Q244 has its calls kept and never run", async () => {
-    const call = { id: "a", index: 0, function: { name: "get_weather", arguments: '{"city":"Oslo"}' } };
+    const call = {
+      id: "a",
+      index: 0,
+      function: { name: "get_weather", arguments: '{"city":"Oslo"}' },
+    };
     const usage = { prompt_tokens: 9000, completion_tokens: 9 };
-    const events = [{ choices: [{ index: 0, delta: { tool_calls: [call] } }] }, { ...finish("tool_calls"), usage }];
+    const events = [
+      { choices: [{ index: 0, delta: { tool_calls: [call] } }] },
+      { ...finish("tool_calls"), usage },
+    ];
     const message = await ask(wires[0] as Wire, events, 8192);
     assert.deepEqual([message.stopReason, message.error?.code], ["error", "context_overflow"]);
     assert.deepEqual(

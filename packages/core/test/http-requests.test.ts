@@ -1,14 +1,28 @@
-/** What of section D and E no other test names: what goes out, read off the socket (Q114 to Q176). */
+/**
+ * What of section D and E no other test names: what goes out, read off the socket (Q114 to Q176).
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, agentLoopContinue, defineTool } from "../src/agent/index.ts";
-import type { AssistantContent, AssistantMessage, Message, ToolResultMessage } from "../src/llm/message.ts";
+import type {
+  AssistantContent,
+  AssistantMessage,
+  Message,
+  ToolResultMessage,
+} from "../src/llm/message.ts";
 import type { Model, StreamFn } from "../src/llm/model.ts";
 import { complete } from "../src/providers/complete.ts";
 import { streamAnthropicMessages } from "../src/providers/anthropic-messages/index.ts";
 import { streamOpenaiCompatible } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import { chatText, failing, loopback, streamed, type Handler, type Loopback } from "../../../test/support/loopback.ts";
+import {
+  chatText,
+  failing,
+  loopback,
+  streamed,
+  type Handler,
+  type Loopback,
+} from "../../../test/support/loopback.ts";
 import { apis } from "./support.ts";
 
 type Json = Record<string, unknown>;
@@ -25,7 +39,12 @@ const assistant = (api: string, ...content: AssistantContent[]): AssistantMessag
   timestamp: 1,
 });
 const text = (said: string): AssistantContent => ({ type: "text", text: said });
-const call = (id: string): AssistantContent => ({ type: "toolCall", id, name: "read", arguments: {} });
+const call = (id: string): AssistantContent => ({
+  type: "toolCall",
+  id,
+  name: "read",
+  arguments: {},
+});
 const result = (toolCallId: string, said: string): ToolResultMessage => ({
   role: "toolResult",
   toolCallId,
@@ -36,7 +55,8 @@ const result = (toolCallId: string, said: string): ToolResultMessage => ({
 });
 const at = ({ baseUrl }: Loopback, api = "openai-chat", fields: Partial<Model> = {}): Model =>
   getModel("custom", "m", { baseUrl, api, ...fields });
-const bodies = ({ requests }: Loopback): Json[] => requests.map(({ body }) => JSON.parse(body) as Json);
+const bodies = ({ requests }: Loopback): Json[] =>
+  requests.map(({ body }) => JSON.parse(body) as Json);
 
 /** What a server of this wire is sent for these messages; it refuses them all. */
 async function sent(api: string, messages: Message[]): Promise<Json> {
@@ -73,17 +93,25 @@ for (const api of apis) {
     it("Q131 NUL never goes out, other control characters do", async () => {
       const body = await sent(api, [
         user("a\u0000b\u0007c"),
-        assistant(api, text("d\u0000e"), { ...call("a"), arguments: { "k\u0000": "v\u0000w" } } as AssistantContent),
+        assistant(api, text("d\u0000e"), {
+          ...call("a"),
+          arguments: { "k\u0000": "v\u0000w" },
+        } as AssistantContent),
         result("a", "f\u0000g"),
       ]);
       assert.doesNotMatch(textOf(body), /\\u0000|\\\\u0000/);
-      for (const kept of ["ab\\u0007c", "de", "vw", "fg"]) assert.ok(textOf(body).includes(kept), kept);
+      for (const kept of ["ab\\u0007c", "de", "vw", "fg"])
+        assert.ok(textOf(body).includes(kept), kept);
     });
 
     it("Q130 Q131 what a tool's schema and the answer's say goes out well-formed, as all else does", async () => {
       await using server = await loopback(failing(403, {}));
       const properties = {
-        "k\ud83d": { type: "string", description: "a\ud83d", enum: ["\ude00b", "c\u0000", "\\ud83d"] },
+        "k\ud83d": {
+          type: "string",
+          description: "a\ud83d",
+          enum: ["\ude00b", "c\u0000", "\\ud83d"],
+        },
       };
       const parameters = { type: "object", properties };
       const tools = [{ name: "read", description: "Reads.\ud83d", parameters }];
@@ -114,7 +142,10 @@ for (const api of apis) {
     });
 
     it("Q126 Q173 an answer that was cut off is not the last word of the next request", async () => {
-      const body = await sent(api, [user("Hi"), { ...assistant(api, text("Hel")), stopReason: "aborted" }]);
+      const body = await sent(api, [
+        user("Hi"),
+        { ...assistant(api, text("Hel")), stopReason: "aborted" },
+      ]);
       assert.match(textOf(body), /"Hi"/);
       assert.doesNotMatch(textOf(body), /"Hel"/);
     });
@@ -126,11 +157,20 @@ describe("a model that has answered", () => {
     await using server = await loopback(chatText("Hello"));
     const model = at(server);
     const messages = [user("Hi"), assistant("openai-chat", text("Hello"))];
-    const agent = new Agent({ initialState: { model, messages }, streamFn: streamOpenaiCompatible });
+    const agent = new Agent({
+      initialState: { model, messages },
+      streamFn: streamOpenaiCompatible,
+    });
     await assert.rejects(agent.continue(), { code: "invalid_state" });
     const config = { model, convertToLlm: (all: unknown[]) => all as Message[] };
     assert.throws(
-      () => agentLoopContinue({ systemPrompt: "", messages, tools: [] }, config, undefined, streamOpenaiCompatible),
+      () =>
+        agentLoopContinue(
+          { systemPrompt: "", messages, tools: [] },
+          config,
+          undefined,
+          streamOpenaiCompatible,
+        ),
       {
         code: "invalid_state",
       },
@@ -167,7 +207,9 @@ describe("over openai-chat", () => {
           choices: [
             {
               index: 0,
-              delta: { tool_calls: [{ index: 0, id: "a", function: { name: "read", arguments: "{}" } }] },
+              delta: {
+                tool_calls: [{ index: 0, id: "a", function: { name: "read", arguments: "{}" } }],
+              },
               finish_reason: "tool_calls",
             },
           ],
@@ -203,7 +245,11 @@ const events =
   (...all: readonly Json[]): Handler =>
   (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(all.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join(""));
+    response.end(
+      all
+        .map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`)
+        .join(""),
+    );
   };
 const claude = (...blocks: readonly Json[]): Handler =>
   events(
@@ -219,10 +265,22 @@ const claude = (...blocks: readonly Json[]): Handler =>
 describe("over anthropic-messages", () => {
   it("Q169 an end of turn without a word, as after results and a text, is asked for again", async () => {
     await using server = await loopback(claude(), claude({ type: "text", text: "Hello" }));
-    const messages = [user("Hi"), assistant("anthropic-messages", call("a")), result("a", "found"), user("So?")];
-    const stream = streamAnthropicMessages(at(server, "anthropic-messages"), { messages }, { random: () => 0 });
+    const messages = [
+      user("Hi"),
+      assistant("anthropic-messages", call("a")),
+      result("a", "found"),
+      user("So?"),
+    ];
+    const stream = streamAnthropicMessages(
+      at(server, "anthropic-messages"),
+      { messages },
+      { random: () => 0 },
+    );
     const message = await stream.result();
-    assert.deepEqual([message.stopReason, message.content, server.requests.length], ["stop", [text("Hello")], 2]);
+    assert.deepEqual(
+      [message.stopReason, message.content, server.requests.length],
+      ["stop", [text("Hello")], 2],
+    );
     const [first, second] = bodies(server) as { messages: { content: Json[] }[] }[];
     assert.deepEqual(second, first);
     assert.deepEqual(

@@ -1,4 +1,7 @@
-/** A server that speaks exactly the bytes it is given, over a raw socket, and a clock that moves when it is told to. */
+/**
+ * A server that speaks exactly the bytes it is given, over a raw socket, and a clock that moves
+ * when it is told to.
+ */
 import assert from "node:assert/strict";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { chunkedResponse } from "../src/transport/chunked-response.ts";
@@ -14,11 +17,16 @@ import type { Clock } from "../src/clock.ts";
 /** What is sent to one request, and what then becomes of the connection. */
 export interface Answer {
   readonly bytes: Uint8Array;
-  /** How many bytes of body the client gets to see: `reset` and `hold` wait until it has read them. */
+  /**
+   * How many bytes of body the client gets to see: `reset` and `hold` wait until it has read them.
+   */
   readonly visible: number;
   /** `end` closes in order (FIN), `reset` does not (RST), `hold` sends nothing more. */
   readonly after: "keep" | "end" | "reset" | "hold";
-  /** Sent again each time the client waits, `everyMs` apart, `times` times; then the connection stays silent. */
+  /**
+   * Sent again each time the client waits, `everyMs` apart, `times` times; then the connection
+   * stays silent.
+   */
   readonly drip?: { readonly bytes: string; readonly everyMs: number; readonly times: number };
 }
 
@@ -41,22 +49,37 @@ export function http(
   after: Answer["after"] = "keep",
 ): Answer {
   const content = typeof body === "string" ? encoder.encode(body) : body;
-  const own = "transfer-encoding" in headers || "content-length" in headers || "connection" in headers;
+  const own =
+    "transfer-encoding" in headers || "content-length" in headers || "connection" in headers;
   const all = own ? headers : { ...headers, "content-length": `${content.length}` };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  const bytes = Buffer.concat([encoder.encode(`HTTP/1.1 ${status} X\r\n${lines.join("")}\r\n`), content]);
+  const bytes = Buffer.concat([
+    encoder.encode(`HTTP/1.1 ${status} X\r\n${lines.join("")}\r\n`),
+    content,
+  ]);
   return { bytes, visible: content.length, after };
 }
 
-/** The beginning of an event stream: in chunks, of an announced length that is never reached, or until the connection ends. */
-export function begun(framing: "chunked" | "length" | "close", body: string, after: Answer["after"]): Answer {
+/**
+ * The beginning of an event stream: in chunks, of an announced length that is never reached, or
+ * until the connection ends.
+ */
+export function begun(
+  framing: "chunked" | "length" | "close",
+  body: string,
+  after: Answer["after"],
+): Answer {
   const headers = {
     chunked: { "transfer-encoding": "chunked" },
     length: { "content-length": "5000" },
     close: { connection: "close" },
   }[framing];
   const chunk = body === "" ? "" : `${body.length.toString(16)}\r\n${body}\r\n`;
-  const answer = http(200, { "content-type": "text/event-stream", ...headers }, framing === "chunked" ? chunk : body);
+  const answer = http(
+    200,
+    { "content-type": "text/event-stream", ...headers },
+    framing === "chunked" ? chunk : body,
+  );
   return { ...answer, visible: body.length, after };
 }
 
@@ -75,9 +98,10 @@ export interface ByteServer extends AsyncDisposable {
 }
 
 /**
- * Answers the first request with the first answer, and so on; the last one answers the rest. A function is told which request of
- * its connection it answers, from 1. `onStall` is called when the client waits for what will not come, or not before `ms`. `fetch` is the one that
- * the server's own is made of.
+ * Answers the first request with the first answer, and so on; the last one answers the rest. A
+ * function is told which request of its connection it answers, from 1. `onStall` is called when the
+ * client waits for what will not come, or not before `ms`. `fetch` is the one that the server's own
+ * is made of.
  */
 export async function serveBytes(
   answers: readonly Answer[] | ((ofConnection: number) => Answer),
@@ -102,7 +126,9 @@ export async function serveBytes(
       text = "";
       ofConnection++;
       const answer =
-        typeof answers === "function" ? answers(ofConnection) : (answers[requests.length] ?? answers.at(-1));
+        typeof answers === "function"
+          ? answers(ofConnection)
+          : (answers[requests.length] ?? answers.at(-1));
       if (answer === undefined) throw new Error("There is no answer.");
       requests.push({ connection, ...request });
       served.push({ socket, answer, dripped: 0 });
@@ -137,7 +163,8 @@ export async function serveBytes(
 
   async function asPosting(url: string, init: RequestInit): Promise<PostedResponse> {
     signal = init.signal;
-    const { ok, status, headers, body } = (await fetch[posting]?.(url, init)) ?? assert.fail("there is no shorter way");
+    const { ok, status, headers, body } =
+      (await fetch[posting]?.(url, init)) ?? assert.fail("there is no shorter way");
     const reader = counted(body);
     return { ok, status, headers, body: reader ? { getReader: () => reader } : null };
   }
@@ -172,7 +199,10 @@ export async function serveBytes(
     socket.write(drip.bytes);
   }
 
-  /** Nothing more will come: until the client gives up. A limit that was put off needs more than one timer. */
+  /**
+   * Nothing more will come: until the client gives up. A limit that was put off needs more than one
+   * timer.
+   */
   function stall(): void {
     const goesOn = (): boolean => signal?.aborted === false;
     for (let times = 0; times < 10 && goesOn(); times++) onStall();
@@ -183,7 +213,9 @@ function parseRequest(text: string): Omit<Received, "connection"> | undefined {
   const [head = "", body] = text.split("\r\n\r\n");
   const [line = "", ...lines] = head.split("\r\n");
   const pairs = lines.map((header) => header.split(/: (.*)/s));
-  const headers = Object.fromEntries(pairs.map(([name = "", value = ""]) => [name.toLowerCase(), value]));
+  const headers = Object.fromEntries(
+    pairs.map(([name = "", value = ""]) => [name.toLowerCase(), value]),
+  );
   if (body === undefined || body.length < Number(headers["content-length"] ?? 0)) return undefined;
   const [method = "", target = ""] = line.split(" ");
   return { method, target, headers, body };

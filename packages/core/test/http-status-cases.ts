@@ -1,10 +1,18 @@
-/** What status and headers say: delays (Q220 to Q223, Q245), what is tried again (Q224 to Q227), refusals (Q242, Q243). */
+/**
+ * What status and headers say: delays (Q220 to Q223, Q245), what is tried again (Q224 to Q227),
+ * refusals (Q242, Q243).
+ */
 import type { ErrorCode } from "../src/errors.ts";
 import { http, type Answer } from "./http-server.ts";
 import { asEvents, asJson, data, hello, refused, type HttpCase, type Wire } from "./http-case.ts";
 
 /** A 429 that passes, and the wait before the next try. */
-const waits = (name: string, ms: number, headers: Record<string, string>, message?: string): HttpCase => ({
+const waits = (
+  name: string,
+  ms: number,
+  headers: Record<string, string>,
+  message?: string,
+): HttpCase => ({
   name,
   answers: [refused(429, headers, message), hello],
   attempts: 2,
@@ -13,7 +21,12 @@ const waits = (name: string, ms: number, headers: Record<string, string>, messag
 });
 
 /** A 429 whose delay is above the cap. */
-const tooLong = (name: string, ms: number, headers: Record<string, string>, message?: string): HttpCase => ({
+const tooLong = (
+  name: string,
+  ms: number,
+  headers: Record<string, string>,
+  message?: string,
+): HttpCase => ({
   name,
   answers: [refused(429, { "x-request-id": "r7", ...headers }, message), hello],
   attempts: 1,
@@ -34,49 +47,85 @@ const final = (
   answer: Answer,
   error: HttpCase["error"],
   more: { readonly wire?: Wire; readonly path?: string } = {},
-): HttpCase => ({ name, answers: [answer, hello], attempts: 1, text: "", ...(error && { error }), ...more });
+): HttpCase => ({
+  name,
+  answers: [answer, hello],
+  attempts: 1,
+  text: "",
+  ...(error && { error }),
+  ...more,
+});
 
 const fallback = 250; // half of the first 500 ms
 
 const delays: HttpCase[] = [
   waits("Q220 a delay in seconds is waited for", 20_000, { "retry-after": "20" }),
   waits("Q220 a delay of just the cap is waited for", 60_000, { "retry-after": "60" }),
-  waits("Q220 a delay as a date is waited for", 31_000, { "retry-after": "Sat, 21 Nov 2026 10:00:30 GMT" }),
-  waits("Q220 a date in the past is no delay", fallback, { "retry-after": "Sat, 21 Nov 2026 09:59:00 GMT" }),
+  waits("Q220 a delay as a date is waited for", 31_000, {
+    "retry-after": "Sat, 21 Nov 2026 10:00:30 GMT",
+  }),
+  waits("Q220 a date in the past is no delay", fallback, {
+    "retry-after": "Sat, 21 Nov 2026 09:59:00 GMT",
+  }),
   waits("Q220 a negative delay is none", fallback, { "retry-after": "-1" }),
   waits("Q220 a delay of zero is none", fallback, { "retry-after": "0" }),
   waits("Q220 a delay in words is none", fallback, { "retry-after": "soon" }),
-  { ...waits("Q220 a 503 may name a delay, too", 7000, {}), answers: [refused(503, { "retry-after": "7" }), hello] },
-  tooLong("Q220 a delay above the cap fails at once and is told", 120_000, { "retry-after": "120" }),
+  {
+    ...waits("Q220 a 503 may name a delay, too", 7000, {}),
+    answers: [refused(503, { "retry-after": "7" }), hello],
+  },
+  tooLong("Q220 a delay above the cap fails at once and is told", 120_000, {
+    "retry-after": "120",
+  }),
   tooLong("Q220 a huge delay fails at once", 100_000_000_000, { "retry-after": "100000000" }),
-  tooLong("Q220 a date far away fails at once", 3_601_000, { "retry-after": "Sat, 21 Nov 2026 11:00:00 GMT" }),
+  tooLong("Q220 a date far away fails at once", 3_601_000, {
+    "retry-after": "Sat, 21 Nov 2026 11:00:00 GMT",
+  }),
   {
     ...waits("Q220 the cap can be raised", 120_000, { "retry-after": "120" }),
     options: { maxRetryDelayMs: 120_000 },
   },
-  { ...waits("Q220 the cap can be taken away", 3_600_000, { "retry-after": "3600" }), options: { maxRetryDelayMs: 0 } },
+  {
+    ...waits("Q220 the cap can be taken away", 3_600_000, { "retry-after": "3600" }),
+    options: { maxRetryDelayMs: 0 },
+  },
   {
     ...waits("Q220 the cap is for what servers ask, not for waits of our own", fallback, {}),
     options: { maxRetryDelayMs: 100 },
   },
   waits("Q221 retry-after-ms is in milliseconds", 100, { "retry-after-ms": "100" }),
-  waits("Q221 retry-after-ms precedes retry-after", 100, { "retry-after": "20", "retry-after-ms": "100" }),
+  waits("Q221 retry-after-ms precedes retry-after", 100, {
+    "retry-after": "20",
+    "retry-after-ms": "100",
+  }),
   waits("Q222 a reset in seconds", 6000, { "x-ratelimit-reset-requests": "6s" }),
   waits("Q222 a reset in milliseconds", 120, { "x-ratelimit-reset-tokens": "120ms" }),
   waits("Q222 a reset as epoch seconds", 42_000, { "x-ratelimit-reset": "1795255242" }),
   waits("Q222 a reset as epoch milliseconds", 42_500, { "x-ratelimit-reset": "1795255242500" }),
-  waits("Q222 a reset as a date", 31_000, { "anthropic-ratelimit-requests-reset": "2026-11-21T10:00:30Z" }),
+  waits("Q222 a reset as a date", 31_000, {
+    "anthropic-ratelimit-requests-reset": "2026-11-21T10:00:30Z",
+  }),
   waits("Q222 x-ratelimit-reset-after", 7000, { "x-ratelimit-reset-after": "7" }),
-  waits("Q222 retry-after precedes resets", 2000, { "x-ratelimit-reset-requests": "6s", "retry-after": "2" }),
+  waits("Q222 retry-after precedes resets", 2000, {
+    "x-ratelimit-reset-requests": "6s",
+    "retry-after": "2",
+  }),
   waits("Q222 a reset in the past is no delay", fallback, { "x-ratelimit-reset": "1795255100" }),
-  tooLong("Q222 a reset in minutes and seconds, above the cap", 86_400, { "x-ratelimit-reset-tokens": "1m26.4s" }),
+  tooLong("Q222 a reset in minutes and seconds, above the cap", 86_400, {
+    "x-ratelimit-reset-tokens": "1m26.4s",
+  }),
   {
     ...waits("Q222 a reset says nothing of a 503", fallback, {}),
     answers: [refused(503, { "x-ratelimit-reset-tokens": "1m26.4s" }), hello],
   },
   waits("Q223 a delay in the message", 1500, {}, "Rate limit reached. Please try again in 1.5s."),
   waits("Q223 a delay in Gemini's words", 13_500, {}, "Please retry in 13.5s."),
-  waits("Q223 headers precede the message", 2000, { "retry-after": "2" }, "Please try again in 20s."),
+  waits(
+    "Q223 headers precede the message",
+    2000,
+    { "retry-after": "2" },
+    "Please try again in 20s.",
+  ),
   tooLong("Q223 a delay in the message, above the cap", 360_000, {}, "Please try again in 6m0s."),
   waits("Q245 a date is counted from the server's own, and to the end of its second", 4000, {
     date: "Sat, 21 Nov 2026 08:30:00 GMT",
@@ -108,19 +157,42 @@ const verdicts: HttpCase[] = [
     waits: [fallback],
     text: "Hello.",
   },
-  final("Q225 insufficient_quota is final", limited({ code: "insufficient_quota", message: "No." }), quota),
+  final(
+    "Q225 insufficient_quota is final",
+    limited({ code: "insufficient_quota", message: "No." }),
+    quota,
+  ),
   final(
     "Q225 insufficient_quota is final whatever a header says",
-    http(429, { ...asJson, "retry-after": "1" }, '{"error":{"code":"insufficient_quota","message":"No."}}'),
+    http(
+      429,
+      { ...asJson, "retry-after": "1" },
+      '{"error":{"code":"insufficient_quota","message":"No."}}',
+    ),
     { ...quota, retryAfterMs: 1000 },
   ),
-  final("Q225 a limit of the day is final", refused(429, {}, "You have reached your daily limit."), quota),
+  final(
+    "Q225 a limit of the day is final",
+    refused(429, {}, "You have reached your daily limit."),
+    quota,
+  ),
   final("Q225 a limit of the month is final", refused(429, {}, "Monthly limit reached."), quota),
-  final("Q225 a limit of the plan is final", refused(429, {}, "You have hit your plan limit."), quota),
+  final(
+    "Q225 a limit of the plan is final",
+    refused(429, {}, "You have hit your plan limit."),
+    quota,
+  ),
   final("Q225 billing is final", refused(429, {}, "Check your billing details."), quota),
   final("Q225 missing credits are final", refused(429, {}, "Insufficient credits."), quota),
-  final("Q225 Z.AI's 1308 is final in any language", limited({ code: "1308", message: "已达到使用上限" }), quota),
-  final("Q225 a 402 is final", refused(402, {}, "Insufficient credits."), { ...quota, status: 402 }),
+  final(
+    "Q225 Z.AI's 1308 is final in any language",
+    limited({ code: "1308", message: "已达到使用上限" }),
+    quota,
+  ),
+  final("Q225 a 402 is final", refused(402, {}, "Insufficient credits."), {
+    ...quota,
+    status: 402,
+  }),
 ];
 
 const codes: readonly (readonly [ErrorCode, ...number[]])[] = [
@@ -178,7 +250,13 @@ const statuses: HttpCase[] = [
   {
     name: "Q227 an overloaded server is given more time",
     wire: "anthropic-messages",
-    answers: [http(529, asJson, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}')],
+    answers: [
+      http(
+        529,
+        asJson,
+        '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+      ),
+    ],
     attempts: 3,
     waits: [1000, 2000],
     text: "",
@@ -228,19 +306,31 @@ const overflows: readonly (readonly [string, string, number?])[] = [
   ["OpenAI", "This model's maximum context length is 128000 tokens."],
   ["OpenAI, shorter", "Your input exceeds the context window of this model."],
   ["Anthropic", "prompt is too long: 210000 tokens > 200000 maximum"],
-  ["Gemini", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."],
+  [
+    "Gemini",
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+  ],
   ["Bedrock", "Input is too long for requested model."],
-  ["OpenRouter", "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens"],
+  [
+    "OpenRouter",
+    "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens",
+  ],
   ["Poolside", "The request is above the maximum allowed input length"],
   ["xAI", "The maximum prompt length is 131072 but the request contains 140000 tokens."],
   ["Groq", "Please reduce the length of the messages or completion."],
-  ["Mistral", "Prompt contains 40000 tokens and is too large for model with 32768 maximum context length"],
+  [
+    "Mistral",
+    "Prompt contains 40000 tokens and is too large for model with 32768 maximum context length",
+  ],
   ["Together", "The input (9000 tokens) is longer than the model's context length (8192 tokens)."],
   ["LiteLLM", "litellm.ContextWindowExceededError: no"],
   ["vLLM", "This model exceeds the model's maximum context length of 4096"],
   ["SGLang", "Input length (9000) exceeds model's maximum context length (8192)."],
   ["llama.cpp", "the request exceeds the available context size. try increasing it"],
-  ["LM Studio", "The number of tokens to keep from the initial prompt is greater than the context length"],
+  [
+    "LM Studio",
+    "The number of tokens to keep from the initial prompt is greater than the context length",
+  ],
   ["Ollama", "prompt too long; exceeded max context length by 12 tokens"],
   ["DashScope", "InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"],
   ["Moonshot", "Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)"],
@@ -261,15 +351,26 @@ const throttling = [
 const throttled = { code: "rate_limited", status: 429, retryable: true } as const;
 const conversations: HttpCase[] = [
   ...overflows.map(([who, text, status = 400]) =>
-    final(`Q243 overflow in the words of ${who}`, refused(status, {}, text), { ...overflow, status }),
+    final(`Q243 overflow in the words of ${who}`, refused(status, {}, text), {
+      ...overflow,
+      status,
+    }),
   ),
-  final("Q243 overflow as a code", http(400, asJson, '{"error":{"code":"context_length_exceeded","message":"No"}}'), {
-    ...overflow,
-    status: 400,
-  }),
+  final(
+    "Q243 overflow as a code",
+    http(400, asJson, '{"error":{"code":"context_length_exceeded","message":"No"}}'),
+    {
+      ...overflow,
+      status: 400,
+    },
+  ),
   final(
     "Q243 overflow inside of a 200",
-    http(200, asEvents, data({ error: { code: 400, message: "maximum context length is 8192 tokens" } })),
+    http(
+      200,
+      asEvents,
+      data({ error: { code: 400, message: "maximum context length is 8192 tokens" } }),
+    ),
     { ...overflow, status: 400 },
   ),
   ...throttling.map((text): HttpCase => ({
@@ -282,4 +383,10 @@ const conversations: HttpCase[] = [
   })),
 ];
 
-export const statusCases: readonly HttpCase[] = [...delays, ...verdicts, ...statuses, ...refusals, ...conversations];
+export const statusCases: readonly HttpCase[] = [
+  ...delays,
+  ...verdicts,
+  ...statuses,
+  ...refusals,
+  ...conversations,
+];

@@ -1,7 +1,8 @@
 /**
- * That the checker agrees with others: with another validator on random schemas, and with the official JSON Schema Test Suite.
- * The suite is on npm only up to draft 6; to run it, check https://github.com/json-schema-org/JSON-Schema-Test-Suite out and
- * name the folder: JSON_SCHEMA_TEST_SUITE=<folder> npm test -- oracle
+ * That the checker agrees with others: with another validator on random schemas, and with the
+ * official JSON Schema Test Suite. The suite is on npm only up to draft 6; to run it, check
+ * https://github.com/json-schema-org/JSON-Schema-Test-Suite out and name the folder:
+ * JSON_SCHEMA_TEST_SUITE=<folder> npm test -- oracle
  */
 import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
@@ -112,7 +113,11 @@ const skipped: Readonly<Record<string, readonly string[]>> = {
 interface Group {
   readonly description: string;
   readonly schema: JsonSchema | boolean;
-  readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[];
+  readonly tests: readonly {
+    readonly description: string;
+    readonly data: unknown;
+    readonly valid: boolean;
+  }[];
 }
 
 const suite = process.env.JSON_SCHEMA_TEST_SUITE;
@@ -120,7 +125,8 @@ const folder = join(suite ?? "", "tests/draft2020-12");
 const skip = suite === undefined ? "JSON_SCHEMA_TEST_SUITE names no folder" : false;
 
 describe("on the official suite for draft 2020-12", { skip }, () => {
-  const files = suite === undefined ? [] : readdirSync(folder).filter((file) => file.endsWith(".json"));
+  const files =
+    suite === undefined ? [] : readdirSync(folder).filter((file) => file.endsWith(".json"));
   for (const file of files) {
     it(file, (context) => {
       const groups = JSON.parse(readFileSync(join(folder, file), "utf8")) as Group[];
@@ -130,7 +136,11 @@ describe("on the official suite for draft 2020-12", { skip }, () => {
         if (skipped[file]?.includes(description)) continue;
         for (const test of tests) {
           try {
-            assert.equal(fits(schema, test.data), test.valid, `${description}: ${test.description}`);
+            assert.equal(
+              fits(schema, test.data),
+              test.valid,
+              `${description}: ${test.description}`,
+            );
             passed += 1;
           } catch (error) {
             if (!isBowlineError(error)) throw error;
@@ -139,8 +149,13 @@ describe("on the official suite for draft 2020-12", { skip }, () => {
         }
       }
       const all = groups.map(({ description }) => description);
-      assert.deepEqual(refused.toSorted(), (file in refusedFiles ? all : (refusedGroups[file] ?? [])).toSorted());
-      context.diagnostic(`${file}: ${passed} passed, ${refused.length} of ${groups.length} schemas refused`);
+      assert.deepEqual(
+        refused.toSorted(),
+        (file in refusedFiles ? all : (refusedGroups[file] ?? [])).toSorted(),
+      );
+      context.diagnostic(
+        `${file}: ${passed} passed, ${refused.length} of ${groups.length} schemas refused`,
+      );
     });
   }
 });

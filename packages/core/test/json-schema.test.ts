@@ -1,4 +1,7 @@
-/** What the checker accepts, says and mends. That it agrees with others is in json-schema-oracle.test.ts. */
+/**
+ * What the checker accepts, says and mends. That it agrees with others is in
+ * json-schema-oracle.test.ts.
+ */
 /* oxlint-disable unicorn/no-thenable -- "then" is a keyword of JSON Schema */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -33,7 +36,12 @@ const object = (properties: JsonSchema, required: readonly string[] = []): JsonS
 
 describe("each keyword", () => {
   const tree = { type: "object", properties: { left: { $ref: "#" }, value: { type: "number" } } };
-  const keywords: [what: string, schema: JsonSchema | boolean, fitting: unknown[], others: unknown[]][] = [
+  const keywords: [
+    what: string,
+    schema: JsonSchema | boolean,
+    fitting: unknown[],
+    others: unknown[],
+  ][] = [
     ["true takes all", true, [null, 0, {}], []],
     ["false takes nothing", false, [], [null, 0, {}]],
     ["no keywords take all", {}, [null, 0, {}], []],
@@ -45,8 +53,18 @@ describe("each keyword", () => {
     ["type array", { type: "array" }, [[], [1]], [{}, "a"]],
     ["type object", { type: "object" }, [{}, { a: 1 }], [[], null, "a"]],
     ["several types", { type: ["integer", "null"] }, [1, null], [1.5, "a"]],
-    ["enum", { enum: [1, "a", null, { a: [1] }] }, [1, "a", null, { a: [1] }], [2, "b", false, { a: [2] }]],
-    ["enum whatever the order of names", { enum: [{ a: 1, b: 2 }] }, [{ b: 2, a: 1 }], [{ a: 1 }, [1, 2]]],
+    [
+      "enum",
+      { enum: [1, "a", null, { a: [1] }] },
+      [1, "a", null, { a: [1] }],
+      [2, "b", false, { a: [2] }],
+    ],
+    [
+      "enum whatever the order of names",
+      { enum: [{ a: 1, b: 2 }] },
+      [{ b: 2, a: 1 }],
+      [{ a: 1 }, [1, 2]],
+    ],
     ["const", { const: [1, { a: null }] }, [[1, { a: null }]], [[1], [{ a: null }, 1]]],
     ["const null", { const: null }, [null], [0, "", {}]],
     ["const false is not 0", { const: false }, [false], [0, ""]],
@@ -54,17 +72,37 @@ describe("each keyword", () => {
     ["exclusive limits", { exclusiveMinimum: 1, exclusiveMaximum: 3 }, [1.1, 2.9, null], [1, 3, 4]],
     ["multipleOf in decimals", { multipleOf: 0.1 }, [0.3, 0.7, 1.1, -0.3, 0, 1e21], [0.35, 0.05]],
     ["multipleOf a small step", { multipleOf: 0.0001 }, [0.0075, 4.0001], [0.00751]],
-    ["multipleOf of whole numbers is exact", { multipleOf: 2 }, [9007199254740990], [9007199254740991, 1]],
-    ["lengths count characters, not units", { minLength: 2, maxLength: 2 }, ["ab", "😀é", 1], ["a", "😀", "abc"]],
+    [
+      "multipleOf of whole numbers is exact",
+      { multipleOf: 2 },
+      [9007199254740990],
+      [9007199254740991, 1],
+    ],
+    [
+      "lengths count characters, not units",
+      { minLength: 2, maxLength: 2 },
+      ["ab", "😀é", 1],
+      ["a", "😀", "abc"],
+    ],
     ["pattern is not anchored", { pattern: "b+" }, ["abc", 1], ["ac"]],
     ["pattern knows Unicode", { pattern: "^\\p{L}$" }, ["é", "字"], ["1"]],
     ["pattern that is none with Unicode", { pattern: "^\\-$" }, ["-"], ["+"]],
     ["items", { items: { type: "number" } }, [[], [1, 2], "a"], [["1"], [1, null]]],
     ["prefixItems", { prefixItems: [{ type: "number" }] }, [[], [1], [1, "x"]], [["x"]]],
     ["items after prefixItems", { prefixItems: [true], items: false }, [[], ["x"]], [["x", 1]]],
-    ["items as a list", { items: [{ type: "number" }], additionalItems: false }, [[1], []], [["x"], [1, 2]]],
+    [
+      "items as a list",
+      { items: [{ type: "number" }], additionalItems: false },
+      [[1], []],
+      [["x"], [1, 2]],
+    ],
     ["contains", { contains: { const: 1 } }, [[1], [2, 1], "a"], [[], [2]]],
-    ["minContains and maxContains", { contains: { const: 1 }, minContains: 2, maxContains: 3 }, [[1, 1]], [[1]]],
+    [
+      "minContains and maxContains",
+      { contains: { const: 1 }, minContains: 2, maxContains: 3 },
+      [[1, 1]],
+      [[1]],
+    ],
     ["minContains 0", { contains: { const: 1 }, minContains: 0 }, [[], [2]], []],
     ["counts of items", { minItems: 1, maxItems: 2 }, [[1], [1, 2], {}], [[], [1, 2, 3]]],
     [
@@ -79,71 +117,174 @@ describe("each keyword", () => {
       ],
     ],
     ["uniqueItems: false", { uniqueItems: false }, [[1, 1]], []],
-    ["properties", { properties: { a: { type: "number" } } }, [{}, { a: 1 }, { b: "x" }, []], [{ a: "x" }]],
-    ["patternProperties", { patternProperties: { "^n": { type: "number" } } }, [{ n1: 1, x: "" }], [{ n1: "x" }]],
+    [
+      "properties",
+      { properties: { a: { type: "number" } } },
+      [{}, { a: 1 }, { b: "x" }, []],
+      [{ a: "x" }],
+    ],
+    [
+      "patternProperties",
+      { patternProperties: { "^n": { type: "number" } } },
+      [{ n1: 1, x: "" }],
+      [{ n1: "x" }],
+    ],
     [
       "additionalProperties",
-      { properties: { a: true }, patternProperties: { "^b": true }, additionalProperties: { type: "number" } },
+      {
+        properties: { a: true },
+        patternProperties: { "^b": true },
+        additionalProperties: { type: "number" },
+      },
       [{ a: "x", b1: "x", c: 1 }],
       [{ c: "x" }],
     ],
     ["propertyNames", { propertyNames: { maxLength: 2 } }, [{ ab: 1 }, {}], [{ abc: 1 }]],
     ["required", { required: ["a"] }, [{ a: null }, []], [{}, { b: 1 }]],
-    ["counts of fields", { minProperties: 1, maxProperties: 2 }, [{ a: 1 }], [{}, { a: 1, b: 2, c: 3 }]],
-    ["dependentRequired", { dependentRequired: { a: ["b"] } }, [{}, { b: 1 }, { a: 1, b: 1 }], [{ a: 1 }]],
-    ["dependentSchemas", { dependentSchemas: { a: { required: ["b"] } } }, [{}, { a: 1, b: 1 }], [{ a: 1 }]],
-    ["dependencies of both kinds", { dependencies: { a: ["b"], c: { required: ["d"] } } }, [{}], [{ a: 1 }, { c: 1 }]],
+    [
+      "counts of fields",
+      { minProperties: 1, maxProperties: 2 },
+      [{ a: 1 }],
+      [{}, { a: 1, b: 2, c: 3 }],
+    ],
+    [
+      "dependentRequired",
+      { dependentRequired: { a: ["b"] } },
+      [{}, { b: 1 }, { a: 1, b: 1 }],
+      [{ a: 1 }],
+    ],
+    [
+      "dependentSchemas",
+      { dependentSchemas: { a: { required: ["b"] } } },
+      [{}, { a: 1, b: 1 }],
+      [{ a: 1 }],
+    ],
+    [
+      "dependencies of both kinds",
+      { dependencies: { a: ["b"], c: { required: ["d"] } } },
+      [{}],
+      [{ a: 1 }, { c: 1 }],
+    ],
     ["allOf", { allOf: [{ minimum: 1 }, { maximum: 2 }] }, [1, 2], [0, 3]],
     ["anyOf", { anyOf: [{ type: "string" }, { minimum: 5 }] }, ["a", 5], [4]],
     ["oneOf", { oneOf: [{ minimum: 2 }, { multipleOf: 2 }] }, [3, 0], [4, 1]],
     ["not", { not: { type: "string" } }, [1, null], ["a"]],
-    ["if, then, else", { if: { type: "string" }, then: { minLength: 2 }, else: false }, ["ab"], ["a", 1]],
+    [
+      "if, then, else",
+      { if: { type: "string" }, then: { minLength: 2 }, else: false },
+      ["ab"],
+      ["a", 1],
+    ],
     ["then and else without if", { then: false, else: false }, [1], []],
-    ["$ref to the root", tree, [{ left: { left: {} } }], [{ left: { left: { value: "x" } } }, { left: 1 }]],
-    ["$ref into $defs", { $defs: { n: { type: "number" } }, items: { $ref: "#/$defs/n" } }, [[1]], [["x"]]],
-    ["$ref into definitions", { definitions: { n: { type: "number" } }, $ref: "#/definitions/n" }, [1], ["x"]],
+    [
+      "$ref to the root",
+      tree,
+      [{ left: { left: {} } }],
+      [{ left: { left: { value: "x" } } }, { left: 1 }],
+    ],
+    [
+      "$ref into $defs",
+      { $defs: { n: { type: "number" } }, items: { $ref: "#/$defs/n" } },
+      [[1]],
+      [["x"]],
+    ],
+    [
+      "$ref into definitions",
+      { definitions: { n: { type: "number" } }, $ref: "#/definitions/n" },
+      [1],
+      ["x"],
+    ],
     ["$ref to a false", { $defs: { no: false }, items: { $ref: "#/$defs/no" } }, [[]], [[1]]],
-    ["$ref with escapes", { $defs: { "a/b~c%": { type: "null" } }, $ref: "#/$defs/a~1b~0c%25" }, [null], [1]],
-    ["$ref with siblings", { $defs: { n: { type: "number" } }, $ref: "#/$defs/n", minimum: 3 }, [3], [2, "x"]],
+    [
+      "$ref with escapes",
+      { $defs: { "a/b~c%": { type: "null" } }, $ref: "#/$defs/a~1b~0c%25" },
+      [null],
+      [1],
+    ],
+    [
+      "$ref with siblings",
+      { $defs: { n: { type: "number" } }, $ref: "#/$defs/n", minimum: 3 },
+      [3],
+      [2, "x"],
+    ],
     ["$ref to anywhere in the schema", { x: { y: { type: "null" } }, $ref: "#/x/y" }, [null], [1]],
-    ["$ref to an $anchor", { $defs: { n: { $anchor: "num", type: "number" } }, $ref: "#num" }, [1], ["x"]],
+    [
+      "$ref to an $anchor",
+      { $defs: { n: { $anchor: "num", type: "number" } }, $ref: "#num" },
+      [1],
+      ["x"],
+    ],
     [
       "$ref to an $id",
-      { $defs: { n: { $id: "Node", properties: { n: { $ref: "Node" } }, type: "object" } }, $ref: "Node" },
+      {
+        $defs: { n: { $id: "Node", properties: { n: { $ref: "Node" } }, type: "object" } },
+        $ref: "Node",
+      },
       [{ n: {} }],
       [{ n: 1 }],
     ],
     [
       "$ref from the root of what has an $id",
-      { $defs: { n: { $id: "Node", $defs: { v: { type: "number" } }, items: { $ref: "#/$defs/v" } } }, $ref: "Node" },
+      {
+        $defs: {
+          n: { $id: "Node", $defs: { v: { type: "number" } }, items: { $ref: "#/$defs/v" } },
+        },
+        $ref: "Node",
+      },
       [[1]],
       [["x"]],
     ],
     [
       "$ref to an $id of draft 7, which is an anchor",
-      { definitions: { n: { $id: "#n", items: { $ref: "#/definitions/v" } }, v: { type: "number" } }, $ref: "#n" },
+      {
+        definitions: {
+          n: { $id: "#n", items: { $ref: "#/definitions/v" } },
+          v: { type: "number" },
+        },
+        $ref: "#n",
+      },
       [[1]],
       [["x"]],
     ],
-    ["format and other notes are not looked at", { format: "email", title: "t", default: 1, x: 1 }, ["no mail", 1], []],
-    ["$ref in a const is no reference", { const: { $ref: "#/nowhere" } }, [{ $ref: "#/nowhere" }], [{}]],
+    [
+      "format and other notes are not looked at",
+      { format: "email", title: "t", default: 1, x: 1 },
+      ["no mail", 1],
+      [],
+    ],
+    [
+      "$ref in a const is no reference",
+      { const: { $ref: "#/nowhere" } },
+      [{ $ref: "#/nowhere" }],
+      [{}],
+    ],
   ];
   for (const [what, schema, fitting, others] of keywords) {
     it(what, () => {
-      for (const value of fitting) assert.ok(fits(schema, value), `${JSON.stringify(value)} should fit`);
-      for (const value of others) assert.ok(!fits(schema, value), `${JSON.stringify(value)} should not fit`);
+      for (const value of fitting)
+        assert.ok(fits(schema, value), `${JSON.stringify(value)} should fit`);
+      for (const value of others)
+        assert.ok(!fits(schema, value), `${JSON.stringify(value)} should not fit`);
     });
   }
 });
 
 describe("an issue says where, what was expected and what was received", () => {
   const shape = { $defs: { dot: object({ kind: { const: "dot" } }, ["kind"]) } };
-  const circle = object({ kind: { const: "circle" }, radius: { type: "number" } }, ["kind", "radius"]);
+  const circle = object({ kind: { const: "circle" }, radius: { type: "number" } }, [
+    "kind",
+    "radius",
+  ]);
   const square = object({ kind: { const: "square" }, side: { type: "number" } }, ["kind", "side"]);
   const shapes = { ...shape, anyOf: [circle, square, { $ref: "#/$defs/dot" }] };
   const cases: [what: string, schema: JsonSchema | boolean, value: unknown, issues: string[]][] = [
     ["a type", { type: "number" }, "x", [': expected number, received the string "x"']],
-    ["several types", { type: ["number", "null"] }, {}, [": expected number or null, received an object"]],
+    [
+      "several types",
+      { type: ["number", "null"] },
+      {},
+      [": expected number or null, received an object"],
+    ],
     [
       "a long text",
       { type: "number" },
@@ -171,25 +312,54 @@ describe("an issue says where, what was expected and what was received", () => {
       { abc: 1 },
       ["abc: has a name that does not fit: expected at most 2 characters, received 3"],
     ],
-    ["an enum", { enum: ["a", 1, null] }, "b", [': expected one of: "a", 1, null; received the string "b"']],
+    [
+      "an enum",
+      { enum: ["a", 1, null] },
+      "b",
+      [': expected one of: "a", 1, null; received the string "b"'],
+    ],
     ["a const", { const: "a" }, 1, [': expected "a", received number 1']],
     ["a number too small", { minimum: 2 }, 1, [": expected at least 2, received 1"]],
     ["a number too large", { exclusiveMaximum: 2 }, 2, [": expected less than 2, received 2"]],
     ["a number at its limit", { exclusiveMinimum: 2 }, 2, [": expected more than 2, received 2"]],
     ["a multiple", { multipleOf: 0.5 }, 0.7, [": expected a multiple of 0.5, received 0.7"]],
     ["a text too short", { minLength: 1 }, "", [": expected at least 1 character, received 0"]],
-    ["a pattern", { pattern: "^a" }, "b", [': expected text that matches ^a, received the string "b"']],
+    [
+      "a pattern",
+      { pattern: "^a" },
+      "b",
+      [': expected text that matches ^a, received the string "b"'],
+    ],
     ["too many items", { maxItems: 2 }, [1, 2, 3], [": expected at most 2 items, received 3"]],
-    ["items that do not differ", { uniqueItems: true }, [1, 1], [": expected items that differ, received an array"]],
-    ["contains", { contains: { type: "number" } }, ["a"], [": expected at least 1 fitting item, received 0"]],
+    [
+      "items that do not differ",
+      { uniqueItems: true },
+      [1, 1],
+      [": expected items that differ, received an array"],
+    ],
+    [
+      "contains",
+      { contains: { type: "number" } },
+      ["a"],
+      [": expected at least 1 fitting item, received 0"],
+    ],
     ["too few fields", { minProperties: 2 }, {}, [": expected at least 2 fields, received 0"]],
     ["a dependency", { dependentRequired: { a: ["b"] } }, { a: 1 }, ["b: is required with a"]],
-    ["not", { not: { enum: ["a"] } }, "a", [': expected anything but "a", received the string "a"']],
+    [
+      "not",
+      { not: { enum: ["a"] } },
+      "a",
+      [': expected anything but "a", received the string "a"'],
+    ],
     [
       "everything at once",
       object({ a: { type: "null" }, b: { minimum: 1 } }, ["c"]),
       { a: 1, b: 0 },
-      ["a: expected null, received number 1", "b: expected at least 1, received 0", "c: is required"],
+      [
+        "a: expected null, received number 1",
+        "b: expected at least 1, received 0",
+        "c: is required",
+      ],
     ],
     [
       "the member that the discriminator names",
@@ -197,7 +367,12 @@ describe("an issue says where, what was expected and what was received", () => {
       { kind: "circle", radius: [] },
       ["radius: expected number, received an array"],
     ],
-    ["the member by type", { anyOf: [circle, { type: "null" }] }, { kind: "circle" }, ["radius: is required"]],
+    [
+      "the member by type",
+      { anyOf: [circle, { type: "null" }] },
+      { kind: "circle" },
+      ["radius: is required"],
+    ],
     [
       "an enum of the only object",
       { anyOf: [object({ m: { enum: ["a"] } }), { type: "null" }] },
@@ -233,8 +408,14 @@ describe("an issue says where, what was expected and what was received", () => {
     [
       "where each is, whatever was tried on the way",
       object({
-        rows: { items: object({ to: { anyOf: [circle, { type: "string" }] }, n: { not: { const: 0 } } }) },
-        last: { propertyNames: { pattern: "^[a-z]$" }, contains: true, additionalProperties: { maxLength: 1 } },
+        rows: {
+          items: object({ to: { anyOf: [circle, { type: "string" }] }, n: { not: { const: 0 } } }),
+        },
+        last: {
+          propertyNames: { pattern: "^[a-z]$" },
+          contains: true,
+          additionalProperties: { maxLength: 1 },
+        },
       }),
       {
         rows: [
@@ -259,7 +440,10 @@ describe("an issue says where, what was expected and what was received", () => {
   }
 
   it("up to 50 of them", () => {
-    assert.equal(issues({ items: { type: "boolean" } }, Array.from({ length: 1000 }).fill(null)).length, 50);
+    assert.equal(
+      issues({ items: { type: "boolean" } }, Array.from({ length: 1000 }).fill(null)).length,
+      50,
+    );
   });
 });
 
@@ -272,11 +456,26 @@ describe("what does not fit is mended", () => {
     ["a number to a text", { type: "string" }, 5, "5"],
     ["a boolean to a text", { type: "string" }, true, "true"],
     ["the JSON text of an object", object({ a: { type: "number" } }), '{"a":"1"}', { a: 1 }],
-    ["the JSON text of an object with any names", { type: "object" }, '{"toString":1}', { toString: 1 }],
-    ["the JSON text of an array", { type: "array", items: { type: "string" } }, '["a", 1]', ["a", "1"]],
+    [
+      "the JSON text of an object with any names",
+      { type: "object" },
+      '{"toString":1}',
+      { toString: 1 },
+    ],
+    [
+      "the JSON text of an array",
+      { type: "array", items: { type: "string" } },
+      '["a", 1]',
+      ["a", "1"],
+    ],
     ["a single item", { type: "array", items: { type: "string" } }, "a", ["a"]],
     ["a single object", { type: "array", items: object({}) }, { a: 1 }, [{ a: 1 }]],
-    ["a null that may be absent", object({ a: { type: "string" }, b: true }, ["b"]), { a: null, b: null }, { b: null }],
+    [
+      "a null that may be absent",
+      object({ a: { type: "string" }, b: true }, ["b"]),
+      { a: null, b: null },
+      { b: null },
+    ],
     [
       "a property of undefined",
       object({ a: { type: "string" }, b: { type: "number" } }),
@@ -289,9 +488,19 @@ describe("what does not fit is mended", () => {
       { a: [{ n: 1 }, { n: "2" }] },
       { a: [{ n: 1 }, { n: 2 }] },
     ],
-    ["by patternProperties", { patternProperties: { "^n": { type: "number" } } }, { n: "1" }, { n: 1 }],
+    [
+      "by patternProperties",
+      { patternProperties: { "^n": { type: "number" } } },
+      { n: "1" },
+      { n: 1 },
+    ],
     ["by additionalProperties", { additionalProperties: { type: "number" } }, { n: "1" }, { n: 1 }],
-    ["by prefixItems", { prefixItems: [{ type: "number" }, { type: "string" }] }, ["1", 1], [1, "1"]],
+    [
+      "by prefixItems",
+      { prefixItems: [{ type: "number" }, { type: "string" }] },
+      ["1", 1],
+      [1, "1"],
+    ],
     ["by a $ref", { $defs: { n: { type: "number" } }, $ref: "#/$defs/n" }, "1", 1],
     [
       "by each part of allOf",
@@ -318,7 +527,11 @@ describe("what does not fit is mended", () => {
     ],
     [
       "by then",
-      { properties: { k: { const: 1 } }, then: object({ v: { type: "number" } }), if: { required: ["k"] } },
+      {
+        properties: { k: { const: 1 } },
+        then: object({ v: { type: "number" } }),
+        if: { required: ["k"] },
+      },
       { k: 1, v: "1" },
       { k: 1, v: 1 },
     ],
@@ -359,7 +572,11 @@ describe("what fits already, or does not say plainly what it is, is left alone",
     ["null is not wrapped", { type: "array" }, null],
     ["a required null stays", object({ a: { type: "string" } }, ["a"]), { a: null }],
     ["an unknown null stays", { additionalProperties: { type: "string" } }, { a: null }],
-    ["an array of a schema that holds itself is not wrapped for ever", { type: "array", items: { $ref: "#" } }, 5],
+    [
+      "an array of a schema that holds itself is not wrapped for ever",
+      { type: "array", items: { $ref: "#" } },
+      5,
+    ],
     [
       "a mended part that breaks another is not kept",
       { ...object({ a: { type: "number" } }), allOf: [object({ a: { type: "string" } })] },
@@ -372,14 +589,19 @@ describe("what fits already, or does not say plainly what it is, is left alone",
 
   it("a null that is allowed stays", () => {
     const value = { a: null, b: "1" };
-    assert.deepEqual(mended(object({ a: { type: ["string", "null"] }, b: { type: "number" } }), value), {
-      a: null,
-      b: 1,
-    });
+    assert.deepEqual(
+      mended(object({ a: { type: ["string", "null"] }, b: { type: "number" } }), value),
+      {
+        a: null,
+        b: 1,
+      },
+    );
   });
 
   it("defaults are not filled in", () => {
-    assert.deepEqual(mended(object({ a: { default: 1 }, b: { type: "number" } }), { b: "1" }), { b: 1 });
+    assert.deepEqual(mended(object({ a: { default: 1 }, b: { type: "number" } }), { b: "1" }), {
+      b: 1,
+    });
   });
 
   it("the same object comes back", () => {
@@ -407,11 +629,16 @@ describe("a hostile value", () => {
       "toString: is required",
     ]);
     assert.ok(fits(named as JsonSchema, {}));
-    assert.ok(!fits({ additionalProperties: false, properties: {} }, JSON.parse('{"__proto__":1}')));
+    assert.ok(
+      !fits({ additionalProperties: false, properties: {} }, JSON.parse('{"__proto__":1}')),
+    );
   });
 
   it("cannot set a prototype while it is mended", () => {
-    const value = mended(named as JsonSchema, JSON.parse('{"__proto__":"5","constructor":1}')) as object;
+    const value = mended(
+      named as JsonSchema,
+      JSON.parse('{"__proto__":"5","constructor":1}'),
+    ) as object;
     assert.equal(Object.getPrototypeOf(value), Object.prototype);
     assert.deepEqual(Object.entries(value), [
       ["__proto__", 5],
@@ -422,7 +649,8 @@ describe("a hostile value", () => {
   it("may be nested deep, and not deeper", () => {
     const nested = { type: ["object", "number"], properties: { a: { $ref: "#" } } };
     assert.ok(fits(nested, deep(400)));
-    for (const levels of [600, 5000, 100_000]) assert.deepEqual(issues(nested, deep(levels)), tooLarge);
+    for (const levels of [600, 5000, 100_000])
+      assert.deepEqual(issues(nested, deep(levels)), tooLarge);
   });
 
   it("is not compared deeper than the stack is", () => {
@@ -457,18 +685,38 @@ describe("a schema that cannot be checked is refused when it is first seen", () 
       object({ a: { unevaluatedProperties: false } }),
       /"unevaluatedProperties".*Standard Schema/,
     ],
-    ["unevaluatedItems", { allOf: [{ unevaluatedItems: false }] }, /"unevaluatedItems".*Standard Schema/],
+    [
+      "unevaluatedItems",
+      { allOf: [{ unevaluatedItems: false }] },
+      /"unevaluatedItems".*Standard Schema/,
+    ],
     ["$dynamicRef", { $defs: { a: { $dynamicRef: "#x" } } }, /"\$dynamicRef".*Standard Schema/],
     ["$recursiveRef", { items: { $recursiveRef: "#" } }, /"\$recursiveRef".*Standard Schema/],
-    ["a remote $ref", { items: { $ref: "https://example.com/a.json" } }, /"\$ref" to https:.*Standard Schema/],
-    ["a $ref to nothing", { items: { $ref: "#/$defs/a" } }, /"\$ref" to #\/\$defs\/a leads nowhere/],
+    [
+      "a remote $ref",
+      { items: { $ref: "https://example.com/a.json" } },
+      /"\$ref" to https:.*Standard Schema/,
+    ],
+    [
+      "a $ref to nothing",
+      { items: { $ref: "#/$defs/a" } },
+      /"\$ref" to #\/\$defs\/a leads nowhere/,
+    ],
     ["a $ref to what Object has", { items: { $ref: "#/constructor" } }, /leads nowhere/],
     ["a $ref to what is no schema", { $ref: "#/title", title: "t" }, /leads nowhere/],
     ["a $ref that is no text", { $ref: 5 }, /leads nowhere/],
     ["a $ref with a broken escape", { $ref: "#/%" }, /URI malformed/],
-    ["an $anchor of another resource", { $defs: { a: { $id: "other", $anchor: "x" } }, $ref: "#x" }, /leads nowhere/],
+    [
+      "an $anchor of another resource",
+      { $defs: { a: { $id: "other", $anchor: "x" } }, $ref: "#x" },
+      /leads nowhere/,
+    ],
     ["a pattern that is none", { items: { pattern: "(" } }, /Invalid regular expression/],
-    ["a property pattern that is none", { patternProperties: { "[": true } }, /Invalid regular expression/],
+    [
+      "a property pattern that is none",
+      { patternProperties: { "[": true } },
+      /Invalid regular expression/,
+    ],
   ];
   for (const [what, schema, message] of cases) {
     it(what, () => {
@@ -476,14 +724,22 @@ describe("a schema that cannot be checked is refused when it is first seen", () 
         isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message);
       assert.throws(
         () => assertCheckable(schema, 'tool "a"'),
-        (error) => refusal(error) && (error as Error).message.startsWith('The parameters of tool "a": '),
+        (error) =>
+          refusal(error) && (error as Error).message.startsWith('The parameters of tool "a": '),
       );
       assert.throws(() => checkJson(schema, 1), refusal);
     });
   }
 
   it("but not for the same words as names or values", () => {
-    const words = { unevaluatedProperties: true, $ref: { type: "number" }, pattern: { const: { pattern: "(" } } };
-    assertCheckable({ properties: words, enum: [{ $ref: "#/nowhere" }], examples: [{ $dynamicRef: "#" }] }, "a tool");
+    const words = {
+      unevaluatedProperties: true,
+      $ref: { type: "number" },
+      pattern: { const: { pattern: "(" } },
+    };
+    assertCheckable(
+      { properties: words, enum: [{ $ref: "#/nowhere" }], examples: [{ $dynamicRef: "#" }] },
+      "a tool",
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** Random JSON Schemas and values that are close to each other, so that about half of the values fit. */
+/**
+ * Random JSON Schemas and values that are close to each other, so that about half of the values
+ * fit.
+ */
 import fc from "fast-check";
 import type { JsonSchema } from "../src/schema.ts";
 
@@ -20,7 +23,10 @@ export const values: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie)
   ),
 })).value;
 
-/** Schemas of every keyword that is checked. A `$ref` leads to the root's `$defs`, and only from where it takes a step down. */
+/**
+ * Schemas of every keyword that is checked. A `$ref` leads to the root's `$defs`, and only from
+ * where it takes a step down.
+ */
 export const schemas: fc.Arbitrary<JsonSchema | boolean> = fc.letrec<{
   schema: JsonSchema | boolean;
   child: JsonSchema | boolean;
@@ -42,7 +48,11 @@ export const schemas: fc.Arbitrary<JsonSchema | boolean> = fc.letrec<{
     { patternProperties: fc.dictionary(patterns, child, { maxKeys: 2, noNullPrototype: true }) },
     { properties: byName, additionalProperties: child },
     { minProperties: limits, maxProperties: limits, propertyNames: here },
-    { dependentRequired: fc.dictionary(names, fc.uniqueArray(names, { maxLength: 2 }), { maxKeys: 2 }) },
+    {
+      dependentRequired: fc.dictionary(names, fc.uniqueArray(names, { maxLength: 2 }), {
+        maxKeys: 2,
+      }),
+    },
     { dependentSchemas: fc.dictionary(names, here, { maxKeys: 2, noNullPrototype: true }) },
     { allOf: several },
     { anyOf: several },
@@ -54,25 +64,41 @@ export const schemas: fc.Arbitrary<JsonSchema | boolean> = fc.letrec<{
   const merged = fc.tuple(keywords, keywords).map((parts) => ({ ...parts[0], ...parts[1] }));
   return {
     schema: fc.oneof({ maxDepth: 3 }, fc.boolean(), { arbitrary: merged, weight: 9 }),
-    child: fc.oneof({ maxDepth: 3 }, fc.constant({ $ref: "#/$defs/x" }), { arbitrary: tie("schema"), weight: 4 }),
+    child: fc.oneof({ maxDepth: 3 }, fc.constant({ $ref: "#/$defs/x" }), {
+      arbitrary: tie("schema"),
+      weight: 4,
+    }),
   };
 }).schema;
 
 /** Values whose numbers survive being written as text. */
 export const plainValues: fc.Arbitrary<unknown> = fc
   .jsonValue({ maxDepth: 4 })
-  .map((value) => rebuild(value, (part) => (typeof part === "number" ? Math.trunc(part % 1e6) / 8 || 0 : part)));
+  .map((value) =>
+    rebuild(value, (part) => (typeof part === "number" ? Math.trunc(part % 1e6) / 8 || 0 : part)),
+  );
 
 /** The narrowest schema by type: what fits it has the form of `value`. */
 export function schemaOf(value: unknown): JsonSchema {
   if (Array.isArray(value))
-    return { type: "array", prefixItems: value.map(schemaOf), items: false, minItems: value.length };
-  if (typeof value !== "object" || value === null) return { type: value === null ? "null" : typeof value };
-  const properties = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, schemaOf(part)]));
+    return {
+      type: "array",
+      prefixItems: value.map(schemaOf),
+      items: false,
+      minItems: value.length,
+    };
+  if (typeof value !== "object" || value === null)
+    return { type: value === null ? "null" : typeof value };
+  const properties = Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, schemaOf(part)]),
+  );
   return { type: "object", properties, required: Object.keys(value), additionalProperties: false };
 }
 
-/** A value as a careless model writes it: every `step`th part that is no text and not null becomes its JSON text. */
+/**
+ * A value as a careless model writes it: every `step`th part that is no text and not null becomes
+ * its JSON text.
+ */
 export function mangle(value: unknown, step: number): unknown {
   let count = 0;
   return rebuild(value, (part) => {
@@ -86,5 +112,7 @@ export function mangle(value: unknown, step: number): unknown {
 function rebuild(value: unknown, change: (part: unknown) => unknown): unknown {
   if (Array.isArray(value)) return change(value.map((part) => rebuild(part, change)));
   if (typeof value !== "object" || value === null) return change(value);
-  return change(Object.fromEntries(Object.entries(value).map(([name, part]) => [name, rebuild(part, change)])));
+  return change(
+    Object.fromEntries(Object.entries(value).map(([name, part]) => [name, rebuild(part, change)])),
+  );
 }

@@ -1,4 +1,7 @@
-/** What a caller did wrong is told as such: `invalid_argument`, with what to do instead, and the agent can be used after it. */
+/**
+ * What a caller did wrong is told as such: `invalid_argument`, with what to do instead, and the
+ * agent can be used after it.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -9,7 +12,13 @@ import {
   type AgentMessage,
 } from "../src/agent/index.ts";
 import { isBowlineError } from "../src/errors.ts";
-import { Agent, getModel, type AssistantMessageEvent, type Message, type Model } from "../src/index.ts";
+import {
+  Agent,
+  getModel,
+  type AssistantMessageEvent,
+  type Message,
+  type Model,
+} from "../src/index.ts";
 import { streamByProtocol } from "../src/providers/by-protocol.ts";
 import { attachSession, createMemoryStore, createSession } from "../src/session/index.ts";
 import { createScriptedModel, type ScriptedModel } from "../src/testing/index.ts";
@@ -17,7 +26,10 @@ import { hello } from "./support.ts";
 
 function setUp(): { agent: Agent; script: ScriptedModel } {
   const script = createScriptedModel(["Fine."]);
-  return { script, agent: new Agent({ initialState: { model: script.model }, streamFn: script.streamFn }) };
+  return {
+    script,
+    agent: new Agent({ initialState: { model: script.model }, streamFn: script.streamFn }),
+  };
 }
 
 const invalid =
@@ -45,7 +57,13 @@ describe("a run without a model", () => {
     const { streamFn, calls } = createScriptedModel(["Fine."]);
     const config = { convertToLlm: () => [] } as Partial<AgentLoopConfig> as AgentLoopConfig;
     let last: AgentEvent | undefined;
-    for await (const event of agentLoop([hello], { systemPrompt: "", messages: [] }, config, undefined, streamFn))
+    for await (const event of agentLoop(
+      [hello],
+      { systemPrompt: "", messages: [] },
+      config,
+      undefined,
+      streamFn,
+    ))
       last = event;
     assert.ok(last?.type === "agent_end" && last.error?.code === "invalid_argument");
     assert.deepEqual([last.reason, calls.length], ["error", 0]);
@@ -58,7 +76,10 @@ describe("a transcript of another library", () => {
     for (const role of ["assistant", "toolResult"]) {
       const messages = [hello, { role, content: "Hi." } as unknown as AgentMessage];
       const { error } = await new Agent({ initialState: { model, messages } }).prompt("And?");
-      assert.ok(invalid(new RegExp(`messages\\[1\\] \\(${role}\\) must be a list`))(error), error?.message);
+      assert.ok(
+        invalid(new RegExp(`messages\\[1\\] \\(${role}\\) must be a list`))(error),
+        error?.message,
+      );
     }
   });
 
@@ -66,28 +87,52 @@ describe("a transcript of another library", () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
     const text = { type: "text", text: "Hi" };
-    const contents = [undefined, [null], [image], [{ type: "image", image: "AAAA" }], [text, image]];
+    const contents = [
+      undefined,
+      [null],
+      [image],
+      [{ type: "image", image: "AAAA" }],
+      [text, image],
+    ];
     for (const content of contents) {
       const message = { role: "user", content, timestamp: 0 } as unknown as AgentMessage;
       const { error } = await new Agent({ initialState: { model } }).prompt(message);
-      assert.ok(invalid(/messages\[0\] \(user\) must be a list of parts, such as/)(error), error?.message);
+      assert.ok(
+        invalid(/messages\[0\] \(user\) must be a list of parts, such as/)(error),
+        error?.message,
+      );
     }
   });
 
   it("with a tool's result that no wire knows is refused, too", async () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     const content = [{ type: "resource", resource: { uri: "a", text: "b" } }];
-    const result = { role: "toolResult", content, toolCallId: "c", toolName: "a", isError: false, timestamp: 1 };
+    const result = {
+      role: "toolResult",
+      content,
+      toolCallId: "c",
+      toolName: "a",
+      isError: false,
+      timestamp: 1,
+    };
     const messages = [hello, result as unknown as AgentMessage];
     const { error } = await new Agent({ initialState: { model, messages } }).prompt("And?");
-    assert.ok(invalid(/messages\[1\] \(toolResult\) must be a list of parts/)(error), error?.message);
+    assert.ok(
+      invalid(/messages\[1\] \(toolResult\) must be a list of parts/)(error),
+      error?.message,
+    );
   });
 
   it("is taken with parts that say more than they need to, and with messages of a role of its own", async () => {
     const refused = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     for (const message of [
       { role: "user", content: [{ type: "text", text: "Hi", data: null }] },
-      { role: "toolResult", content: [{ type: "text", text: "Hi", data: { a: 1 } }], toolCallId: "c", toolName: "a" },
+      {
+        role: "toolResult",
+        content: [{ type: "text", text: "Hi", data: { a: 1 } }],
+        toolCallId: "c",
+        toolName: "a",
+      },
       {
         role: "assistant",
         content: [
@@ -100,7 +145,10 @@ describe("a transcript of another library", () => {
       const messages = [hello, message as unknown as Message];
       let end: AssistantMessageEvent | undefined;
       for await (end of await streamByProtocol(refused, { messages }, { maxRetries: 0 }));
-      assert.ok(end?.type === "error" && end.error.error?.code === "connection_failed", JSON.stringify(end));
+      assert.ok(
+        end?.type === "error" && end.error.error?.code === "connection_failed",
+        JSON.stringify(end),
+      );
     }
   });
 });
@@ -131,7 +179,8 @@ describe("prompt() rejects", () => {
   it("an output where nothing makes runs for one, and names what can", async () => {
     const { streamFn, model } = createScriptedModel([]);
     const agent = new AgentWithoutWire({ initialState: { model }, streamFn });
-    const said = /^No outputRun: let a subclass set it to createOutputRun, or import Agent from the main entry\.$/;
+    const said =
+      /^No outputRun: let a subclass set it to createOutputRun, or import Agent from the main entry\.$/;
     await assert.rejects(agent.prompt("Hi", { output: { type: "object" } }), invalid(said));
   });
 });

@@ -1,4 +1,7 @@
-/** Whatever was handed to a run and never answers, an abort settles the run within the grace, with a valid transcript. */
+/**
+ * Whatever was handed to a run and never answers, an abort settles the run within the grace, with a
+ * valid transcript.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -18,7 +21,12 @@ import {
 import { BowlineError } from "../src/errors.ts";
 import { toolCallsOf } from "../src/llm/message.ts";
 import type { StreamFn } from "../src/llm/model.ts";
-import { attachSession, createMemoryStore, createSession, type Store } from "../src/session/index.ts";
+import {
+  attachSession,
+  createMemoryStore,
+  createSession,
+  type Store,
+} from "../src/session/index.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
 import { task } from "./context-rig.ts";
 import { call, deferred, hello, ManualClock, rig, settle, tool } from "./support.ts";
@@ -57,7 +65,9 @@ const schemaOf = (validate: Hang): object => ({
     jsonSchema: { input: () => ({ type: "object" }), output: () => ({ type: "object" }) },
   },
 });
-const refused: ScriptedStep = { error: new BowlineError("authentication_failed", "No such key.", { status: 401 }) };
+const refused: ScriptedStep = {
+  error: new BowlineError("authentication_failed", "No such key.", { status: 401 }),
+};
 
 /** A stream that answers, and lets nobody go. */
 function holding(hang: Hang, answer: ScriptedStep = "Done.", inBatches = true): StreamFn {
@@ -102,7 +112,8 @@ function dying(hang: Hang, nth: number): Store {
     ...store,
     async create(...asked) {
       const writer = await store.create(...asked);
-      const append: typeof writer.append = (entries) => (count++ < nth ? writer.append(entries) : hang());
+      const append: typeof writer.append = (entries) =>
+        count++ < nth ? writer.append(entries) : hang();
       return Object.create(writer, { append: { value: append } }) as typeof writer;
     },
   };
@@ -118,7 +129,10 @@ const hooks: Record<string, MakeCase> = {
   },
   beforeToolCall: (beforeToolCall) => ({ options: { beforeToolCall }, outcome: "not_started" }),
   afterToolCall: (afterToolCall) => ({ options: { afterToolCall }, outcome: "finished" }),
-  shouldStopAfterTurn: (shouldStopAfterTurn) => ({ options: { shouldStopAfterTurn }, outcome: "finished" }),
+  shouldStopAfterTurn: (shouldStopAfterTurn) => ({
+    options: { shouldStopAfterTurn },
+    outcome: "finished",
+  }),
   "whether an approval is needed": (needed) => ({
     options: { beforeToolCall: requireApproval({ needed }) },
     outcome: "not_started",
@@ -141,7 +155,8 @@ const models: Record<string, MakeCase> = {
   "the end of a stream": (hang) => ({ options: { streamFn: holding(hang, "Done.", false) } }),
   "the end of a stream in batches": (hang) => ({ options: { streamFn: holding(hang) } }),
   "the model of an agent that is a tool": (streamFn, clock) => nested({ streamFn, clock }),
-  "a hook of an agent that is a tool": (transformContext, clock) => nested({ transformContext, clock }),
+  "a hook of an agent that is a tool": (transformContext, clock) =>
+    nested({ transformContext, clock }),
   "an agent that is a tool, in its steps": (step, clock) => nested({ effects: { step }, clock }),
 };
 
@@ -156,7 +171,10 @@ const tools: Record<string, MakeCase> = {
     options: { effects: { step: (_name, fn) => Promise.resolve().then(fn) } },
     outcome: "left_running",
   }),
-  "a tool's schema": (hang) => ({ tools: [{ ...plain, parameters: schemaOf(hang) }], outcome: "not_started" }),
+  "a tool's schema": (hang) => ({
+    tools: [{ ...plain, parameters: schemaOf(hang) }],
+    outcome: "not_started",
+  }),
   "the check of an output": (hang) => ({ steps: ['{"n":1}'], output: schemaOf(hang) }),
   "the check of a last output": (hang) => ({
     steps: ['{"n":1}'],
@@ -176,10 +194,15 @@ const steps: Record<string, MakeCase> = {
     outcome: "not_started",
   }),
   "a step of a tool that is not recorded": (hang) => ({
-    options: { effects: { step: (_name, fn, { kind }) => (kind === "tool" ? fn().then(hang) : fn()) } },
+    options: {
+      effects: { step: (_name, fn, { kind }) => (kind === "tool" ? fn().then(hang) : fn()) },
+    },
     outcome: "finished",
   }),
-  "what is recorded of a tool": (recorded) => ({ options: { effects: { ...local, recorded } }, outcome: "unknown" }),
+  "what is recorded of a tool": (recorded) => ({
+    options: { effects: { ...local, recorded } },
+    outcome: "unknown",
+  }),
 };
 
 const compactions: Record<string, MakeCase> = {
@@ -217,7 +240,8 @@ const listeners: Record<string, MakeCase> = Object.fromEntries(
         tools: [{ ...plain, execute: (_id, _args, _signal, update) => (update?.({}), {}) }],
         prepare: (agent) =>
           agent.subscribe((event) => {
-            if (event.type === "approval_request") agent.answer(event.approvalId, { decision: "allow" });
+            if (event.type === "approval_request")
+              agent.answer(event.approvalId, { decision: "allow" });
             return event.type === kind ? hang() : undefined;
           }),
         isListener: true,
@@ -240,10 +264,17 @@ const disks: Record<string, MakeCase> = Object.fromEntries(
 
 /** Calls without a result, and results without a call. */
 function unpaired(messages: readonly AgentMessage[]): string[] {
-  const calls = messages.flatMap((message) => (message.role === "assistant" ? toolCallsOf(message) : []));
-  const results = messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : []));
+  const calls = messages.flatMap((message) =>
+    message.role === "assistant" ? toolCallsOf(message) : [],
+  );
+  const results = messages.flatMap((message) =>
+    message.role === "toolResult" ? [message.toolCallId] : [],
+  );
   const ids = calls.map(({ id }) => id);
-  return [...ids.filter((id) => !results.includes(id)), ...results.filter((id) => !ids.includes(id))];
+  return [
+    ...ids.filter((id) => !results.includes(id)),
+    ...results.filter((id) => !ids.includes(id)),
+  ];
 }
 
 class OutputAgent extends Agent {
@@ -260,7 +291,11 @@ async function settles(makeCase: MakeCase): Promise<void> {
   const script = createScriptedModel(made.steps ?? [call("a"), "Done."], { deltaLength: 1000 });
   const model = { ...script.model, compat: { structuredOutput: "json_schema" as const } };
   const agent = new OutputAgent({
-    initialState: { model, tools: [...(made.tools ?? [plain])], messages: [...(made.messages ?? [])] },
+    initialState: {
+      model,
+      tools: [...(made.tools ?? [plain])],
+      messages: [...(made.messages ?? [])],
+    },
     streamFn: script.streamFn,
     clock,
     abortGraceMs: GRACE_MS,
@@ -268,11 +303,15 @@ async function settles(makeCase: MakeCase): Promise<void> {
     ...made.options,
   });
   let ends = 0;
-  agent.subscribe(({ type, parentRunId }) => void (type === "agent_end" && parentRunId === undefined && ends++));
+  agent.subscribe(
+    ({ type, parentRunId }) => void (type === "agent_end" && parentRunId === undefined && ends++),
+  );
   await made.prepare?.(agent);
   let isSettled = false;
   const { output } = made;
-  const running = agent.prompt("Go", output === undefined ? {} : { output }).finally(() => (isSettled = true));
+  const running = agent
+    .prompt("Go", output === undefined ? {} : { output })
+    .finally(() => (isSettled = true));
   await settle();
   await settle();
   assert.ok(asked > 0, "it was not asked");
@@ -308,7 +347,13 @@ describe("an abort settles at its grace, whatever never answers:", () => {
         abortGraceMs: GRACE_MS,
         [queue]: () => new Promise<never>(() => {}),
       };
-      const stream = agentLoop([hello], { systemPrompt: "", messages: [] }, config, abort.signal, streamFn);
+      const stream = agentLoop(
+        [hello],
+        { systemPrompt: "", messages: [] },
+        config,
+        abort.signal,
+        streamFn,
+      );
       const isDone = stream.result().then(() => true);
       await settle();
       abort.abort();
@@ -352,7 +397,10 @@ describe("a step that is recorded late", () => {
 
 describe("a stream that lets nobody go", () => {
   const never = (): Promise<never> => new Promise(() => {});
-  for (const [how, inBatches] of Object.entries({ "one event at a time": false, "in batches": true }))
+  for (const [how, inBatches] of Object.entries({
+    "one event at a time": false,
+    "in batches": true,
+  }))
     it(`has answered with its last event: ${how}`, async () => {
       const streams = [call("a"), "Done."].map((answer) => holding(never, answer, inBatches));
       const streamFn: StreamFn = (...asked) => (streams.shift() as StreamFn)(...asked);
@@ -367,12 +415,17 @@ describe("a stream that lets nobody go", () => {
     agent.state.messages = [...messages];
     const run = await Promise.race([agent.prompt("Go"), settle()]);
     assert.equal(run?.reason, "done");
-    assert.ok(events.some((event) => event.type === "compaction_end" && event.outcome === "summarized"));
+    assert.ok(
+      events.some((event) => event.type === "compaction_end" && event.outcome === "summarized"),
+    );
   });
 });
 
 describe("a compaction that was aborted while it waited for a hook", () => {
-  const hangs: Record<string, (once: <T>(value: T) => T | Promise<never>) => Parameters<typeof createCompaction>[0]> = {
+  const hangs: Record<
+    string,
+    (once: <T>(value: T) => T | Promise<never>) => Parameters<typeof createCompaction>[0]
+  > = {
     getApiKey: (once) => ({ getApiKey: () => once("key") }),
     convertToLlm: (once) => ({ convertToLlm: (messages) => once(messages) }),
     onCompaction: (once) => ({ onCompaction: () => once(undefined) }),
@@ -394,7 +447,9 @@ describe("a compaction that was aborted while it waited for a hook", () => {
       agent.abort();
       assert.equal((await first).reason, "aborted");
       assert.equal((await agent.prompt("Again")).reason, "done");
-      const outcomes = events.flatMap((event) => (event.type === "compaction_end" ? [event.outcome] : []));
+      const outcomes = events.flatMap((event) =>
+        event.type === "compaction_end" ? [event.outcome] : [],
+      );
       assert.deepEqual(outcomes, ["none", "summarized"]);
     });
 });

@@ -9,11 +9,19 @@ import { http, serveBytes } from "./http-server.ts";
 
 async function read(...chunks: readonly object[]): Promise<AssistantMessage> {
   const body = chunks.map((chunk) => `${JSON.stringify({ model: "llama3", ...chunk })}\n`).join("");
-  await using server = await serveBytes([http(200, { ...asJson, "content-type": "application/x-ndjson" }, body)]);
+  await using server = await serveBytes([
+    http(200, { ...asJson, "content-type": "application/x-ndjson" }, body),
+  ]);
   const model = getModel("custom", "m", { baseUrl: `${server.origin}/api` });
   const context = {
     messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }],
-    tools: [{ name: "get_weather", description: "Weather.", parameters: { type: "object", properties: {} } }],
+    tools: [
+      {
+        name: "get_weather",
+        description: "Weather.",
+        parameters: { type: "object", properties: {} },
+      },
+    ],
   };
   return await streamOpenaiCompatible(model, context, { maxRetries: 0 }).result();
 }
@@ -34,11 +42,16 @@ describe("Ollama's own stream", () => {
   it("Q024 is read as chat: thoughts, words and counts", async () => {
     const message = await read(say("", { thinking: "hm" }), say("Hel"), say("lo."), end("stop"));
     assert.deepEqual(
-      message.content.map((part) => (part.type === "thinking" ? part.thinking : part.type === "text" && part.text)),
+      message.content.map((part) =>
+        part.type === "thinking" ? part.thinking : part.type === "text" && part.text,
+      ),
       ["hm", "Hello."],
     );
     const { stopReason, responseModel, usage } = message;
-    assert.deepEqual([stopReason, responseModel, usage.input, usage.output], ["stop", "llama3", 7, 3]);
+    assert.deepEqual(
+      [stopReason, responseModel, usage.input, usage.output],
+      ["stop", "llama3", 7, 3],
+    );
   });
 
   it("Q024 calls tools without ids, by arguments that are an object", async () => {

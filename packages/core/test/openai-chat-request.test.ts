@@ -24,11 +24,21 @@ const assistant = (...content: AssistantContent[]): AssistantMessage => ({
   timestamp: 1,
 });
 const calls = (...ids: string[]): AssistantMessage =>
-  assistant(...ids.map((id): AssistantContent => ({ type: "toolCall", id, name: "read", arguments: {} })));
+  assistant(
+    ...ids.map((id): AssistantContent => ({ type: "toolCall", id, name: "read", arguments: {} })),
+  );
 const result = (
   toolCallId: string,
   content: Message["content"] = [{ type: "text", text: `of ${toolCallId}` }],
-): Message => ({ role: "toolResult", toolCallId, toolName: "read", content, isError: false, timestamp: 1 }) as Message;
+): Message =>
+  ({
+    role: "toolResult",
+    toolCallId,
+    toolName: "read",
+    content,
+    isError: false,
+    timestamp: 1,
+  }) as Message;
 const png = { type: "image" as const, data: "aGk=", mimeType: "image/png" };
 const parameters = { type: "object", properties: { path: { type: "string", minLength: 1 } } };
 const tools = [{ name: "read", description: "Reads.", parameters }];
@@ -42,7 +52,8 @@ function ask(
   return protocol.encode(model, { messages: [user("Hi")], ...context }, options);
 }
 const body = (...args: Parameters<typeof ask>): Json => ask(...args).body;
-const sent = (compat: Compat, ...messages: Message[]): Json[] => body(target(compat), { messages }).messages as Json[];
+const sent = (compat: Compat, ...messages: Message[]): Json[] =>
+  body(target(compat), { messages }).messages as Json[];
 
 describe("an answer held to a schema", () => {
   const schema = {
@@ -51,8 +62,11 @@ describe("an answer held to a schema", () => {
     required: ["city"],
     additionalProperties: false,
   };
-  const format = (model: Model, output: StreamOptions["output"], context: Partial<Context> = {}): unknown =>
-    body(model, context, { ...(output !== undefined && { output }) }).response_format;
+  const format = (
+    model: Model,
+    output: StreamOptions["output"],
+    context: Partial<Context> = {},
+  ): unknown => body(model, context, { ...(output !== undefined && { output }) }).response_format;
   const json = target({ structuredOutput: "json_schema" });
 
   it("is asked for in the words of the wire, strictly where the schema qualifies (Q117)", () => {
@@ -93,7 +107,10 @@ describe("an answer held to a schema", () => {
   });
 
   it("has the words that the server takes (Q115)", () => {
-    const model = target({ structuredOutput: "json_schema", schemaKeywords: ["type", "properties", "description"] });
+    const model = target({
+      structuredOutput: "json_schema",
+      schemaKeywords: ["type", "properties", "description"],
+    });
     const { json_schema } = format(model, { schema }) as { json_schema: Json };
     assert.deepEqual(json_schema, {
       name: "answer",
@@ -109,8 +126,17 @@ describe("an answer held to a schema", () => {
 
 describe("for a server that wants it otherwise, the chat wire", () => {
   it("sends what the smallest wire sends where nothing is asked for", () => {
-    const context = { systemPrompt: "Be brief.", messages: [user("Hi"), calls("a"), result("a"), user("So?")], tools };
-    const options: StreamOptions = { apiKey: "k", toolChoice: { name: "read" }, reasoning: "low", temperature: 1 };
+    const context = {
+      systemPrompt: "Be brief.",
+      messages: [user("Hi"), calls("a"), result("a"), user("So?")],
+      tools,
+    };
+    const options: StreamOptions = {
+      apiKey: "k",
+      toolChoice: { name: "read" },
+      reasoning: "low",
+      temperature: 1,
+    };
     const model = target();
     assert.deepEqual(ask(model, context, options), ask(model, context, options, openaiChat));
   });
@@ -122,10 +148,16 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     };
     const field: Compat = { cacheKeyField: "prompt_cache_key" };
     assert.deepEqual(keyed(field, { sessionId: "s".repeat(70) }), ["s".repeat(64), undefined]);
-    assert.deepEqual(keyed({ cacheKeyHeader: "x-conv" }, { sessionId: "né\n1" }), [undefined, "n__1"]);
+    assert.deepEqual(keyed({ cacheKeyHeader: "x-conv" }, { sessionId: "né\n1" }), [
+      undefined,
+      "n__1",
+    ]);
     assert.deepEqual(keyed({}, { sessionId: "s" }), [undefined, undefined]);
     assert.deepEqual(keyed(field, { sessionId: "" }), [undefined, undefined]);
-    assert.deepEqual(keyed(field, { sessionId: "s", cacheRetention: "none" }), [undefined, undefined]);
+    assert.deepEqual(keyed(field, { sessionId: "s", cacheRetention: "none" }), [
+      undefined,
+      undefined,
+    ]);
   });
 
   it("asks for the whole answer where the server cannot stream", () => {
@@ -137,11 +169,21 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   it("weakens a tool choice to what the server takes (Q112)", () => {
-    const choice = (toolChoice: Compat["toolChoice"], asked: NonNullable<StreamOptions["toolChoice"]>): unknown =>
-      body(target(toolChoice === undefined ? {} : { toolChoice }), { tools }, { toolChoice: asked }).tool_choice;
+    const choice = (
+      toolChoice: Compat["toolChoice"],
+      asked: NonNullable<StreamOptions["toolChoice"]>,
+    ): unknown =>
+      body(target(toolChoice === undefined ? {} : { toolChoice }), { tools }, { toolChoice: asked })
+        .tool_choice;
     const named = { type: "function", function: { name: "read" } };
-    assert.deepEqual([choice(undefined, { name: "read" }), choice(undefined, "required")], [named, "required"]);
-    assert.deepEqual([choice("required", { name: "read" }), choice("required", "required")], ["required", "required"]);
+    assert.deepEqual(
+      [choice(undefined, { name: "read" }), choice(undefined, "required")],
+      [named, "required"],
+    );
+    assert.deepEqual(
+      [choice("required", { name: "read" }), choice("required", "required")],
+      ["required", "required"],
+    );
     assert.deepEqual([choice("auto", { name: "read" }), choice("auto", "none")], ["auto", "none"]);
   });
 
@@ -150,7 +192,11 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     const model = target({ toolsForHistory: true });
     const declared = {
       type: "function",
-      function: { name: "read", description: "No longer available.", parameters: { type: "object", properties: {} } },
+      function: {
+        name: "read",
+        description: "No longer available.",
+        parameters: { type: "object", properties: {} },
+      },
     };
     const asked = body(model, { messages });
     assert.deepEqual([asked.tools, asked.tool_choice], [[declared], "none"]);
@@ -161,20 +207,34 @@ describe("for a server that wants it otherwise, the chat wire", () => {
 
   it("takes words out of tools' schemas that the server refuses (Q115), and leaves the tools as they are", () => {
     const before = structuredClone(tools);
-    const asked = body(target({ schemaKeywords: ["type", "properties", "description"] }), { tools });
+    const asked = body(target({ schemaKeywords: ["type", "properties", "description"] }), {
+      tools,
+    });
     const [{ function: fn } = { function: {} }] = asked.tools as { function: Json }[];
     assert.deepEqual(fn, {
       name: "read",
       description: "Reads.",
-      parameters: { type: "object", properties: { path: { type: "string", description: "(minLength: 1)" } } },
+      parameters: {
+        type: "object",
+        properties: { path: { type: "string", description: "(minLength: 1)" } },
+      },
     });
     assert.deepEqual(tools, before);
   });
 
   it("makes ids of nine digits, each once, the same on call and result (Q119)", () => {
-    const transcript = [user("Hi"), calls("a", "a"), result("a"), result("a"), calls("call_1|x"), result("call_1|x")];
+    const transcript = [
+      user("Hi"),
+      calls("a", "a"),
+      result("a"),
+      result("a"),
+      calls("call_1|x"),
+      result("call_1|x"),
+    ];
     const messages = sent({ callIdDigits: 9 }, ...transcript);
-    const ids = messages.flatMap(({ tool_calls = [] }) => (tool_calls as Json[]).map(({ id }) => id));
+    const ids = messages.flatMap(({ tool_calls = [] }) =>
+      (tool_calls as Json[]).map(({ id }) => id),
+    );
     assert.deepEqual(ids, ["000000001", "000000002", "000000003"]);
     assert.deepEqual(
       messages.flatMap(({ tool_call_id }) => tool_call_id ?? []),
@@ -183,7 +243,12 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   it("sends an empty text instead of null beside calls (Q120), and the tool's name with its result (Q128)", () => {
-    const [, call, answered] = sent({ noNullContent: true, toolResultName: true }, user("Hi"), calls("a"), result("a"));
+    const [, call, answered] = sent(
+      { noNullContent: true, toolResultName: true },
+      user("Hi"),
+      calls("a"),
+      result("a"),
+    );
     assert.equal(call?.content, "");
     assert.deepEqual(answered, { role: "tool", tool_call_id: "a", name: "read", content: "of a" });
   });
@@ -200,10 +265,18 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   it("makes one of the user's messages in a row, pictures among them (Q125)", () => {
-    assert.deepEqual(sent({ mergeUsers: true }, user("Hi"), user("there"), assistant({ type: "text", text: "Yes?" })), [
-      { role: "user", content: "Hi\nthere" },
-      { role: "assistant", content: "Yes?" },
-    ]);
+    assert.deepEqual(
+      sent(
+        { mergeUsers: true },
+        user("Hi"),
+        user("there"),
+        assistant({ type: "text", text: "Yes?" }),
+      ),
+      [
+        { role: "user", content: "Hi\nthere" },
+        { role: "assistant", content: "Yes?" },
+      ],
+    );
     const [, , , last = {}, ...rest] = sent(
       { mergeUsers: true },
       user("Hi"),
@@ -237,15 +310,28 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   it("sends no temperature where it is refused, always or with thinking (Q113)", () => {
-    const temperature = (noTemperature: boolean | "thinking", options: StreamOptions = {}, fields = {}): unknown =>
+    const temperature = (
+      noTemperature: boolean | "thinking",
+      options: StreamOptions = {},
+      fields = {},
+    ): unknown =>
       body(target({ noTemperature }, fields), {}, { temperature: 1, ...options }).temperature;
     assert.deepEqual([temperature(false, { reasoning: "low" }), temperature(true)], [1, undefined]);
-    assert.deepEqual([temperature("thinking"), temperature("thinking", { reasoning: "low" })], [1, undefined]);
+    assert.deepEqual(
+      [temperature("thinking"), temperature("thinking", { reasoning: "low" })],
+      [1, undefined],
+    );
     assert.equal(temperature("thinking", { reasoning: "low" }, { reasoning: false }), 1);
   });
 
   it("asks for thinking in each dialect (Q134), and never of a model that cannot", () => {
-    const formats = ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"] as const;
+    const formats = [
+      "reasoning_effort",
+      "reasoning",
+      "thinking",
+      "enable_thinking",
+      "chat_template_kwargs",
+    ] as const;
     const asked = (compat: Compat, fields = {}): unknown => {
       const {
         model: _,
@@ -266,7 +352,10 @@ describe("for a server that wants it otherwise, the chat wire", () => {
         { chat_template_kwargs: { enable_thinking: true } },
       ],
     );
-    assert.deepEqual([asked({ thinkingFormat: "none" }), asked({}, { reasoning: false })], [{}, {}]);
+    assert.deepEqual(
+      [asked({ thinkingFormat: "none" }), asked({}, { reasoning: false })],
+      [{}, {}],
+    );
   });
 
   it("joins a base URL with its path, a query last (Q135)", () => {

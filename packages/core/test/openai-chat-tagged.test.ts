@@ -5,7 +5,10 @@ import type { AssistantMessage } from "../src/llm/message.ts";
 import type { Compat } from "../src/llm/model.ts";
 import { openaiChat, streamOpenaiCompatible } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import { createTaggedReader, type TextDialect } from "../src/providers/openai-chat/tagged-reader.ts";
+import {
+  createTaggedReader,
+  type TextDialect,
+} from "../src/providers/openai-chat/tagged-reader.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
 import { decode, decodeEveryWay } from "./recordings.ts";
 
@@ -21,12 +24,16 @@ const bodyOf = (pieces: readonly string[], end: string): string =>
 const toolNames = ["get_weather", "f"];
 
 /** The answer to these pieces of text, read in every way that must agree. */
-const read = (dialect: TextDialect, pieces: readonly string[], end = chunk({}, "stop")): AssistantMessage =>
-  decodeEveryWay(wire(dialect), bodyOf(pieces, end), toolNames).message;
+const read = (
+  dialect: TextDialect,
+  pieces: readonly string[],
+  end = chunk({}, "stop"),
+): AssistantMessage => decodeEveryWay(wire(dialect), bodyOf(pieces, end), toolNames).message;
 
 /** The same, read once. */
 const readOnce = (dialect: TextDialect, pieces: readonly string[]): AssistantMessage =>
-  decode(wire(dialect), [new TextEncoder().encode(bodyOf(pieces, chunk({}, "stop")))], toolNames).message;
+  decode(wire(dialect), [new TextEncoder().encode(bodyOf(pieces, chunk({}, "stop")))], toolNames)
+    .message;
 
 const inLetters = (text: string): string[] => text.split("");
 /** Parts in short: `thinking: …`, `text: …`, `name {…}`. */
@@ -39,7 +46,11 @@ const parts = ({ content }: AssistantMessage): string[] =>
 
 describe("thinking in tags (Q087, Q088)", () => {
   const cases: Record<string, [TextDialect["thinkTags"], string, string[]]> = {
-    "is taken out of a text that begins with it": ["split", "<think>hm</think>Hi", ["thinking: hm", "text: Hi"]],
+    "is taken out of a text that begins with it": [
+      "split",
+      "<think>hm</think>Hi",
+      ["thinking: hm", "text: Hi"],
+    ],
     "may have white space around its tags": [
       "split",
       "\n<think>\nhm\n</think>\n\nHi\n",
@@ -60,8 +71,16 @@ describe("thinking in tags (Q087, Q088)", () => {
     "is not what only begins like a tag": ["split", "<thinking> aloud", ["text: <thinking> aloud"]],
     "may be all there is": ["split", "<think>hm", ["thinking: hm"]],
     "is not guessed from a closing tag": ["split", "hm</think>Hi", ["text: hm</think>Hi"]],
-    "is open from the start where the template opened it": ["open", "hm</think>Hi", ["thinking: hm", "text: Hi"]],
-    "is so also where the model repeats the tag": ["open", "<think>hm</think>Hi", ["thinking: hm", "text: Hi"]],
+    "is open from the start where the template opened it": [
+      "open",
+      "hm</think>Hi",
+      ["thinking: hm", "text: Hi"],
+    ],
+    "is so also where the model repeats the tag": [
+      "open",
+      "<think>hm</think>Hi",
+      ["thinking: hm", "text: Hi"],
+    ],
     "keeps what was held back to the end": ["split", "<think>hm</thi", ["thinking: hm</thi"]],
     "keeps half a tag as the text it is": ["split", "<thi", ["text: <thi"]],
   };
@@ -80,17 +99,36 @@ describe("thinking in tags (Q087, Q088)", () => {
   it("ends where a real call begins, and keeps what came when the answer fails", () => {
     const call = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] };
     const message = read({ thinkTags: "split" }, ["<think>hm</thi"], chunk(call, "tool_calls"));
-    assert.deepEqual([message.stopReason, parts(message)], ["toolUse", ["thinking: hm</thi", "f {}"]]);
+    assert.deepEqual(
+      [message.stopReason, parts(message)],
+      ["toolUse", ["thinking: hm</thi", "f {}"]],
+    );
     const failed = read({ thinkTags: "split" }, ["<think>hm</thi"], "");
-    assert.deepEqual([failed.error?.code, parts(failed)], ["stream_truncated", ["thinking: hm</thi"]]);
+    assert.deepEqual(
+      [failed.error?.code, parts(failed)],
+      ["stream_truncated", ["thinking: hm</thi"]],
+    );
   });
 
   it("that is empty, and no text, is an empty answer", () => {
-    assert.equal(read({ thinkTags: "split" }, ["<think>\n</think>\n"]).error?.code, "empty_response");
+    assert.equal(
+      read({ thinkTags: "split" }, ["<think>\n</think>\n"]).error?.code,
+      "empty_response",
+    );
   });
 
   it("gives the same parts however the text is cut, and loses no letter", () => {
-    const piece = fc.constantFrom("<think>", "</think>", "<", "/", "think", ">", "a", "b c", "</thi");
+    const piece = fc.constantFrom(
+      "<think>",
+      "</think>",
+      "<",
+      "/",
+      "think",
+      ">",
+      "a",
+      "b c",
+      "</thi",
+    );
     fc.assert(
       fc.property(
         fc.array(piece, { minLength: 1, maxLength: 8 }),
@@ -128,13 +166,21 @@ describe("calls written as text (Q069)", () => {
       [called, "f {}"],
     ],
     "behind Mistral's word": ["mistral", `[TOOL_CALLS][${oslo}]`, [called]],
-    "as bare JSON, with parameters": ["json", ' {"name": "f", "parameters": {"a": [1]}}', ['f {"a":[1]}']],
+    "as bare JSON, with parameters": [
+      "json",
+      ' {"name": "f", "parameters": {"a": [1]}}',
+      ['f {"a":[1]}'],
+    ],
     "of a tool that was not declared are text": [
       "json",
       '{"name":"rm","arguments":{}}',
       ['text: {"name":"rm","arguments":{}}'],
     ],
-    "that are cut are text": ["hermes", '<tool_call>{"name":"f","argum', ['text: <tool_call>{"name":"f","argum']],
+    "that are cut are text": [
+      "hermes",
+      '<tool_call>{"name":"f","argum',
+      ['text: <tool_call>{"name":"f","argum'],
+    ],
     "with text behind them are text": [
       "hermes",
       `<tool_call>${oslo}</tool_call> Done.`,
@@ -151,7 +197,10 @@ describe("calls written as text (Q069)", () => {
   for (const [what, [textCalls, text, expected]] of Object.entries(cases)) {
     it(what, () => {
       const stopReason = expected.some((part) => !part.startsWith("text")) ? "toolUse" : "stop";
-      for (const message of [read({ textCalls }, [text]), readOnce({ textCalls }, inLetters(text))]) {
+      for (const message of [
+        read({ textCalls }, [text]),
+        readOnce({ textCalls }, inLetters(text)),
+      ]) {
         assert.deepEqual([message.stopReason, parts(message)], [stopReason, expected]);
       }
     });
@@ -175,7 +224,10 @@ describe("calls written as text (Q069)", () => {
   });
 
   it("are not looked for where no tool was declared", () => {
-    const { message } = decodeEveryWay(wire({ textCalls: "json" }), bodyOf([oslo], chunk({}, "stop")));
+    const { message } = decodeEveryWay(
+      wire({ textCalls: "json" }),
+      bodyOf([oslo], chunk({}, "stop")),
+    );
     assert.deepEqual(parts(message), [`text: ${oslo}`]);
   });
 });

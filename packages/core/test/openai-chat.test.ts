@@ -15,11 +15,14 @@ function answer(body: string, toolNames: readonly string[] = []): AssistantMessa
 }
 
 const sse = (...chunks: (object | string)[]): string =>
-  chunks.map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`).join("");
+  chunks
+    .map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`)
+    .join("");
 const delta = (content: object, finish: unknown = null): object => ({
   choices: [{ index: 0, delta: content, finish_reason: finish }],
 });
-const call = (fields: object, finish: unknown = null): object => delta({ tool_calls: [fields] }, finish);
+const call = (fields: object, finish: unknown = null): object =>
+  delta({ tool_calls: [fields] }, finish);
 const text = (message: AssistantMessage): string =>
   message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 const toolCalls = (message: AssistantMessage): unknown[] =>
@@ -31,7 +34,11 @@ describe("the chat wire reads", () => {
   it("text, ids, the model that answered and usage, with the cache apart", () => {
     const message = answer(
       sse(
-        { id: "c1", model: "m-2026", choices: [{ index: 0, delta: { role: "assistant", content: "" } }] },
+        {
+          id: "c1",
+          model: "m-2026",
+          choices: [{ index: 0, delta: { role: "assistant", content: "" } }],
+        },
         delta({ content: "Hel" }),
         delta({ content: "lo" }, "stop"),
         {
@@ -48,17 +55,35 @@ describe("the chat wire reads", () => {
       ),
     );
     assert.deepEqual(
-      [text(message), message.responseId, message.responseModel, message.stopReason, message.rawStopReason],
+      [
+        text(message),
+        message.responseId,
+        message.responseModel,
+        message.stopReason,
+        message.rawStopReason,
+      ],
       ["Hello", "c1", "m-2026", "stop", "stop"],
     );
-    assert.deepEqual(message.usage, { input: 4, output: 4, cacheRead: 6, reasoning: 1, totalTokens: 14 });
+    assert.deepEqual(message.usage, {
+      input: 4,
+      output: 4,
+      cacheRead: 6,
+      reasoning: 1,
+      totalTokens: 14,
+    });
   });
 
   it("reasoning that the total counts beside the completion, however long the answer is (Q099)", () => {
-    const usage = (prompt: number, completion: number, reasoning: number, total: number): unknown => {
+    const usage = (
+      prompt: number,
+      completion: number,
+      reasoning: number,
+      total: number,
+    ): unknown => {
       const counts = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total };
       const wire = { ...counts, completion_tokens_details: { reasoning_tokens: reasoning } };
-      return answer(sse(delta({ content: "Hi" }, "stop"), { choices: [], usage: wire }, "[DONE]")).usage.output;
+      return answer(sse(delta({ content: "Hi" }, "stop"), { choices: [], usage: wire }, "[DONE]"))
+        .usage.output;
     };
     assert.deepEqual(usage(12, 900, 300, 1212), 1200); // xAI's
     assert.deepEqual(usage(12, 900, 300, 912), 900); // of those who count it in
@@ -68,14 +93,22 @@ describe("the chat wire reads", () => {
 
   it("what was written to a cache, by DashScope's name for it, too", () => {
     const details = { cached_tokens: 80, cache_creation_input_tokens: 15 };
-    const usage = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, prompt_tokens_details: details };
-    assert.deepEqual(answer(sse(delta({ content: "Hi" }, "stop"), { choices: [], usage }, "[DONE]")).usage, {
-      input: 5,
-      output: 5,
-      cacheRead: 80,
-      cacheWrite: 15,
-      totalTokens: 105,
-    });
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 5,
+      total_tokens: 105,
+      prompt_tokens_details: details,
+    };
+    assert.deepEqual(
+      answer(sse(delta({ content: "Hi" }, "stop"), { choices: [], usage }, "[DONE]")).usage,
+      {
+        input: 5,
+        output: 5,
+        cacheRead: 80,
+        cacheWrite: 15,
+        totalTokens: 105,
+      },
+    );
   });
 
   it("arguments at the same cost for each piece, however much came before, whatever is said again with it", () => {
@@ -88,7 +121,9 @@ describe("the chat wire reads", () => {
     });
     const first = call({ index: 0, id: "a", function: { name: "f", arguments: '{"t":"' } });
     const last = call({ index: 0, function: { arguments: '"}' } }, "tool_calls");
-    const body = [first, ...chunks, last, "[DONE]"].map((chunk) => new TextEncoder().encode(sse(chunk)));
+    const body = [first, ...chunks, last, "[DONE]"].map((chunk) =>
+      new TextEncoder().encode(sse(chunk)),
+    );
     const from = performance.now();
     const { message } = decode(openaiChat, body, ["f"]);
     assert.ok(performance.now() - from < 5000);
@@ -96,7 +131,9 @@ describe("the chat wire reads", () => {
   });
 
   it("reasoning before text, under the name it came in", () => {
-    const message = answer(sse(delta({ reasoning: "hm" }), delta({ reasoning: "m", content: "Hi" }, "stop"), "[DONE]"));
+    const message = answer(
+      sse(delta({ reasoning: "hm" }), delta({ reasoning: "m", content: "Hi" }, "stop"), "[DONE]"),
+    );
     assert.deepEqual(message.content, [
       { type: "thinking", thinking: "hmm", field: "reasoning" },
       { type: "text", text: "Hi" },
@@ -123,11 +160,16 @@ describe("the chat wire reads", () => {
 
   it("a refusal as an error with its text", () => {
     const message = answer(sse(delta({ refusal: "I cannot" }, "stop"), "[DONE]"));
-    assert.deepEqual([text(message), message.stopReason, message.error?.code], ["I cannot", "error", "refusal"]);
+    assert.deepEqual(
+      [text(message), message.stopReason, message.error?.code],
+      ["I cannot", "error", "refusal"],
+    );
   });
 
   it("an error in the stream, keeping what came", () => {
-    const message = answer(sse(delta({ content: "Hi" }), { error: { message: "upstream died", code: 502 } }));
+    const message = answer(
+      sse(delta({ content: "Hi" }), { error: { message: "upstream died", code: 502 } }),
+    );
     assert.deepEqual(
       [text(message), message.error],
       [
@@ -144,13 +186,18 @@ describe("the chat wire reads", () => {
 
   it("the end of the bytes as a truncation, whatever came before", () => {
     assert.equal(answer(sse(delta({ content: "Hi" }))).error?.code, "stream_truncated");
-    const cut = answer(sse(call({ index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } })));
+    const cut = answer(
+      sse(call({ index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } })),
+    );
     assert.deepEqual([cut.error?.code, cut.stopReason], ["stream_truncated", "error"]);
   });
 
   it("a cut by the token limit as such, with the call marked unusable", () => {
     const message = answer(
-      sse(call({ index: 0, id: "a", function: { name: "f", arguments: '{"city":"Os' } }, "length"), "[DONE]"),
+      sse(
+        call({ index: 0, id: "a", function: { name: "f", arguments: '{"city":"Os' } }, "length"),
+        "[DONE]",
+      ),
     );
     const [cut] = message.content;
     assert.equal(message.stopReason, "length");
@@ -174,17 +221,27 @@ describe("the chat wire reads", () => {
   it("a whole answer in one JSON object (Q018, Q081), and an error in one (Q019)", () => {
     assert.equal(
       text(
-        answer(JSON.stringify({ choices: [{ message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] })),
+        answer(
+          JSON.stringify({
+            choices: [{ message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
+          }),
+        ),
       ),
       "Hi",
     );
-    assert.match(answer('{"error":"Unexpected endpoint"}').errorMessage ?? "", /Unexpected endpoint/);
+    assert.match(
+      answer('{"error":"Unexpected endpoint"}').errorMessage ?? "",
+      /Unexpected endpoint/,
+    );
   });
 
   it("nothing in one JSON object as the nothing it is, and not as a server at a wrong address (Q018, Q092)", () => {
     const nothing = (reason: string | null): unknown =>
-      answer(JSON.stringify({ choices: [{ message: { role: "assistant", content: "" }, finish_reason: reason }] }))
-        .error?.code;
+      answer(
+        JSON.stringify({
+          choices: [{ message: { role: "assistant", content: "" }, finish_reason: reason }],
+        }),
+      ).error?.code;
     assert.deepEqual(["stop", "content_filter", null].map(nothing), [
       "empty_response",
       "content_filtered",
@@ -216,7 +273,10 @@ describe("tool calls of servers that differ", () => {
       [["a", "f", { x: 1 }]],
     ],
     "Q033 all calls under index 0": [
-      sse(call(f("{}", { index: 0, id: "a" })), call(f('{"x":1}', { index: 0, id: "b" }), "tool_calls")),
+      sse(
+        call(f("{}", { index: 0, id: "a" })),
+        call(f('{"x":1}', { index: 0, id: "b" }), "tool_calls"),
+      ),
       [
         ["a", "f", {}],
         ["b", "f", { x: 1 }],
@@ -227,15 +287,24 @@ describe("tool calls of servers that differ", () => {
       [["a", "f", {}]],
     ],
     "Q035 an index as text": [
-      sse(call(f('{"x"', { index: "0", id: "a" })), call({ index: 0, function: { arguments: ":1}" } }, "stop")),
+      sse(
+        call(f('{"x"', { index: "0", id: "a" })),
+        call({ index: 0, function: { arguments: ":1}" } }, "stop"),
+      ),
       [["a", "f", { x: 1 }]],
     ],
     "Q036 the id on every delta": [
-      sse(call(f('{"x"', { index: 0, id: "a" })), call({ index: 0, id: "a", function: { arguments: ":1}" } }, "stop")),
+      sse(
+        call(f('{"x"', { index: 0, id: "a" })),
+        call({ index: 0, id: "a", function: { arguments: ":1}" } }, "stop"),
+      ),
       [["a", "f", { x: 1 }]],
     ],
     "Q037 another id on every delta": [
-      sse(call(f('{"x"', { index: 0, id: "a" })), call({ index: 0, id: "b", function: { arguments: ":1}" } }, "stop")),
+      sse(
+        call(f('{"x"', { index: 0, id: "a" })),
+        call({ index: 0, id: "b", function: { arguments: ":1}" } }, "stop"),
+      ),
       [["a", "f", { x: 1 }]],
     ],
     "Q038 no id": [
@@ -271,14 +340,23 @@ describe("tool calls of servers that differ", () => {
       sse(call({ index: 0, id: "a", function: { arguments: "{}" } }, "stop")),
       [["a", "unnamed", {}]],
     ],
-    "Q046 arguments as an object": [sse(call(f({ x: 1 }, { index: 0, id: "a" }), "stop")), [["a", "f", { x: 1 }]]],
+    "Q046 arguments as an object": [
+      sse(call(f({ x: 1 }, { index: 0, id: "a" }), "stop")),
+      [["a", "f", { x: 1 }]],
+    ],
     "Q048 no arguments": [sse(call(f(null, { index: 0, id: "a" }), "stop")), [["a", "f", {}]]],
     "Q049 a placeholder first": [
-      sse(call(f("{}", { index: 0, id: "a" })), call({ index: 0, function: { arguments: '{"x":1}' } }, "stop")),
+      sse(
+        call(f("{}", { index: 0, id: "a" })),
+        call({ index: 0, function: { arguments: '{"x":1}' } }, "stop"),
+      ),
       [["a", "f", { x: 1 }]],
     ],
     "Q050 snapshots": [
-      sse(call(f('{"x":', { index: 0, id: "a" })), call({ index: 0, function: { arguments: '{"x":1}' } }, "stop")),
+      sse(
+        call(f('{"x":', { index: 0, id: "a" })),
+        call({ index: 0, function: { arguments: '{"x":1}' } }, "stop"),
+      ),
       [["a", "f", { x: 1 }]],
     ],
     "Q052 raw control characters": [
@@ -286,7 +364,10 @@ describe("tool calls of servers that differ", () => {
       [["a", "f", { x: "a\nb\\d" }]],
     ],
     "two calls without id, the first without arguments": [
-      sse(call(f("{}")), call({ type: "function", function: { name: "g", arguments: '{"x":1}' } }, "stop")),
+      sse(
+        call(f("{}")),
+        call({ type: "function", function: { name: "g", arguments: '{"x":1}' } }, "stop"),
+      ),
       [
         ["call_1", "f", {}],
         ["call_2", "g", { x: 1 }],
@@ -349,7 +430,10 @@ describe("tool calls of servers that differ", () => {
       [["call_1", "f", { a: 1 }]],
     ],
     "one id for two calls without an index": [
-      sse(call(f('{"a":1}', { id: "x" })), call({ id: "x", function: { name: "g", arguments: "{}" } }, "stop")),
+      sse(
+        call(f('{"a":1}', { id: "x" })),
+        call({ id: "x", function: { name: "g", arguments: "{}" } }, "stop"),
+      ),
       [
         ["x", "f", { a: 1 }],
         ["call_1", "g", {}],
@@ -371,8 +455,14 @@ describe("tool calls of servers that differ", () => {
         ["b", "f", { b: 2 }],
       ],
     ],
-    "Q059 no finish reason, but [DONE]": [sse(call(f("{}", { index: 0, id: "a" })), "[DONE]"), [["a", "f", {}]]],
-    "Q061 a foreign finish reason": [sse(call(f("{}", { index: 0, id: "a" }), "tool_use")), [["a", "f", {}]]],
+    "Q059 no finish reason, but [DONE]": [
+      sse(call(f("{}", { index: 0, id: "a" })), "[DONE]"),
+      [["a", "f", {}]],
+    ],
+    "Q061 a foreign finish reason": [
+      sse(call(f("{}", { index: 0, id: "a" }), "tool_use")),
+      [["a", "f", {}]],
+    ],
     "Q068 the old single call": [
       sse(
         delta({ function_call: { name: "f", arguments: '{"x"' } }),
@@ -390,13 +480,21 @@ describe("tool calls of servers that differ", () => {
 
   it("Q089 a signature beside the call", () => {
     const message = answer(
-      sse(call(f("{}", { id: "a", extra_content: { google: { thought_signature: "S" } } }), "stop")),
+      sse(
+        call(f("{}", { id: "a", extra_content: { google: { thought_signature: "S" } } }), "stop"),
+      ),
     );
-    assert.equal(message.content[0]?.type === "toolCall" && message.content[0].thoughtSignature, "S");
+    assert.equal(
+      message.content[0]?.type === "toolCall" && message.content[0].thoughtSignature,
+      "S",
+    );
   });
 
   it("Q063 finish reason `error` never runs a call", () => {
-    assert.deepEqual(answer(sse(call(f("{}", { index: 0, id: "a" }), "error"), "[DONE]")).stopReason, "error");
+    assert.deepEqual(
+      answer(sse(call(f("{}", { index: 0, id: "a" }), "error"), "[DONE]")).stopReason,
+      "error",
+    );
   });
 });
 
@@ -457,7 +555,11 @@ describe("the chat wire writes", () => {
       isError: false,
       timestamp: 1,
     });
-    const { body } = openaiChat.encode(model, { messages: [user, assistant, user, result("a"), result("lost")] }, {});
+    const { body } = openaiChat.encode(
+      model,
+      { messages: [user, assistant, user, result("a"), result("lost")] },
+      {},
+    );
     assert.deepEqual(
       (body.messages as { role: string }[]).map(({ role }) => role),
       ["user", "assistant", "tool", "tool", "user", "user"],
@@ -467,7 +569,10 @@ describe("the chat wire writes", () => {
       name: "f",
       arguments: '{"x":1}',
     });
-    assert.deepEqual([first?.content, second?.content], ["a", "No result was recorded for this call."]);
+    assert.deepEqual(
+      [first?.content, second?.content],
+      ["a", "No result was recorded for this call."],
+    );
     assert.match(JSON.stringify(images), /data:image\/png;base64,aGk=/);
   });
 
@@ -485,7 +590,11 @@ describe("the chat wire writes", () => {
       stopReason,
       timestamp: 1,
     });
-    const { body } = openaiChat.encode(model, { messages: [user, failed("error"), failed("aborted"), user] }, {});
+    const { body } = openaiChat.encode(
+      model,
+      { messages: [user, failed("error"), failed("aborted"), user] },
+      {},
+    );
     assert.deepEqual((body.messages as Record<string, unknown>[]).slice(1), [
       { role: "assistant", content: "aborted" },
       { role: "user", content: "Hi" },

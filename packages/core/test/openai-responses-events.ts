@@ -9,7 +9,8 @@ type Json = Record<string, unknown>;
 export const read = (body: string, toolNames: readonly string[] = []): Decoded =>
   decodeEveryWay(openaiResponses, body, toolNames);
 
-export const answer = (...events: (object | string)[]): AssistantMessage => read(sse(...events)).message;
+export const answer = (...events: (object | string)[]): AssistantMessage =>
+  read(sse(...events)).message;
 
 /** Events with their names, as the reference server writes them. */
 export const sse = (...events: (object | string)[]): string =>
@@ -35,13 +36,19 @@ export const incomplete = (reason: unknown, response: object = {}): object => ({
 });
 
 /** An event of the item at this place; `undefined` is a server that does not say. */
-export const at = (output_index: number | undefined, type: string, fields: object = {}): object => ({
+export const at = (
+  output_index: number | undefined,
+  type: string,
+  fields: object = {},
+): object => ({
   type: `response.${type}`,
   output_index,
   ...fields,
 });
-export const added = (index: number | undefined, item: object): object => at(index, "output_item.added", { item });
-export const done = (index: number | undefined, item: object): object => at(index, "output_item.done", { item });
+export const added = (index: number | undefined, item: object): object =>
+  at(index, "output_item.added", { item });
+export const done = (index: number | undefined, item: object): object =>
+  at(index, "output_item.done", { item });
 
 export const message = (text: string, fields: object = {}): object => ({
   type: "message",
@@ -57,11 +64,18 @@ export const text = (index: number, ...pieces: string[]): object[] => [
   at(index, "content_part.added", { content_index: 0, part: { type: "output_text", text: "" } }),
   ...pieces.map((delta) => piece(index, delta)),
   at(index, "output_text.done", { content_index: 0, text: pieces.join("") }),
-  at(index, "content_part.done", { content_index: 0, part: { type: "output_text", text: pieces.join("") } }),
+  at(index, "content_part.done", {
+    content_index: 0,
+    part: { type: "output_text", text: pieces.join("") },
+  }),
   done(index, message(pieces.join(""), { status: "completed" })),
 ];
 
-export const functionCall = (call_id: unknown, args: unknown = "", fields: object = {}): object => ({
+export const functionCall = (
+  call_id: unknown,
+  args: unknown = "",
+  fields: object = {},
+): object => ({
   type: "function_call",
   call_id,
   name: "f",
@@ -88,9 +102,15 @@ export const reasoning = (summary: readonly string[] = [], fields: object = {}):
 export const summary = (index: number | undefined, summary_index: number, delta: string): object =>
   at(index, "reasoning_summary_text.delta", { summary_index, delta });
 
-export const opaque = (raw: object): AssistantContent => ({ type: "opaque", protocol: "openai-responses", raw });
+export const opaque = (raw: object): AssistantContent => ({
+  type: "opaque",
+  protocol: "openai-responses",
+  raw,
+});
 export const calls = (answered: AssistantMessage): unknown[] =>
-  answered.content.flatMap((part) => (part.type === "toolCall" ? [[part.id, part.name, part.arguments]] : []));
+  answered.content.flatMap((part) =>
+    part.type === "toolCall" ? [[part.id, part.name, part.arguments]] : [],
+  );
 export const ending = (answered: AssistantMessage): unknown[] => [
   answered.stopReason,
   answered.rawStopReason,

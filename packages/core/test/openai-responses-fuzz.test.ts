@@ -23,7 +23,15 @@ import {
 } from "./openai-responses-events.ts";
 import { brokenRules } from "./openai-responses-rules.ts";
 import { ownModel } from "./openai-responses-transcripts.ts";
-import { byteByByte, cut, decode, loadRecordings, missing, seededRandom, type Decoded } from "./recordings.ts";
+import {
+  byteByByte,
+  cut,
+  decode,
+  loadRecordings,
+  missing,
+  seededRandom,
+  type Decoded,
+} from "./recordings.ts";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
 
 type Json = Record<string, unknown>;
@@ -44,7 +52,9 @@ function recordedAnswers(): Recorded[] {
       .filter((part) => part.includes("response.completed"))
       .map((part) => {
         const body = new TextEncoder().encode(part);
-        const last = part.split("\n").find((line) => /^data:.*"type": ?"response\.completed"/.test(line)) ?? "";
+        const last =
+          part.split("\n").find((line) => /^data:.*"type": ?"response\.completed"/.test(line)) ??
+          "";
         const { response } = JSON.parse(last.slice(5)) as { response: { output: Json[] } };
         return { file, body, output: response.output, ...decode(openaiResponses, [body]) };
       }),
@@ -67,7 +77,11 @@ describe("the recorded answers of Responses servers", () => {
       const given = output.filter(({ type }) => type === "function_call");
       assert.deepEqual(
         calls(answered),
-        given.map(({ call_id, name, arguments: args }) => [call_id, name, JSON.parse(args as string)]),
+        given.map(({ call_id, name, arguments: args }) => [
+          call_id,
+          name,
+          JSON.parse(args as string),
+        ]),
         file,
       );
       assert.equal(answered.stopReason, given.length > 0 ? "toolUse" : "stop", file);
@@ -93,7 +107,9 @@ describe("the recorded answers of Responses servers", () => {
   it("are complete only at their end", recorded, () => {
     for (const { file, body } of answers) {
       for (const share of [0.1, 0.3, 0.5]) {
-        const { error } = decode(openaiResponses, [body.subarray(0, Math.floor(share * body.length))]).message;
+        const { error } = decode(openaiResponses, [
+          body.subarray(0, Math.floor(share * body.length)),
+        ]).message;
         // A line that was cut is no JSON.
         assert.match(error?.code ?? "", /^stream_(?:truncated|corrupt)$/, `${file} ${share}`);
         assert.equal(error?.retryable, true, file);
@@ -101,29 +117,42 @@ describe("the recorded answers of Responses servers", () => {
     }
   });
 
-  it("can be sent back in their order, without what the server would not know or would wait for", recorded, () => {
-    for (const { file, message: answered } of answers) {
-      const own: AssistantMessage = { ...answered, api: ownModel.api, provider: ownModel.provider, model: ownModel.id };
-      const { body } = openaiResponses.encode(ownModel, { messages: [asked, own] }, {});
-      assert.deepEqual(brokenRules(body), [], file);
-      const raws = own.content.flatMap((part) => (part.type === "opaque" ? [part.raw as Json] : []));
-      const answeredIds = raws.flatMap(({ type, call_id }) => (String(type).endsWith("_output") ? [call_id] : []));
-      const expected = own.content.flatMap((part): unknown[] => {
-        if (part.type === "text") return ["message"];
-        if (part.type === "toolCall") return ["function_call"];
-        if (part.type === "thinking")
-          return part.thinkingSignature?.includes("encrypted") === true ? ["reasoning"] : [];
-        const { type, call_id: id } = part.raw as Json;
-        return typeof id === "string" && !answeredIds.includes(id) ? [] : [type];
-      });
-      const sent = (body.input as Json[]).slice(1).map(({ type }) => type);
-      assert.deepEqual(
-        sent.filter((type) => type !== "function_call_output"),
-        expected,
-        file,
-      );
-    }
-  });
+  it(
+    "can be sent back in their order, without what the server would not know or would wait for",
+    recorded,
+    () => {
+      for (const { file, message: answered } of answers) {
+        const own: AssistantMessage = {
+          ...answered,
+          api: ownModel.api,
+          provider: ownModel.provider,
+          model: ownModel.id,
+        };
+        const { body } = openaiResponses.encode(ownModel, { messages: [asked, own] }, {});
+        assert.deepEqual(brokenRules(body), [], file);
+        const raws = own.content.flatMap((part) =>
+          part.type === "opaque" ? [part.raw as Json] : [],
+        );
+        const answeredIds = raws.flatMap(({ type, call_id }) =>
+          String(type).endsWith("_output") ? [call_id] : [],
+        );
+        const expected = own.content.flatMap((part): unknown[] => {
+          if (part.type === "text") return ["message"];
+          if (part.type === "toolCall") return ["function_call"];
+          if (part.type === "thinking")
+            return part.thinkingSignature?.includes("encrypted") === true ? ["reasoning"] : [];
+          const { type, call_id: id } = part.raw as Json;
+          return typeof id === "string" && !answeredIds.includes(id) ? [] : [type];
+        });
+        const sent = (body.input as Json[]).slice(1).map(({ type }) => type);
+        assert.deepEqual(
+          sent.filter((type) => type !== "function_call_output"),
+          expected,
+          file,
+        );
+      }
+    },
+  );
 });
 
 const asked: Message = { role: "user", content: "Hi", timestamp: 0 };
@@ -142,7 +171,9 @@ describe("any stream of a Responses server", () => {
       functionCall("a"),
       functionCall("a", '{"x":1}', { id: "fc_1" }),
       functionCall(null, { x: 1 }, { status: "incomplete" }),
-      functionCall("p", '{"tool_uses":[{"recipient_name":"f"},{"recipient_name":"f"}]}', { name: "parallel" }),
+      functionCall("p", '{"tool_uses":[{"recipient_name":"f"},{"recipient_name":"f"}]}', {
+        name: "parallel",
+      }),
       { type: "web_search_call", id: "ws_1" },
       { type: "hologram" },
       {},
@@ -176,7 +207,11 @@ describe("any stream of a Responses server", () => {
       { weight: 8, arbitrary: where },
       {
         weight: 1,
-        arbitrary: fc.constantFrom<object>(created(), { type: "response.completed.odd" }, { type: "ping" }),
+        arbitrary: fc.constantFrom<object>(
+          created(),
+          { type: "response.completed.odd" },
+          { type: "ping" },
+        ),
       },
     );
     fc.assert(
@@ -212,12 +247,25 @@ describe("any stream of a Responses server", () => {
       piece(4, "ab"), // behind an item that is under way
       piece(undefined, "ab"),
     ]);
-    const items = [reasoning(), message(""), functionCall("a"), { type: "web_search_call" }, message("")];
-    const body = sse(created(), ...items.map((raw, n) => added(n, raw)), ...deltas.flat(), completed());
+    const items = [
+      reasoning(),
+      message(""),
+      functionCall("a"),
+      { type: "web_search_call" },
+      message(""),
+    ];
+    const body = sse(
+      created(),
+      ...items.map((raw, n) => added(n, raw)),
+      ...deltas.flat(),
+      completed(),
+    );
     const from = cpuMs();
     const { message: answered } = decode(openaiResponses, [new TextEncoder().encode(body)]);
     assert.ok(cpuMs() - from < 5000);
-    const lengths = answered.content.map((part) => (part.type === "text" ? part.text.length : part.type));
+    const lengths = answered.content.map((part) =>
+      part.type === "text" ? part.text.length : part.type,
+    );
     assert.deepEqual(lengths, ["thinking", "toolCall", "opaque", 40_000, 80_000]);
   });
 });

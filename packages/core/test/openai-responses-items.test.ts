@@ -37,7 +37,12 @@ describe("calls of servers that differ", () => {
       [added(0, functionCall("a", whole))],
       [added(0, functionCall("a", "{}")), json(0, whole)],
       [json(0, whole), start],
-      [json(0, '{"x":'), added(0, functionCall("a")), json(0, "1}"), done(0, functionCall("a", whole))],
+      [
+        json(0, '{"x":'),
+        added(0, functionCall("a")),
+        json(0, "1}"),
+        done(0, functionCall("a", whole)),
+      ],
       [json(undefined, whole), done(undefined, functionCall("a", whole))],
     ]) {
       const answered = answer(created(), ...events, completed());
@@ -100,7 +105,11 @@ describe("calls of servers that differ", () => {
       functionCall(null, "", { id: "" }),
       functionCall("a"),
     ];
-    const answered = answer(created(), ...items.map((item, index) => done(index, item)), completed());
+    const answered = answer(
+      created(),
+      ...items.map((item, index) => done(index, item)),
+      completed(),
+    );
     assert.deepEqual(
       calls(answered).map((entry) => (entry as unknown[])[0]),
       ["a", "call_1", "fc_1", "call_2", "call_3", "call_4"],
@@ -118,16 +127,28 @@ describe("calls of servers that differ", () => {
       completed(),
     );
     assert.deepEqual([calls(late), late.content[1]], [[["a", "f", {}]], said[0]]);
-    assert.deepEqual(calls(answer(created(), json(0, "{}"), completed())), [["call_1", "unnamed", {}]]);
-    assert.deepEqual(calls(answer(created(), jsonDone(0, "{}", { name: "g" }), completed())), [["call_1", "g", {}]]);
-    const body = sse(created(), done(0, functionCall("a", "{}", { name: "fs_read_file" })), completed());
+    assert.deepEqual(calls(answer(created(), json(0, "{}"), completed())), [
+      ["call_1", "unnamed", {}],
+    ]);
+    assert.deepEqual(calls(answer(created(), jsonDone(0, "{}", { name: "g" }), completed())), [
+      ["call_1", "g", {}],
+    ]);
+    const body = sse(
+      created(),
+      done(0, functionCall("a", "{}", { name: "fs_read_file" })),
+      completed(),
+    );
     assert.deepEqual(calls(read(body, ["fs/read file"]).message), [["a", "fs/read file", {}]]);
   });
 
   it("the item's id, its program and its namespace in the signature", () => {
     const caller = { type: "program", caller_id: "call_0" };
     const signature = (fields: object): unknown => {
-      const [part] = answer(created(), done(0, functionCall("a", "{}", fields)), completed()).content;
+      const [part] = answer(
+        created(),
+        done(0, functionCall("a", "{}", fields)),
+        completed(),
+      ).content;
       return part?.type === "toolCall" && part.thoughtSignature;
     };
     assert.equal(
@@ -145,7 +166,12 @@ describe("calls of servers that differ", () => {
     ];
     const wrapped = (name: string, args: string, tools: string[] = []): unknown[] => {
       const item = functionCall("a", args, { name });
-      const events = [added(0, functionCall("a", "", { name })), json(0, args), done(0, item), ...text(1, "Hello")];
+      const events = [
+        added(0, functionCall("a", "", { name })),
+        json(0, args),
+        done(0, item),
+        ...text(1, "Hello"),
+      ];
       const answered = read(sse(created(), ...events, completed()), tools).message;
       assert.equal(answered.stopReason, "toolUse");
       return calls(answered);
@@ -170,7 +196,12 @@ describe("items of the provider's own", () => {
   it("are kept whole, as they ended, between the other parts (Q190)", () => {
     const items = [
       found,
-      { type: "code_interpreter_call", id: "ci_1", code: "1", outputs: [{ type: "logs", logs: "1" }] },
+      {
+        type: "code_interpreter_call",
+        id: "ci_1",
+        code: "1",
+        outputs: [{ type: "logs", logs: "1" }],
+      },
       { type: "mcp_call", id: "mcp_1", arguments: "{}", output: "ok" },
       { type: "custom_tool_call", call_id: "c", name: "sql", input: "SELECT" },
       { type: "compaction", id: "cmp_1", encrypted_content: "E" },
@@ -188,7 +219,11 @@ describe("items of the provider's own", () => {
       ...text(9, "Hello"),
       completed(),
     );
-    assert.deepEqual(answered.content, [{ type: "text", text: "I search." }, ...items.map(opaque), ...said]);
+    assert.deepEqual(answered.content, [
+      { type: "text", text: "I search." },
+      ...items.map(opaque),
+      ...said,
+    ]);
     assert.equal(answered.stopReason, "stop");
     assert.deepEqual(answer(created(), done(0, found), completed()).content, [opaque(found)]);
   });
@@ -208,11 +243,19 @@ describe("items of the provider's own", () => {
   });
 
   it("keep their place when the server is done with them and their end follows", () => {
-    const searched = [created(), added(0, search), piece(1, "Hel"), at(0, "web_search_call.completed")];
+    const searched = [
+      created(),
+      added(0, search),
+      piece(1, "Hel"),
+      at(0, "web_search_call.completed"),
+    ];
     const answered = answer(...searched, done(0, found), piece(1, "lo"), completed());
     assert.deepEqual(answered.content, [opaque(found), ...said]);
     // Instead of their end more text: it is shown, and they come behind it.
-    assert.deepEqual(answer(...searched, piece(1, "lo"), completed()).content, [...said, opaque(search)]);
+    assert.deepEqual(answer(...searched, piece(1, "lo"), completed()).content, [
+      ...said,
+      opaque(search),
+    ]);
   });
 
   it("do not hold up the text when their end goes missing", () => {
@@ -230,7 +273,11 @@ describe("items of the provider's own", () => {
         completed({ output: [list("mcpl_1", [1]), list("mcpl_2", [2])] }),
       ),
     );
-    assert.deepEqual(message.content, [...said, opaque(list("mcpl_1", [1])), opaque(list("mcpl_2", [2]))]);
+    assert.deepEqual(message.content, [
+      ...said,
+      opaque(list("mcpl_1", [1])),
+      opaque(list("mcpl_2", [2])),
+    ]);
     assert.deepEqual(
       events.slice(0, 4).map(({ type }) => type),
       ["start", "text_start", "text_delta", "text_delta"],

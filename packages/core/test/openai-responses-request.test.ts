@@ -2,19 +2,34 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { isBowlineError } from "../src/errors.ts";
-import type { AssistantContent, AssistantMessage, Context, Message, Tool, ToolCall } from "../src/llm/message.ts";
+import type {
+  AssistantContent,
+  AssistantMessage,
+  Context,
+  Message,
+  Tool,
+  ToolCall,
+} from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import { opaque, said } from "./openai-responses-events.ts";
 import { brokenRules } from "./openai-responses-rules.ts";
-import { contexts, models, options as anyOptions, ownModel } from "./openai-responses-transcripts.ts";
+import {
+  contexts,
+  models,
+  options as anyOptions,
+  ownModel,
+} from "./openai-responses-transcripts.ts";
 import { asRead, requestRuns } from "./support.ts";
 
 type Json = Record<string, unknown>;
 
 const own = { api: "openai-responses", provider: "openai", model: "m" };
 const user = (content: string): Message => ({ role: "user", content, timestamp: 1 });
-const assistant = (content: AssistantContent[], fields: Partial<AssistantMessage> = {}): AssistantMessage => ({
+const assistant = (
+  content: AssistantContent[],
+  fields: Partial<AssistantMessage> = {},
+): AssistantMessage => ({
   role: "assistant",
   content,
   ...own,
@@ -30,7 +45,10 @@ const toolCall = (id: string, fields: Partial<ToolCall> = {}): ToolCall => ({
   arguments: {},
   ...fields,
 });
-const result = (toolCallId: string, content: unknown = [{ type: "text", text: "ok" }]): Message => ({
+const result = (
+  toolCallId: string,
+  content: unknown = [{ type: "text", text: "ok" }],
+): Message => ({
   role: "toolResult",
   toolCallId,
   toolName: "f",
@@ -53,11 +71,16 @@ function encode(
   context: Partial<Context> = {},
   target: Partial<Model> = {},
 ): Json {
-  return asRead(openaiResponses.encode({ ...ownModel, ...target }, { messages, ...context }, options).body);
+  return asRead(
+    openaiResponses.encode({ ...ownModel, ...target }, { messages, ...context }, options).body,
+  );
 }
 
-const input = (messages: Message[], options: StreamOptions = {}, target: Partial<Model> = {}): Json[] =>
-  encode(messages, options, {}, target).input as Json[];
+const input = (
+  messages: Message[],
+  options: StreamOptions = {},
+  target: Partial<Model> = {},
+): Json[] => encode(messages, options, {}, target).input as Json[];
 const asked = { type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] };
 const spoken = (text: string, fields: Json = {}): Json => ({
   type: "message",
@@ -88,14 +111,18 @@ const thought = (fields: Json = {}): Json => ({
 describe("the Responses wire writes", () => {
   it("what was asked for, with the headers of the protocol, and keeps nothing on the server", () => {
     const context = { systemPrompt: "Be brief.", messages: [user("Hi")], tools };
-    const { url, headers, body } = openaiResponses.encode({ ...ownModel, reasoning: false }, context, {
-      apiKey: " k\n",
-      temperature: 0,
-      maxTokens: 100,
-      metadata: { a: "b" },
-      sessionId: "s".repeat(70),
-      headers: { "x-extra": "e" },
-    });
+    const { url, headers, body } = openaiResponses.encode(
+      { ...ownModel, reasoning: false },
+      context,
+      {
+        apiKey: " k\n",
+        temperature: 0,
+        maxTokens: 100,
+        metadata: { a: "b" },
+        sessionId: "s".repeat(70),
+        headers: { "x-extra": "e" },
+      },
+    );
     assert.equal(url, "https://api.openai.com/v1/responses");
     assert.deepEqual(headers, {
       "content-type": "application/json",
@@ -128,8 +155,17 @@ describe("the Responses wire writes", () => {
 
   it("no key header without a key (Q136), and nothing of what is absent (Q108 to Q110)", () => {
     const context = { systemPrompt: " ", messages: [user("Hi")], tools: [] };
-    const options: StreamOptions = { apiKey: " ", toolChoice: "required", sessionId: "s", cacheRetention: "none" };
-    const { headers, body } = openaiResponses.encode({ ...ownModel, reasoning: false }, context, options);
+    const options: StreamOptions = {
+      apiKey: " ",
+      toolChoice: "required",
+      sessionId: "s",
+      cacheRetention: "none",
+    };
+    const { headers, body } = openaiResponses.encode(
+      { ...ownModel, reasoning: false },
+      context,
+      options,
+    );
     assert.equal("authorization" in headers, false);
     assert.deepEqual(Object.keys(body), ["model", "input", "stream", "store"]);
     assert.equal(encode([user("Hi")], { sessionId: "\u0000" }).prompt_cache_key, undefined);
@@ -137,19 +173,37 @@ describe("the Responses wire writes", () => {
 
   it("reasoning as asked for, its encrypted form always, and no temperature with it (Q113, Q195)", () => {
     const sent = (options: StreamOptions, target: Partial<Model> = {}): unknown[] => {
-      const { reasoning, include, temperature } = encode([user("Hi")], { temperature: 1, ...options }, {}, target);
+      const { reasoning, include, temperature } = encode(
+        [user("Hi")],
+        { temperature: 1, ...options },
+        {},
+        target,
+      );
       return [reasoning, include, temperature];
     };
     const include = ["reasoning.encrypted_content"];
-    assert.deepEqual(sent({ reasoning: "high" }), [{ effort: "high", summary: "auto" }, include, undefined]);
+    assert.deepEqual(sent({ reasoning: "high" }), [
+      { effort: "high", summary: "auto" },
+      include,
+      undefined,
+    ]);
     assert.deepEqual(sent({}), [undefined, include, 1]);
-    assert.deepEqual(sent({}, { compat: { noTemperature: true } }), [undefined, include, undefined]);
-    assert.deepEqual(sent({ reasoning: "high" }, { compat: { thinkingFormat: "none" } }), [undefined, include, 1]);
+    assert.deepEqual(sent({}, { compat: { noTemperature: true } }), [
+      undefined,
+      include,
+      undefined,
+    ]);
+    assert.deepEqual(sent({ reasoning: "high" }, { compat: { thinkingFormat: "none" } }), [
+      undefined,
+      include,
+      1,
+    ]);
     assert.deepEqual(sent({ reasoning: "high" }, { reasoning: false }), [undefined, undefined, 1]);
   });
 
   it("no limit below the 16 tokens that the server takes as the least", () => {
-    const limit = (maxTokens: number): unknown => encode([user("Hi")], { maxTokens }).max_output_tokens;
+    const limit = (maxTokens: number): unknown =>
+      encode([user("Hi")], { maxTokens }).max_output_tokens;
     assert.deepEqual([1, 15, 16, 17].map(limit), [16, 16, 16, 17]);
   });
 
@@ -205,25 +259,41 @@ describe("the Responses wire writes", () => {
       thinkingSignature: '{"encrypted_content":"E"}',
       redacted: true,
     };
-    const content = [encrypted(), redacted, { ...redacted, thinkingSignature: '{"id":"rs_2"}' }, ...said];
+    const content = [
+      encrypted(),
+      redacted,
+      { ...redacted, thinkingSignature: '{"id":"rs_2"}' },
+      ...said,
+    ];
     assert.deepEqual(input([user("Hi"), assistant(content)]).slice(1), [
       thought(),
       thought({ summary: [] }),
       spoken("Hello"),
     ]);
-    assert.deepEqual(input([user("Hi"), assistant(content, { model: "other" })]).slice(1), [spoken("Hello")]);
+    assert.deepEqual(input([user("Hi"), assistant(content, { model: "other" })]).slice(1), [
+      spoken("Hello"),
+    ]);
   });
 
   it("no reasoning that nothing follows, and none of answers that failed (Q195)", () => {
-    assert.deepEqual(input([user("Hi"), assistant([...said, encrypted()])]).slice(1), [spoken("Hello")]);
+    assert.deepEqual(input([user("Hi"), assistant([...said, encrypted()])]).slice(1), [
+      spoken("Hello"),
+    ]);
     const dropped = [encrypted(), opaque({ type: "custom_tool_call", call_id: "c" })];
     assert.deepEqual(input([user("Hi"), assistant(dropped)]), [asked]);
-    assert.deepEqual(input([user("Hi"), assistant([encrypted(), ...said], { stopReason: "error" })]), [asked]);
+    assert.deepEqual(
+      input([user("Hi"), assistant([encrypted(), ...said], { stopReason: "error" })]),
+      [asked],
+    );
   });
 
   it("reasoning as text where the target wants that (Q132, Q133)", () => {
     const compat = { replayReasoning: true };
-    const thinking: AssistantContent = { type: "thinking", thinking: "hm", field: "reasoning_text" };
+    const thinking: AssistantContent = {
+      type: "thinking",
+      thinking: "hm",
+      field: "reasoning_text",
+    };
     const messages = [user("Hi"), assistant([thinking, ...said])];
     assert.deepEqual(input(messages).slice(1), [spoken("Hello")]);
     const content = [{ type: "reasoning_text", text: "hm" }];
@@ -275,10 +345,10 @@ describe("the Responses wire writes", () => {
       called("a", { caller, namespace: "n" }),
       output("a", "ok", { caller }),
     ]);
-    assert.deepEqual(input([user("Hi"), assistant([call], { model: "other" }), result("a")]).slice(1), [
-      called("a"),
-      output("a"),
-    ]);
+    assert.deepEqual(
+      input([user("Hi"), assistant([call], { model: "other" }), result("a")]).slice(1),
+      [called("a"), output("a")],
+    );
   });
 
   it("the provider's own items as they came, but none that waits for an output, nor an output alone", () => {
@@ -294,12 +364,21 @@ describe("the Responses wire writes", () => {
       { type: "opaque" as const, protocol: "other", raw: search },
       ...said,
     ];
-    assert.deepEqual(input([user("Hi"), assistant(content)]).slice(1), [search, shell, shellOutput, spoken("Hello")]);
-    assert.deepEqual(input([user("Hi"), assistant(content, { model: "other" })]).slice(1), [spoken("Hello")]);
+    assert.deepEqual(input([user("Hi"), assistant(content)]).slice(1), [
+      search,
+      shell,
+      shellOutput,
+      spoken("Hello"),
+    ]);
+    assert.deepEqual(input([user("Hi"), assistant(content, { model: "other" })]).slice(1), [
+      spoken("Hello"),
+    ]);
   });
 
   it("ids and names that the wire takes, each id once, and arguments that are an object (Q119, Q129)", () => {
-    const calls = ["a", "a", "fc|x+/=", "x".repeat(100)].map((id) => toolCall(id, { name: "fs/read file" }));
+    const calls = ["a", "a", "fc|x+/=", "x".repeat(100)].map((id) =>
+      toolCall(id, { name: "fs/read file" }),
+    );
     const broken = toolCall("z", { argumentsText: '{"a":', argumentsError: "cut" });
     const items = input([user("Hi"), assistant([...calls, broken])]).slice(1, 6);
     assert.deepEqual(
@@ -315,15 +394,27 @@ describe("the Responses wire writes", () => {
   });
 
   it("nothing for no messages and two tools of one name", () => {
-    const invalid = (error: unknown): boolean => isBowlineError(error) && error.code === "invalid_argument";
+    const invalid = (error: unknown): boolean =>
+      isBowlineError(error) && error.code === "invalid_argument";
     assert.throws(() => encode([user(" ")]), invalid);
-    assert.throws(() => encode([assistant([opaque({ type: "custom_tool_call", call_id: "c" })])]), invalid);
-    const named = (name: string): Tool => ({ name, description: "", parameters: { type: "object" } });
+    assert.throws(
+      () => encode([assistant([opaque({ type: "custom_tool_call", call_id: "c" })])]),
+      invalid,
+    );
+    const named = (name: string): Tool => ({
+      name,
+      description: "",
+      parameters: { type: "object" },
+    });
     assert.throws(() => encode([user("Hi")], {}, { tools: [named("a.b"), named("a b")] }), invalid);
   });
 
   it("what the rules of the next test would notice", () => {
-    const messages = [user("Hi"), assistant([encrypted(), ...said, toolCall("a"), toolCall("b")]), result("a")];
+    const messages = [
+      user("Hi"),
+      assistant([encrypted(), ...said, toolCall("a"), toolCall("b")]),
+      result("a"),
+    ];
     const broken = (change: (body: Json, items: Json[]) => unknown): string => {
       const body = encode(messages, { reasoning: "low" }, { tools });
       assert.deepEqual(brokenRules(body), []);

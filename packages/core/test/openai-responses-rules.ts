@@ -1,4 +1,7 @@
-/** What a Responses server refuses, as far as it was seen in the wild. Every rule is one that has spoiled somebody's session. */
+/**
+ * What a Responses server refuses, as far as it was seen in the wild. Every rule is one that has
+ * spoiled somebody's session.
+ */
 
 import { Problems } from "../src/testing/strict-json.ts";
 
@@ -65,7 +68,8 @@ function checkFields(
     if (value[name] === undefined || value[name] === null) problem(`${what} without ${name}`);
   for (const name of Object.keys(value)) {
     if (!required.includes(name) && !optional.includes(name)) problem(`${what} with ${name}`);
-    if (value[name] === undefined || value[name] === null) problem(`${what} with nothing as ${name}`);
+    if (value[name] === undefined || value[name] === null)
+      problem(`${what} with nothing as ${name}`);
   }
 }
 
@@ -74,15 +78,18 @@ function checkOptions(body: Json, problem: Problem): void {
   if (body.text !== undefined) checkText(body.text as Json, problem);
   const { instructions, max_output_tokens: max, reasoning, include, prompt_cache_key: key } = body;
   if (instructions !== undefined && !isText(instructions)) problem("instructions");
-  if (max !== undefined && (!Number.isInteger(max) || (max as number) < 16)) problem("max_output_tokens");
-  if (key !== undefined && (!isText(key) || (key as string).length > 64)) problem("prompt_cache_key");
+  if (max !== undefined && (!Number.isInteger(max) || (max as number) < 16))
+    problem("max_output_tokens");
+  if (key !== undefined && (!isText(key) || (key as string).length > 64))
+    problem("prompt_cache_key");
   if (reasoning !== undefined) {
     const { effort, summary } = reasoning as Json;
     if (!efforts.includes(effort as string) || summary !== "auto") problem("reasoning");
     if (body.temperature !== undefined) problem("temperature with reasoning");
     if (include === undefined) problem("reasoning that cannot be replayed");
   }
-  if (include !== undefined && JSON.stringify(include) !== '["reasoning.encrypted_content"]') problem("include");
+  if (include !== undefined && JSON.stringify(include) !== '["reasoning.encrypted_content"]')
+    problem("include");
 }
 
 function checkText(text: Json, problem: Problem): void {
@@ -109,7 +116,8 @@ function checkTools({ tools, tool_choice: choice }: Json, problem: Problem): voi
   if (typeof choice === "object") {
     checkFields("tool_choice", choice as Json, ["type", "name"], [], problem);
     if (!idPattern.test((choice as Json).name as string)) problem("tool_choice name");
-  } else if (choice !== undefined && !["auto", "none", "required"].includes(choice as string)) problem("tool_choice");
+  } else if (choice !== undefined && !["auto", "none", "required"].includes(choice as string))
+    problem("tool_choice");
 }
 
 function checkInput(body: Json, problem: Problem): void {
@@ -132,7 +140,8 @@ function checkInput(body: Json, problem: Problem): void {
     switch (type) {
       case "message":
         checkMessage(item, problem);
-        if (item.role === "user" && waiting.length > 0) problem("a user's message before the outputs");
+        if (item.role === "user" && waiting.length > 0)
+          problem("a user's message before the outputs");
         break;
       case "reasoning":
         checkReasoning(item, input[index + 1], problem);
@@ -158,7 +167,8 @@ function checkMessage({ role, content, id, phase }: Json, problem: Problem): voi
   if (!Array.isArray(parts) || parts.length === 0) return problem("empty message");
   for (const part of parts) {
     if (role === "user") checkPart(part, problem);
-    else if (role !== "assistant" || part.type !== "output_text") problem(`a ${String(role)}'s ${String(part.type)}`);
+    else if (role !== "assistant" || part.type !== "output_text")
+      problem(`a ${String(role)}'s ${String(part.type)}`);
     else if (!isText(part.text) || !Array.isArray(part.annotations)) problem("output_text");
   }
 }
@@ -173,10 +183,16 @@ function checkPart(part: Json, problem: Problem): void {
 
 function checkReasoning(item: Json, next: Json | undefined, problem: Problem): void {
   if (item.id !== undefined) problem("id of reasoning that was not stored");
-  if (item.encrypted_content === undefined && item.content === undefined && (item.summary as unknown[]).length === 0)
+  if (
+    item.encrypted_content === undefined &&
+    item.content === undefined &&
+    (item.summary as unknown[]).length === 0
+  )
     problem("reasoning with nothing in it");
-  if (item.encrypted_content !== undefined && !isText(item.encrypted_content)) problem("encrypted_content");
-  const isFollowed = next !== undefined && next.type !== "function_call_output" && next.role !== "user";
+  if (item.encrypted_content !== undefined && !isText(item.encrypted_content))
+    problem("encrypted_content");
+  const isFollowed =
+    next !== undefined && next.type !== "function_call_output" && next.role !== "user";
   if (!isFollowed) problem("reasoning without the item that follows it");
 }
 
@@ -185,13 +201,16 @@ function checkCall({ call_id: callId, name, arguments: args, id }: Json, problem
   if (!idPattern.test(callId as string)) problem("call id");
   if (!idPattern.test(name as string)) problem("call name");
   const value: unknown = typeof args === "string" ? JSON.parse(args) : undefined;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) problem("arguments are no object");
-  if (/\\ud[89a-f]|\\u0000/i.test(JSON.stringify(value) ?? "")) problem("a lone surrogate or NUL in arguments");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    problem("arguments are no object");
+  if (/\\ud[89a-f]|\\u0000/i.test(JSON.stringify(value) ?? ""))
+    problem("a lone surrogate or NUL in arguments");
 }
 
 function checkOutput(output: unknown, problem: Problem): void {
   if (!Array.isArray(output)) return isText(output) ? undefined : problem("output");
-  if (!output.some((part: Json) => part.type === "input_image")) problem("output of text only as parts");
+  if (!output.some((part: Json) => part.type === "input_image"))
+    problem("output of text only as parts");
   for (const part of output) checkPart(part as Json, problem);
 }
 

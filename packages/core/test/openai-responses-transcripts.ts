@@ -1,9 +1,17 @@
-/** Transcripts of this wire's own making, added to what any session comes to: for the property test of the encoder. */
+/**
+ * Transcripts of this wire's own making, added to what any session comes to: for the property test
+ * of the encoder.
+ */
 import * as fc from "fast-check";
 import type { AssistantContent, AssistantMessage, Context, Message } from "../src/llm/message.ts";
 import type { Model, StreamOptions } from "../src/llm/model.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import { contexts as anyContexts, models as anyModels, options as anyOptions, texts } from "./transcripts.ts";
+import {
+  contexts as anyContexts,
+  models as anyModels,
+  options as anyOptions,
+  texts,
+} from "./transcripts.ts";
 
 export const ownModel: Model = getModel("openai", "m", { api: "openai-responses" });
 
@@ -71,7 +79,10 @@ const part: fc.Arbitrary<AssistantContent> = fc.oneof<fc.WeightedArbitrary<Assis
         ...(signature !== undefined && { thoughtSignature: signature }),
       })),
   },
-  { weight: 2, arbitrary: raw.map((value) => ({ type: "opaque", protocol: "openai-responses", raw: value })) },
+  {
+    weight: 2,
+    arbitrary: raw.map((value) => ({ type: "opaque", protocol: "openai-responses", raw: value })),
+  },
 );
 const own: fc.Arbitrary<AssistantMessage> = fc
   .record({
@@ -92,10 +103,14 @@ const own: fc.Arbitrary<AssistantMessage> = fc
 
 /** Any context, with answers of this wire between its messages. */
 export const contexts: fc.Arbitrary<Context> = fc
-  .record({ context: anyContexts(ownModel), answers: fc.array(fc.tuple(fc.nat(8), own), { maxLength: 4 }) })
+  .record({
+    context: anyContexts(ownModel),
+    answers: fc.array(fc.tuple(fc.nat(8), own), { maxLength: 4 }),
+  })
   .map(({ context, answers }) => {
     const messages: Message[] = [...context.messages];
-    for (const [at, answer] of answers) messages.splice(Math.min(at, messages.length - 1), 0, answer);
+    for (const [at, answer] of answers)
+      messages.splice(Math.min(at, messages.length - 1), 0, answer);
     return { ...context, messages };
   });
 

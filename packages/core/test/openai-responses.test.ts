@@ -68,7 +68,9 @@ describe("the Responses wire reads", () => {
       ),
     );
     assert.deepEqual(
-      events.map((event) => ("contentIndex" in event ? `${event.type} ${event.contentIndex}` : event.type)),
+      events.map((event) =>
+        "contentIndex" in event ? `${event.type} ${event.contentIndex}` : event.type,
+      ),
       [
         "start",
         "thinking_start 0",
@@ -91,8 +93,13 @@ describe("the Responses wire reads", () => {
     const named = (name: string): string =>
       events.map((event) => `event: ${name}\ndata: ${JSON.stringify(event)}\n\n`).join("");
     assert.deepEqual(read(named("message")).message.content, said);
-    assert.deepEqual(read(sse(...events.map((event) => JSON.stringify(event)))).message.content, said);
-    const untyped = events.map(({ type, ...rest }) => `event: ${type}\ndata: ${JSON.stringify(rest)}\n\n`).join("");
+    assert.deepEqual(
+      read(sse(...events.map((event) => JSON.stringify(event)))).message.content,
+      said,
+    );
+    const untyped = events
+      .map(({ type, ...rest }) => `event: ${type}\ndata: ${JSON.stringify(rest)}\n\n`)
+      .join("");
     assert.deepEqual(read(untyped).message.content, said);
   });
 
@@ -118,9 +125,17 @@ describe("the Responses wire reads", () => {
       "completed",
       undefined,
     ]);
-    for (const stream of [hello, [...hello, "[DONE]"], [created(), ...call(0, "a", "{}")], [created()]]) {
+    for (const stream of [
+      hello,
+      [...hello, "[DONE]"],
+      [created(), ...call(0, "a", "{}")],
+      [created()],
+    ]) {
       const cutOff = answer(...stream);
-      assert.deepEqual([...ending(cutOff), cutOff.error?.retryable], ["error", undefined, "stream_truncated", true]);
+      assert.deepEqual(
+        [...ending(cutOff), cutOff.error?.retryable],
+        ["error", undefined, "stream_truncated", true],
+      );
     }
   });
 
@@ -132,7 +147,11 @@ describe("the Responses wire reads", () => {
       status: 429,
       retryable: true,
     };
-    for (const error of [{ type: "error", ...fields }, { type: "error", error: fields }, { error: fields }]) {
+    for (const error of [
+      { type: "error", ...fields },
+      { type: "error", error: fields },
+      { error: fields },
+    ]) {
       const late = answer(...hello, error);
       assert.deepEqual([late.content, late.error], [said, expected]);
       assert.deepEqual(answer(error).error, expected);
@@ -146,12 +165,36 @@ describe("the Responses wire reads", () => {
       assert.deepEqual(answered.content, said);
       return [answered.error?.code, answered.error?.retryable, answered.rawStopReason];
     };
-    assert.deepEqual(failed({ code: "server_error", message: "x" }), ["server_error", true, "failed"]);
-    assert.deepEqual(failed({ code: "rate_limit_exceeded", message: "x" }), ["rate_limited", true, "failed"]);
-    assert.deepEqual(failed({ code: "insufficient_quota", message: "x" }), ["quota_exceeded", false, "failed"]);
-    assert.deepEqual(failed({ code: "context_length_exceeded", message: "x" }), ["context_overflow", false, "failed"]);
-    assert.deepEqual(failed({ code: "invalid_prompt", message: "x" }), ["invalid_request", false, "failed"]);
-    assert.deepEqual(failed({ code: "image_too_large", message: "x" }), ["invalid_request", false, "failed"]);
+    assert.deepEqual(failed({ code: "server_error", message: "x" }), [
+      "server_error",
+      true,
+      "failed",
+    ]);
+    assert.deepEqual(failed({ code: "rate_limit_exceeded", message: "x" }), [
+      "rate_limited",
+      true,
+      "failed",
+    ]);
+    assert.deepEqual(failed({ code: "insufficient_quota", message: "x" }), [
+      "quota_exceeded",
+      false,
+      "failed",
+    ]);
+    assert.deepEqual(failed({ code: "context_length_exceeded", message: "x" }), [
+      "context_overflow",
+      false,
+      "failed",
+    ]);
+    assert.deepEqual(failed({ code: "invalid_prompt", message: "x" }), [
+      "invalid_request",
+      false,
+      "failed",
+    ]);
+    assert.deepEqual(failed({ code: "image_too_large", message: "x" }), [
+      "invalid_request",
+      false,
+      "failed",
+    ]);
     assert.deepEqual(failed({ code: "new_code", message: "x" }), ["server_error", true, "failed"]);
     assert.deepEqual(failed(null), ["server_error", true, "failed"]);
     assert.deepEqual(failed(null, "cancelled"), ["server_error", true, "cancelled"]);
@@ -159,12 +202,22 @@ describe("the Responses wire reads", () => {
 
   it("an answer cut by the limit as such, and one that a filter stopped as an error (Q182)", () => {
     const cutOff = answer(...hello, incomplete("max_output_tokens"));
-    assert.deepEqual([cutOff.content, ...ending(cutOff)], [said, "length", "max_output_tokens", undefined]);
-    assert.deepEqual(ending(answer(...hello, incomplete(undefined))), ["length", "incomplete", undefined]);
+    assert.deepEqual(
+      [cutOff.content, ...ending(cutOff)],
+      [said, "length", "max_output_tokens", undefined],
+    );
+    assert.deepEqual(ending(answer(...hello, incomplete(undefined))), [
+      "length",
+      "incomplete",
+      undefined,
+    ]);
     const inName = { type: "response.completed", response: { status: "incomplete" } };
     assert.deepEqual(ending(answer(...hello, inName)), ["length", "incomplete", undefined]);
     const filtered = answer(...hello, incomplete("content_filter"));
-    assert.deepEqual([filtered.content, ...ending(filtered)], [said, "error", "content_filter", "content_filtered"]);
+    assert.deepEqual(
+      [filtered.content, ...ending(filtered)],
+      [said, "error", "content_filter", "content_filtered"],
+    );
   });
 
   it("no call that was cut as one to run (Q182)", () => {
@@ -174,11 +227,19 @@ describe("the Responses wire reads", () => {
       json(0, '{"city":"Os'),
       incomplete("max_output_tokens"),
     );
-    assert.ok(partial.content[0]?.type === "toolCall" && partial.content[0].argumentsError !== undefined);
+    assert.ok(
+      partial.content[0]?.type === "toolCall" && partial.content[0].argumentsError !== undefined,
+    );
     assert.equal(partial.stopReason, "length");
     const valid = functionCall("a", "{}", { status: "incomplete" });
-    assert.equal(answer(created(), ...call(1, "b", "{}"), done(0, valid), completed()).stopReason, "length");
-    assert.equal(answer(created(), added(0, functionCall("a")), completed({ output: [valid] })).stopReason, "length");
+    assert.equal(
+      answer(created(), ...call(1, "b", "{}"), done(0, valid), completed()).stopReason,
+      "length",
+    );
+    assert.equal(
+      answer(created(), added(0, functionCall("a")), completed({ output: [valid] })).stopReason,
+      "length",
+    );
     // A server's program may call while it goes on.
     const running = functionCall("a", "{}", { status: "in_progress" });
     assert.equal(answer(created(), done(0, running), completed()).stopReason, "toolUse");
@@ -204,8 +265,14 @@ describe("the Responses wire reads", () => {
   it("nothing at all as an empty response, also when items came with nothing in them", () => {
     const empty = answer(created(), completed());
     assert.deepEqual([empty.error?.code, empty.error?.retryable], ["empty_response", true]);
-    assert.equal(answer(created(), ...text(0), ...text(1, ""), completed()).error?.code, "empty_response");
-    assert.equal(answer(created(), added(0, reasoning()), completed()).error?.code, "empty_response");
+    assert.equal(
+      answer(created(), ...text(0), ...text(1, ""), completed()).error?.code,
+      "empty_response",
+    );
+    assert.equal(
+      answer(created(), added(0, reasoning()), completed()).error?.code,
+      "empty_response",
+    );
   });
 
   it("a second answer in the stream as corruption, and the same one said again as nothing", () => {
@@ -215,8 +282,15 @@ describe("the Responses wire reads", () => {
   });
 
   it("chat chunks as a wrong address, in a stream and in one object (Q192)", () => {
-    const chunk = { id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: "Hi" } }] };
-    for (const body of [sse(JSON.stringify(chunk)), JSON.stringify({ object: "chat.completion", choices: [] })]) {
+    const chunk = {
+      id: "c",
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, delta: { content: "Hi" } }],
+    };
+    for (const body of [
+      sse(JSON.stringify(chunk)),
+      JSON.stringify({ object: "chat.completion", choices: [] }),
+    ]) {
       const { error } = read(body).message;
       assert.deepEqual([error?.code, error?.retryable], ["unexpected_response", false]);
       assert.match(error?.message ?? "", /Chat Completions.*openai-chat/);
@@ -224,7 +298,11 @@ describe("the Responses wire reads", () => {
   });
 
   it("a whole answer in one JSON object (Q018)", () => {
-    const output = [reasoning(["hm"], { encrypted_content: "E" }), message("Hello"), functionCall("a", '{"x":1}')];
+    const output = [
+      reasoning(["hm"], { encrypted_content: "E" }),
+      message("Hello"),
+      functionCall("a", '{"x":1}'),
+    ];
     const response = { object: "response", id: "resp_1", status: "completed", error: null, output };
     const answered = read(JSON.stringify(response)).message;
     assert.deepEqual(answered.content[1], said[0]);
@@ -232,18 +310,30 @@ describe("the Responses wire reads", () => {
       [calls(answered), answered.stopReason, answered.responseId],
       [[["a", "f", { x: 1 }]], "toolUse", "resp_1"],
     );
-    const limited = { ...response, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
+    const limited = {
+      ...response,
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+    };
     assert.equal(read(JSON.stringify(limited)).message.stopReason, "length");
     const failed = { ...response, status: "failed", error: { code: "server_error", message: "x" } };
     assert.equal(read(JSON.stringify(failed)).message.error?.code, "server_error");
-    assert.equal(read(JSON.stringify({ ...response, status: "queued" })).message.error?.code, "stream_truncated");
+    assert.equal(
+      read(JSON.stringify({ ...response, status: "queued" })).message.error?.code,
+      "stream_truncated",
+    );
   });
 });
 
 describe("output that is repeated at the end, or not", () => {
   it("counts when nothing else came (Q184)", () => {
     const search = { type: "web_search_call", id: "ws_1", status: "completed" };
-    const output = [reasoning([], { encrypted_content: "E" }), search, message("Hello"), functionCall("a", "{}")];
+    const output = [
+      reasoning([], { encrypted_content: "E" }),
+      search,
+      message("Hello"),
+      functionCall("a", "{}"),
+    ];
     const answered = answer(created(), completed({ output }));
     assert.deepEqual(answered.content.slice(1, 3), [opaque(search), ...said]);
     assert.deepEqual([calls(answered), answered.stopReason], [[["a", "f", {}]], "toolUse"]);
@@ -252,7 +342,11 @@ describe("output that is repeated at the end, or not", () => {
   it("adds nothing to what was streamed, and may be missing (Q183)", () => {
     for (const output of [[message("Hello", { id: "msg_9" })], [], null, undefined])
       assert.deepEqual(answer(...hello, completed({ output })).content, said);
-    const answered = answer(created(), ...call(0, "a", "{}"), completed({ output: [functionCall("other", "{}")] }));
+    const answered = answer(
+      created(),
+      ...call(0, "a", "{}"),
+      completed({ output: [functionCall("other", "{}")] }),
+    );
     assert.deepEqual(calls(answered), [["a", "f", {}]]);
   });
 
@@ -261,14 +355,24 @@ describe("output that is repeated at the end, or not", () => {
     const callsLate = answer(...hello, completed({ output: both }));
     assert.deepEqual([callsLate.content[0], calls(callsLate)], [said[0], [["a", "f", { x: 1 }]]]);
     assert.equal(callsLate.stopReason, "toolUse");
-    assert.deepEqual(answer(created(), ...call(0, "a", "{}"), completed({ output: both })).content[1], said[0]);
+    assert.deepEqual(
+      answer(created(), ...call(0, "a", "{}"), completed({ output: both })).content[1],
+      said[0],
+    );
   });
 
   it("ends what did not end, by its id or by its place", () => {
-    const started = [created(), added(0, functionCall("a", "", { id: "fc_1" })), added(1, { type: "hologram" })];
+    const started = [
+      created(),
+      added(0, functionCall("a", "", { id: "fc_1" })),
+      added(1, { type: "hologram" }),
+    ];
     const output = [{ type: "hologram", depth: 3 }, functionCall("a", '{"x":1}', { id: "fc_1" })];
     assert.deepEqual(calls(answer(...started, completed({ output }))), [["a", "f", { x: 1 }]]);
-    const placed = [functionCall("b", '{"x":2}', { id: "rotated" }), { type: "hologram", depth: 3 }];
+    const placed = [
+      functionCall("b", '{"x":2}', { id: "rotated" }),
+      { type: "hologram", depth: 3 },
+    ];
     const answered = answer(...started, completed({ output: placed }));
     assert.deepEqual(
       [calls(answered), answered.content[1]],
@@ -289,7 +393,11 @@ describe("messages of servers that differ", () => {
       [partDone],
       [done(0, message("Hello"))],
       [done(undefined, message("Hello"))],
-      [added(undefined, message("", { id: null })), piece(undefined, "Hel"), done(undefined, message("Hello"))],
+      [
+        added(undefined, message("", { id: null })),
+        piece(undefined, "Hel"),
+        done(undefined, message("Hello")),
+      ],
       [piece(0, "Hel"), done(0, message("Hello"))],
       [piece(0, "Hel"), added(0, message("")), piece(0, "lo"), textDone, partDone],
       [added(0, message("Hello"))],
@@ -298,7 +406,10 @@ describe("messages of servers that differ", () => {
   });
 
   it("what was shown when the end says something else", () => {
-    assert.deepEqual(answer(created(), piece(0, "Hello"), done(0, message("Bye")), completed()).content, said);
+    assert.deepEqual(
+      answer(created(), piece(0, "Hello"), done(0, message("Bye")), completed()).content,
+      said,
+    );
     assert.deepEqual(answer(...hello, piece(0, " late"), completed()).content, said);
   });
 
@@ -340,10 +451,18 @@ describe("messages of servers that differ", () => {
       completed(),
     );
     assert.deepEqual([interleaved.content.length, calls(interleaved)], [2, [["a", "f", { x: 1 }]]]);
-    const uncounted = [message("Hello", { id: "m1" }), functionCall("a", "{}"), functionCall("b", "{}")];
+    const uncounted = [
+      message("Hello", { id: "m1" }),
+      functionCall("a", "{}"),
+      functionCall("b", "{}"),
+    ];
     const answered = answer(
       created(),
-      ...uncounted.flatMap((item) => [added(0, { ...item, content: [], arguments: "" }), done(0, item), done(0, item)]),
+      ...uncounted.flatMap((item) => [
+        added(0, { ...item, content: [], arguments: "" }),
+        done(0, item),
+        done(0, item),
+      ]),
       completed(),
     );
     assert.deepEqual(
@@ -391,14 +510,24 @@ describe("messages of servers that differ", () => {
 });
 
 describe("reasoning of servers that differ", () => {
-  const thought = (fields: object): object => ({ type: "thinking", field: "summary_text", ...fields });
+  const thought = (fields: object): object => ({
+    type: "thinking",
+    field: "summary_text",
+    ...fields,
+  });
 
   it("summaries in sections, each said again at its end", () => {
     const section = (index: number, ...pieces: string[]): object[] => [
-      at(0, "reasoning_summary_part.added", { summary_index: index, part: { type: "summary_text", text: "" } }),
+      at(0, "reasoning_summary_part.added", {
+        summary_index: index,
+        part: { type: "summary_text", text: "" },
+      }),
       ...pieces.map((delta) => summary(0, index, delta)),
       at(0, "reasoning_summary_text.done", { summary_index: index, text: pieces.join("") }),
-      at(0, "reasoning_summary_part.done", { summary_index: index, part: { text: pieces.join("") } }),
+      at(0, "reasoning_summary_part.done", {
+        summary_index: index,
+        part: { text: pieces.join("") },
+      }),
     ];
     const item = reasoning(["One two", "Three"], { id: "rs_1", encrypted_content: "E" });
     const expected = thought({
@@ -411,10 +540,17 @@ describe("reasoning of servers that differ", () => {
       [start, ...sections, done(0, item)],
       [...sections, done(0, item)],
       [start, ...section(0, "One ", "two"), done(0, item)],
-      [start, at(0, "reasoning_summary_text.done", { summary_index: 0, text: "One two" }), done(0, item)],
+      [
+        start,
+        at(0, "reasoning_summary_text.done", { summary_index: 0, text: "One two" }),
+        done(0, item),
+      ],
       [done(0, item)],
     ])
-      assert.deepEqual(answer(created(), ...events, ...text(1, "Hello"), completed()).content, [expected, ...said]);
+      assert.deepEqual(answer(created(), ...events, ...text(1, "Hello"), completed()).content, [
+        expected,
+        ...said,
+      ]);
   });
 
   it("thoughts themselves under their own name, and of both what came first", () => {
@@ -443,12 +579,25 @@ describe("reasoning of servers that differ", () => {
       thinkingSignature: JSON.stringify({ id: "rs_1", encrypted_content: "E" }),
       redacted: true,
     });
-    const answered = answer(created(), added(0, reasoning()), done(0, item), ...text(1, "Hello"), completed());
+    const answered = answer(
+      created(),
+      added(0, reasoning()),
+      done(0, item),
+      ...text(1, "Hello"),
+      completed(),
+    );
     assert.deepEqual(answered.content, [encrypted, ...said]);
-    const late = answer(created(), added(0, reasoning()), ...text(1, "Hello"), done(0, item), completed());
+    const late = answer(
+      created(),
+      added(0, reasoning()),
+      ...text(1, "Hello"),
+      done(0, item),
+      completed(),
+    );
     assert.deepEqual([late.content[0]?.type, late.content[1]], ["thinking", said[0]]);
-    assert.deepEqual(answer(created(), summary(0, 0, "hm"), incomplete("max_output_tokens")).content, [
-      thought({ thinking: "hm" }),
-    ]);
+    assert.deepEqual(
+      answer(created(), summary(0, 0, "hm"), incomplete("max_output_tokens")).content,
+      [thought({ thinking: "hm" })],
+    );
   });
 });

@@ -27,7 +27,13 @@ describe("prices", () => {
   });
 
   it("that the caller gave are kept", () => {
-    const own = getModel("openai", "gpt-5-mini", { cost: { input: 1, output: 2 }, contextWindow: 5 });
-    assert.deepEqual([withPrices(own).cost, withPrices(own).contextWindow], [{ input: 1, output: 2 }, 5]);
+    const own = getModel("openai", "gpt-5-mini", {
+      cost: { input: 1, output: 2 },
+      contextWindow: 5,
+    });
+    assert.deepEqual(
+      [withPrices(own).cost, withPrices(own).contextWindow],
+      [{ input: 1, output: 2 }, 5],
+    );
   });
 });

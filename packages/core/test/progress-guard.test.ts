@@ -18,7 +18,10 @@ describe("createProgressGuard", () => {
       guard,
     );
     const run = await agent.prompt("Hi");
-    assert.deepEqual([run.reason, run.error?.code, script.calls.length], ["error", "no_progress", 5]);
+    assert.deepEqual(
+      [run.reason, run.error?.code, script.calls.length],
+      ["error", "no_progress", 5],
+    );
     assert.deepEqual(
       script.calls.map(({ context }) => notes(context.messages)),
       [0, 0, 0, 1, 1],
@@ -38,7 +41,9 @@ describe("createProgressGuard", () => {
 
   it("finds refused calls too: a tool that does not exist, arguments that do not fit", async () => {
     for (const step of [call("nothing"), { content: [scriptedToolCall("a", { no: 1 })] }]) {
-      const strict = tool("a", () => "1", { parameters: { type: "object", additionalProperties: false } });
+      const strict = tool("a", () => "1", {
+        parameters: { type: "object", additionalProperties: false },
+      });
       const { agent } = rig(
         repeat(9, () => step),
         [strict],
@@ -58,7 +63,12 @@ describe("createProgressGuard", () => {
     for (const steps of cases) {
       const { agent, script } = rig(
         [...steps, "Done."],
-        [tool("count", () => String(count++)), tool("a", () => "1"), tool("b", () => "2"), tool("c", () => "3")],
+        [
+          tool("count", () => String(count++)),
+          tool("a", () => "1"),
+          tool("b", () => "2"),
+          tool("c", () => "3"),
+        ],
         guard,
       );
       assert.equal((await agent.prompt("Hi")).reason, "done");
@@ -68,12 +78,18 @@ describe("createProgressGuard", () => {
 
   it("begins anew with a message of the user, and looks past messages of the application", async () => {
     const transform = createProgressGuard({ now: () => 1 });
-    const { agent } = rig([...repeat(3, (index) => call("a", `call-${index}`)), "Done."], [tool("a", () => "1")]);
+    const { agent } = rig(
+      [...repeat(3, (index) => call("a", `call-${index}`)), "Done."],
+      [tool("a", () => "1")],
+    );
     await agent.prompt("Hi");
     const rounds = agent.state.messages.slice(1, 7);
     assert.equal(notes(transform([hello, ...rounds])), 1);
     assert.equal(notes(transform([hello, ...rounds.slice(0, 4), hello, ...rounds.slice(4)])), 0);
     const notification = { role: "notification", content: "hm" } as unknown as AgentMessage;
-    assert.equal(notes(transform([hello, ...rounds.slice(0, 4), notification, ...rounds.slice(4)])), 1);
+    assert.equal(
+      notes(transform([hello, ...rounds.slice(0, 4), notification, ...rounds.slice(4)])),
+      1,
+    );
   });
 });

@@ -26,12 +26,19 @@ function decode(...chunks: readonly Uint8Array[]): Decoded {
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const sse = (...events: readonly (object | string)[]): Uint8Array =>
-  bytes(events.map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`).join(""));
+  bytes(
+    events
+      .map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`)
+      .join(""),
+  );
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 async function recorded(): Promise<Uint8Array[]> {
   const answers = [
-    { content: [{ type: "text" as const, text: "Grüße, 世界 🌍." }], usage: { input: 1, output: 2 } },
+    {
+      content: [{ type: "text" as const, text: "Grüße, 世界 🌍." }],
+      usage: { input: 1, output: 2 },
+    },
     {
       content: [
         { type: "thinking" as const, thinking: "Hm.", thinkingSignature: "s" },
@@ -47,7 +54,8 @@ async function recorded(): Promise<Uint8Array[]> {
   ];
   const { handler } = serve(answers, {}, 3);
   const bodies: Uint8Array[] = [];
-  for (const _ of answers) bodies.push(new Uint8Array(await (await handler(post(smallBody))).arrayBuffer()));
+  for (const _ of answers)
+    bodies.push(new Uint8Array(await (await handler(post(smallBody))).arrayBuffer()));
   return bodies;
 }
 
@@ -80,7 +88,11 @@ describe("a proxy's body", () => {
         assert.deepEqual(plain(reduceEvents(events)), plain(message));
       }
       for (let at = body.length - last; at < body.length; at++)
-        assert.deepEqual(plain(decode(body.subarray(0, at))), plain(whole), "the last line needs no end");
+        assert.deepEqual(
+          plain(decode(body.subarray(0, at))),
+          plain(whole),
+          "the last line needs no end",
+        );
     }
   });
 
@@ -115,12 +127,21 @@ describe("a proxy's body", () => {
   });
 
   it("of a plainer proxy is understood: calls told by their deltas, errors by their words", () => {
-    const begin = [{ type: "start" }, { type: "toolcall_start", contentIndex: 0, id: "c", toolName: "read" }];
+    const begin = [
+      { type: "start" },
+      { type: "toolcall_start", contentIndex: 0, id: "c", toolName: "read" },
+    ];
     const delta = { type: "toolcall_delta", contentIndex: 0, delta: '{"path":"a"}' };
     const end = { type: "toolcall_end", contentIndex: 0 };
     const done = { type: "done", reason: "toolUse", usage: { input: 1 } };
     assert.deepEqual(decode(sse(...begin, delta, end, done)).message.content, [
-      { type: "toolCall", id: "c", name: "read", arguments: { path: "a" }, argumentsText: '{"path":"a"}' },
+      {
+        type: "toolCall",
+        id: "c",
+        name: "read",
+        arguments: { path: "a" },
+        argumentsText: '{"path":"a"}',
+      },
     ]);
     const broken = decode(sse(...begin, { ...delta, delta: '{"pa' }, end, done)).message.content[0];
     assert.ok(broken?.type === "toolCall" && broken.argumentsError !== undefined);
@@ -155,7 +176,10 @@ describe("a proxy's body", () => {
     "ends with an open part": [start, open, delta, done],
     "ends for no reason": [start, { ...done, reason: "tired" }],
     "is a retry after output": [start, open, { type: "request_retry", delayMs: 1, error: {} }],
-    "withdraws what was never there": [start, { type: "message_retract", contentIndex: 3, error: {} }],
+    "withdraws what was never there": [
+      start,
+      { type: "message_retract", contentIndex: 3, error: {} },
+    ],
     "is a call without a name": [start, { ...calling, toolName: 5 }],
     "is a call with odd arguments": [
       start,
@@ -175,20 +199,34 @@ describe("a proxy's body", () => {
   }
 
   it("cannot change what objects are made of", () => {
-    const toolCall = JSON.parse('{"__proto__":{"polluted":1},"id":"c","name":"n","arguments":{}}') as object;
-    const { message } = decode(sse(start, calling, { type: "toolcall_end", contentIndex: 0, toolCall }, done));
+    const toolCall = JSON.parse(
+      '{"__proto__":{"polluted":1},"id":"c","name":"n","arguments":{}}',
+    ) as object;
+    const { message } = decode(
+      sse(start, calling, { type: "toolcall_end", contentIndex: 0, toolCall }, done),
+    );
     assert.equal(Object.getPrototypeOf(message.content[0]), Object.prototype);
   });
 
   it("ends once, adds up and never falls over, whatever the order and shape of its events", () => {
     const odd = fc.constantFrom<unknown>(undefined, null, 0, 1, 2, -1, "0", {}, [], "x", true);
     const types = [start, open, delta, close, done, calling].map(({ type }) => type);
-    const more = ["toolcall_delta", "toolcall_end", "thinking_start", "thinking_delta", "thinking_end", "opaque_end"];
+    const more = [
+      "toolcall_delta",
+      "toolcall_end",
+      "thinking_start",
+      "thinking_delta",
+      "thinking_end",
+      "opaque_end",
+    ];
     const rest = ["request_retry", "model_failover", "message_retract", "error", "new_kind"];
     const event = fc.oneof(
       {
         weight: 6,
-        arbitrary: fc.constantFrom<object>(start, open, delta, close, calling, { ...open, contentIndex: 1 }),
+        arbitrary: fc.constantFrom<object>(start, open, delta, close, calling, {
+          ...open,
+          contentIndex: 1,
+        }),
       },
       fc.record({
         type: fc.constantFrom(...types, ...more, ...rest),
@@ -208,7 +246,10 @@ describe("a proxy's body", () => {
         const decoded = decode(sse(start, ...events));
         assert.equal(decoded.events.filter(isTerminal).length, 1);
         assert.ok(isTerminal(decoded.events.at(-1)!));
-        assert.deepEqual(plain(reduceEvents(plain(decoded.events) as AssistantMessageEvent[])), plain(decoded.message));
+        assert.deepEqual(
+          plain(reduceEvents(plain(decoded.events) as AssistantMessageEvent[])),
+          plain(decoded.message),
+        );
       }),
       { numRuns: 300 },
     );

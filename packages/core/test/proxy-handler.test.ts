@@ -5,7 +5,10 @@ import { BowlineError } from "../src/errors.ts";
 import type { AssistantMessageEvent } from "../src/llm/event.ts";
 import type { AssistantMessage } from "../src/llm/message.ts";
 import type { AssistantMessageStream, Model, StreamFn, StreamOptions } from "../src/llm/model.ts";
-import { createStreamProxyHandler, type ProxyHandlerOptions } from "../src/providers/proxy/index.ts";
+import {
+  createStreamProxyHandler,
+  type ProxyHandlerOptions,
+} from "../src/providers/proxy/index.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { failing, loopback } from "../../../test/support/loopback.ts";
@@ -28,12 +31,16 @@ async function refusal(
   return [response.status, error.code, error.message];
 }
 
-const statusOf = async (request: Request, options?: Partial<ProxyHandlerOptions>): Promise<unknown[]> =>
-  (await refusal(request, options)).slice(0, 2);
+const statusOf = async (
+  request: Request,
+  options?: Partial<ProxyHandlerOptions>,
+): Promise<unknown[]> => (await refusal(request, options)).slice(0, 2);
 
 describe("a proxy's door", () => {
   it("takes POST only", async () => {
-    const get = new Request("http://proxy.invalid/api/stream", { headers: { authorization: "Bearer token" } });
+    const get = new Request("http://proxy.invalid/api/stream", {
+      headers: { authorization: "Bearer token" },
+    });
     assert.deepEqual(await statusOf(get), [405, "invalid_request"]);
   });
 
@@ -46,12 +53,15 @@ describe("a proxy's door", () => {
       401,
       "authentication_failed",
     ]);
-    const authorize = (): { status: number; message: string } => ({ status: 429, message: "later" });
+    const authorize = (): { status: number; message: string } => ({
+      status: 429,
+      message: "later",
+    });
     assert.deepEqual(await refusal(post(smallBody), { authorize }), [429, "rate_limited", "later"]);
-    assert.deepEqual(await statusOf(post(smallBody), { authorize: () => ({ status: 200, message: "?" }) }), [
-      403,
-      "permission_denied",
-    ]);
+    assert.deepEqual(
+      await statusOf(post(smallBody), { authorize: () => ({ status: 200, message: "?" }) }),
+      [403, "permission_denied"],
+    );
     assert.equal((await refusal(post(smallBody), { authorize: () => true }))[0], 200);
   });
 
@@ -68,7 +78,10 @@ describe("a proxy's door", () => {
 
   it("takes JSON only, and only of a call's shape", async () => {
     const { model, context } = smallBody;
-    assert.deepEqual(await statusOf(post(smallBody, { "content-type": "text/plain" })), [415, "invalid_request"]);
+    assert.deepEqual(await statusOf(post(smallBody, { "content-type": "text/plain" })), [
+      415,
+      "invalid_request",
+    ]);
     const bad = [
       "",
       "{",
@@ -97,17 +110,23 @@ describe("a proxy's door", () => {
 
   it("takes no body above the limit, declared or not", async () => {
     const large = JSON.stringify({ ...smallBody, options: { sessionId: "x".repeat(2000) } });
-    assert.deepEqual(await statusOf(post(large), { maxBodyBytes: 1000 }), [413, "request_too_large"]);
-    assert.deepEqual(await statusOf(post("{}", { "content-length": "1001" }), { maxBodyBytes: 1000 }), [
+    assert.deepEqual(await statusOf(post(large), { maxBodyBytes: 1000 }), [
       413,
       "request_too_large",
     ]);
+    assert.deepEqual(
+      await statusOf(post("{}", { "content-length": "1001" }), { maxBodyBytes: 1000 }),
+      [413, "request_too_large"],
+    );
     assert.equal((await refusal(post(large)))[0], 200);
   });
 });
 
 describe("what a proxy takes from a client", () => {
-  async function seen(body: object, options: Partial<ProxyHandlerOptions>): Promise<[Model, StreamOptions]> {
+  async function seen(
+    body: object,
+    options: Partial<ProxyHandlerOptions>,
+  ): Promise<[Model, StreamOptions]> {
     const { handler, script } = serve(["Hello"], options);
     await (await handler(post(body))).text();
     const { model, options: given } = script.calls[0]!;
@@ -117,7 +136,12 @@ describe("what a proxy takes from a client", () => {
   it("is no address, key or header: `allowModel` gives the model", async () => {
     const hostile = {
       ...smallBody,
-      model: { ...smallBody.model, baseUrl: "http://evil.invalid", headers: { a: "b" }, compat: { keyHeader: "x" } },
+      model: {
+        ...smallBody.model,
+        baseUrl: "http://evil.invalid",
+        headers: { a: "b" },
+        compat: { keyHeader: "x" },
+      },
       options: {
         apiKey: "k",
         headers: { a: "b" },
@@ -152,13 +176,21 @@ describe("what a proxy takes from a client", () => {
 
   it("is without `allowModel` the name of a vendor, whose address is known here", async () => {
     const openai = {
-      model: { id: "gpt-5", provider: "openai", api: "openai-responses", baseUrl: "http://evil.invalid" },
+      model: {
+        id: "gpt-5",
+        provider: "openai",
+        api: "openai-responses",
+        baseUrl: "http://evil.invalid",
+      },
     };
     const { handler, script } = serve(["Hello"]);
     const open = createStreamProxyHandler({ streamFn: script.streamFn, authorize: () => true });
     await (await open(post({ ...smallBody, ...openai }))).text();
     const { id, baseUrl, api } = script.calls[0]!.model;
-    assert.deepEqual([id, baseUrl, api], ["gpt-5", "https://api.openai.com/v1", "openai-responses"]);
+    assert.deepEqual(
+      [id, baseUrl, api],
+      ["gpt-5", "https://api.openai.com/v1", "openai-responses"],
+    );
     assert.equal((await open(post(smallBody))).status, 403);
     assert.equal((await handler(post(smallBody))).status, 200);
   });
@@ -174,7 +206,8 @@ describe("what a proxy takes from a client", () => {
   it("cannot send the server's key where the client likes", () => {
     const { streamFn } = serve([]).script;
     assert.throws(
-      () => createStreamProxyHandler({ streamFn, authorize: () => true, options: { apiKey: "own" } }),
+      () =>
+        createStreamProxyHandler({ streamFn, authorize: () => true, options: { apiKey: "own" } }),
       /needs allowModel/,
     );
   });
@@ -187,12 +220,14 @@ describe("what leaves a proxy", () => {
     const { host } = new URL(server.baseUrl);
     const { handler } = serve([], {
       streamFn: streamOpenaiChat,
-      allowModel: () => getModel("custom", "m", { baseUrl: server.baseUrl, headers: { "x-more": "more-secret" } }),
+      allowModel: () =>
+        getModel("custom", "m", { baseUrl: server.baseUrl, headers: { "x-more": "more-secret" } }),
       options: { apiKey: "key-secret", maxRetries: 0 },
     });
     const text = await (await handler(post(smallBody))).text();
     assert.match(text, /"code":"authentication_failed".*"status":401/);
-    for (const secret of ["key-secret", "more-secret", host, "10.0.0.1"]) assert.ok(!text.includes(secret), secret);
+    for (const secret of ["key-secret", "more-secret", host, "10.0.0.1"])
+      assert.ok(!text.includes(secret), secret);
     const { message } = await call("http://proxy.invalid", { fetch: inProcess(handler) });
     assert.equal(message.error?.code, "authentication_failed");
   });
@@ -201,7 +236,11 @@ describe("what leaves a proxy", () => {
     await using server = await loopback(failing(400, { error: { message: "a bad request" } }));
     const { handler } = serve([], {
       streamFn: streamOpenaiChat,
-      allowModel: () => getModel("custom", "m", { baseUrl: server.baseUrl, headers: { "x-title": "a", "x-try": "0" } }),
+      allowModel: () =>
+        getModel("custom", "m", {
+          baseUrl: server.baseUrl,
+          headers: { "x-title": "a", "x-try": "0" },
+        }),
     });
     assert.match(await (await handler(post(smallBody))).text(), /answered HTTP 400: a bad request/);
   });
@@ -217,7 +256,14 @@ describe("what leaves a proxy", () => {
   } as const;
   const text = { type: "text", text: "Hello", textSignature: "s" } as const;
   const whole: AssistantMessage = { ...partial, content: [text], stopReason: "stop", paused: true };
-  const start: AssistantMessageEvent = { type: "start", attempt: 1, api: "a", provider: "p", model: "m", timestamp: 1 };
+  const start: AssistantMessageEvent = {
+    type: "start",
+    attempt: 1,
+    api: "a",
+    provider: "p",
+    model: "m",
+    timestamp: 1,
+  };
   async function* gives(...events: AssistantMessageEvent[]): AsyncGenerator<AssistantMessageEvent> {
     yield* events;
   }
@@ -246,9 +292,14 @@ describe("what leaves a proxy", () => {
   });
 
   it("is the whole message of a stream function that gives nothing but its last event", async () => {
-    assert.deepEqual(await outcome(() => gives({ type: "done", attempt: 1, reason: "stop", message: whole })), whole);
     assert.deepEqual(
-      await outcome(() => gives(start, { type: "done", attempt: 1, reason: "stop", message: whole })),
+      await outcome(() => gives({ type: "done", attempt: 1, reason: "stop", message: whole })),
+      whole,
+    );
+    assert.deepEqual(
+      await outcome(() =>
+        gives(start, { type: "done", attempt: 1, reason: "stop", message: whole }),
+      ),
       whole,
     );
     const toolCall = {
@@ -258,7 +309,11 @@ describe("what leaves a proxy", () => {
       arguments: { a: 1 },
       argumentsText: '{"a":1}',
     } as const;
-    const calling: AssistantMessage = { ...whole, content: [text, toolCall], stopReason: "toolUse" };
+    const calling: AssistantMessage = {
+      ...whole,
+      content: [text, toolCall],
+      stopReason: "toolUse",
+    };
     assert.deepEqual(
       await outcome(() => gives({ type: "done", attempt: 1, reason: "toolUse", message: calling })),
       calling,
@@ -274,9 +329,14 @@ describe("what leaves a proxy", () => {
       clock,
       authorize: () => true,
       allowModel: () => script.model,
-      streamFn: (model, context, options) => (signals.push(options.signal), script.streamFn(model, context, options)),
+      streamFn: (model, context, options) => (
+        signals.push(options.signal),
+        script.streamFn(model, context, options)
+      ),
     });
-    const reader = (await spied(post(smallBody))).body!.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = (await spied(post(smallBody)))
+      .body!.pipeThrough(new TextDecoderStream())
+      .getReader();
     const next = async (): Promise<string | undefined> => (await reader.read()).value;
     assert.equal(await next(), ": keep-alive\n\n");
     for (let n = 0; n < 3; n++) {
@@ -307,7 +367,10 @@ describe("what leaves a proxy", () => {
   it("is compact: no part is said twice", async () => {
     const args = { path: "x".repeat(100) };
     const { handler } = serve([
-      { content: [{ type: "toolCall", id: "c", name: "read", arguments: args }], usage: { input: 1 } },
+      {
+        content: [{ type: "toolCall", id: "c", name: "read", arguments: args }],
+        usage: { input: 1 },
+      },
     ]);
     const body = await (await handler(post(smallBody))).text();
     const events = body

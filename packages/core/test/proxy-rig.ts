@@ -9,7 +9,11 @@ import {
   type ProxyHandlerOptions,
   type ProxyStreamOptions,
 } from "../src/providers/proxy/index.ts";
-import { createScriptedModel, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../src/testing/index.ts";
 
 export const asked = getModel("acme", "fast", {
   baseUrl: "http://client.invalid/v1",
@@ -58,7 +62,12 @@ export async function call(
   options: ProxyStreamOptions = {},
   context: Context = hello,
 ): Promise<Outcome> {
-  const stream = streamProxy(asked, context, { authToken: "token", proxyUrl, maxRetries: 0, ...options });
+  const stream = streamProxy(asked, context, {
+    authToken: "token",
+    proxyUrl,
+    maxRetries: 0,
+    ...options,
+  });
   const events: AssistantMessageEvent[] = [];
   for await (const event of stream) events.push(event);
   return { events, message: await stream.result() };
@@ -83,4 +92,7 @@ function asText(body: unknown): string {
 }
 
 /** The smallest call there is. */
-export const smallBody = { model: { id: "fast", provider: "acme", api: "scripted" }, context: hello };
+export const smallBody = {
+  model: { id: "fast", provider: "acme", api: "scripted" },
+  context: hello,
+};

@@ -1,4 +1,7 @@
-/** Model calls through a proxy over real sockets: what arrives, what never leaves, and who stops whom. */
+/**
+ * Model calls through a proxy over real sockets: what arrives, what never leaves, and who stops
+ * whom.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -32,14 +35,29 @@ const everything: AssistantContent[] = [
     argumentsText: '{"path":',
     thoughtSignature: "g",
   },
-  { type: "opaque", protocol: "anthropic-messages", raw: { type: "server_tool_use", id: "s", input: { q: ["x"] } } },
+  {
+    type: "opaque",
+    protocol: "anthropic-messages",
+    raw: { type: "server_tool_use", id: "s", input: { q: ["x"] } },
+  },
 ];
-const usage = { input: 10, output: 20, cacheRead: 3, reasoning: 4, totalTokens: 33, cost: { input: 1, total: 2 } };
+const usage = {
+  input: 10,
+  output: 20,
+  cacheRead: 3,
+  reasoning: 4,
+  totalTokens: 33,
+  cost: { input: 1, total: 2 },
+};
 
 describe("a call through a proxy", () => {
   const endings: Record<string, object> = {
     "text, thinking, calls and opaque parts": { content: everything, usage },
-    "an answer that was cut": { content: everything.slice(2, 3), stopReason: "length", usage: { output: 1 } },
+    "an answer that was cut": {
+      content: everything.slice(2, 3),
+      stopReason: "length",
+      usage: { output: 1 },
+    },
     "an empty answer": { content: [] },
     "a failure after output": {
       content: everything.slice(0, 3),
@@ -68,17 +86,27 @@ describe("a call through a proxy", () => {
 
   it("gives any message as it is, and the server any transcript", async () => {
     await fc.assert(
-      fc.asyncProperty(transcripts(asked), fc.integer({ min: 1, max: 9 }), async (messages, deltaLength) => {
-        const answers = messages
-          .filter((message) => message.role === "assistant")
-          .map(({ content, stopReason }) => ({ content, stopReason }));
-        const { handler, own, script } = serve(answers, {}, deltaLength);
-        for (const [index] of answers.entries()) {
-          const { message } = await call("http://proxy.invalid", { fetch: inProcess(handler) }, { messages });
-          assert.deepEqual(message, await own[index]);
-          assert.deepEqual(script.calls[index]?.context, { messages: JSON.parse(JSON.stringify(messages)) as unknown });
-        }
-      }),
+      fc.asyncProperty(
+        transcripts(asked),
+        fc.integer({ min: 1, max: 9 }),
+        async (messages, deltaLength) => {
+          const answers = messages
+            .filter((message) => message.role === "assistant")
+            .map(({ content, stopReason }) => ({ content, stopReason }));
+          const { handler, own, script } = serve(answers, {}, deltaLength);
+          for (const [index] of answers.entries()) {
+            const { message } = await call(
+              "http://proxy.invalid",
+              { fetch: inProcess(handler) },
+              { messages },
+            );
+            assert.deepEqual(message, await own[index]);
+            assert.deepEqual(script.calls[index]?.context, {
+              messages: JSON.parse(JSON.stringify(messages)) as unknown,
+            });
+          }
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -86,14 +114,23 @@ describe("a call through a proxy", () => {
   it("tells of retries, of another model and of what was withdrawn", async () => {
     const cut: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "Hel" } }] })}\n\n`);
+      response.end(
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "Hel" } }] })}\n\n`,
+      );
     };
-    await using flaky = await loopback(failing(503, "busy"), failing(401, "no such key"), cut, chatText("Hello again"));
+    await using flaky = await loopback(
+      failing(503, "busy"),
+      failing(401, "no such key"),
+      cut,
+      chatText("Hello again"),
+    );
     const { script, handler } = serve(["Hello"], {
       allowModel: () => getModel("custom", "slow", { baseUrl: flaky.baseUrl }),
       streamFn: createFailover({
         streamFn: (model, ...rest) =>
-          model.api === "scripted" ? script.streamFn(model, ...rest) : streamOpenaiChat(model, ...rest),
+          model.api === "scripted"
+            ? script.streamFn(model, ...rest)
+            : streamOpenaiChat(model, ...rest),
         models: [createScriptedModel([]).model],
       }),
     });
@@ -101,7 +138,9 @@ describe("a call through a proxy", () => {
     const first = await call(server.url, { maxRetries: 2 });
     const second = await call(server.url, { retryAfterOutput: true, maxRetries: 2 });
     const told = ({ events }: typeof first): string[] =>
-      events.map(({ type, attempt }) => `${type} ${attempt}`).filter((line) => !/^(?:text|done)/.test(line));
+      events
+        .map(({ type, attempt }) => `${type} ${attempt}`)
+        .filter((line) => !/^(?:text|done)/.test(line));
     assert.deepEqual(told(first), ["request_retry 1", "model_failover 2", "start 1"]);
     assert.deepEqual(told(second), ["start 1", "message_retract 1", "request_retry 1", "start 2"]);
     assert.deepEqual([first.message.model, messageText(first.message)], ["scripted", "Hello"]);
@@ -132,7 +171,15 @@ describe("a call through a proxy", () => {
       systemPrompt: "Be brief.",
       messages: [
         ...hello.messages,
-        { role: "toolResult", toolCallId: "c", toolName: "read", content: [], details, isError: false, timestamp: 1 },
+        {
+          role: "toolResult",
+          toolCallId: "c",
+          toolName: "read",
+          content: [],
+          details,
+          isError: false,
+          timestamp: 1,
+        },
       ],
       tools: [read],
     };
@@ -151,7 +198,13 @@ describe("a call through a proxy", () => {
       context: {
         systemPrompt: "Be brief.",
         messages: sent,
-        tools: [{ name: "read", description: read.description, parameters: { type: "object", properties: {} } }],
+        tools: [
+          {
+            name: "read",
+            description: read.description,
+            parameters: { type: "object", properties: {} },
+          },
+        ],
       },
       options,
     });
@@ -172,7 +225,10 @@ describe("a call through a proxy", () => {
   });
 
   it("takes a refusal in the words of the proxy, without its own token", async () => {
-    await using server = await loopback(failing(403, { error: "own-token is out of credit" }), failing(500, "down"));
+    await using server = await loopback(
+      failing(403, { error: "own-token is out of credit" }),
+      failing(500, "down"),
+    );
     const { message } = await call(server.baseUrl, { authToken: "own-token" });
     const { code, status, retryable } = message.error!;
     assert.deepEqual([code, status, retryable], ["permission_denied", 403, false]);
@@ -201,7 +257,9 @@ describe("a call through a proxy", () => {
   });
 
   it("that is a page says so", async () => {
-    await using server = await serveFetch(() => new Response("<!doctype html><title>My app</title>"));
+    await using server = await serveFetch(
+      () => new Response("<!doctype html><title>My app</title>"),
+    );
     const { message } = await call(server.url);
     assert.equal(message.error?.code, "unexpected_response");
     assert.match(message.errorMessage ?? "", /"My app".*check proxyUrl/);
@@ -231,17 +289,27 @@ describe("an end from outside", () => {
     const { streamFn, stopped } = silent();
     await using server = await serveFetch(serve([], { streamFn }).handler);
     const abort = new AbortController();
-    const stream = streamProxy(asked, hello, { authToken: "token", proxyUrl: server.url, signal: abort.signal });
+    const stream = streamProxy(asked, hello, {
+      authToken: "token",
+      proxyUrl: server.url,
+      signal: abort.signal,
+    });
     for await (const event of stream) if (event.type === "text_delta") abort.abort();
     const { stopReason, error, content } = await stream.result();
-    assert.deepEqual([stopReason, error?.code, content], ["aborted", "aborted", [{ type: "text", text: "Well" }]]);
+    assert.deepEqual(
+      [stopReason, error?.code, content],
+      ["aborted", "aborted", [{ type: "text", text: "Well" }]],
+    );
     await stopped;
   });
 
   it("reaches the model: the reader leaves", async () => {
     const { streamFn, stopped } = silent();
     await using server = await serveFetch(serve([], { streamFn }).handler);
-    for await (const event of streamProxy(asked, hello, { authToken: "token", proxyUrl: server.url }))
+    for await (const event of streamProxy(asked, hello, {
+      authToken: "token",
+      proxyUrl: server.url,
+    }))
       if (event.type === "text_delta") break;
     await stopped;
   });
@@ -249,8 +317,13 @@ describe("an end from outside", () => {
   it("reaches the model: the connection breaks", async () => {
     const { streamFn, stopped } = silent();
     await using server = await serveFetch(serve([], { streamFn }).handler);
-    const stream = streamProxy(asked, hello, { authToken: "token", proxyUrl: server.url, maxRetries: 0 });
-    for await (const event of stream) if (event.type === "text_delta") await server[Symbol.asyncDispose]();
+    const stream = streamProxy(asked, hello, {
+      authToken: "token",
+      proxyUrl: server.url,
+      maxRetries: 0,
+    });
+    for await (const event of stream)
+      if (event.type === "text_delta") await server[Symbol.asyncDispose]();
     await stopped;
     const { error } = await stream.result();
     assert.deepEqual([error?.code, error?.retryable], ["connection_failed", true]);
@@ -268,18 +341,30 @@ describe("an end from outside", () => {
 describe("an agent behind a proxy", () => {
   it("runs its tools here and its model there [P34]", async () => {
     const { handler, script } = serve([
-      { content: [scriptedToolCall("read", { path: "a" }, "c1"), scriptedToolCall("read", { path: "b" }, "c2")] },
+      {
+        content: [
+          scriptedToolCall("read", { path: "a" }, "c1"),
+          scriptedToolCall("read", { path: "b" }, "c2"),
+        ],
+      },
       ({ messages }) => `Read ${messages.filter(({ role }) => role === "toolResult").length}.`,
     ]);
     await using server = await serveFetch(handler);
     let ran = 0;
     const agent = new Agent({
-      initialState: { model: asked, tools: [tool("read", () => `file ${++ran}`)], systemPrompt: "Read." },
+      initialState: {
+        model: asked,
+        tools: [tool("read", () => `file ${++ran}`)],
+        systemPrompt: "Read.",
+      },
       streamFn: (model, context, options) =>
         streamProxy(model, context, { ...options, authToken: "token", proxyUrl: server.url }),
     });
     const { reason, message } = await agent.prompt("Go");
-    assert.deepEqual([reason, message?.content, ran], ["done", [{ type: "text", text: "Read 2." }], 2]);
+    assert.deepEqual(
+      [reason, message?.content, ran],
+      ["done", [{ type: "text", text: "Read 2." }], 2],
+    );
     assert.deepEqual(
       script.calls[1]?.context.messages.map(({ role }) => role),
       ["user", "assistant", "toolResult", "toolResult"],

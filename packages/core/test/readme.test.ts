@@ -1,4 +1,7 @@
-/** The example of both READMEs is examples/01-tool.ts, and does what it should against a real loopback server. */
+/**
+ * The example of both READMEs is examples/01-tool.ts, and does what it should against a real
+ * loopback server.
+ */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -11,7 +14,10 @@ const root = join(import.meta.dirname, "../../..");
 for (const file of ["README.md", "packages/core/README.md"]) {
   it(`${file} shows examples/01-tool.ts`, async () => {
     const readme = await readFile(join(root, file), "utf8");
-    assert.equal(/```ts\n(.*?)```/s.exec(readme)?.[1], await readFile(join(root, "examples/01-tool.ts"), "utf8"));
+    assert.equal(
+      /```ts\n(.*?)```/s.exec(readme)?.[1],
+      await readFile(join(root, "examples/01-tool.ts"), "utf8"),
+    );
   });
 }
 
@@ -23,13 +29,18 @@ it("examples/01-tool.ts calls its tool and prints the answer", async () => {
     function: { name: "get_weather", arguments: '{"city":"Oslo"}' },
   };
   await using server = await loopback(
-    streamed({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] }, "[DONE]"),
+    streamed(
+      { choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] },
+      "[DONE]",
+    ),
     chatText("Yes, it rains."),
   );
   const { code, output } = await run("examples/01-tool.ts", server.baseUrl);
   assert.equal(code, 0, output);
   assert.match(output, /^get_weather: \d+ ms\ndone \{ type: 'text', text: 'Yes, it rains.' \} \{/);
-  const second = JSON.parse(server.requests[1]?.body ?? "{}") as { messages: { role: string; content: string }[] };
+  const second = JSON.parse(server.requests[1]?.body ?? "{}") as {
+    messages: { role: string; content: string }[];
+  };
   assert.equal(second.messages.at(-1)?.content, "Oslo: 9 °C, rain");
   assert.equal(server.requests[0]?.headers.authorization, "Bearer sk-test");
 });
@@ -39,11 +50,15 @@ function run(example: string, baseUrl: string): Promise<{ code: number | null; o
   const redirect = `const real = fetch; globalThis.fetch = (url, init) => real(String(url).replace("https://api.openai.com/v1", "${baseUrl}"), init);`;
   const preload = `data:text/javascript,${encodeURIComponent(redirect)}`;
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--conditions=@bowline/source", "--import", preload, example], {
-      cwd: root,
-      env: { ...process.env, OPENAI_API_KEY: "sk-test" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(
+      process.execPath,
+      ["--conditions=@bowline/source", "--import", preload, example],
+      {
+        cwd: root,
+        env: { ...process.env, OPENAI_API_KEY: "sk-test" },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     let output = "";
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (text: string) => (output += text));

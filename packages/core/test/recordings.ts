@@ -1,4 +1,7 @@
-/** Recorded answers of real servers, for tests. They are large and lie outside the repository: BOWLINE_RECORDINGS says where. */
+/**
+ * Recorded answers of real servers, for tests. They are large and lie outside the repository:
+ * BOWLINE_RECORDINGS says where.
+ */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -16,7 +19,8 @@ export interface Recording {
 }
 
 const folder: string =
-  process.env.BOWLINE_RECORDINGS ?? resolve(import.meta.dirname, "../../..", "../shared/recordings");
+  process.env.BOWLINE_RECORDINGS ??
+  resolve(import.meta.dirname, "../../..", "../shared/recordings");
 
 /** Why there are no recordings; undefined when there are. */
 export const missing: string | undefined = existsSync(join(folder, "index.json"))
@@ -24,8 +28,9 @@ export const missing: string | undefined = existsSync(join(folder, "index.json")
   : `no recordings in ${folder}: set BOWLINE_RECORDINGS to the folder that holds their index.json`;
 
 /**
- * The recordings of one protocol, by name; none where the folder is absent. A file may hold several answers in a row: it is
- * there whole, as a body of which only the first answer counts, and each further answer as a body of its own.
+ * The recordings of one protocol, by name; none where the folder is absent. A file may hold several
+ * answers in a row: it is there whole, as a body of which only the first answer counts, and each
+ * further answer as a body of its own.
  */
 export function loadRecordings(protocol: string): Recording[] {
   if (missing !== undefined) return [];
@@ -41,7 +46,12 @@ export function loadRecordings(protocol: string): Recording[] {
       const further = answersOf(body).slice(1);
       return [
         { protocol, file, status, body },
-        ...further.map((answer, n) => ({ protocol, file: `${file} #${n + 2}`, status, body: answer })),
+        ...further.map((answer, n) => ({
+          protocol,
+          file: `${file} #${n + 2}`,
+          status,
+          body: answer,
+        })),
       ];
     })
     .toSorted((a, b) => (a.file < b.file ? -1 : 1));
@@ -61,8 +71,15 @@ export interface Decoded {
 }
 
 /** Decodes as the transport does: nothing is read once the answer is complete or has failed. */
-export function decode(protocol: Protocol, chunks: Iterable<Uint8Array>, toolNames: readonly string[] = []): Decoded {
-  const decoder = new StreamDecoder(protocol, recordedModel(protocol.api), { timestamp: 0, toolNames });
+export function decode(
+  protocol: Protocol,
+  chunks: Iterable<Uint8Array>,
+  toolNames: readonly string[] = [],
+): Decoded {
+  const decoder = new StreamDecoder(protocol, recordedModel(protocol.api), {
+    timestamp: 0,
+    toolNames,
+  });
   const events: AssistantMessageEvent[] = [];
   for (const chunk of chunks) {
     events.push(...decoder.push(chunk));
@@ -74,7 +91,10 @@ export function decode(protocol: Protocol, chunks: Iterable<Uint8Array>, toolNam
 }
 
 /** The body cut at these offsets, which must ascend. */
-export function* cut(body: Uint8Array, offsets: readonly number[]): Generator<Uint8Array, void, undefined> {
+export function* cut(
+  body: Uint8Array,
+  offsets: readonly number[],
+): Generator<Uint8Array, void, undefined> {
   let from = 0;
   for (const offset of offsets) {
     yield body.subarray(from, offset);
@@ -99,11 +119,26 @@ export function seededRandom(seed: number): () => number {
 }
 
 function recordedModel(api: string): Model {
-  return { id: "recorded", name: "recorded", api, provider: "recorded", baseUrl: "", reasoning: true, input: ["text"] };
+  return {
+    id: "recorded",
+    name: "recorded",
+    api,
+    provider: "recorded",
+    baseUrl: "",
+    reasoning: true,
+    input: ["text"],
+  };
 }
 
-/** Decodes a body whole, at every single cut and byte by byte; all must agree, and so must the reducer. */
-export function decodeEveryWay(protocol: Protocol, body: string, toolNames: readonly string[] = []): Decoded {
+/**
+ * Decodes a body whole, at every single cut and byte by byte; all must agree, and so must the
+ * reducer.
+ */
+export function decodeEveryWay(
+  protocol: Protocol,
+  body: string,
+  toolNames: readonly string[] = [],
+): Decoded {
   const bytes = new TextEncoder().encode(body);
   const whole = decode(protocol, [bytes], toolNames);
   const expected = JSON.stringify(whole.events);

@@ -7,7 +7,13 @@ import type { AssistantMessage } from "../src/llm/message.ts";
 import type { StreamOptions } from "../src/llm/model.ts";
 import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
-import { chatText, failing, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
+import {
+  chatText,
+  failing,
+  loopback,
+  streamed,
+  type Handler,
+} from "../../../test/support/loopback.ts";
 
 interface Outcome {
   readonly message: AssistantMessage;
@@ -16,13 +22,19 @@ interface Outcome {
 
 async function call(baseUrl: string, options: StreamOptions = {}): Promise<Outcome> {
   const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
-  const stream = streamOpenaiChat(getModel("custom", "m", { baseUrl }), context, { maxRetries: 0, ...options });
+  const stream = streamOpenaiChat(getModel("custom", "m", { baseUrl }), context, {
+    maxRetries: 0,
+    ...options,
+  });
   const events: AssistantMessageEvent[] = [];
   for await (const event of stream) events.push(event);
   return { message: await stream.result(), events };
 }
 
-async function against(handlers: Handler[], options: StreamOptions = {}): Promise<Outcome & { requests: number }> {
+async function against(
+  handlers: Handler[],
+  options: StreamOptions = {},
+): Promise<Outcome & { requests: number }> {
   await using server = await loopback(...handlers);
   const outcome = await call(server.baseUrl, options);
   return { ...outcome, requests: server.requests.length };
@@ -50,7 +62,11 @@ describe("a model call", () => {
   });
 
   const refusals = {
-    401: [{ error: { message: "Incorrect API key provided: secret-key" } }, "authentication_failed", false],
+    401: [
+      { error: { message: "Incorrect API key provided: secret-key" } },
+      "authentication_failed",
+      false,
+    ],
     402: [{ error: { message: "no credit" } }, "quota_exceeded", false],
     403: [{ detail: "not yours" }, "permission_denied", false],
     404: [{ error: { message: "no such model" } }, "not_found", false],
@@ -77,22 +93,34 @@ describe("a model call", () => {
   }
 
   it("keeps the key out of what a server says inside of its stream", async () => {
-    const { message } = await against([streamed({ error: { code: 401, message: "Not your key: secret-key" } })], {
-      apiKey: "secret-key",
-    });
+    const { message } = await against(
+      [streamed({ error: { code: 401, message: "Not your key: secret-key" } })],
+      {
+        apiKey: "secret-key",
+      },
+    );
     assert.match(message.errorMessage ?? "", /Not your key: \[key\]/);
     assert.equal(JSON.stringify(message).includes("secret-key"), false);
   });
 
   it("tells a limit that will pass from one that will not, and a long conversation from both", async () => {
     const quota = await against([
-      failing(429, { error: { code: "insufficient_quota", message: "You exceeded your current quota" } }),
+      failing(429, {
+        error: { code: "insufficient_quota", message: "You exceeded your current quota" },
+      }),
     ]);
-    assert.deepEqual([quota.message.error?.code, quota.message.error?.retryable], ["quota_exceeded", false]);
-    const overflow = await against([failing(400, { error: { message: "maximum context length is 8192 tokens" } })]);
+    assert.deepEqual(
+      [quota.message.error?.code, quota.message.error?.retryable],
+      ["quota_exceeded", false],
+    );
+    const overflow = await against([
+      failing(400, { error: { message: "maximum context length is 8192 tokens" } }),
+    ]);
     assert.equal(overflow.message.error?.code, "context_overflow");
     const throttled = await against([
-      failing(429, { error: { message: "Too many tokens, please wait: rate limit of the context window" } }),
+      failing(429, {
+        error: { message: "Too many tokens, please wait: rate limit of the context window" },
+      }),
     ]);
     assert.equal(throttled.message.error?.code, "rate_limited");
   });
@@ -108,7 +136,9 @@ describe("a model call", () => {
   });
 
   it("does not follow a redirect that would turn it into a GET (Q229)", async () => {
-    const { message, requests } = await against([failing(302, "", { location: "https://elsewhere/v1" })]);
+    const { message, requests } = await against([
+      failing(302, "", { location: "https://elsewhere/v1" }),
+    ]);
     assert.deepEqual([message.error?.code, requests], ["unexpected_response", 1]);
     assert.match(message.errorMessage ?? "", /elsewhere/);
   });
@@ -128,7 +158,9 @@ describe("a model call", () => {
 
   it("is asked once where the number of tries is no number", async () => {
     const busy = failing(503, "busy", { "retry-after-ms": "1" });
-    const { message, requests } = await against([busy, chatText("Hello")], { maxRetries: Number("two") });
+    const { message, requests } = await against([busy, chatText("Hello")], {
+      maxRetries: Number("two"),
+    });
     assert.deepEqual([message.error?.status, requests], [503, 1]);
   });
 
@@ -137,7 +169,10 @@ describe("a model call", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": hi\n\n", () => response.destroy());
     };
-    for (const first of [dies, streamed({ choices: [{ delta: {}, finish_reason: "stop" }] }, "[DONE]")]) {
+    for (const first of [
+      dies,
+      streamed({ choices: [{ delta: {}, finish_reason: "stop" }] }, "[DONE]"),
+    ]) {
       const { message, requests } = await against([first, chatText("Hello")], { maxRetries: 1 });
       assert.deepEqual([text(message), requests], ["Hello", 2]);
     }
@@ -146,19 +181,24 @@ describe("a model call", () => {
   it("is not asked again after output, and keeps what came", async () => {
     const dies: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: "Hel" } }] })}\n\n`, () =>
-        setTimeout(() => response.destroy(), 5),
+      response.write(
+        `data: ${JSON.stringify({ choices: [{ delta: { content: "Hel" } }] })}\n\n`,
+        () => setTimeout(() => response.destroy(), 5),
       );
     };
     const { message, requests } = await against([dies], { maxRetries: 2 });
-    assert.deepEqual([text(message), message.error?.code, requests], ["Hel", "connection_failed", 1]);
+    assert.deepEqual(
+      [text(message), message.error?.code, requests],
+      ["Hel", "connection_failed", 1],
+    );
   });
 
   it("is asked again after output when that is asked for: what came is withdrawn, and the message is the second one", async () => {
     const dies: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: "Hel" } }] })}\n\n`, () =>
-        setTimeout(() => response.destroy(), 5),
+      response.write(
+        `data: ${JSON.stringify({ choices: [{ delta: { content: "Hel" } }] })}\n\n`,
+        () => setTimeout(() => response.destroy(), 5),
       );
     };
     const { message, events, requests } = await against([dies, chatText("Hello")], {
@@ -173,7 +213,9 @@ describe("a model call", () => {
   });
 
   it("fails at once on a delay above the cap, and says how long (Q220)", async () => {
-    const { message, requests } = await against([failing(429, "later", { "retry-after": "120" })], { maxRetries: 2 });
+    const { message, requests } = await against([failing(429, "later", { "retry-after": "120" })], {
+      maxRetries: 2,
+    });
     assert.deepEqual([message.error?.retryAfterMs, requests], [120_000, 1]);
     assert.match(message.errorMessage ?? "", /asks to wait 120 s/);
   });
@@ -185,7 +227,10 @@ describe("a model call", () => {
   for (const [what, [handler, limits]] of Object.entries(timeouts)) {
     it(`that meets ${what} ends in a retryable timeout, not an abort`, async () => {
       const { message } = await against([handler], { timeouts: limits });
-      assert.deepEqual([message.stopReason, message.error?.code, message.error?.retryable], ["error", "timeout", true]);
+      assert.deepEqual(
+        [message.stopReason, message.error?.code, message.error?.retryable],
+        ["error", "timeout", true],
+      );
     });
   }
 
@@ -206,17 +251,24 @@ describe("a model call", () => {
       [failing(503, "busy", { "retry-after": "30" }), { maxRetries: 1 }],
     ] as const) {
       await using server = await loopback(handler);
-      const { message } = await call(server.baseUrl, { ...options, signal: AbortSignal.timeout(40) });
+      const { message } = await call(server.baseUrl, {
+        ...options,
+        signal: AbortSignal.timeout(40),
+      });
       assert.deepEqual([message.stopReason, message.error?.code], ["aborted", "aborted"]);
       const deadline = Date.now() + 2000;
-      while ((await server.open()) > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+      while ((await server.open()) > 0 && Date.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 5));
       if (handler !== undefined && !("maxRetries" in options)) assert.equal(await server.open(), 0);
     }
   });
 
   it("ends also when a custom fetch ignores its signal", async () => {
     const fetch = (): Promise<Response> => new Promise(() => {});
-    const { message } = await call("http://127.0.0.1:1/v1", { fetch, signal: AbortSignal.timeout(10) });
+    const { message } = await call("http://127.0.0.1:1/v1", {
+      fetch,
+      signal: AbortSignal.timeout(10),
+    });
     assert.equal(message.stopReason, "aborted");
   });
 
@@ -249,9 +301,15 @@ describe("a model call", () => {
   it("says what an answer cost that was no good", async () => {
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000 };
     await using server = await loopback(
-      streamed({ choices: [{ delta: { content: "Hi" }, finish_reason: "content_filter" }], usage }, "[DONE]"),
+      streamed(
+        { choices: [{ delta: { content: "Hi" }, finish_reason: "content_filter" }], usage },
+        "[DONE]",
+      ),
     );
-    const model = getModel("custom", "m", { baseUrl: server.baseUrl, cost: { input: 2, output: 4 } });
+    const model = getModel("custom", "m", {
+      baseUrl: server.baseUrl,
+      cost: { input: 2, output: 4 },
+    });
     const message = await streamOpenaiChat(model, {
       messages: [{ role: "user", content: "Hi", timestamp: 1 }],
     }).result();
@@ -263,7 +321,10 @@ describe("a model call", () => {
     await using server = await loopback(
       streamed({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }], usage }, "[DONE]"),
     );
-    const model = getModel("custom", "m", { baseUrl: server.baseUrl, cost: { input: 2, output: 4 } });
+    const model = getModel("custom", "m", {
+      baseUrl: server.baseUrl,
+      cost: { input: 2, output: 4 },
+    });
     const message = await streamOpenaiChat(model, {
       messages: [{ role: "user", content: "Hi", timestamp: 1 }],
     }).result();

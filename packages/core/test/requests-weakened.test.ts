@@ -1,4 +1,7 @@
-/** What a server cannot do of what was asked for: a forced call (Q112), an answer gone on with (Q126, Q173). Read off the socket. */
+/**
+ * What a server cannot do of what was asked for: a forced call (Q112), an answer gone on with
+ * (Q126, Q173). Read off the socket.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, defineTool } from "../src/agent/index.ts";
@@ -12,11 +15,19 @@ import { apis } from "./support.ts";
 
 type Json = Record<string, unknown>;
 
-const tools = [{ name: "read", description: "Reads.", parameters: { type: "object", properties: {} } }];
+const tools = [
+  { name: "read", description: "Reads.", parameters: { type: "object", properties: {} } },
+];
 const hi: Message = { role: "user", content: "Hi", timestamp: 1 };
-const at = ({ baseUrl }: Loopback, api: string, compat: Compat, provider = "custom", id = "m"): Model =>
-  getModel(provider, id, { baseUrl, api, compat });
-const bodies = ({ requests }: Loopback): Json[] => requests.map(({ body }) => JSON.parse(body) as Json);
+const at = (
+  { baseUrl }: Loopback,
+  api: string,
+  compat: Compat,
+  provider = "custom",
+  id = "m",
+): Model => getModel(provider, id, { baseUrl, api, compat });
+const bodies = ({ requests }: Loopback): Json[] =>
+  requests.map(({ body }) => JSON.parse(body) as Json);
 const choiceIn = ({ tool_choice: choice, toolConfig }: Json): unknown =>
   (choice as { type?: unknown } | undefined)?.type ??
   choice ??
@@ -25,7 +36,11 @@ const choiceIn = ({ tool_choice: choice, toolConfig }: Json): unknown =>
 describe("a tool choice that the server does not take", () => {
   for (const api of apis) {
     /** What is heard, and what goes out, for one request; the server refuses it. */
-    const told = async (compat: Compat, options: StreamOptions, withTools = true): Promise<[unknown[], unknown]> => {
+    const told = async (
+      compat: Compat,
+      options: StreamOptions,
+      withTools = true,
+    ): Promise<[unknown[], unknown]> => {
       await using server = await loopback(failing(403, {}));
       const heard: unknown[] = [];
       const model = at(server, api, compat);
@@ -38,7 +53,8 @@ describe("a tool choice that the server does not take", () => {
 
     it(`Q112 goes out weaker over ${api}, and the caller hears of it`, async () => {
       const [heard, sent] = await told({ toolChoice: "auto" }, { toolChoice: { name: "read" } });
-      const message = 'The tool choice {"name":"read"} goes out as "auto", the most that m takes here.';
+      const message =
+        'The tool choice {"name":"read"} goes out as "auto", the most that m takes here.';
       assert.deepEqual(heard, [["tool_choice_weakened", message, true]]);
       assert.match(String(sent), /^auto$/i);
     });
@@ -49,7 +65,10 @@ describe("a tool choice that the server does not take", () => {
       assert.deepEqual((await told({ toolChoice: "required" }, { toolChoice: "required" }))[0], []);
       assert.deepEqual((await told({}, { toolChoice: { name: "read" } }))[0], []);
       assert.deepEqual((await told({ toolChoice: "auto" }, {}))[0], []);
-      assert.deepEqual((await told({ toolChoice: "auto" }, { toolChoice: "required" }, false))[0], []);
+      assert.deepEqual(
+        (await told({ toolChoice: "auto" }, { toolChoice: "required" }, false))[0],
+        [],
+      );
     });
   }
 
@@ -57,9 +76,16 @@ describe("a tool choice that the server does not take", () => {
     await using server = await loopback(failing(403, {}));
     const heard: string[] = [];
     const onWarning = ({ message }: RequestWarning): unknown => heard.push(message);
-    const options: StreamOptions = { toolChoice: "required", reasoning: "low", maxRetries: 0, onWarning };
+    const options: StreamOptions = {
+      toolChoice: "required",
+      reasoning: "low",
+      maxRetries: 0,
+      onWarning,
+    };
     await complete(at(server, "anthropic-messages", {}), { messages: [hi], tools }, options);
-    assert.deepEqual(heard, ['The tool choice "required" goes out as "auto", the most that m takes here.']);
+    assert.deepEqual(heard, [
+      'The tool choice "required" goes out as "auto", the most that m takes here.',
+    ]);
     assert.deepEqual(bodies(server)[0]?.tool_choice, { type: "auto" });
   });
 
@@ -74,7 +100,12 @@ describe("a tool choice that the server does not take", () => {
     ];
     for (const onWarning of bad) {
       const context = { messages: [hi], tools };
-      const message = await complete(model, context, { toolChoice: "required", onWarning }, streamOpenaiCompatible);
+      const message = await complete(
+        model,
+        context,
+        { toolChoice: "required", onWarning },
+        streamOpenaiCompatible,
+      );
       assert.deepEqual([message.stopReason, message.error], ["stop", undefined]);
     }
   });
@@ -84,7 +115,10 @@ describe("a tool choice that the server does not take", () => {
     const heard: string[] = [];
     const read = defineTool({ ...(tools[0] as (typeof tools)[0]), execute: () => "ok" });
     const agent = new Agent({
-      initialState: { model: getModel("deepseek", "deepseek-v4-flash", { baseUrl: server.baseUrl }), tools: [read] },
+      initialState: {
+        model: getModel("deepseek", "deepseek-v4-flash", { baseUrl: server.baseUrl }),
+        tools: [read],
+      },
       streamFn: streamOpenaiCompatible,
       toolChoice: "required",
       onWarning: ({ code }) => heard.push(code),
@@ -111,7 +145,11 @@ describe("an answer at the end of the transcript", () => {
   });
 
   /** The last of what goes out to this model. */
-  async function last(provider: string, id: string, tail?: Partial<AssistantMessage>): Promise<Json | undefined> {
+  async function last(
+    provider: string,
+    id: string,
+    tail?: Partial<AssistantMessage>,
+  ): Promise<Json | undefined> {
     await using server = await loopback(failing(403, {}));
     const model = getModel(provider, id, { baseUrl: server.baseUrl });
     const messages = [hi, begun(model.api, { provider, model: id, ...tail })];
@@ -129,19 +167,30 @@ describe("an answer at the end of the transcript", () => {
     });
     assert.equal((await last("moonshot", "kimi-k2.6"))?.partial, true);
     assert.deepEqual(await last("openai", "gpt-5"), { role: "assistant", content: "{ " });
-    assert.deepEqual(await last("anthropic", "claude-sonnet-4-5"), { role: "assistant", content: text });
+    assert.deepEqual(await last("anthropic", "claude-sonnet-4-5"), {
+      role: "assistant",
+      content: text,
+    });
   });
 
   it("Q126 Q173 has a user's turn behind it where the server refuses to go on", async () => {
     const marked = [{ type: "text", text: "Go on.", cache_control: { type: "ephemeral" } }];
-    for (const id of ["claude-opus-4-6", "claude-opus-4-8", "claude-sonnet-5", "claude-haiku-5-5", "claude-fable-5"])
+    for (const id of [
+      "claude-opus-4-6",
+      "claude-opus-4-8",
+      "claude-sonnet-5",
+      "claude-haiku-5-5",
+      "claude-fable-5",
+    ])
       assert.deepEqual(await last("anthropic", id), { role: "user", content: marked }, id);
     assert.deepEqual(await last("copilot", "claude-opus-4.6"), { role: "user", content: "Go on." });
   });
 
   it("Q162 Q173 goes on by itself where the server's own tools are not done", async () => {
     const raw = { type: "server_tool_use", id: "s1", name: "web_search", input: {} };
-    const content: AssistantMessage["content"] = [{ type: "opaque", protocol: "anthropic-messages", raw }];
+    const content: AssistantMessage["content"] = [
+      { type: "opaque", protocol: "anthropic-messages", raw },
+    ];
     assert.deepEqual(await last("anthropic", "claude-opus-4-6", { content, paused: true }), {
       role: "assistant",
       content: [raw],
@@ -149,7 +198,9 @@ describe("an answer at the end of the transcript", () => {
   });
 
   it("Q126 is none when it called tools: their results end it", async () => {
-    const content: AssistantMessage["content"] = [{ type: "toolCall", id: "callabc12", name: "read", arguments: {} }];
+    const content: AssistantMessage["content"] = [
+      { type: "toolCall", id: "callabc12", name: "read", arguments: {} },
+    ];
     assert.equal((await last("mistral", "mistral-large-latest", { content }))?.role, "tool");
     assert.equal((await last("copilot", "claude-opus-4.6", { content }))?.role, "tool");
   });

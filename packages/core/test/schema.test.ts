@@ -1,4 +1,7 @@
-/** Schemas of every library, as a tool carries them: JSON Schema for the wire, arguments checked and mended on the way in. */
+/**
+ * Schemas of every library, as a tool carries them: JSON Schema for the wire, arguments checked and
+ * mended on the way in.
+ */
 import { type } from "arktype";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,20 +15,31 @@ import { type JsonSchema, type StandardSchema, toJsonSchema, validate } from "..
 
 const numberAndTags: JsonSchema = {
   type: "object",
-  properties: { n: { type: "number", minimum: 1 }, tags: { type: "array", items: { type: "string" } } },
+  properties: {
+    n: { type: "number", minimum: 1 },
+    tags: { type: "array", items: { type: "string" } },
+  },
   required: ["n"],
 };
 
 /** The same tool five times. */
 const forms: Record<string, { parameters: unknown; jsonSchema?: JsonSchema }> = {
   "a TypeBox schema": {
-    parameters: Type.Object({ n: Type.Number({ minimum: 1 }), tags: Type.Optional(Type.Array(Type.String())) }),
+    parameters: Type.Object({
+      n: Type.Number({ minimum: 1 }),
+      tags: Type.Optional(Type.Array(Type.String())),
+    }),
   },
   "a plain JSON Schema": { parameters: numberAndTags },
-  "a zod schema": { parameters: z.object({ n: z.number().min(1), tags: z.array(z.string()).optional() }) },
+  "a zod schema": {
+    parameters: z.object({ n: z.number().min(1), tags: z.array(z.string()).optional() }),
+  },
   "an arktype schema": { parameters: type({ n: "number >= 1", "tags?": "string[]" }) },
   "a valibot schema with its JSON Schema": {
-    parameters: v.object({ n: v.pipe(v.number(), v.minValue(1)), tags: v.optional(v.array(v.string())) }),
+    parameters: v.object({
+      n: v.pipe(v.number(), v.minValue(1)),
+      tags: v.optional(v.array(v.string())),
+    }),
     jsonSchema: numberAndTags,
   },
 };
@@ -41,7 +55,9 @@ const define = (parameters: unknown, jsonSchema?: JsonSchema): unknown =>
 
 const check = async (schema: unknown, value: unknown): ReturnType<typeof settle> =>
   settle(validate(schema, value, "a"));
-const settle = async (result: ReturnType<typeof validate>): Promise<Awaited<ReturnType<typeof validate>>> => result;
+const settle = async (
+  result: ReturnType<typeof validate>,
+): Promise<Awaited<ReturnType<typeof validate>>> => result;
 
 for (const [what, { parameters, jsonSchema }] of Object.entries(forms)) {
   describe(`a tool with ${what}`, () => {
@@ -57,7 +73,9 @@ for (const [what, { parameters, jsonSchema }] of Object.entries(forms)) {
     });
 
     it("mends arguments that nearly fit", async () => {
-      assert.deepEqual(await check(schema, { n: "5", tags: '["x"]' }), { value: { n: 5, tags: ["x"] } });
+      assert.deepEqual(await check(schema, { n: "5", tags: '["x"]' }), {
+        value: { n: 5, tags: ["x"] },
+      });
       assert.deepEqual(await check(schema, '{"n":1,"tags":null}'), { value: { n: 1 } });
     });
 
@@ -89,7 +107,8 @@ describe("a JSON Schema", () => {
     assert.notEqual((await check({}, 5)).issues, undefined);
   });
 
-  it("is completed once", () => assert.equal(toJsonSchema(numberAndTags, "a"), toJsonSchema(numberAndTags, "b")));
+  it("is completed once", () =>
+    assert.equal(toJsonSchema(numberAndTags, "a"), toJsonSchema(numberAndTags, "b")));
 });
 
 describe("a TypeBox schema that refers to itself", () => {
@@ -111,21 +130,32 @@ describe("a TypeBox schema that refers to itself", () => {
 
 describe("a Standard Schema", () => {
   it("has the last word: what it makes of the arguments is taken", async () => {
-    const schema = z.object({ at: z.string().transform((text) => text.length), on: z.boolean().default(true) });
+    const schema = z.object({
+      at: z.string().transform((text) => text.length),
+      on: z.boolean().default(true),
+    });
     assert.deepEqual(await check(schema, { at: "abc" }), { value: { at: 3, on: true } });
     assert.deepEqual(await check(schema, { at: 12 }), { value: { at: 2, on: true } });
   });
 
   it("keeps its own words when mending does not help", async () => {
     const even = z.object({ n: z.number().refine((n) => n % 2 === 0, "must be even") });
-    assert.deepEqual(await check(even, { n: 1 }), { issues: [{ path: "n", message: "must be even" }] });
-    assert.deepEqual(await check(even, { n: "1" }), { issues: [{ path: "n", message: "must be even" }] });
+    assert.deepEqual(await check(even, { n: 1 }), {
+      issues: [{ path: "n", message: "must be even" }],
+    });
+    assert.deepEqual(await check(even, { n: "1" }), {
+      issues: [{ path: "n", message: "must be even" }],
+    });
     assert.deepEqual(await check(even, { n: "2" }), { value: { n: 2 } });
   });
 
   it("says of a union what was expected, by its JSON Schema: its own words say nothing", async () => {
     const way = z.union([z.object({ car: z.string() }), z.array(z.string())]);
-    const schema = z.object({ u: z.union([z.boolean(), z.number()]), n: z.number(), ways: z.array(way) });
+    const schema = z.object({
+      u: z.union([z.boolean(), z.number()]),
+      n: z.number(),
+      ways: z.array(way),
+    });
     assert.deepEqual(await check(schema, { u: "x", n: 1, ways: [{ car: {} }, 5, ["x"]] }), {
       issues: [
         { path: "u", message: 'expected boolean or number, received the string "x"' },
@@ -138,14 +168,21 @@ describe("a Standard Schema", () => {
       issues.map(({ path }) => path),
       ["u", "n"],
     );
-    const odd = z.object({ u: z.union([z.number().refine((n) => n % 2 === 1), z.null()]), n: z.number() });
-    assert.deepEqual(await check(odd, { u: 2, n: 1 }), { issues: [{ path: "u", message: "Invalid input" }] });
+    const odd = z.object({
+      u: z.union([z.number().refine((n) => n % 2 === 1), z.null()]),
+      n: z.number(),
+    });
+    assert.deepEqual(await check(odd, { u: 2, n: 1 }), {
+      issues: [{ path: "u", message: "Invalid input" }],
+    });
   });
 
   it("may take its time", async () => {
     const slow = z.object({ n: z.number().refine(async (n) => n > 1, "is too small") });
     assert.deepEqual(await check(slow, { n: "2" }), { value: { n: 2 } });
-    assert.deepEqual(await check(slow, { n: 1 }), { issues: [{ path: "n", message: "is too small" }] });
+    assert.deepEqual(await check(slow, { n: 1 }), {
+      issues: [{ path: "n", message: "is too small" }],
+    });
   });
 
   it("may be recursive", async () => {
@@ -161,7 +198,11 @@ describe("a Standard Schema", () => {
   });
 
   it("checks what its JSON Schema says in words that are not checked here", async () => {
-    const jsonSchema = { type: "object", properties: { n: { type: "number" } }, unevaluatedProperties: false };
+    const jsonSchema = {
+      type: "object",
+      properties: { n: { type: "number" } },
+      unevaluatedProperties: false,
+    };
     const schema = define(v.strictObject({ n: v.number() }), jsonSchema);
     assert.deepEqual(await check(schema, { n: 1 }), { value: { n: 1 } });
     assert.equal((await check(schema, { n: "1" })).issues?.length, 1);
@@ -180,7 +221,9 @@ describe("a Standard Schema", () => {
       "~standard": {
         version: 1,
         vendor: "own",
-        validate: () => ({ issues: [{ message: "no", path: ["a", { key: 0 }, { key: "b" }] }, { message: "none" }] }),
+        validate: () => ({
+          issues: [{ message: "no", path: ["a", { key: 0 }, { key: "b" }] }, { message: "none" }],
+        }),
       },
     };
     assert.deepEqual(await check(schema, {}), {
@@ -195,7 +238,8 @@ describe("a Standard Schema", () => {
 /** Objects in objects. */
 function nested(levels: number): JsonSchema {
   let schema: JsonSchema = { type: "object" };
-  for (let level = 0; level < levels; level++) schema = { type: "object", properties: { a: schema } };
+  for (let level = 0; level < levels; level++)
+    schema = { type: "object", properties: { a: schema } };
   return schema;
 }
 
@@ -206,9 +250,21 @@ describe("a tool is not made of", () => {
     ["null", null, /must be a schema, not null/],
     ["a list", [], /must be a schema, not an array/],
     ["a function that is no schema", () => ({}), /must be a schema, not a function/],
-    ["a schema of a text", Type.String(), /must describe an object at the top, with type and properties, not "string"/],
-    ["a schema of a text, by zod", z.string(), /must describe an object at the top.*, not "string"/],
-    ["anyOf at the top", { anyOf: [numberAndTags] }, /must describe an object at the top.*, not "anyOf"/],
+    [
+      "a schema of a text",
+      Type.String(),
+      /must describe an object at the top, with type and properties, not "string"/,
+    ],
+    [
+      "a schema of a text, by zod",
+      z.string(),
+      /must describe an object at the top.*, not "string"/,
+    ],
+    [
+      "anyOf at the top",
+      { anyOf: [numberAndTags] },
+      /must describe an object at the top.*, not "anyOf"/,
+    ],
     [
       "a union at the top, by zod",
       z.union([z.object({}), z.object({ a: z.string() })]),
@@ -219,7 +275,11 @@ describe("a tool is not made of", () => {
       { $defs: { a: numberAndTags }, $ref: "#/$defs/a" },
       /must describe an object at the top/,
     ],
-    ["properties that nothing is around", { city: { type: "string" } }, /with type and properties, not "city"\.$/],
+    [
+      "properties that nothing is around",
+      { city: { type: "string" } },
+      /with type and properties, not "city"\.$/,
+    ],
     [
       "valibot alone",
       v.object({}),
@@ -273,13 +333,18 @@ describe("a tool is not made of", () => {
       { type: "object", properties: { a: { enum: "a" } } },
       /: properties\.a\.enum: expected array/,
     ],
-    ["a pattern that is none", Type.Object({ a: Type.String({ pattern: "(" }) }), /Invalid regular expression/],
+    [
+      "a pattern that is none",
+      Type.Object({ a: Type.String({ pattern: "(" }) }),
+      /Invalid regular expression/,
+    ],
   ];
   for (const [what, parameters, message] of cases) {
     it(what, () => {
       assert.throws(
         () => define(parameters),
-        (error) => isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message),
+        (error) =>
+          isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message),
       );
     });
   }
@@ -313,10 +378,17 @@ describe("a tool may be made of", () => {
     ],
     [
       "fields that are not set",
-      { type: "object", properties: { a: { type: undefined, enum: undefined }, b: undefined }, required: undefined },
+      {
+        type: "object",
+        properties: { a: { type: undefined, enum: undefined }, b: undefined },
+        required: undefined,
+      },
     ],
     ["objects in objects", nested(300)],
-    ["items as a list", { type: "object", properties: { a: { items: [{ type: "string" }, false] } } }],
+    [
+      "items as a list",
+      { type: "object", properties: { a: { items: [{ type: "string" }, false] } } },
+    ],
     [
       "what refers to itself",
       {
@@ -326,7 +398,8 @@ describe("a tool may be made of", () => {
       },
     ],
   ];
-  for (const [what, parameters] of cases) it(what, () => assert.equal(define(parameters), parameters));
+  for (const [what, parameters] of cases)
+    it(what, () => assert.equal(define(parameters), parameters));
 });
 
 describe("a plain tool whose schema is none", () => {
@@ -346,16 +419,25 @@ describe("a plain tool whose schema is none", () => {
 describe("a tool is refused", () => {
   const whole = { name: "a", description: "", parameters: numberAndTags, execute: () => "" };
   const cases: [what: string, definition: object, message: RegExp][] = [
-    ["without a name", { ...whole, name: undefined }, /name must be 1 to 64 of .*, not undefined\.$/],
+    [
+      "without a name",
+      { ...whole, name: undefined },
+      /name must be 1 to 64 of .*, not undefined\.$/,
+    ],
     ["whose name is no text", { ...whole, name: 5 }, /name must be 1 to 64 of .*, not 5\.$/],
-    ["without execute", { ...whole, execute: undefined }, /tool "a" has no execute: give the function that runs it\.$/],
+    [
+      "without execute",
+      { ...whole, execute: undefined },
+      /tool "a" has no execute: give the function that runs it\.$/,
+    ],
     ["whose execute is no function", { ...whole, execute: "ls" }, /tool "a" has no execute/],
   ];
   for (const [what, definition, message] of cases) {
     it(what, () => {
       assert.throws(
         () => defineTool(definition as typeof whole),
-        (error) => isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message),
+        (error) =>
+          isBowlineError(error) && error.code === "invalid_argument" && message.test(error.message),
       );
     });
   }

@@ -11,7 +11,8 @@ import { toJsonSchema, type StandardSchema, type withJsonSchema } from "../src/s
 
 /** `true` satisfies it only if both types are the same, once intersections are written out. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the parameter makes the comparison exact
-type Same<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
+type Same<A, B> =
+  (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
 type Plain<T> = T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 
 const base = { name: "a", description: "" };
@@ -25,7 +26,10 @@ const typebox = Type.Object({
   kind: Type.Enum(["x", "y"]),
   point: Type.Tuple([Type.Number(), Type.String()]),
   byName: Type.Record(Type.String(), Type.Number()),
-  both: Type.Intersect([Type.Object({ a: Type.String() }), Type.Object({ b: Type.Optional(Type.Number()) })]),
+  both: Type.Intersect([
+    Type.Object({ a: Type.String() }),
+    Type.Object({ b: Type.Optional(Type.Number()) }),
+  ]),
 });
 interface FromTypebox {
   path: string;
@@ -59,7 +63,10 @@ export const fromLiteral = defineTool({
       city: { type: "string" },
       days: { type: ["integer", "null"] },
       unit: { enum: ["C", "F"] },
-      where: { type: "array", items: { type: "object", properties: { at: { const: 1 } }, required: ["at"] } },
+      where: {
+        type: "array",
+        items: { type: "object", properties: { at: { const: 1 } }, required: ["at"] },
+      },
     },
     required: ["city", "unit", "where"],
   },
@@ -98,7 +105,11 @@ void (true satisfies Same<
 // Standard Schemas: what they make of the arguments
 export const fromZod = defineTool({
   ...base,
-  parameters: z.object({ n: z.number(), on: z.boolean().default(true), at: z.string().transform(Number) }),
+  parameters: z.object({
+    n: z.number(),
+    on: z.boolean().default(true),
+    at: z.string().transform(Number),
+  }),
   execute: (args) => {
     void (true satisfies Same<typeof args, { n: number; on: boolean; at: number }>);
     return String(args.at);
@@ -121,11 +132,17 @@ export const fromValibot = defineTool({
     return String(args.n);
   },
 });
-void (true satisfies Same<InferSchema<ReturnType<typeof withJsonSchema<unknown, { n: number }>>>, { n: number }>);
+void (true satisfies Same<
+  InferSchema<ReturnType<typeof withJsonSchema<unknown, { n: number }>>>,
+  { n: number }
+>);
 
 // Tools with different arguments stand in one list, and keep their own types outside it.
 export const tools: AgentTool[] = [fromTypebox, fromLiteral, fromZod, fromArktype, fromValibot];
-void (true satisfies Same<Parameters<typeof fromZod.execute>[1], { n: number; on: boolean; at: number }>);
+void (true satisfies Same<
+  Parameters<typeof fromZod.execute>[1],
+  { n: number; on: boolean; at: number }
+>);
 
 // An agent takes tools that its context is enough for.
 interface Harbour {
@@ -178,12 +195,18 @@ export const zodMini = (): unknown =>
   defineTool({ ...base, parameters: mini.object({ a: mini.string() }), execute: ({ a }) => a });
 
 // A function around it has a schema whose type is not known yet.
-export const ofTypebox = <T extends TSchema>(parameters: T, execute: (args: InferSchema<T>) => string): AgentTool<T> =>
-  defineTool({ ...base, parameters, execute });
-export const ofZod = <T extends z.ZodObject>(parameters: T, execute: (args: InferSchema<T>) => string): AgentTool<T> =>
-  defineTool({ ...base, parameters, execute });
-export const ofAny = <const T extends object>(parameters: T, execute: (args: InferSchema<T>) => string): AgentTool<T> =>
-  defineTool({ ...base, parameters, execute });
+export const ofTypebox = <T extends TSchema>(
+  parameters: T,
+  execute: (args: InferSchema<T>) => string,
+): AgentTool<T> => defineTool({ ...base, parameters, execute });
+export const ofZod = <T extends z.ZodObject>(
+  parameters: T,
+  execute: (args: InferSchema<T>) => string,
+): AgentTool<T> => defineTool({ ...base, parameters, execute });
+export const ofAny = <const T extends object>(
+  parameters: T,
+  execute: (args: InferSchema<T>) => string,
+): AgentTool<T> => defineTool({ ...base, parameters, execute });
 export const ofEach: AgentTool[] = [
   ofTypebox(typebox, ({ path }) => path),
   ofZod(z.object({ a: z.string() }), ({ a }) => a),

@@ -13,6 +13,8 @@ describe("a scripted model", () => {
 
   it("refuses pieces of which it would never come to an end", () => {
     for (const deltaLength of [0, -1, Number.NaN])
-      assert.throws(() => createScriptedModel(["Hello."], { deltaLength }), { code: "invalid_argument" });
+      assert.throws(() => createScriptedModel(["Hello."], { deltaLength }), {
+        code: "invalid_argument",
+      });
   });
 });

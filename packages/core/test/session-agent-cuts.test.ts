@@ -1,4 +1,7 @@
-/** Wherever the process ends, another goes on: a whole run is cut behind each of its entries, and resumed. */
+/**
+ * Wherever the process ends, another goes on: a whole run is cut behind each of its entries, and
+ * resumed.
+ */
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -17,7 +20,14 @@ import { createJsonlStore } from "../src/session/node/index.ts";
 import type { AgentMessage, AgentTool } from "../src/agent/index.ts";
 import { scriptedToolCall } from "../src/testing/index.ts";
 import { assertAccepted, user } from "./context-rig.ts";
-import { entriesIn, newLife, newSession, PROMPT, sessionOf, type Life } from "./session-agent-rig.ts";
+import {
+  entriesIn,
+  newLife,
+  newSession,
+  PROMPT,
+  sessionOf,
+  type Life,
+} from "./session-agent-rig.ts";
 import { temporaryFolder } from "./session-support.ts";
 import { rig, texts, tool } from "./support.ts";
 
@@ -50,7 +60,9 @@ interface Resumed {
   readonly run: RunState | undefined;
 }
 
-/** Opens a session of these entries in a new process, as it were, and brings its task to the end. */
+/**
+ * Opens a session of these entries in a new process, as it were, and brings its task to the end.
+ */
 async function goOn(store: Store, id: string, entries: readonly Entry[]): Promise<Resumed> {
   await sessionOf(store, id, entries);
   const reader = await openSession(store, id, { readOnly: true });
@@ -76,7 +88,8 @@ function check({ life, run, entries }: Resumed, cut: readonly Entry[]): void {
   const calls = [...(run?.calls.values() ?? [])];
   const inDoubt = calls.filter(({ result }) => result === undefined).map(({ intent }) => intent);
   for (const { intent, result } of calls) {
-    if (result !== undefined) assert.ok(!life.ran.includes(intent.idempotencyKey), `${intent.toolName} ran again`);
+    if (result !== undefined)
+      assert.ok(!life.ran.includes(intent.idempotencyKey), `${intent.toolName} ran again`);
   }
   for (const { idempotencyKey, replay } of inDoubt) {
     const times = life.ran.filter((key) => key === idempotencyKey).length;
@@ -84,13 +97,17 @@ function check({ life, run, entries }: Resumed, cut: readonly Entry[]): void {
   }
   assert.equal(new Set(life.ran).size, life.ran.length);
 
-  const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message as AgentMessage] : []));
+  const messages = entries.flatMap((entry) =>
+    entry.type === "message" ? [entry.message as AgentMessage] : [],
+  );
   assertAccepted([...messages, user("And then?")]);
   for (const request of life.requests) assertAccepted(request);
   const unknown = inDoubt.filter(({ replay }) => replay === "never");
   const shown = texts(messages);
   for (const { toolName, idempotencyKey } of unknown) {
-    const text = new RegExp(`^toolResult: The process ended while ${toolName} ran.* ${idempotencyKey}\\.$`);
+    const text = new RegExp(
+      `^toolResult: The process ended while ${toolName} ran.* ${idempotencyKey}\\.$`,
+    );
     assert.equal(shown.filter((message) => text.test(message)).length, 1);
   }
   const ends = entries.filter((entry) => entry.type === "run_end");
@@ -104,7 +121,9 @@ function check({ life, run, entries }: Resumed, cut: readonly Entry[]): void {
     const requests = life.requests.map(texts);
     assert.deepEqual(requests, whole.requests.slice(whole.requests.length - requests.length));
   }
-  const askedNow = entries.slice(cut.length).filter(({ type }) => type === "approval_request").length;
+  const askedNow = entries
+    .slice(cut.length)
+    .filter(({ type }) => type === "approval_request").length;
   const answers = entries.filter((entry) => entry.type === "approval_answer");
   assert.deepEqual(
     answers.map(({ decision, by }) => [decision, by]),
@@ -138,7 +157,10 @@ describe("a run that is cut behind any of its entries", () => {
       whole.requests.map(({ length }) => length),
       [1, 5, 4],
     );
-    assert.match(whole.requests[2]?.[1] ?? "", /^user: Earlier messages were replaced by this summary/);
+    assert.match(
+      whole.requests[2]?.[1] ?? "",
+      /^user: Earlier messages were replaced by this summary/,
+    );
   });
 
   it("is finished by another process, in memory", () => everyCut(createMemoryStore()));
@@ -162,7 +184,9 @@ describe("a run that is cut behind any of its entries", () => {
           const resumed = await goOn(store, `life ${number++}`, kept);
           check(resumed, kept);
           // What had no intent in the log was not begun.
-          const begun = new Set(kept.flatMap((entry) => (entry.type === "tool_intent" ? [entry.idempotencyKey] : [])));
+          const begun = new Set(
+            kept.flatMap((entry) => (entry.type === "tool_intent" ? [entry.idempotencyKey] : [])),
+          );
           const earlier = ran.filter((key) => begun.has(key));
           ran.splice(0, ran.length, ...earlier, ...resumed.life.ran);
           const twice = ran.filter((key, at) => ran.indexOf(key) !== at && !key.endsWith("call_b"));
@@ -191,12 +215,18 @@ describe("a run that is cut behind any of its entries", () => {
     assert.equal((await agent.prompt(PROMPT)).reason, "done");
     assert.equal(script.calls.length, 1);
     const entries = await entriesIn(store, "s");
-    const answered = entries.findIndex((entry) => entry.type === "message" && entry.message.role === "assistant");
+    const answered = entries.findIndex(
+      (entry) => entry.type === "message" && entry.message.role === "assistant",
+    );
     for (let length = answered + 1; length < entries.length; length++) {
       await sessionOf(store, `cut ${length}`, entries.slice(0, length));
       const next = rig([], tools);
       const resumed = await resumeSession(store, `cut ${length}`, next.agent);
-      assert.deepEqual([resumed.result?.reason, next.script.calls.length], ["done", 0], `cut behind ${length}`);
+      assert.deepEqual(
+        [resumed.result?.reason, next.script.calls.length],
+        ["done", 0],
+        `cut behind ${length}`,
+      );
       assert.deepEqual(texts(next.agent.state.messages), texts(agent.state.messages));
       await resumed.session.close();
     }

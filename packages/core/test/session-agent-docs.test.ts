@@ -1,4 +1,7 @@
-/** docs/sessions.md shows two examples, which print what they say, and a file as the store writes it. */
+/**
+ * docs/sessions.md shows two examples, which print what they say, and a file as the store writes
+ * it.
+ */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -6,7 +9,12 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { promisify } from "node:util";
 import { requireApproval } from "../src/agent/index.ts";
-import { attachSession, createMemoryStore, createSession, openSession } from "../src/session/index.ts";
+import {
+  attachSession,
+  createMemoryStore,
+  createSession,
+  openSession,
+} from "../src/session/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
 import { temporaryFolder } from "./session-support.ts";
 import { call, deferred, rig, texts, tool } from "./support.ts";
@@ -15,7 +23,8 @@ const root = join(import.meta.dirname, "../../..");
 const page = await readFile(join(root, "docs/sessions.md"), "utf8");
 const block = (language: string): string | undefined =>
   new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(page)?.[1];
-const printedBy = (source: string): string | undefined => /\/\* Prints:\n(.*)\*\//s.exec(source)?.[1];
+const printedBy = (source: string): string | undefined =>
+  /\/\* Prints:\n(.*)\*\//s.exec(source)?.[1];
 
 async function run(example: string): Promise<{ source: string; stdout: string }> {
   const source = await readFile(join(root, example), "utf8");
@@ -56,7 +65,9 @@ it("the page about sessions says how a process leaves a question open, and anoth
   const session = await createSession(store, { id: "bill" });
   const attached = await attachSession(first.agent, session);
   const asked = deferred<string>();
-  first.agent.subscribe((event) => void (event.type === "approval_request" && asked.resolve(event.approvalId)));
+  first.agent.subscribe(
+    (event) => void (event.type === "approval_request" && asked.resolve(event.approvalId)),
+  );
   const prompted = first.agent.prompt("Pay the bill.");
   const approvalId = await asked.promise;
   attached.detach();

@@ -1,9 +1,17 @@
-/** What cannot be written, disks that are full, folders that may only be read, clocks that are set back. */
+/**
+ * What cannot be written, disks that are full, folders that may only be read, clocks that are set
+ * back.
+ */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { createCompaction, type Agent, type AgentMessage, type AgentTool } from "../src/agent/index.ts";
+import {
+  createCompaction,
+  type Agent,
+  type AgentMessage,
+  type AgentTool,
+} from "../src/agent/index.ts";
 import { BowlineError } from "../src/errors.ts";
 import type { Context } from "../src/llm/message.ts";
 import {
@@ -31,7 +39,8 @@ const giving = (details: unknown): AgentTool => ({
   execute: () => ({ content: [{ type: "text", text: "A" }], details }),
 });
 
-const shown = async (session: Session): Promise<string[]> => texts((await session.contextMessages()) as AgentMessage[]);
+const shown = async (session: Session): Promise<string[]> =>
+  texts((await session.contextMessages()) as AgentMessage[]);
 
 /** A store whose appends fail from the `nth` on, `times` times. */
 function failing(store: Store, nth: number, times = Infinity): Store {
@@ -44,7 +53,8 @@ function failing(store: Store, nth: number, times = Infinity): Store {
         append: {
           value: async (entries: Parameters<typeof writer.append>[0]) => {
             const at = count++;
-            if (at >= nth && at < nth + times) throw new BowlineError("storage_failed", "There is no room left.");
+            if (at >= nth && at < nth + times)
+              throw new BowlineError("storage_failed", "There is no room left.");
             await writer.append(entries);
           },
         },
@@ -67,7 +77,10 @@ describe("a result that is no JSON", () => {
       const run = await agent.prompt("Go");
       assert.deepEqual([run.reason, run.tools[0]?.outcome], ["done", "failed"]);
       const told = (await shown(session))[2] ?? "";
-      assert.match(told, /^toolResult: The tool ran, and its result is lost: it is no JSON and could not be kept\. ./);
+      assert.match(
+        told,
+        /^toolResult: The tool ran, and its result is lost: it is no JSON and could not be kept\. ./,
+      );
       assert.deepEqual(await session.contextMessages(), agent.state.messages);
     });
   }
@@ -75,7 +88,12 @@ describe("a result that is no JSON", () => {
   it("is kept without what JSON leaves out", async () => {
     const store = createMemoryStore();
     const session = await newSession(store);
-    const details = { call: () => 1, nothing: undefined, when: new Date(0), map: new Map([[1, 2]]) };
+    const details = {
+      call: () => 1,
+      nothing: undefined,
+      when: new Date(0),
+      map: new Map([[1, 2]]),
+    };
     const { agent } = rig([call("a"), "Done."], [giving(details)]);
     await attachSession(agent, session);
     assert.equal((await agent.prompt("Go")).reason, "done");
@@ -104,7 +122,8 @@ describe("a result that is no JSON", () => {
     assert.equal((await agent.prompt("Go")).reason, "done");
     assert.deepEqual(ran, [{ id: 1n, self: cycle }]);
     for await (const entry of session.entries()) {
-      if (entry.type === "tool_intent") assert.equal((entry as { args?: unknown }).args, "an object");
+      if (entry.type === "tool_intent")
+        assert.equal((entry as { args?: unknown }).args, "an object");
     }
   });
 
@@ -260,7 +279,9 @@ describe("what a model is shown after reopening", () => {
     });
     agent.state.model = { ...script.model, contextWindow };
     const sent = (): string[][] =>
-      script.calls.flatMap(({ context }) => (asksForSummary(context) ? [] : [texts(context.messages)]));
+      script.calls.flatMap(({ context }) =>
+        asksForSummary(context) ? [] : [texts(context.messages)],
+      );
     return {
       agent,
       get sent() {
@@ -290,7 +311,9 @@ describe("what a model is shown after reopening", () => {
           ...(one.sent.at(-1) ?? []),
           `assistant: ${message === undefined ? "" : texts([message])[0]?.slice(11)}`,
         ];
-        compactions = (await entriesIn(store, "s")).filter(({ type }) => type === "compaction").length;
+        compactions = (await entriesIn(store, "s")).filter(
+          ({ type }) => type === "compaction",
+        ).length;
         await session.close();
       }
       assert.ok(compactions > 3, `${compactions} compactions`);

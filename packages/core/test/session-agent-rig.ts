@@ -1,4 +1,7 @@
-/** A task for tests of agents whose runs are kept: three turns, a batch of three tools, an approval, a compaction, and crashes. */
+/**
+ * A task for tests of agents whose runs are kept: three turns, a batch of three tools, an approval,
+ * a compaction, and crashes.
+ */
 import assert from "node:assert/strict";
 import {
   Agent,
@@ -17,7 +20,11 @@ import {
   type Store,
 } from "../src/session/index.ts";
 import type { Context, Message } from "../src/llm/message.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedAnswer } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedAnswer,
+} from "../src/testing/index.ts";
 import { asksForSummary, sumOf } from "./context-rig.ts";
 import { collect } from "./session-support.ts";
 
@@ -38,7 +45,8 @@ const LONG = "word ".repeat(500);
 function answer(context: Context): ScriptedAnswer {
   const usage = { input: sumOf(context.messages), output: 10 };
   const last = context.messages.at(-1);
-  if (asksForSummary(context)) return { content: [{ type: "text", text: "Goal: go. Done: a, b, c." }], usage };
+  if (asksForSummary(context))
+    return { content: [{ type: "text", text: "Goal: go. Done: a, b, c." }], usage };
   const calls = (...names: string[]): ScriptedAnswer => ({
     content: names.map((name) => scriptedToolCall(name, { of: name }, `call_${name}`)),
     usage,
@@ -70,7 +78,12 @@ export function newLife(decide: () => "allow" | "deny" = () => "allow"): Life {
   const agent = new Agent({
     initialState: {
       model: { ...script.model, contextWindow: 1600 },
-      tools: [noted("a", `A ${LONG}`), noted("b", "B", "safe"), noted("c", "C"), noted("d", `D ${LONG}`)],
+      tools: [
+        noted("a", `A ${LONG}`),
+        noted("b", "B", "safe"),
+        noted("c", "C"),
+        noted("d", `D ${LONG}`),
+      ],
     },
     beforeToolCall: requireApproval({ needed: ({ toolCall }) => toolCall.name === "c" }),
     transformContext: compaction.transformContext,
@@ -86,7 +99,9 @@ export function newLife(decide: () => "allow" | "deny" = () => "allow"): Life {
   return {
     agent,
     get requests() {
-      return script.calls.map(({ context }) => context).flatMap((one) => (asksForSummary(one) ? [] : [one.messages]));
+      return script.calls
+        .map(({ context }) => context)
+        .flatMap((one) => (asksForSummary(one) ? [] : [one.messages]));
     },
     ran,
     events,
@@ -94,7 +109,11 @@ export function newLife(decide: () => "allow" | "deny" = () => "allow"): Life {
 }
 
 /** A session that ends with these entries, as after a crash. */
-export async function sessionOf(store: Store, id: string, entries: readonly AnyEntry[]): Promise<void> {
+export async function sessionOf(
+  store: Store,
+  id: string,
+  entries: readonly AnyEntry[],
+): Promise<void> {
   const writer = await store.create({ id, createdAt: 1 }, entries);
   await writer.close();
 }
@@ -106,4 +125,5 @@ export async function entriesIn(store: Store, id: string): Promise<Entry[]> {
   return entries as Entry[];
 }
 
-export const newSession = (store: Store, id = "s"): Promise<Session> => createSession(store, { id });
+export const newSession = (store: Store, id = "s"): Promise<Session> =>
+  createSession(store, { id });

@@ -1,4 +1,7 @@
-/** An agent attached to a session: what is kept, what a prompt does to a run that was left open, and what cannot be kept. */
+/**
+ * An agent attached to a session: what is kept, what a prompt does to a run that was left open, and
+ * what cannot be kept.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -26,9 +29,15 @@ import { entriesIn, sessionOf } from "./session-agent-rig.ts";
 import { collect, temporaryFolder } from "./session-support.ts";
 import { call, code, deferred, hello, rig, texts, tool } from "./support.ts";
 
-const two: ScriptedStep = { content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] };
+const two: ScriptedStep = {
+  content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")],
+};
 
-async function attached(steps: readonly ScriptedStep[], tools: AgentTool[] = [], options: AgentOptions = {}) {
+async function attached(
+  steps: readonly ScriptedStep[],
+  tools: AgentTool[] = [],
+  options: AgentOptions = {},
+) {
   const store = createMemoryStore();
   const session = await createSession(store, { id: "s" });
   const made = rig(steps, tools, options);
@@ -36,13 +45,25 @@ async function attached(steps: readonly ScriptedStep[], tools: AgentTool[] = [],
 }
 
 const kindsOf = (entries: readonly Entry[]): string[] => entries.map(({ type }) => type);
-const entriesOf = (session: Session): Promise<Entry[]> => collect(session.entries()) as Promise<Entry[]>;
-const shown = async (session: Session): Promise<string[]> => texts((await session.contextMessages()) as AgentMessage[]);
+const entriesOf = (session: Session): Promise<Entry[]> =>
+  collect(session.entries()) as Promise<Entry[]>;
+const shown = async (session: Session): Promise<string[]> =>
+  texts((await session.contextMessages()) as AgentMessage[]);
 
 /** Entries of a run that called `a` and `b` and stopped there; more may follow. */
 function leftOpen(...more: EntryBody[]): Entry[] {
-  const answer = { role: "assistant", content: (two as { content: [] }).content, usage: { output: 1 }, timestamp: 1 };
-  const origin = { api: "scripted", provider: "scripted", model: "scripted", stopReason: "toolUse" };
+  const answer = {
+    role: "assistant",
+    content: (two as { content: [] }).content,
+    usage: { output: 1 },
+    timestamp: 1,
+  };
+  const origin = {
+    api: "scripted",
+    provider: "scripted",
+    model: "scripted",
+    stopReason: "toolUse",
+  };
   const bodies: EntryBody[] = [
     { type: "run_start", runId: "old" },
     { type: "message", runId: "old", message: hello },
@@ -60,14 +81,27 @@ function leftOpen(...more: EntryBody[]): Entry[] {
 
 const intent = (name: string, toolCallId: string): EntryBody => {
   const idempotencyKey = `old:1:${toolCallId}`;
-  return { type: "tool_intent", runId: "old", toolCallId, toolName: name, args: {}, replay: "never", idempotencyKey };
+  return {
+    type: "tool_intent",
+    runId: "old",
+    toolCallId,
+    toolName: name,
+    args: {},
+    replay: "never",
+    idempotencyKey,
+  };
 };
 const result = (toolCallId: string, text: string): EntryBody => ({
   type: "tool_result",
   runId: "old",
   toolCallId,
   idempotencyKey: `old:1:${toolCallId}`,
-  result: { result: { content: [{ type: "text", text }] }, isError: false, outcome: "finished", durationMs: 1 },
+  result: {
+    result: { content: [{ type: "text", text }] },
+    isError: false,
+    outcome: "finished",
+    durationMs: 1,
+  },
   isError: false,
 });
 
@@ -80,12 +114,24 @@ async function storeOf(...more: EntryBody[]): Promise<Store> {
 
 describe("an attached agent", () => {
   it("keeps its runs, and begins the next process with what was said", async () => {
-    const { agent, session, store } = await attached([call("a"), "Done.", "Again."], [tool("a", () => "A")]);
+    const { agent, session, store } = await attached(
+      [call("a"), "Done.", "Again."],
+      [tool("a", () => "A")],
+    );
     await agent.prompt("Go");
     await agent.prompt("More");
     const turn = ["message", "tool_intent", "tool_result", "message", "message"];
     const kinds = kindsOf(await entriesOf(session));
-    assert.deepEqual(kinds, ["run_start", "message", ...turn, "run_end", "run_start", "message", "message", "run_end"]);
+    assert.deepEqual(kinds, [
+      "run_start",
+      "message",
+      ...turn,
+      "run_end",
+      "run_start",
+      "message",
+      "message",
+      "run_end",
+    ]);
     await session.close();
     const { agent: next, script } = rig(["Hello again."]);
     const again = await attachSession(next, await openSession(store, "s"));
@@ -98,7 +144,8 @@ describe("an attached agent", () => {
   it("finds in the log what it did, before it goes on", async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path, { sync: "never" });
-    const last = async (): Promise<string | undefined> => (await entriesIn(store, "s")).at(-1)?.type;
+    const last = async (): Promise<string | undefined> =>
+      (await entriesIn(store, "s")).at(-1)?.type;
     const seen: unknown[] = [];
     const { agent } = rig(
       [
@@ -113,10 +160,20 @@ describe("an attached agent", () => {
     await using session = await createSession(store, { id: "s" });
     await attachSession(agent, session);
     agent.subscribe(async ({ type }) => {
-      if (type === "message_end" || type === "tool_execution_end" || type === "agent_end") seen.push(await last());
+      if (type === "message_end" || type === "tool_execution_end" || type === "agent_end")
+        seen.push(await last());
     });
     await agent.prompt("Go");
-    const expected = ["message", "message", "message", "tool_intent", "tool_result", "message", "message", "run_end"];
+    const expected = [
+      "message",
+      "message",
+      "message",
+      "tool_intent",
+      "tool_result",
+      "message",
+      "message",
+      "run_end",
+    ];
     assert.deepEqual(seen, expected);
   });
 
@@ -147,7 +204,9 @@ describe("an attached agent", () => {
       names.push(name);
       return fn();
     };
-    const { agent, session } = await attached([call("a"), "Done."], [tool("a", () => "A")], { effects: { step } });
+    const { agent, session } = await attached([call("a"), "Done."], [tool("a", () => "A")], {
+      effects: { step },
+    });
     await agent.prompt("Go");
     assert.deepEqual(names, ["model:0", "tool:1:a", "model:1"]);
     assert.ok(kindsOf(await entriesOf(session)).includes("tool_result"));
@@ -169,20 +228,28 @@ describe("an attached agent", () => {
   it("refuses a transcript in which any message is another, whatever stands behind it", async () => {
     for (const change of [
       (messages: AgentMessage[]) => messages.with(0, hello),
-      (messages: AgentMessage[]) => messages.map((message, at) => (at === 1 ? { ...message } : message)),
+      (messages: AgentMessage[]) =>
+        messages.map((message, at) => (at === 1 ? { ...message } : message)),
       (messages: AgentMessage[]) => [...messages.slice(1), hello],
     ]) {
       const { agent, session, script } = await attached(["One.", "never"]);
       await agent.prompt("Go");
       agent.state.messages = change(agent.state.messages);
       const { error } = await agent.prompt("Go");
-      assert.match(`${error?.code}: ${error?.message}`, /^invalid_state: .*messages\[[01]\] is another/);
-      assert.deepEqual([await shown(session), script.calls.length], [["user: Go", "assistant: One."], 1]);
+      assert.match(
+        `${error?.code}: ${error?.message}`,
+        /^invalid_state: .*messages\[[01]\] is another/,
+      );
+      assert.deepEqual(
+        [await shown(session), script.calls.length],
+        [["user: Go", "assistant: One."], 1],
+      );
     }
   });
 
   it("keeps what the program adds to the messages while a run goes on, in its place", async () => {
-    const add = (text: string): void => void agent.state.messages.push({ role: "user", content: text, timestamp: 1 });
+    const add = (text: string): void =>
+      void agent.state.messages.push({ role: "user", content: text, timestamp: 1 });
     const note = tool("a", () => {
       add("from a tool");
       return "A";
@@ -197,7 +264,9 @@ describe("an attached agent", () => {
     assert.deepEqual(kept, texts(agent.state.messages).slice(0, kept.length));
     assert.deepEqual(
       kept.filter((text) => /from|at /.test(text)),
-      ["from a tool", "at turn_end", "at turn_end", "at agent_end", "at turn_end"].map((text) => `user: ${text}`),
+      ["from a tool", "at turn_end", "at turn_end", "at agent_end", "at turn_end"].map(
+        (text) => `user: ${text}`,
+      ),
     );
     await session.close();
     const { agent: next } = rig([]);
@@ -216,7 +285,8 @@ describe("an attached agent", () => {
     const { agent, session } = await attached([call("a"), "Done."], [tool("a", () => "A")]);
     const kept: string[][] = [];
     agent.subscribe(async (event) => {
-      if (event.type === "message_end" && event.message.role === "toolResult") agent.state.messages.push(hello);
+      if (event.type === "message_end" && event.message.role === "toolResult")
+        agent.state.messages.push(hello);
       if (event.type === "turn_start") kept.push(await shown(session));
     });
     await agent.prompt("Go");
@@ -246,12 +316,20 @@ describe("an attached agent", () => {
   });
 
   it("keeps no message twice where a listener puts one before it, which the next run refuses", async () => {
-    const { agent, session } = await attached([call("a"), "Done.", "never"], [tool("a", () => "A")]);
+    const { agent, session } = await attached(
+      [call("a"), "Done.", "never"],
+      [tool("a", () => "A")],
+    );
     agent.subscribe(({ type }) => {
       if (type === "tool_execution_start") agent.state.messages.unshift(hello);
     });
     await agent.prompt("Go");
-    assert.deepEqual(await shown(session), ["user: Go", "assistant: toolCall", "toolResult: A", "assistant: Done."]);
+    assert.deepEqual(await shown(session), [
+      "user: Go",
+      "assistant: toolCall",
+      "toolResult: A",
+      "assistant: Done.",
+    ]);
     assert.equal((await agent.prompt("Go on")).error?.code, "invalid_state");
   });
 
@@ -264,7 +342,16 @@ describe("an attached agent", () => {
     const asked: ScriptedStep = { content: [scriptedToolCall("helper", { prompt: "Help" })] };
     const { agent, session } = await attached([asked, "Done."], [inner]);
     await agent.prompt("Go");
-    const kinds = ["run_start", "message", "message", "tool_intent", "tool_result", "message", "message", "run_end"];
+    const kinds = [
+      "run_start",
+      "message",
+      "message",
+      "tool_intent",
+      "tool_result",
+      "message",
+      "message",
+      "run_end",
+    ];
     assert.deepEqual(kindsOf(await entriesOf(session)), kinds);
   });
 });
@@ -273,12 +360,18 @@ describe("a prompt, when a run was left open,", () => {
   it("ends it, and says of each call what is known", async () => {
     const store = await storeOf(intent("a", "1"), intent("b", "2"), result("1", "A, before"));
     const ran: string[] = [];
-    const { agent, script } = rig([two, "Done."], [tool("a", () => (ran.push("a"), "A")), tool("b", () => "B")]);
+    const { agent, script } = rig(
+      [two, "Done."],
+      [tool("a", () => (ran.push("a"), "A")), tool("b", () => "B")],
+    );
     const session = await openSession(store, "s");
     const kept = await attachSession(agent, session);
     assert.deepEqual([kept.interrupted?.runId, kept.interrupted?.turns], ["old", 1]);
     const run = await agent.prompt("Something else");
-    assert.deepEqual([run.reason, kept.interrupted, await kept.resume()], ["done", undefined, undefined]);
+    assert.deepEqual(
+      [run.reason, kept.interrupted, await kept.resume()],
+      ["done", undefined, undefined],
+    );
     const all = await shown(session);
     assert.deepEqual(all.slice(2, 3), ["toolResult: A, before"]);
     assert.match(all[3] ?? "", /^toolResult: The process ended while b ran.*old:1:2\.$/);
@@ -310,7 +403,12 @@ describe("a prompt, when a run was left open,", () => {
     assert.equal(kept.interrupted, undefined);
     await agent.prompt("Else");
     const notRun = "toolResult: Not run: the process ended before.";
-    assert.deepEqual((await shown(fork)).slice(2), [notRun, notRun, "user: Else", "assistant: Done."]);
+    assert.deepEqual((await shown(fork)).slice(2), [
+      notRun,
+      notRun,
+      "user: Else",
+      "assistant: Done.",
+    ]);
   });
 
   it("does not go on with a run into which someone rewound", async () => {
@@ -339,11 +437,17 @@ describe("a run that is resumed", () => {
     await sessionOf(store, "cut", entries.slice(0, 2));
     const { agent: next } = rig(["Resumed."]);
     const { result: run } = await resumeSession(store, "cut", next);
-    assert.deepEqual([run?.reason, texts(next.state.messages).at(-1)], ["done", "assistant: Resumed."]);
+    assert.deepEqual(
+      [run?.reason, texts(next.state.messages).at(-1)],
+      ["done", "assistant: Resumed."],
+    );
   });
 
   it("stays aborted, and says of its calls what is known", async () => {
-    const store = await storeOf(intent("a", "1"), result("1", "A, before"), { type: "abort", runId: "old" });
+    const store = await storeOf(intent("a", "1"), result("1", "A, before"), {
+      type: "abort",
+      runId: "old",
+    });
     const { agent, script } = rig(["never"], [tool("a", () => "never"), tool("b", () => "never")]);
     const { result: run, session } = await resumeSession(store, "s", agent);
     assert.deepEqual([run?.reason, script.calls.length], ["aborted", 0]);
@@ -381,7 +485,12 @@ describe("a run that is resumed", () => {
   });
 
   it("asks again about an approval that is for other arguments", async () => {
-    const ask = { type: "approval_request", approvalId: "old:1:1", toolCallId: "1", toolName: "a" } as const;
+    const ask = {
+      type: "approval_request",
+      approvalId: "old:1:1",
+      toolCallId: "1",
+      toolName: "a",
+    } as const;
     for (const [args, isAsked] of [
       [{}, false],
       [{ path: "/" }, true],
@@ -391,7 +500,10 @@ describe("a run that is resumed", () => {
         { type: "approval_answer", approvalId: "old:1:1", decision: "allow" },
       );
       const { agent, events } = rig(["Done."], [tool("a", () => "A"), tool("b", () => "B")]);
-      agent.beforeToolCall = requireApproval({ needed: ({ toolCall }) => toolCall.name === "a", timeoutMs: 20 });
+      agent.beforeToolCall = requireApproval({
+        needed: ({ toolCall }) => toolCall.name === "a",
+        timeoutMs: 20,
+      });
       const { session } = await resumeSession(store, "s", agent);
       const expected = isAsked ? "toolResult: Denied: nobody answered in time." : "toolResult: A";
       assert.equal((await shown(session))[2], expected);

@@ -1,9 +1,18 @@
-/** Another process on the same sessions, for tests: `session-child.ts <task> <folder> …`. Says what it did in lines of JSON. */
+/**
+ * Another process on the same sessions, for tests: `session-child.ts <task> <folder> …`. Says what
+ * it did in lines of JSON.
+ */
 import { existsSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { errorText, isBowlineError, toErrorInfo } from "../src/errors.ts";
 import { Agent, defineTool } from "../src/index.ts";
-import { attachSession, createSession, openSession, type Session, type Store } from "../src/session/index.ts";
+import {
+  attachSession,
+  createSession,
+  openSession,
+  type Session,
+  type Store,
+} from "../src/session/index.ts";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
 import { textFor } from "./session-support.ts";
@@ -62,7 +71,10 @@ async function hold(): Promise<void> {
   setInterval(() => {}, 1000);
 }
 
-/** When there is a file `go`, takes the session `times` times, each time for some entries, whoever else wants it. */
+/**
+ * When there is a file `go`, takes the session `times` times, each time for some entries, whoever
+ * else wants it.
+ */
 async function take(): Promise<void> {
   const [id = "", name = "", times = "0"] = rest;
   say("ready");
@@ -75,7 +87,8 @@ async function take(): Promise<void> {
       if (isBowlineError(error) && error.code === "session_locked") continue;
       throw error;
     }
-    for (let at = 0; at < 5; at++) await session.append({ type: "label", targetId: name, label: String(left) });
+    for (let at = 0; at < 5; at++)
+      await session.append({ type: "label", targetId: name, label: String(left) });
     await session.close();
     left--;
   }
@@ -145,7 +158,11 @@ async function output(): Promise<void> {
   });
   const agent = new Agent({ initialState: { model, tools: [a] }, streamFn });
   await attachSession(agent, session);
-  const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
+  const schema = {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+  } as const;
   setInterval(() => {}, 1000);
   await agent.prompt("Where?", { output: schema });
 }

@@ -1,4 +1,7 @@
-/** Files that were torn or changed, at every byte of their last 4 kB: no other record is lost, and the damage is reported. */
+/**
+ * Files that were torn or changed, at every byte of their last 4 kB: no other record is lost, and
+ * the damage is reported.
+ */
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,10 +25,16 @@ interface Sample {
   readonly ends: readonly number[];
 }
 
-/** A session of which the last 4 kB hold short, long and odd records, and a whole small one with its header. */
+/**
+ * A session of which the last 4 kB hold short, long and odd records, and a whole small one with its
+ * header.
+ */
 async function sample(folder: string, texts: readonly string[]): Promise<Sample> {
   const store = createJsonlStore(folder, { sync: "never" });
-  const session = await createSession(store, { id: "sample", clock: { now: () => 5, setTimer: () => () => {} } });
+  const session = await createSession(store, {
+    id: "sample",
+    clock: { now: () => 5, setTimer: () => () => {} },
+  });
   await say(session, ...texts);
   await session.close();
   const bytes = await readFile(join(folder, "sample.jsonl"));
@@ -33,7 +42,18 @@ async function sample(folder: string, texts: readonly string[]): Promise<Sample>
   return { bytes, entries: await collect(session.entries()), ends };
 }
 
-const texts = ["a", "", "ü🪢".repeat(40), '{"seq":1},"crc":"00000000"}', 'b\n"c"', "x".repeat(900), "d", "e", "f", "g"];
+const texts = [
+  "a",
+  "",
+  "ü🪢".repeat(40),
+  '{"seq":1},"crc":"00000000"}',
+  'b\n"c"',
+  "x".repeat(900),
+  "d",
+  "e",
+  "f",
+  "g",
+];
 const small = texts.slice(0, 4);
 const large = ["y".repeat(300), "z".repeat(1500), ...texts, ...texts.slice(0, 6)];
 
@@ -43,10 +63,18 @@ async function read(handle: MemoryFile, damage: SessionDamage[]): Promise<AnyEnt
 }
 
 /** Opens the file as its writer does, and appends one entry. What is cut off goes to `kept`. */
-async function mendAndAppend(handle: MemoryFile, damage: SessionDamage[], kept: Buffer[] = []): Promise<void> {
+async function mendAndAppend(
+  handle: MemoryFile,
+  damage: SessionDamage[],
+  kept: Buffer[] = [],
+): Promise<void> {
   const file = { handle, path: "a file" };
   const size = handle.bytes.length;
-  const header = await readHeader(file, { id: "sample", size, onDamage: (found) => void damage.push(found) });
+  const header = await readHeader(file, {
+    id: "sample",
+    size,
+    onDamage: (found) => void damage.push(found),
+  });
   assert.equal(header.id, "sample");
   const keep = async (torn: Buffer): Promise<string> => `aside ${kept.push(torn)}`;
   const tail = await repairTail(file, { size, header, keep, mustSync: false, damage });
@@ -97,7 +125,8 @@ for (const [name, said] of Object.entries({ "a large file": large, "a whole smal
           if (isMended) await mendAndAppend(file, damage);
           const found = await read(file, damage);
           // To a reader, a last line without its newline is one that is being written.
-          if (isMended || at < bytes.length - 1) assert.ok(damage.length > 0, `the change at ${at} was not noticed`);
+          if (isMended || at < bytes.length - 1)
+            assert.ok(damage.length > 0, `the change at ${at} was not noticed`);
           const others = found.filter(({ seq, id }) => seq !== hit && id !== "after");
           assert.deepEqual(others, rest, `changed at ${at}`);
           const itself = found.find(({ seq }) => seq === hit);
@@ -144,7 +173,10 @@ describe("a session file", () => {
       (await readFile(path)).subarray(0, bytes.length + line.length),
       Buffer.concat([bytes, Buffer.from(line)]),
     );
-    const last = (await collect(session.entries({ from: 4 }))).map(({ type, parentId }) => [type, parentId]);
+    const last = (await collect(session.entries({ from: 4 }))).map(({ type, parentId }) => [
+      type,
+      parentId,
+    ]);
     assert.deepEqual(last, [
       ["of tomorrow", null],
       ["label", "new"],
@@ -168,7 +200,10 @@ describe("a damaged session", () => {
     );
     await session.allMessages();
     assert.equal(session.damage.length, 1);
-    assert.match(session.damage[0]?.message ?? "", /A record of .* at bytes \d+ to \d+ is damaged and left out\./);
+    assert.match(
+      session.damage[0]?.message ?? "",
+      /A record of .* at bytes \d+ to \d+ is damaged and left out\./,
+    );
     const fork = await session.fork();
     assert.deepEqual(seqs(await fork.path()), upTo(entries.length - 1));
     assert.deepEqual(fork.damage, []);
@@ -212,11 +247,18 @@ describe("a damaged session", () => {
     const path = join(folder.path, "sample.jsonl");
     const body = '{"format":"bowline session","version":2,"id":"sample","createdAt":1';
     const header = `${body},"crc":"${crc32(body).toString(16).padStart(8, "0")}"}\n`;
-    const newer = Buffer.concat([Buffer.from(header), bytes.subarray(bytes.indexOf(10) + 1), Buffer.from("torn")]);
+    const newer = Buffer.concat([
+      Buffer.from(header),
+      bytes.subarray(bytes.indexOf(10) + 1),
+      Buffer.from("torn"),
+    ]);
     await writeFile(path, newer);
     const store = createJsonlStore(folder.path);
     await assert.rejects(openSession(store, "sample"), code("storage_failed"));
-    await assert.rejects(store.load("sample"), /version 2 of the session format; this reads versions up to 1/);
+    await assert.rejects(
+      store.load("sample"),
+      /version 2 of the session format; this reads versions up to 1/,
+    );
     assert.deepEqual(await readFile(path), newer);
     assert.deepEqual(await readdir(join(folder.path, "locks")), []);
     assert.deepEqual((await store.list()).sessions, []);

@@ -1,4 +1,6 @@
-/** A session as JSON, Markdown and HTML: complete, readable, and harmless whatever was said in it. */
+/**
+ * A session as JSON, Markdown and HTML: complete, readable, and harmless whatever was said in it.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -63,7 +65,10 @@ async function everything(): Promise<Session> {
     },
   });
   await session.append({ type: "compaction", summary: "So far so good.", firstKeptId: null });
-  await session.append({ type: "message", message: { role: "weather", sky: "blue" } as { role: string } });
+  await session.append({
+    type: "message",
+    message: { role: "weather", sky: "blue" } as { role: string },
+  });
   await session.append(assistant([], { stopReason: "error", errorMessage: "overloaded" }));
   const error = { code: "overloaded", message: "overloaded, again", retryable: true } as const;
   await session.append({ type: "run_end", runId: "r", reason: "error", error });
@@ -130,7 +135,10 @@ So far so good.
   });
 
   it("of an earlier entry ends there", async () => {
-    assert.match(await sessionToMarkdown(await everything(), "e0"), /## User\n\nMend \*the\* roof\n$/);
+    assert.match(
+      await sessionToMarkdown(await everything(), "e0"),
+      /## User\n\nMend \*the\* roof\n$/,
+    );
   });
 });
 
@@ -159,7 +167,13 @@ describe("a session as HTML", () => {
         "'&<>\"",
       ),
     );
-    const said = fc.record({ text: hostile, name: hostile, mimeType: hostile, data: hostile, role: hostile });
+    const said = fc.record({
+      text: hostile,
+      name: hostile,
+      mimeType: hostile,
+      data: hostile,
+      role: hostile,
+    });
     const show = async ({
       text,
       name,
@@ -172,12 +186,17 @@ describe("a session as HTML", () => {
       const call = { type: "toolCall", id: "c", name, arguments: { [text]: text } } as const;
       await session.append(assistant([{ type: "text", text }, call], { model: name }));
       const content = [{ type: "image", ...image }];
-      await session.append({ type: "message", message: { role: "user", content } as { role: string } });
+      await session.append({
+        type: "message",
+        message: { role: "user", content } as { role: string },
+      });
       await session.append({ type: "message", message: { role: `custom ${role}` } });
       return (await sessionToHtml(session)).match(/<[^>]*>/g);
     };
     const plain = await show({ text: "x", name: "x", role: "x", mimeType: "text/x", data: "x" });
-    const property = fc.asyncProperty(said, async (one) => assert.deepEqual(await show(one), plain));
+    const property = fc.asyncProperty(said, async (one) =>
+      assert.deepEqual(await show(one), plain),
+    );
     await fc.assert(property, { numRuns: 100 });
     const image = { mimeType: "image/png", data: 'aGk="><img src=x onerror=alert(1)>' };
     assert.deepEqual(await show({ text: "x", name: "x", role: "x", ...image }), plain);
@@ -198,7 +217,10 @@ describe("a session as JSON", () => {
     const session = await everything();
     await session.rewind("e0");
     await session.append({ type: "from tomorrow", odd: [1.5, null] } as unknown as EntryBody);
-    const { header, entries } = JSON.parse(await sessionToJson(session)) as { header: unknown; entries: unknown[] };
+    const { header, entries } = JSON.parse(await sessionToJson(session)) as {
+      header: unknown;
+      entries: unknown[];
+    };
     assert.deepEqual(header, session.header);
     assert.deepEqual(entries, await collect(session.entries()));
     const empty = JSON.parse(await sessionToJson(await newSession())) as { entries: unknown[] };

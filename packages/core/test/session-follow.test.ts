@@ -1,4 +1,7 @@
-/** Following a file of which the system tells nothing: looked at now and then, never torn, never twice. */
+/**
+ * Following a file of which the system tells nothing: looked at now and then, never torn, never
+ * twice.
+ */
 import assert from "node:assert/strict";
 import type { Stats } from "node:fs";
 import { appendFile, open, writeFile } from "node:fs/promises";
@@ -23,14 +26,17 @@ function follow(file: MemoryFile, from?: number) {
   const run = async (): Promise<void> => {
     // A path that is not there cannot be watched.
     const options = { from, clock, pollMs: POLL_MS, signal: stop.signal };
-    for await (const batch of followLog({ handle: file, path: "/nowhere/at all" }, options)) seen.push(...batch);
+    for await (const batch of followLog({ handle: file, path: "/nowhere/at all" }, options))
+      seen.push(...batch);
   };
   return { clock, stop, seen, ended: run() };
 }
 
 describe("a follower of a file that cannot be watched", () => {
   it("gets what is there at once and what comes within one look", async () => {
-    const file = new MemoryFile(Buffer.concat([encodeHeader({ id: "s", createdAt: 1 }), line(0), line(1)]));
+    const file = new MemoryFile(
+      Buffer.concat([encodeHeader({ id: "s", createdAt: 1 }), line(0), line(1)]),
+    );
     const { clock, stop, seen, ended } = follow(file);
     await settle();
     assert.deepEqual(seqs(seen), [0, 1]);
@@ -76,7 +82,9 @@ describe("a follower of a file that cannot be watched", () => {
 
   it("goes on after a write that was taken back", async () => {
     const kept = Buffer.concat([line(0), line(1)]);
-    const file = new MemoryFile(Buffer.concat([kept, line(2, "taken back"), line(3, "taken back")]));
+    const file = new MemoryFile(
+      Buffer.concat([kept, line(2, "taken back"), line(3, "taken back")]),
+    );
     const { clock, stop, seen, ended } = follow(file, 2);
     await settle();
     assert.deepEqual(seqs(seen), [2, 3]);

@@ -1,4 +1,7 @@
-/** Lines of files, from either end and from any place: the same whatever their length, and no more read than is needed. */
+/**
+ * Lines of files, from either end and from any place: the same whatever their length, and no more
+ * read than is needed.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -61,12 +64,17 @@ describe("a session file of 5 MB", () => {
       for (const reverse of [false, true]) {
         const file = new MemoryFile(log);
         const seen: number[] = [];
-        for await (const batch of readEntries({ handle: file, path: "a file" }, { from, reverse })) {
+        for await (const batch of readEntries(
+          { handle: file, path: "a file" },
+          { from, reverse },
+        )) {
           seen.push(...seqs(batch));
           if (seen.length >= 30) break;
         }
         const count = Math.min(30, seen.length);
-        const expected = upTo(count).map((step) => (reverse ? Math.min(from, 9999) - step : from + step));
+        const expected = upTo(count).map((step) =>
+          reverse ? Math.min(from, 9999) - step : from + step,
+        );
         assert.deepEqual(seen.slice(0, count), expected, `from ${from}`);
         assert.ok(count === 30 || [0, 1, 6, 7, 8, 9998, 9999, 10_000].includes(from));
         assert.ok(file.bytesRead < 600 * 1024, `${file.bytesRead} bytes were read from ${from}`);

@@ -1,4 +1,7 @@
-/** Lists of session files: right whatever became of the index or of a file, and without reading again what was read. */
+/**
+ * Lists of session files: right whatever became of the index or of a file, and without reading
+ * again what was read.
+ */
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +11,9 @@ import { createJsonlStore } from "../src/session/node/index.ts";
 import { encodeRecord } from "../src/session/node/record.ts";
 import { say, temporaryFolder, upTo } from "./session-support.ts";
 
-async function rig(): Promise<AsyncDisposable & { path: string; store: Store; file: (name: string) => string }> {
+async function rig(): Promise<
+  AsyncDisposable & { path: string; store: Store; file: (name: string) => string }
+> {
   const folder = await temporaryFolder();
   const store = createJsonlStore(folder.path, { sync: "never" });
   for (const id of ["a", "b"]) {
@@ -42,13 +47,26 @@ describe("a list of session files", () => {
     const index = folder.file("sessions.index");
     const written = await readFile(index, "utf8");
     const newer = encodeRecord({ version: 3, sessions: 5 }).toString();
-    for (const text of [written, "", "{", "[]\n", written.slice(0, 50), written.replace("Title", "title"), newer]) {
+    for (const text of [
+      written,
+      "",
+      "{",
+      "[]\n",
+      written.slice(0, 50),
+      written.replace("Title", "title"),
+      newer,
+    ]) {
       await writeFile(index, text);
       assert.deepEqual(await show(createJsonlStore(folder.path)), both, text);
     }
     await rm(index);
     assert.deepEqual(await show(createJsonlStore(folder.path)), both);
-    assert.deepEqual((await readdir(folder.path)).toSorted(), ["a.jsonl", "b.jsonl", "locks", "sessions.index"]);
+    assert.deepEqual((await readdir(folder.path)).toSorted(), [
+      "a.jsonl",
+      "b.jsonl",
+      "locks",
+      "sessions.index",
+    ]);
   });
 
   it("reads what was appended since the last time, and nothing else again", async () => {
@@ -57,7 +75,10 @@ describe("a list of session files", () => {
     const path = folder.file("a.jsonl");
     const bytes = await readFile(path);
     const header = bytes.indexOf(10) + 1;
-    await writeFile(path, Buffer.concat([bytes.subarray(0, header), Buffer.alloc(bytes.length - header, "x")]));
+    await writeFile(
+      path,
+      Buffer.concat([bytes.subarray(0, header), Buffer.alloc(bytes.length - header, "x")]),
+    );
     await writeFile(path, bytes.subarray(-1), { flag: "a" });
     // A new store has only the index to know the first three by.
     const { sessions } = await createJsonlStore(folder.path).list();
@@ -87,13 +108,22 @@ describe("a list of session files", () => {
 
   it("has a session that is being made only when all of it is there", async () => {
     await using folder = await rig();
-    const entries = upTo(30_000).map((seq) => ({ seq, id: `e${seq}`, parentId: null, timestamp: 1, type: "x" }));
+    const entries = upTo(30_000).map((seq) => ({
+      seq,
+      id: `e${seq}`,
+      parentId: null,
+      timestamp: 1,
+      type: "x",
+    }));
     const made = new AbortController();
-    const making = folder.store.create({ id: "c", createdAt: 1 }, entries).finally(() => made.abort());
+    const making = folder.store
+      .create({ id: "c", createdAt: 1 }, entries)
+      .finally(() => made.abort());
     let looks = 0;
     for (; !made.signal.aborted; looks++) {
       const { sessions } = await folder.store.list();
-      for (const { id, entryCount } of sessions) if (id === "c") assert.equal(entryCount, entries.length);
+      for (const { id, entryCount } of sessions)
+        if (id === "c") assert.equal(entryCount, entries.length);
     }
     assert.ok(looks > 1, `${looks} looks`);
     await (await making).close();

@@ -1,4 +1,7 @@
-/** A session: a tree of entries, the transcript and the state that follow from it, forks, and what is read for them. */
+/**
+ * A session: a tree of entries, the transcript and the state that follow from it, forks, and what
+ * is read for them.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -28,7 +31,8 @@ async function memory(): Promise<{ store: Store; session: Session; read: () => n
   return { store, session: await createSession(counted, { id: "s" }), read: () => entries };
 }
 
-const show = async (messages: Promise<unknown[]>): Promise<string[]> => texts((await messages) as AgentMessage[]);
+const show = async (messages: Promise<unknown[]>): Promise<string[]> =>
+  texts((await messages) as AgentMessage[]);
 
 const answer = (text: string, runId = "r"): EntryBody => ({
   type: "message",
@@ -89,10 +93,18 @@ describe("a session", () => {
     assert.equal(await session.head(), b);
     assert.deepEqual(await show(session.contextMessages()), ["user: a", "user: b"]);
     await say(session, "d", "e");
-    assert.deepEqual(await show(session.allMessages()), ["user: a", "user: b", "user: d", "user: e"]);
+    assert.deepEqual(await show(session.allMessages()), [
+      "user: a",
+      "user: b",
+      "user: d",
+      "user: e",
+    ]);
     assert.deepEqual(await show(session.allMessages(c)), ["user: a", "user: b", "user: c"]);
     await session.rewind(null);
-    assert.deepEqual([await session.head(), await session.path(), await session.state()], [null, [], {}]);
+    assert.deepEqual(
+      [await session.head(), await session.path(), await session.state()],
+      [null, [], {}],
+    );
     await say(session, "f");
     assert.deepEqual(await show(session.allMessages()), ["user: f"]);
     await assert.rejects(session.rewind("x"), code("not_found"));
@@ -103,7 +115,10 @@ describe("a session", () => {
     const { session } = await memory();
     const [a = ""] = await say(session, "a", "b");
     await session.rewind(a);
-    await assert.rejects(session.append({ type: "title", title: 1n as never }), code("invalid_argument"));
+    await assert.rejects(
+      session.append({ type: "title", title: 1n as never }),
+      code("invalid_argument"),
+    );
     assert.equal(await session.head(), a);
   });
 
@@ -112,7 +127,11 @@ describe("a session", () => {
     const [, , c = ""] = await say(session, "a", "b", "c");
     await session.append({ type: "compaction", summary: "a and b", firstKeptId: c });
     const [d = ""] = await say(session, "d");
-    assert.deepEqual(await show(session.contextMessages()), ["user: a and b", "user: c", "user: d"]);
+    assert.deepEqual(await show(session.contextMessages()), [
+      "user: a and b",
+      "user: c",
+      "user: d",
+    ]);
     assert.deepEqual(
       (await session.contextEntries()).map(({ id }) => id),
       [undefined, c, d],
@@ -122,7 +141,13 @@ describe("a session", () => {
     await say(session, "e");
     assert.deepEqual(await show(session.contextMessages()), ["user: all", "user: e"]);
     assert.deepEqual(await show(session.contextMessages(c)), ["user: a", "user: b", "user: c"]);
-    assert.deepEqual(await show(session.allMessages()), ["user: a", "user: b", "user: c", "user: d", "user: e"]);
+    assert.deepEqual(await show(session.allMessages()), [
+      "user: a",
+      "user: b",
+      "user: c",
+      "user: d",
+      "user: e",
+    ]);
   });
 
   it("keeps nothing for a compaction whose first kept entry is on another branch", async () => {
@@ -180,12 +205,18 @@ describe("a session", () => {
     const stop = new AbortController();
     const seen = (async () => {
       const all: number[] = [];
-      for await (const { seq } of reader.follow({ signal: stop.signal })) if (all.push(seq) === 3) stop.abort();
+      for await (const { seq } of reader.follow({ signal: stop.signal }))
+        if (all.push(seq) === 3) stop.abort();
       return all;
     })();
     await say(session, "b", "c", "d");
     assert.deepEqual(await seen, [0, 1, 2]);
-    assert.deepEqual(await show(reader.allMessages()), ["user: a", "user: b", "user: c", "user: d"]);
+    assert.deepEqual(await show(reader.allMessages()), [
+      "user: a",
+      "user: b",
+      "user: c",
+      "user: d",
+    ]);
     await assert.rejects(reader.append(user("e")), code("invalid_state"));
     await reader.close();
     await session.close();
@@ -197,9 +228,16 @@ describe("the state of a session", () => {
   it("is empty at first, and has the last model that was set", async () => {
     const { session } = await memory();
     assert.deepEqual(await session.state(), {});
-    await session.append({ type: "model_change", provider: "p", model: "m", thinkingLevel: "high" });
+    await session.append({
+      type: "model_change",
+      provider: "p",
+      model: "m",
+      thinkingLevel: "high",
+    });
     await say(session, "a");
-    assert.deepEqual(await session.state(), { model: { provider: "p", model: "m", thinkingLevel: "high" } });
+    assert.deepEqual(await session.state(), {
+      model: { provider: "p", model: "m", thinkingLevel: "high" },
+    });
     await session.append({ type: "run_start", runId: "r", model: { provider: "p", model: "n" } });
     assert.deepEqual((await session.state()).model, { provider: "p", model: "n" });
   });
@@ -213,12 +251,20 @@ describe("the state of a session", () => {
     await session.append(answer("one"));
     for (const body of [intent("k1"), intent("k2"), result("k2")]) await session.append(body);
     await session.append({ type: "usage", runId: "r", usage: { input: 10 } });
-    const ask = { type: "approval_request", toolCallId: "call", toolName: "tool", args: {} } as const;
+    const ask = {
+      type: "approval_request",
+      toolCallId: "call",
+      toolName: "tool",
+      args: {},
+    } as const;
     await session.append({ ...ask, approvalId: "answered" });
     await session.append({ ...ask, approvalId: "open" });
     await session.append({ type: "approval_answer", approvalId: "answered", decision: "allow" });
     const { run } = await session.state();
-    assert.deepEqual([run?.runId, run?.reason, run?.turns, run?.usage], ["r", undefined, 1, { input: 11, output: 2 }]);
+    assert.deepEqual(
+      [run?.runId, run?.reason, run?.turns, run?.usage],
+      ["r", undefined, 1, { input: 11, output: 2 }],
+    );
     assert.deepEqual(
       run?.openApprovals.map(({ approvalId }) => approvalId),
       ["open"],
@@ -238,7 +284,10 @@ describe("the state of a session", () => {
     await session.append(answer("inner", "inner"));
     await session.append({ type: "run_end", runId: "inner", reason: "done" });
     const { run } = await session.state();
-    assert.deepEqual([run?.runId, run?.reason, run?.turns, run?.calls.size], ["r", undefined, 0, 1]);
+    assert.deepEqual(
+      [run?.runId, run?.reason, run?.turns, run?.calls.size],
+      ["r", undefined, 0, 1],
+    );
     await session.append({ type: "run_end", runId: "r", reason: "budget" });
     assert.equal((await session.state()).run?.reason, "budget");
   });

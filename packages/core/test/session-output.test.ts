@@ -12,7 +12,12 @@ import {
   type Store,
 } from "../src/session/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../src/testing/index.ts";
 import { entriesIn, newSession, sessionOf } from "./session-agent-rig.ts";
 import { startChild, temporaryFolder } from "./session-support.ts";
 import { call, tool } from "./support.ts";
@@ -24,7 +29,10 @@ const final = (args: object): ScriptedStep => ({
   content: [scriptedToolCall("final_answer", args as Record<string, unknown>, "f")],
 });
 
-function setUp(native: boolean, script: readonly ScriptedStep[]): { agent: Agent; script: ScriptedModel } {
+function setUp(
+  native: boolean,
+  script: readonly ScriptedStep[],
+): { agent: Agent; script: ScriptedModel } {
   const model = createScriptedModel(script, { deltaLength: 1000 });
   const compat = { structuredOutput: native ? ("json_schema" as const) : ("none" as const) };
   const tools = [{ ...tool("a", () => "A"), replay: "safe" as const }];
@@ -49,9 +57,15 @@ for (const how of ["native", "tool"] as const) {
         const id = `${how} ${length}`;
         await sessionOf(store, id, whole.slice(0, length));
         const { agent: later } = setUp(how === "native", [answers[how], answers[how]]);
-        const { result, session: again } = await resumeSession(store, id, later, { output: schema });
+        const { result, session: again } = await resumeSession(store, id, later, {
+          output: schema,
+        });
         const at: Date | undefined = result?.output?.at;
-        assert.deepEqual([result?.reason, result?.output, at], ["done", value, value.at], `cut behind ${length}`);
+        assert.deepEqual(
+          [result?.reason, result?.output, at],
+          ["done", value, value.at],
+          `cut behind ${length}`,
+        );
         await again.close();
       }
     });
@@ -100,7 +114,9 @@ describe("a value that was accepted before the process ended", () => {
 
   it("counts when the model only talks behind it, having called another tool with it", async () => {
     const store = createMemoryStore();
-    const both = { content: [scriptedToolCall("final_answer", given, "f"), scriptedToolCall("a", {}, "a")] };
+    const both = {
+      content: [scriptedToolCall("final_answer", given, "f"), scriptedToolCall("a", {}, "a")],
+    };
     await cutBehind(store, "message", (entry) => JSON.stringify(entry).includes("Accepted."), both);
     const { agent, script } = setUp(false, ["I said it."]);
     const { result } = await resumeSession(store, "cut", agent, { output: schema });
@@ -137,7 +153,10 @@ it("a process that is killed while its run for an output asks the model leaves a
   assert.equal(attached.interrupted?.turns, 1);
   const result = await attached.resume({ output: schema });
   const city: string | undefined = result?.output?.city;
-  assert.deepEqual([result?.reason, city, result?.output?.at.getFullYear()], ["done", "Oslo", 2026]);
+  assert.deepEqual(
+    [result?.reason, city, result?.output?.at.getFullYear()],
+    ["done", "Oslo", 2026],
+  );
   assert.deepEqual(
     script.calls[0]?.context.tools?.map(({ name }) => name),
     ["a", "final_answer"],

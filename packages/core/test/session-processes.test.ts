@@ -1,4 +1,6 @@
-/** Several processes on one session, killed processes, full disks and folders that may only be read. */
+/**
+ * Several processes on one session, killed processes, full disks and folders that may only be read.
+ */
 import assert from "node:assert/strict";
 import { chmod, readdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -8,7 +10,15 @@ import { createSession, openSession, type AnyEntry } from "../src/session/index.
 import { toFileName } from "../src/session/node/file-name.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
 import { identifySelf, isAlive } from "../src/session/node/process-identity.ts";
-import { collect, say, seqs, startChild, temporaryFolder, textFor, upTo } from "./session-support.ts";
+import {
+  collect,
+  say,
+  seqs,
+  startChild,
+  temporaryFolder,
+  textFor,
+  upTo,
+} from "./session-support.ts";
 import { code } from "./support.ts";
 
 const KILLS = 50;
@@ -54,19 +64,28 @@ describe("two processes on one session", () => {
     await writeFile(join(folder.path, "go"), "");
     await Promise.all(children.map((child) => child.end()));
     const reader = await openSession(store, "s", { readOnly: true });
-    const entries = (await collect(reader.entries())) as (AnyEntry & { targetId: string; label: string })[];
+    const entries = (await collect(reader.entries())) as (AnyEntry & {
+      targetId: string;
+      label: string;
+    })[];
     assert.deepEqual(reader.damage, []);
     assert.deepEqual(seqs(entries), upTo(3 * 6 * 5));
     const holds = entries.map(({ targetId, label }) => targetId + label);
     for (let at = 0; at < holds.length; at += 5) {
-      assert.equal(new Set(holds.slice(at, at + 5)).size, 1, `a mixed turn at ${at}: ${holds.join(" ")}`);
+      assert.equal(
+        new Set(holds.slice(at, at + 5)).size,
+        1,
+        `a mixed turn at ${at}: ${holds.join(" ")}`,
+      );
     }
   });
 
   it("are one writer and ten followers that miss nothing", { timeout: 30_000 }, async () => {
     await using folder = await temporaryFolder();
     // Where the system tells of changes, nobody has to look now and then.
-    const store = createJsonlStore(folder.path, { pollMs: process.platform === "linux" ? 60_000 : 20 });
+    const store = createJsonlStore(folder.path, {
+      pollMs: process.platform === "linux" ? 60_000 : 20,
+    });
     await using session = await createSession(store, { id: "s" });
     await say(session, "before");
     await using child = startChild(["follow", folder.path, "s", "400", "5"]);
@@ -85,10 +104,22 @@ describe("two processes on one session", () => {
 describe("a claim of", () => {
   const cases = [
     { of: "a dead process", claim: { pid: 2 ** 22 + 1 }, isFree: true },
-    { of: "an earlier process of a number that is in use again", claim: { start: "1" }, isFree: true },
-    { of: "a process before the system was started anew", claim: { boot: "00000000" }, isFree: true },
+    {
+      of: "an earlier process of a number that is in use again",
+      claim: { start: "1" },
+      isFree: true,
+    },
+    {
+      of: "a process before the system was started anew",
+      claim: { boot: "00000000" },
+      isFree: true,
+    },
     { of: "a living process", claim: {}, isFree: false },
-    { of: "a living process that could read nothing of the system", claim: { start: "", boot: "" }, isFree: false },
+    {
+      of: "a living process that could read nothing of the system",
+      claim: { start: "", boot: "" },
+      isFree: false,
+    },
     {
       of: "a dead process that could read nothing of the system",
       claim: { pid: 2 ** 22 + 1, start: "", boot: "" },
@@ -117,7 +148,10 @@ describe("a claim of", () => {
       assert.equal(await isAlive(self, self, platform), true);
       assert.equal(await isAlive({ ...self, pid: 2 ** 22 + 1 }, self, platform), false);
       // Only a system that tells when a process started knows a number that is used again.
-      assert.equal(await isAlive({ ...self, start: "SunNov1" }, self, platform), platform === "win32");
+      assert.equal(
+        await isAlive({ ...self, start: "SunNov1" }, self, platform),
+        platform === "win32",
+      );
     });
   }
 
@@ -127,7 +161,11 @@ describe("a claim of", () => {
     const store = createJsonlStore(folder.path);
     await (await createSession(store, { id: "s" })).close();
     // The shell becomes a program that never asks how its child ended.
-    await using parent = startChild(["hold", folder.path, "s"], {}, ["sh", "-c", '"$0" "$@" & exec sleep 60']);
+    await using parent = startChild(["hold", folder.path, "s"], {}, [
+      "sh",
+      "-c",
+      '"$0" "$@" & exec sleep 60',
+    ]);
     assert.equal(await parent.next(), "done");
     const [claim = ""] = await readdir(join(folder.path, "locks"));
     process.kill(Number(claim.split(".")[1]), "SIGKILL");
@@ -157,15 +195,21 @@ describe("a process that is killed", () => {
         await using child = startChild(["write", folder.path, id]);
         // While it writes, or at any time from its start on.
         if (round % 2 === 0) assert.equal(await child.next(), "open");
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * (round % 2 === 0 ? 60 : 200)));
+        await new Promise((resolve) =>
+          setTimeout(resolve, Math.random() * (round % 2 === 0 ? 60 : 200)),
+        );
         await child.kill();
         await using session = await openSession(store, id);
         const entries = await collect(session.entries());
         const acknowledged = child.said.filter((seq) => typeof seq === "number");
         const last = Math.max(-1, ...acknowledged);
         assert.deepEqual(seqs(entries), upTo(entries.length), `${id}: a gap`);
-        assert.ok(entries.length > last, `${id}: ${last} was acknowledged, and there are ${entries.length}`);
-        for (const [at, { parentId }] of entries.entries()) assert.equal(parentId, entries[at - 1]?.id ?? null);
+        assert.ok(
+          entries.length > last,
+          `${id}: ${last} was acknowledged, and there are ${entries.length}`,
+        );
+        for (const [at, { parentId }] of entries.entries())
+          assert.equal(parentId, entries[at - 1]?.id ?? null);
         for (const message of await session.allMessages()) {
           const { content, timestamp } = message as { content: string; timestamp: number };
           assert.equal(content, textFor(timestamp));
@@ -203,7 +247,9 @@ describe("a disk that is full", () => {
     await using folder = await temporaryFolder();
     const mount = `mount -t tmpfs -o size=256k none "${folder.path}" && exec "$0" "$@"`;
     const child = startChild(["fill", folder.path], {}, ["unshare", "-m", "sh", "-c", mount]);
-    const said = await child.end().catch((error: unknown) => skipWithout(t, "the right to mount", error));
+    const said = await child
+      .end()
+      .catch((error: unknown) => skipWithout(t, "the right to mount", error));
     if (said === undefined) return;
     const { error, created, acknowledged, read } = said.at(-1) as {
       error: { code: string; message: string; retryable: boolean };
@@ -233,7 +279,9 @@ describe("a folder that may only be read", () => {
     // To root everything is allowed, so it asks somebody who may less.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     const child = startChild(["readOnly", folder.path, "s"], nobody);
-    const said = await child.end().catch((error: unknown) => skipWithout(t, "files that nobody may read", error));
+    const said = await child
+      .end()
+      .catch((error: unknown) => skipWithout(t, "files that nobody may read", error));
     await chmod(folder.path, 0o755);
     if (said === undefined) return;
     const { created, opened, deleted, ...rest } = said.at(-1) as Record<string, unknown>;
@@ -248,6 +296,7 @@ describe("a folder that may only be read", () => {
 });
 
 function skipWithout(t: TestContext, what: string, error: unknown): undefined {
-  if (!/permission|not permitted|must be superuser|EACCES|ENOENT|EPERM/i.test(String(error))) throw error;
+  if (!/permission|not permitted|must be superuser|EACCES|ENOENT|EPERM/i.test(String(error)))
+    throw error;
   t.skip(`this needs ${what}: ${String(error)}`);
 }

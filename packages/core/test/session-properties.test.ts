@@ -1,4 +1,7 @@
-/** Random lives of sessions, beside a simple model of them, in both stores: appends, forks, rewinds, compactions, reopening. */
+/**
+ * Random lives of sessions, beside a simple model of them, in both stores: appends, forks, rewinds,
+ * compactions, reopening.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -15,7 +18,12 @@ import { collect, temporaryFolder, user } from "./session-support.ts";
 
 /** What a session should be: its entries as a tree, in the order of appending. */
 interface Expected {
-  readonly entries: { id: string; parent: number | null; text: string; firstKept?: number | null }[];
+  readonly entries: {
+    id: string;
+    parent: number | null;
+    text: string;
+    firstKept?: number | null;
+  }[];
   head: number | null;
 }
 
@@ -32,12 +40,22 @@ const steps = fc.array(
       weight: 4,
       arbitrary: fc.record({
         do: fc.constant("append" as const),
-        texts: fc.array(fc.string({ unit: "binary", maxLength: 20 }), { minLength: 1, maxLength: 4 }),
+        texts: fc.array(fc.string({ unit: "binary", maxLength: 20 }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
       }),
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("compact" as const), back: fc.nat(6) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant("rewind" as const), to: fc.nat(30) }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("fork" as const), at: fc.nat(30), stay: fc.boolean() }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant("fork" as const),
+        at: fc.nat(30),
+        stay: fc.boolean(),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("reopen" as const) }) },
   ),
   { maxLength: 25 },
@@ -65,7 +83,8 @@ const textsOf = (messages: SessionMessage[]): string[] =>
 
 async function compare(session: Session, expected: Expected): Promise<void> {
   const { entries, head } = expected;
-  const ids = (indexes: readonly number[]): (string | undefined)[] => indexes.map((index) => entries[index]?.id);
+  const ids = (indexes: readonly number[]): (string | undefined)[] =>
+    indexes.map((index) => entries[index]?.id);
   assert.equal(await session.head(), head === null ? null : entries[head]?.id);
   assert.deepEqual(
     (await collect(session.entries())).map(({ id }) => id),
@@ -84,7 +103,12 @@ async function compare(session: Session, expected: Expected): Promise<void> {
 }
 
 /** Does a step to both. Gives the pair that goes on. */
-async function run(store: Store, session: Session, expected: Expected, step: Step): Promise<[Session, Expected]> {
+async function run(
+  store: Store,
+  session: Session,
+  expected: Expected,
+  step: Step,
+): Promise<[Session, Expected]> {
   const { entries } = expected;
   switch (step.do) {
     case "append": {
@@ -118,8 +142,13 @@ async function run(store: Store, session: Session, expected: Expected, step: Ste
       const fork = await session.fork(id === undefined ? {} : { at: id });
       const copies = path.map((index, place) => {
         const { firstKept, ...entry } = entries[index] as Expected["entries"][number];
-        const kept = firstKept === undefined || firstKept === null ? firstKept : path.indexOf(firstKept);
-        return { ...entry, parent: place === 0 ? null : place - 1, ...(kept !== undefined && { firstKept: kept }) };
+        const kept =
+          firstKept === undefined || firstKept === null ? firstKept : path.indexOf(firstKept);
+        return {
+          ...entry,
+          parent: place === 0 ? null : place - 1,
+          ...(kept !== undefined && { firstKept: kept }),
+        };
       });
       const forked: Expected = { entries: copies, head: copies.length - 1 };
       await compare(fork, forked);

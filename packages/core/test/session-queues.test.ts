@@ -1,4 +1,7 @@
-/** Messages that were queued are in the log, and whatever becomes of the process each reaches the model once. */
+/**
+ * Messages that were queued are in the log, and whatever becomes of the process each reaches the
+ * model once.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentMessage } from "../src/agent/index.ts";
@@ -24,7 +27,8 @@ import { withAppend } from "../../../test/support/with-append.ts";
 
 const said = (messages: readonly unknown[]): string[] =>
   texts(messages as AgentMessage[]).filter((text) => text.startsWith("user"));
-const kindsIn = async (store: Store): Promise<string[]> => (await entriesIn(store, "s")).map(({ type }) => type);
+const kindsIn = async (store: Store): Promise<string[]> =>
+  (await entriesIn(store, "s")).map(({ type }) => type);
 
 async function queuedIn(session: Session): Promise<string[]> {
   const { queued = [] } = await session.state();
@@ -38,7 +42,10 @@ async function noRoom(): Promise<void> {
 }
 
 /** The next process on a session that was left. */
-async function next(store: Store, answers: string[] = ["Next."]): Promise<Rig & { session: Session }> {
+async function next(
+  store: Store,
+  answers: string[] = ["Next."],
+): Promise<Rig & { session: Session }> {
   const made = rig(answers);
   const session = await openSession(store, "s");
   await attachSession(made.agent, session);
@@ -62,7 +69,12 @@ describe("a message that is queued", () => {
     const { agent: later, script, session: again } = await next(store, ["A", "B", "C"]);
     assert.deepEqual(await queuedIn(again), ["steering one", "followUp two", "steering three"]);
     assert.equal((await later.prompt("Go")).reason, "done");
-    assert.deepEqual(said(later.state.messages), ["user: Go", "user: one", "user: three", "user: two"]);
+    assert.deepEqual(said(later.state.messages), [
+      "user: Go",
+      "user: one",
+      "user: three",
+      "user: two",
+    ]);
     assert.equal(script.calls.length, 3);
     assert.deepEqual(await queuedIn(again), []);
     await again.close();
@@ -187,7 +199,9 @@ describe("a message that is queued", () => {
   it("whose entry cannot be written stays in the queue, however late that is known", async () => {
     const { agent } = rig(["A", "never"]);
     let isFull = false;
-    const full = withAppend(createMemoryStore(), (append, entries) => (isFull ? noRoom() : append(entries)));
+    const full = withAppend(createMemoryStore(), (append, entries) =>
+      isFull ? noRoom() : append(entries),
+    );
     const session = await createSession(full, { id: "s" });
     await attachSession(agent, session);
     agent.subscribe((event) => {
@@ -199,7 +213,8 @@ describe("a message that is queued", () => {
     assert.equal(agent.hasQueuedMessages(), true);
     assert.deepEqual(texts(agent.state.messages), ["user: Go", "assistant: A"]);
     assert.deepEqual(await session.contextMessages(), agent.state.messages);
-    // Nor does a run that fails at once take it, or leave a prompt behind that the log does not have.
+    // Nor does a run that fails at once take it, or leave a prompt behind that the log does not
+    // have.
     assert.equal((await agent.continue()).error?.code, "storage_failed");
     assert.equal((await agent.prompt("More")).error?.code, "storage_failed");
     assert.equal(agent.hasQueuedMessages(), true);
@@ -213,7 +228,8 @@ describe("a message that is queued", () => {
     const session = await newSession(store);
     await attachSession(first.agent, session);
     first.agent.subscribe((event) => {
-      if (event.type === "tool_execution_start" && event.toolCallId === "1") first.agent.steer(user("note"));
+      if (event.type === "tool_execution_start" && event.toolCallId === "1")
+        first.agent.steer(user("note"));
     });
     await first.agent.prompt("Go");
     const cut = (await entriesIn(store, "s")).findIndex(({ type }) => type === "tool_result");
@@ -283,7 +299,9 @@ function life(notes: readonly string[], options: AgentOptions = {}): Agent {
   const script = createScriptedModel(
     Array.from({ length: 12 }, () => ({ messages }: { messages: readonly AgentMessage[] }) => {
       const results = messages.filter(({ role }) => role === "toolResult").length;
-      return results < 3 ? { content: [scriptedToolCall("a", {}, `call${results}`)] } : `Said ${messages.length}.`;
+      return results < 3
+        ? { content: [scriptedToolCall("a", {}, `call${results}`)] }
+        : `Said ${messages.length}.`;
     }),
     { deltaLength: 1000 },
   );
@@ -324,9 +342,15 @@ describe("a run with messages in its queues that is cut behind any of its entrie
         const { result, session: again } = await resumeSession(store, `cut ${length}`, later);
         if (result === undefined) await later.prompt("More");
         else assert.equal(result.reason, "done");
-        const inLog = cut.flatMap((entry) => (entry.type === "queued" ? texts([entry.message as AgentMessage]) : []));
+        const inLog = cut.flatMap((entry) =>
+          entry.type === "queued" ? texts([entry.message as AgentMessage]) : [],
+        );
         const shown = said(later.state.messages).filter((text) => notes.includes(text));
-        assert.deepEqual(shown.toSorted(), inLog.toSorted(), `cut behind ${length}: ${cut.at(-1)?.type}`);
+        assert.deepEqual(
+          shown.toSorted(),
+          inLog.toSorted(),
+          `cut behind ${length}: ${cut.at(-1)?.type}`,
+        );
         assertAccepted([...later.state.messages, user("And then?")]);
         assert.deepEqual(await queuedIn(again), []);
         await again.close();
@@ -354,7 +378,11 @@ describe("lives of a run", () => {
     const { agent, events } = rig(["Done."]);
     assert.equal((await resumeSession(store, "s", agent)).result?.reason, "done");
     assert.equal(events[0]?.seq, 6_000_000);
-    assert.deepEqual((await kindsIn(store)).slice(2), [...Array(4).fill("reopen"), "message", "run_end"]);
+    assert.deepEqual((await kindsIn(store)).slice(2), [
+      ...Array(4).fill("reopen"),
+      "message",
+      "run_end",
+    ]);
   });
 
   it("that are over or rewound leave none", async () => {

@@ -18,11 +18,17 @@ async function files(): Promise<StoreFixture> {
 }
 
 describe("the memory store", () => {
-  for (const { name, run } of storeConformance(() => ({ store: createMemoryStore() }))) it(name, run);
+  for (const { name, run } of storeConformance(() => ({ store: createMemoryStore() })))
+    it(name, run);
 
   it("takes a fork of more entries than a call takes arguments", async () => {
     const base = { timestamp: 1, type: "title", title: "t" };
-    const entries = Array.from({ length: 150_000 }, (_, seq) => ({ ...base, seq, id: `${seq}`, parentId: null }));
+    const entries = Array.from({ length: 150_000 }, (_, seq) => ({
+      ...base,
+      seq,
+      id: `${seq}`,
+      parentId: null,
+    }));
     const writer = await createMemoryStore().create({ id: "a", createdAt: 1 }, entries);
     assert.equal(writer.nextSeq, entries.length);
   });

@@ -1,4 +1,6 @@
-/** For tests of sessions: folders that go away, other processes, entries that are easy to compare. */
+/**
+ * For tests of sessions: folders that go away, other processes, entries that are easy to compare.
+ */
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -61,14 +63,23 @@ export class MemoryFile implements AppendableFile {
     return { size: this.bytes.length, mtimeMs: 0, nlink: 1 };
   }
 
-  readonly read: AppendableFile["read"] = (async (into: Bytes, offset: number, length: number, position: number) => {
+  readonly read: AppendableFile["read"] = (async (
+    into: Bytes,
+    offset: number,
+    length: number,
+    position: number,
+  ) => {
     const part = this.bytes.subarray(position, position + length);
     part.copy(into, offset);
     this.bytesRead += part.length;
     return { bytesRead: part.length, buffer: into };
   }) as AppendableFile["read"];
 
-  readonly write: AppendableFile["write"] = (async (from: Bytes, offset: number, length: number) => {
+  readonly write: AppendableFile["write"] = (async (
+    from: Bytes,
+    offset: number,
+    length: number,
+  ) => {
     await this.#call("write");
     const taken = Math.min(length, this.room - this.bytes.length);
     if (taken <= 0) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
@@ -115,7 +126,11 @@ const script = join(import.meta.dirname, "session-child.ts");
 const node = [process.execPath, "--conditions=@bowline/source", script];
 
 /** Starts session-child.ts. `before` is a command that runs it. */
-export function startChild(args: readonly string[], options: SpawnOptions = {}, before: readonly string[] = []): Child {
+export function startChild(
+  args: readonly string[],
+  options: SpawnOptions = {},
+  before: readonly string[] = [],
+): Child {
   const [program = "", ...rest] = [...before, ...node, ...args];
   const child = spawn(program, rest, {
     stdio: ["ignore", "pipe", "pipe"],

@@ -9,10 +9,19 @@ import { code } from "./support.ts";
 
 function rig(sync: SyncPolicy = "commit"): { file: MemoryFile; writer: LogWriter } {
   const file = new MemoryFile();
-  return { file, writer: new LogWriter({ file, path: "a file", length: 0, last: undefined, nextSeq: 0, sync }) };
+  return {
+    file,
+    writer: new LogWriter({ file, path: "a file", length: 0, last: undefined, nextSeq: 0, sync }),
+  };
 }
 
-const entry = (seq: number, type = "message"): AnyEntry => ({ seq, id: `e${seq}`, parentId: null, timestamp: 1, type });
+const entry = (seq: number, type = "message"): AnyEntry => ({
+  seq,
+  id: `e${seq}`,
+  parentId: null,
+  timestamp: 1,
+  type,
+});
 
 /** Appends one entry, in turn. */
 function append(writer: LogWriter, type?: string): Promise<void> {
@@ -21,7 +30,10 @@ function append(writer: LogWriter, type?: string): Promise<void> {
 
 async function read(file: MemoryFile): Promise<number[]> {
   const entries = await collect(
-    readEntries({ handle: file, path: "a file" }, { onDamage: ({ message }) => assert.fail(message) }),
+    readEntries(
+      { handle: file, path: "a file" },
+      { onDamage: ({ message }) => assert.fail(message) },
+    ),
   );
   return seqs(entries.flat());
 }
@@ -59,7 +71,10 @@ describe("a writer", () => {
       assert.deepEqual(file.calls, isSynced ? ["write", "datasync"] : ["write"]);
       await writer.close();
       const isLeft = sync === "commit" && !isSynced;
-      assert.deepEqual(file.calls.slice(isSynced ? 2 : 1), isLeft ? ["datasync", "close"] : ["close"]);
+      assert.deepEqual(
+        file.calls.slice(isSynced ? 2 : 1),
+        isLeft ? ["datasync", "close"] : ["close"],
+      );
     });
   }
 
@@ -71,10 +86,14 @@ describe("a writer", () => {
       const second = await Promise.allSettled([append(writer), append(writer)]);
       const kept = [...first, ...second].filter(({ status }) => status === "fulfilled").length;
       for (const end of [...first, ...second]) {
-        if (end.status === "rejected") assert.ok(code("storage_failed")(end.reason), String(end.reason));
+        if (end.status === "rejected")
+          assert.ok(code("storage_failed")(end.reason), String(end.reason));
       }
       assert.deepEqual(await read(file), upTo(kept), `with room for ${room}`);
-      assert.deepEqual([writer.nextSeq, writer.last?.seq], [kept, kept === 0 ? undefined : kept - 1]);
+      assert.deepEqual(
+        [writer.nextSeq, writer.last?.seq],
+        [kept, kept === 0 ? undefined : kept - 1],
+      );
       file.room = Infinity;
       await append(writer);
       assert.deepEqual(await read(file), upTo(kept + 1));

@@ -25,7 +25,10 @@ const wires: Readonly<Record<string, Protocol>> = {
   "google-generate": googleGenerate,
 };
 
-const system = { systemPrompt: "Be brief.", tools: [{ name: "read", description: "Reads.", parameters: {} }] };
+const system = {
+  systemPrompt: "Be brief.",
+  tools: [{ name: "read", description: "Reads.", parameters: {} }],
+};
 
 /** A wire, and how many messages each request encoded anew that is sent behind settled ones. */
 function rig(protocol: Protocol): {
@@ -56,7 +59,12 @@ function rig(protocol: Protocol): {
 }
 
 /** The body of a request that nothing came before. */
-function fresh(protocol: Protocol, model: Model, context: Context, chosen: StreamOptions = {}): string {
+function fresh(
+  protocol: Protocol,
+  model: Model,
+  context: Context,
+  chosen: StreamOptions = {},
+): string {
   try {
     return toWireJson(protocol.encode(model, context, chosen).body);
   } catch {
@@ -134,7 +142,9 @@ describe("a transcript that grows turn by turn", () => {
     const shown: unknown[] = [];
     for (let length = 1; length <= messages.length; length += 2) {
       const context = { ...system, messages: messages.slice(0, length) };
-      const sent = await ask(model, context, { onPayload: (body) => void shown.push(structuredClone(body)) });
+      const sent = await ask(model, context, {
+        onPayload: (body) => void shown.push(structuredClone(body)),
+      });
       assert.equal(sent, fresh(openaiChat, model, context));
       assert.equal(JSON.stringify(shown.at(-1)), sent);
     }
@@ -186,13 +196,23 @@ describe("a transcript that grows turn by turn", () => {
     const { ask } = rig(anthropicMessages);
     const model = getModel("anthropic", "m");
     const messages = conversation(4);
-    for (const length of [3, 5, 7]) await ask(model, { ...system, messages: messages.slice(0, length) });
+    for (const length of [3, 5, 7])
+      await ask(model, { ...system, messages: messages.slice(0, length) });
     const unanswered = { ...system, messages: messages.slice(0, 8) };
     await ask(model, unanswered);
     Object.assign(messages[7] as Message, { stopReason: "aborted" });
     assert.equal(await ask(model, unanswered), fresh(anthropicMessages, model, unanswered));
-    messages.splice(8, 1, { role: "user", content: "Go on.", timestamp: 0 }, ...turn(7), ...turn(8));
-    assert.equal(await ask(model, { ...system, messages }), fresh(anthropicMessages, model, { ...system, messages }));
+    messages.splice(
+      8,
+      1,
+      { role: "user", content: "Go on.", timestamp: 0 },
+      ...turn(7),
+      ...turn(8),
+    );
+    assert.equal(
+      await ask(model, { ...system, messages }),
+      fresh(anthropicMessages, model, { ...system, messages }),
+    );
   });
 
   test("is encoded anew from a block of the provider's own on, which the next message may make one too many", async () => {
@@ -221,7 +241,8 @@ describe("a transcript that grows turn by turn", () => {
     const messages = conversation(4);
     const late = messages[4] as Message;
     messages[4] = { ...late, toolCallId: "call_9" } as Message;
-    for (const length of [3, 5, 7, 9]) await ask(model, { ...system, messages: messages.slice(0, length) });
+    for (const length of [3, 5, 7, 9])
+      await ask(model, { ...system, messages: messages.slice(0, length) });
     messages.push(late);
     const sent = await ask(model, { ...system, messages });
     assert.equal(sent, fresh(openaiChat, model, { ...system, messages }));
@@ -240,15 +261,20 @@ describe("a transcript that grows turn by turn", () => {
       const messages = conversation(3);
       const [call] = toolCallsOf(messages[1] as Message & { role: "assistant" });
       if (call) call.arguments = before;
-      for (const length of [3, 5, 7]) await ask(model, { ...system, messages: messages.slice(0, length) });
+      for (const length of [3, 5, 7])
+        await ask(model, { ...system, messages: messages.slice(0, length) });
       if (call) call.arguments = after;
-      assert.equal(await ask(model, { ...system, messages }), fresh(openaiChat, model, { ...system, messages }));
+      assert.equal(
+        await ask(model, { ...system, messages }),
+        fresh(openaiChat, model, { ...system, messages }),
+      );
     }
     const { ask } = rig(anthropicMessages);
     const messages = conversation(3);
     const { isError: _, ...result } = { ...(messages[2] as Message & { role: "toolResult" }) };
     messages[2] = { ...result, isError: false };
-    for (const length of [3, 5, 7]) await ask(model, { ...system, messages: messages.slice(0, length) });
+    for (const length of [3, 5, 7])
+      await ask(model, { ...system, messages: messages.slice(0, length) });
     messages[2] = result as Message;
     messages[3] = { isError: false, ...messages[3] } as Message;
     const sent = await ask(model, { ...system, messages });
@@ -264,7 +290,10 @@ describe("a transcript that grows turn by turn", () => {
       const { ask } = rig(openaiChat);
       const messages = conversation(0);
       for (const [index, id] of ids.entries()) {
-        const [answer, result] = structuredClone(turn(index)) as [Message & { role: "assistant" }, Message];
+        const [answer, result] = structuredClone(turn(index)) as [
+          Message & { role: "assistant" },
+          Message,
+        ];
         for (const call of toolCallsOf(answer)) call.id = id;
         messages.push(answer, { ...result, toolCallId: id } as Message);
         if (index === silent) continue;
@@ -289,15 +318,22 @@ describe("a transcript that grows turn by turn", () => {
 
 const rarely = fc.integer({ min: 0, max: 4 }).map((number) => number === 0);
 
-/** A conversation of plain turns, with anything else between them; unless it is wild, each call has an id and a result of its own. */
+/**
+ * A conversation of plain turns, with anything else between them; unless it is wild, each call has
+ * an id and a result of its own.
+ */
 function grown(model: Model): fc.Arbitrary<Message[]> {
   const piece = fc.record({ turns: fc.nat(4), between: transcripts(model), isWild: rarely });
   return fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => {
     let calls = 0;
-    const plain = (count: number): Message[] => Array.from({ length: count }, () => turn(++calls)).flat();
+    const plain = (count: number): Message[] =>
+      Array.from({ length: count }, () => turn(++calls)).flat();
     return [
       ...conversation(0),
-      ...pieces.flatMap(({ turns, between, isWild }) => [...plain(turns), ...(isWild ? between : tidy(between))]),
+      ...pieces.flatMap(({ turns, between, isWild }) => [
+        ...plain(turns),
+        ...(isWild ? between : tidy(between)),
+      ]),
       ...plain(2),
     ];
 
@@ -330,12 +366,17 @@ const steps: fc.Arbitrary<Step[]> = fc
   .array(
     fc.record({
       to: fc.integer({ min: 1, max: 50 }).map((part) => part / 50),
-      edit: fc.option(fc.record({ at: fc.nat(), to: fc.constantFrom("", " ", "x", "\ud83d", "call_1", "error") }), {
-        nil: undefined,
-        freq: 6,
-      }),
+      edit: fc.option(
+        fc.record({ at: fc.nat(), to: fc.constantFrom("", " ", "x", "\ud83d", "call_1", "error") }),
+        {
+          nil: undefined,
+          freq: 6,
+        },
+      ),
       copied: fc.boolean(),
-      asks: fc.nat(20).map((number) => (["another", "under another prompt"] as const)[number] ?? "the model"),
+      asks: fc
+        .nat(20)
+        .map((number) => (["another", "under another prompt"] as const)[number] ?? "the model"),
     }),
     { minLength: 3, maxLength: 10 },
   )
@@ -347,7 +388,8 @@ function edit(messages: readonly Message[], { at, to }: NonNullable<Step["edit"]
   const find = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
     for (const [key, inner] of Object.entries(value)) {
-      if (typeof inner !== "object" && key !== "role" && key !== "type") places.push([value as never, key]);
+      if (typeof inner !== "object" && key !== "role" && key !== "type")
+        places.push([value as never, key]);
       find(inner);
     }
   };
@@ -362,17 +404,23 @@ function edit(messages: readonly Message[], { at, to }: NonNullable<Step["edit"]
 for (const [name, protocol] of Object.entries(wires)) {
   test(`requests on the wire ${name} are those of a client without a memory, however the transcript is edited`, async () => {
     let known = 0;
-    const plan = fc.tuple(models("openai", "m"), rarely).chain(([{ compat, ...rest }, isNumbered]) => {
-      const { callIdDigits: _, ...others }: Compat = compat ?? {};
-      const model: Model = { ...rest, api: protocol.api, compat: isNumbered ? { ...compat } : others };
-      return fc.record({
-        model: fc.constant(model),
-        context: contexts(model),
-        messages: grown(model),
-        chosen: options,
-        steps,
+    const plan = fc
+      .tuple(models("openai", "m"), rarely)
+      .chain(([{ compat, ...rest }, isNumbered]) => {
+        const { callIdDigits: _, ...others }: Compat = compat ?? {};
+        const model: Model = {
+          ...rest,
+          api: protocol.api,
+          compat: isNumbered ? { ...compat } : others,
+        };
+        return fc.record({
+          model: fc.constant(model),
+          context: contexts(model),
+          messages: grown(model),
+          chosen: options,
+          steps,
+        });
       });
-    });
     await fc.assert(
       fc.asyncProperty(plan, async ({ model, context, messages: drawn, chosen, steps: all }) => {
         const { ask, rests } = rig(protocol);

@@ -19,7 +19,11 @@ const readText = (text: string): Event[] => read([bytes(text)]);
 
 /** The bytes cut at the given places. */
 function cut(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const sorted = [0, ...places.map((place) => place % (whole.length + 1)).toSorted((a, b) => a - b), whole.length];
+  const sorted = [
+    0,
+    ...places.map((place) => place % (whole.length + 1)).toSorted((a, b) => a - b),
+    whole.length,
+  ];
   return sorted.slice(1).map((end, index) => whole.subarray(sorted[index], end));
 }
 
@@ -41,7 +45,10 @@ describe("the SSE reader", () => {
         ["\ufeffb", ""],
       ],
     ],
-    "splits lines at CR and LF only (Q005)": ["data: a\u2028b\u0085c\u000bd\n\n", [["a\u2028b\u0085c\u000bd", ""]]],
+    "splits lines at CR and LF only (Q005)": [
+      "data: a\u2028b\u0085c\u000bd\n\n",
+      [["a\u2028b\u0085c\u000bd", ""]],
+    ],
     "ignores comments (Q006)": [": OPENROUTER PROCESSING\n\ndata: a\n: x\n\n", [["a", ""]]],
     "skips empty data (Q008)": ["data:\n\ndata: \n\ndata: a\n\n", [["a", ""]]],
     "needs no space after the colon, and strips only one (Q009)": [
@@ -88,30 +95,42 @@ describe("the SSE reader", () => {
       ":",
     );
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 40 }), fc.array(fc.nat(), { maxLength: 12 }), (pieces, places) => {
-        const whole = bytes(pieces.join(""));
-        assert.deepEqual(read(cut(whole, places)), read([whole]));
-        assert.deepEqual(read(Array.from(whole, (byte) => Uint8Array.of(byte))), read([whole]));
-      }),
+      fc.property(
+        fc.array(piece, { maxLength: 40 }),
+        fc.array(fc.nat(), { maxLength: 12 }),
+        (pieces, places) => {
+          const whole = bytes(pieces.join(""));
+          assert.deepEqual(read(cut(whole, places)), read([whole]));
+          assert.deepEqual(read(Array.from(whole, (byte) => Uint8Array.of(byte))), read([whole]));
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it("reads bytes that are no text the same however they are cut", () => {
-    const byte = fc.oneof(fc.constantFrom(10, 13, 0xc3, 0xa4, 0xe2, 0x82, 0xf0, 0x9f, 0x98, 0x80, 0xff), fc.nat(255));
+    const byte = fc.oneof(
+      fc.constantFrom(10, 13, 0xc3, 0xa4, 0xe2, 0x82, 0xf0, 0x9f, 0x98, 0x80, 0xff),
+      fc.nat(255),
+    );
     fc.assert(
-      fc.property(fc.array(byte, { maxLength: 30 }), fc.array(fc.nat(), { maxLength: 5 }), (noise, places) => {
-        const whole = Uint8Array.from([...bytes("data: a"), ...noise, ...bytes("\n\ndata: b")]);
-        assert.deepEqual(read(cut(whole, places)), read([whole]));
-        assert.deepEqual(read(Array.from(whole, (one) => Uint8Array.of(one))), read([whole]));
-      }),
+      fc.property(
+        fc.array(byte, { maxLength: 30 }),
+        fc.array(fc.nat(), { maxLength: 5 }),
+        (noise, places) => {
+          const whole = Uint8Array.from([...bytes("data: a"), ...noise, ...bytes("\n\ndata: b")]);
+          assert.deepEqual(read(cut(whole, places)), read([whole]));
+          assert.deepEqual(read(Array.from(whole, (one) => Uint8Array.of(one))), read([whole]));
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it("drops one BOM only, also when a chunk boundary cuts it (Q004)", () => {
     const whole = bytes("\ufeff\ufeffdata: a\n\ndata: b\n\n");
-    for (let at = 0; at <= whole.length; at++) assert.deepEqual(read(cut(whole, [at])), [["b", ""]], `cut at ${at}`);
+    for (let at = 0; at <= whole.length; at++)
+      assert.deepEqual(read(cut(whole, [at])), [["b", ""]], `cut at ${at}`);
   });
 
   it("keeps what was no event, to say what the body was", () => {
@@ -128,7 +147,10 @@ describe("the SSE reader", () => {
       (error) => isBowlineError(error) && error.code === "stream_corrupt",
     );
     const lines = new SseReader({ event: () => {} }, { maxEventLength: 100 });
-    assert.throws(() => lines.push(bytes(`data: ${"x".repeat(60)}\ndata: ${"x".repeat(60)}\n`)), isBowlineError);
+    assert.throws(
+      () => lines.push(bytes(`data: ${"x".repeat(60)}\ndata: ${"x".repeat(60)}\n`)),
+      isBowlineError,
+    );
     const whole = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     assert.throws(() => whole.push(bytes(`data: ${"x".repeat(200)}\n\n`)), isBowlineError);
   });

@@ -5,11 +5,15 @@ import { checkMessagesRequest } from "../src/testing/index.ts";
 /** A rule: what it refuses, by a change to a good body, and a piece of what it says. */
 type Rule = readonly [name: string, change: (body: Body) => unknown, says: string];
 // A request as a test pulls it about.
-type Body = Record<string, unknown> & { messages: Record<string, unknown>[]; tools: Record<string, unknown>[] };
+type Body = Record<string, unknown> & {
+  messages: Record<string, unknown>[];
+  tools: Record<string, unknown>[];
+};
 
 const png = "iVBORw0KGgo=";
 const schema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
-const set = (target: unknown, fields: Record<string, unknown>): unknown => Object.assign(target as object, fields);
+const set = (target: unknown, fields: Record<string, unknown>): unknown =>
+  Object.assign(target as object, fields);
 
 const messages = (): Body => ({
   model: "m",
@@ -69,15 +73,27 @@ const blocks = (body: Body, index: number): Record<string, unknown>[] =>
 const messagesRules: readonly Rule[] = [
   ["a missing limit of tokens", (body) => delete body.max_tokens, "max_tokens is required"],
   ["a field of nobody", (body) => set(body, { stop: [] }), "stop is no field"],
-  ["a request that does not stream", (body) => set(body, { stream: false }), "stream must be one of true"],
+  [
+    "a request that does not stream",
+    (body) => set(body, { stream: false }),
+    "stream must be one of true",
+  ],
   ["a blank system prompt", (body) => set(body, { system: " " }), "system must not be blank"],
   [
     "a blank block of the system prompt",
     (body) => set(body, { system: [{ type: "text", text: "" }] }),
     "system[0].text must not be blank",
   ],
-  ["metadata other than the user's id", (body) => set(body, { metadata: { run: "1" } }), "metadata.run is no field"],
-  ["a thinking budget that leaves no tokens", (body) => set(body, { max_tokens: 1024 }), "must be below max_tokens"],
+  [
+    "metadata other than the user's id",
+    (body) => set(body, { metadata: { run: "1" } }),
+    "metadata.run is no field",
+  ],
+  [
+    "a thinking budget that leaves no tokens",
+    (body) => set(body, { max_tokens: 1024 }),
+    "must be below max_tokens",
+  ],
   [
     "a thinking budget that is too small",
     (body) => set(body, { thinking: { type: "enabled", budget_tokens: 1 } }),
@@ -88,9 +104,21 @@ const messagesRules: readonly Rule[] = [
     (body) => set(body, { thinking: { type: "adaptive", budget_tokens: 2000 } }),
     "budget_tokens is no field",
   ],
-  ["a temperature with thinking", (body) => set(body, { temperature: 0.5 }), "temperature is refused with thinking"],
-  ["a temperature above 1", (body) => set(body, { temperature: 1.5 }), "temperature must be a number from 0 to 1"],
-  ["a forced tool with thinking", (body) => set(body, { tool_choice: { type: "any" } }), "refused with thinking"],
+  [
+    "a temperature with thinking",
+    (body) => set(body, { temperature: 0.5 }),
+    "temperature is refused with thinking",
+  ],
+  [
+    "a temperature above 1",
+    (body) => set(body, { temperature: 1.5 }),
+    "temperature must be a number from 0 to 1",
+  ],
+  [
+    "a forced tool with thinking",
+    (body) => set(body, { tool_choice: { type: "any" } }),
+    "refused with thinking",
+  ],
   [
     "an unknown effort",
     (body) => set(body, { output_config: { effort: "minimal" } }),
@@ -104,7 +132,9 @@ const messagesRules: readonly Rule[] = [
   [
     "a word of an answer's schema that is unknown",
     (body) =>
-      set(body, { output_config: { format: { type: "json_schema", schema: { ...schema, minProperties: 1 } } } }),
+      set(body, {
+        output_config: { format: { type: "json_schema", schema: { ...schema, minProperties: 1 } } },
+      }),
     "minProperties is refused in output_config.format",
   ],
   [
@@ -112,7 +142,11 @@ const messagesRules: readonly Rule[] = [
     (body) => set(body, { output_config: { format: { type: "json", schema } } }),
     "format.type must be one of",
   ],
-  ["an empty list of tools", (body) => set(body, { tools: [] }), "tools must be a list with something in it"],
+  [
+    "an empty list of tools",
+    (body) => set(body, { tools: [] }),
+    "tools must be a list with something in it",
+  ],
   [
     "a history of calls without tools",
     (body) => (delete (body as Partial<Body>).tools, delete body.tool_choice),
@@ -128,15 +162,31 @@ const messagesRules: readonly Rule[] = [
     (body) => set(body, { tool_choice: { type: "tool", name: "x" } }),
     "tool_choice.name must be",
   ],
-  ["a tool name with a dot", (body) => set(body.tools[0], { name: "fs.read" }), "tools[0].name must match"],
-  ["two tools of one name", (body) => body.tools.push(structuredClone(body.tools[0] ?? {})), "is there twice"],
+  [
+    "a tool name with a dot",
+    (body) => set(body.tools[0], { name: "fs.read" }),
+    "tools[0].name must match",
+  ],
+  [
+    "two tools of one name",
+    (body) => body.tools.push(structuredClone(body.tools[0] ?? {})),
+    "is there twice",
+  ],
   [
     "a schema with a choice at the root",
     (body) => set(body.tools[0], { input_schema: { oneOf: [schema] } }),
     "oneOf is refused",
   ],
-  ["no messages", (body) => set(body, { messages: [] }), "messages must be a list with something in it"],
-  ["a history that begins with the assistant", (body) => body.messages.shift(), 'role must be "user"'],
+  [
+    "no messages",
+    (body) => set(body, { messages: [] }),
+    "messages must be a list with something in it",
+  ],
+  [
+    "a history that begins with the assistant",
+    (body) => body.messages.shift(),
+    'role must be "user"',
+  ],
   [
     "two user messages in a row",
     (body) => body.messages.push({ role: "user", content: "x" }),
@@ -149,26 +199,55 @@ const messagesRules: readonly Rule[] = [
   ],
   ["an unknown role", (body) => set(body.messages[0], { role: "system" }), 'role must be "user"'],
   ["blank text", (body) => set(blocks(body, 0)[0], { text: "\n" }), "text must not be blank"],
-  ["an empty message", (body) => set(body.messages[0], { content: [] }), "content must be a list with something in it"],
+  [
+    "an empty message",
+    (body) => set(body.messages[0], { content: [] }),
+    "content must be a list with something in it",
+  ],
   [
     "an image of an unknown kind",
-    (body) => set(blocks(body, 0)[1], { source: { type: "base64", media_type: "image/tiff", data: png } }),
+    (body) =>
+      set(blocks(body, 0)[1], { source: { type: "base64", media_type: "image/tiff", data: png } }),
     "image/png",
   ],
-  ["an image of the assistant", (body) => set(blocks(body, 1)[4], { type: "image" }), "no block of an assistant"],
-  ["thinking without its signature", (body) => delete blocks(body, 1)[0]?.signature, "signature is required"],
+  [
+    "an image of the assistant",
+    (body) => set(blocks(body, 1)[4], { type: "image" }),
+    "no block of an assistant",
+  ],
+  [
+    "thinking without its signature",
+    (body) => delete blocks(body, 1)[0]?.signature,
+    "signature is required",
+  ],
   [
     "a cache mark on thinking",
     (body) => set(blocks(body, 1)[0], { cache_control: { type: "ephemeral" } }),
     "cache_control is no field",
   ],
   ["an id outside the alphabet", (body) => set(blocks(body, 1)[5], { id: "a|b" }), "id must match"],
-  ["an id of 65 characters", (body) => set(blocks(body, 1)[5], { id: "x".repeat(65) }), "id must match"],
+  [
+    "an id of 65 characters",
+    (body) => set(blocks(body, 1)[5], { id: "x".repeat(65) }),
+    "id must match",
+  ],
   ["one id for two calls", (body) => set(blocks(body, 1)[6], { id: "a" }), "is there twice"],
-  ["an input that is JSON text", (body) => set(blocks(body, 1)[5], { input: "{}" }), "input must be an object"],
-  ["a called name with a space", (body) => set(blocks(body, 1)[5], { name: "a b" }), "name must match"],
+  [
+    "an input that is JSON text",
+    (body) => set(blocks(body, 1)[5], { input: "{}" }),
+    "input must be an object",
+  ],
+  [
+    "a called name with a space",
+    (body) => set(blocks(body, 1)[5], { name: "a b" }),
+    "name must match",
+  ],
   ["a call without its result", (body) => blocks(body, 2).splice(1, 1), 'lacks the result of "b"'],
-  ["a history that ends with an open call", (body) => body.messages.pop(), "end before the results of a, b"],
+  [
+    "a history that ends with an open call",
+    (body) => body.messages.pop(),
+    "end before the results of a, b",
+  ],
   [
     "results in another order",
     (body) => blocks(body, 2).splice(0, 2, ...blocks(body, 2).slice(0, 2).toReversed()),
@@ -189,24 +268,37 @@ const messagesRules: readonly Rule[] = [
     (body) => blocks(body, 2).splice(1, 0, { type: "tool_result", tool_use_id: "a", content: "x" }),
     "is due",
   ],
-  ["an empty result", (body) => set(blocks(body, 2)[0], { content: "" }), "content must not be blank"],
+  [
+    "an empty result",
+    (body) => set(blocks(body, 2)[0], { content: "" }),
+    "content must not be blank",
+  ],
   [
     "a result without parts",
     (body) => set(blocks(body, 2)[0], { content: [] }),
     "content must be a list with something in it",
   ],
-  ["five cache marks", (body) => set(blocks(body, 2)[0], { cache_control: { type: "ephemeral" } }), "is there 5 times"],
+  [
+    "five cache marks",
+    (body) => set(blocks(body, 2)[0], { cache_control: { type: "ephemeral" } }),
+    "is there 5 times",
+  ],
   [
     "a long mark behind a short one",
     (body) => set(body, { tools: [{ ...body.tools[0], cache_control: { type: "ephemeral" } }] }),
     "1h must come before",
   ],
-  ["a lone surrogate in an input", (body) => set(blocks(body, 1)[5], { input: { a: "\ud83d" } }), "lone surrogate"],
+  [
+    "a lone surrogate in an input",
+    (body) => set(blocks(body, 1)[5], { input: { a: "\ud83d" } }),
+    "lone surrogate",
+  ],
   ["NUL", (body) => set(blocks(body, 0)[0], { text: "a\u0000" }), "holds NUL"],
 ];
 
 describe("the strict check of Messages requests", () => {
-  test("accepts a request with everything in it", () => assert.deepEqual(checkMessagesRequest(messages()), []));
+  test("accepts a request with everything in it", () =>
+    assert.deepEqual(checkMessagesRequest(messages()), []));
 
   test("accepts the shortest request", () => {
     const body = { model: "m", max_tokens: 1, messages: [{ role: "user", content: "x" }] };

@@ -1,4 +1,7 @@
-/** Invariant 1 and the rules of the servers: whatever a transcript holds, each wire makes a request that is accepted. */
+/**
+ * Invariant 1 and the rules of the servers: whatever a transcript holds, each wire makes a request
+ * that is accepted.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -31,7 +34,13 @@ interface Asked {
 }
 
 const wires: readonly Wire[] = [
-  { name: "openai-chat", protocol: openaiChat, provider: "openai", check: checkChatRequest, pairs: chatPairs },
+  {
+    name: "openai-chat",
+    protocol: openaiChat,
+    provider: "openai",
+    check: checkChatRequest,
+    pairs: chatPairs,
+  },
   {
     name: "openai-chat in dialects",
     protocol: openaiCompatible,
@@ -78,16 +87,24 @@ for (const { name, protocol, provider, check, pairs } of wires) {
       forAll((one) => {
         const messages = numbered(one.context.messages);
         const used = new Set<number>();
-        for (const [{ at }, text] of pairs(body({ ...one, context: { ...one.context, messages } }))) {
+        for (const [{ at }, text] of pairs(
+          body({ ...one, context: { ...one.context, messages } }),
+        )) {
           const [index, part] = at as [number, number];
           const call = (messages[index] as { content: unknown[] }).content[part] as ToolCall;
           const [, number] = /^#(\d+)/.exec(text) ?? [];
           if (number === undefined) continue; // made up, for a call that never had one
           const result = messages[Number(number)];
           assert.equal(result?.role === "toolResult" && result.toolCallId, call.id);
-          assert.ok(Number(number) > index, `the result at ${number} was recorded before the call at ${index}`);
+          assert.ok(
+            Number(number) > index,
+            `the result at ${number} was recorded before the call at ${index}`,
+          );
           const between = messages.slice(index + 1, Number(number));
-          assert.ok(!between.some((message) => calls(message, call.id)), `the result at ${number} is of a later call`);
+          assert.ok(
+            !between.some((message) => calls(message, call.id)),
+            `the result at ${number} is of a later call`,
+          );
           assert.ok(!used.has(Number(number)), `the result at ${number} goes to two calls`);
           used.add(Number(number));
         }
@@ -106,9 +123,13 @@ for (const { name, protocol, provider, check, pairs } of wires) {
       forAll((one) => {
         const { messages } = one.context;
         const more: Message[] = [...messages, { role: "user", content: "And now?", timestamp: 0 }];
-        const grown = body({ ...one, context: { ...one.context, messages: more } }).messages as Json[];
+        const grown = body({ ...one, context: { ...one.context, messages: more } })
+          .messages as Json[];
         const before = body(one).messages as Json[];
-        assert.deepEqual(uncached(grown.slice(0, before.length - 1)), uncached(before.slice(0, -1)));
+        assert.deepEqual(
+          uncached(grown.slice(0, before.length - 1)),
+          uncached(before.slice(0, -1)),
+        );
       });
     });
   });
@@ -116,18 +137,29 @@ for (const { name, protocol, provider, check, pairs } of wires) {
 
 /** To ask for a tool that is not there is the caller's mistake. */
 function isFair({ context, options: { toolChoice } }: Asked): boolean {
-  return typeof toolChoice !== "object" || (context.tools ?? []).some(({ name }) => name === toolChoice.name);
+  return (
+    typeof toolChoice !== "object" ||
+    (context.tools ?? []).some(({ name }) => name === toolChoice.name)
+  );
 }
 
-/** The transcript with each call and result marked by its place, so that a pair can be told on the wire. */
+/**
+ * The transcript with each call and result marked by its place, so that a pair can be told on the
+ * wire.
+ */
 function numbered(messages: readonly Message[]): Message[] {
   return messages.map((message, index): Message => {
-    if (message.role === "toolResult") return { ...message, content: [{ type: "text", text: `#${index}` }] };
+    if (message.role === "toolResult")
+      return { ...message, content: [{ type: "text", text: `#${index}` }] };
     if (message.role === "user") return message;
     const content = message.content.map((part, at) => {
       if (part.type !== "toolCall") return part;
       const { argumentsError: _, ...call } = part;
-      return { ...call, arguments: { at: [index, at] }, argumentsText: JSON.stringify({ at: [index, at] }) };
+      return {
+        ...call,
+        arguments: { at: [index, at] },
+        argumentsText: JSON.stringify({ at: [index, at] }),
+      };
     });
     return { ...message, content };
   });
@@ -140,10 +172,12 @@ function calls(message: Message, id: string): boolean {
 function chatPairs(body: Json): [Json, string][] {
   const messages = body.messages as Json[];
   return messages.flatMap((message, index) =>
-    ((message.tool_calls ?? []) as { function: { arguments: string } }[]).map((call, at): [Json, string] => [
-      JSON.parse(call.function.arguments) as Json,
-      String(messages[index + 1 + at]?.content),
-    ]),
+    ((message.tool_calls ?? []) as { function: { arguments: string } }[]).map(
+      (call, at): [Json, string] => [
+        JSON.parse(call.function.arguments) as Json,
+        String(messages[index + 1 + at]?.content),
+      ],
+    ),
   );
 }
 
@@ -161,5 +195,9 @@ function messagesPairs(body: Json): [Json, string][] {
 
 /** Cache marks move on with the transcript; they are no part of what is cached. */
 function uncached(messages: readonly Json[]): unknown {
-  return JSON.parse(JSON.stringify(messages, (key, value: unknown) => (key === "cache_control" ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(messages, (key, value: unknown) =>
+      key === "cache_control" ? undefined : value,
+    ),
+  );
 }

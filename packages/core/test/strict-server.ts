@@ -1,6 +1,7 @@
 /**
- * A model server on loopback that is as strict as the strictest: it checks path, headers and body of each request, refuses what
- * is wrong with a 400 that says so, and otherwise answers by its script in the events of its protocol.
+ * A model server on loopback that is as strict as the strictest: it checks path, headers and body
+ * of each request, refuses what is wrong with a 400 that says so, and otherwise answers by its
+ * script in the events of its protocol.
  */
 import type { IncomingMessage } from "node:http";
 import { checkChatRequest, checkMessagesRequest } from "../src/testing/index.ts";
@@ -27,14 +28,18 @@ export interface StrictServer extends AsyncDisposable {
 }
 
 /** Answers the first request with the first turn, and so on; a request too many is a problem. */
-export async function strictServer(api: StrictApi, ...script: readonly ScriptedTurn[]): Promise<StrictServer> {
+export async function strictServer(
+  api: StrictApi,
+  ...script: readonly ScriptedTurn[]
+): Promise<StrictServer> {
   const wire = wires[api];
   const problems: string[] = [];
   let asked = 0;
   const handler: Handler = (response, request, body) => {
     const turn = script[asked++];
     const found = [...checkTransport(request, wire), ...checkBody(body, wire)];
-    if (turn === undefined) found.push(`request ${asked} of ${script.length}: the script has no answer`);
+    if (turn === undefined)
+      found.push(`request ${asked} of ${script.length}: the script has no answer`);
     problems.push(...found);
     if (found.length > 0 || turn === undefined) {
       response.writeHead(400, { "content-type": "application/json" });
@@ -73,7 +78,9 @@ const wires: Readonly<Record<StrictApi, Wire>> = {
     path: "/v1/chat/completions",
     headers: { authorization: /^Bearer \S+$/ },
     check: checkChatRequest,
-    refusal: (message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
+    refusal: (message) => ({
+      error: { message, type: "invalid_request_error", param: null, code: null },
+    }),
     events: chatEvents,
   },
   "anthropic-messages": {
@@ -87,11 +94,17 @@ const wires: Readonly<Record<StrictApi, Wire>> = {
 
 function checkTransport(request: IncomingMessage, wire: Wire): string[] {
   const problems: string[] = [];
-  if (request.method !== "POST" || request.url !== wire.path) problems.push(`no ${request.method} ${request.url} here`);
-  const wanted = { "content-type": /^application\/json/, accept: /text\/event-stream/, ...wire.headers };
+  if (request.method !== "POST" || request.url !== wire.path)
+    problems.push(`no ${request.method} ${request.url} here`);
+  const wanted = {
+    "content-type": /^application\/json/,
+    accept: /text\/event-stream/,
+    ...wire.headers,
+  };
   for (const [name, pattern] of Object.entries(wanted)) {
     const value = request.headers[name];
-    if (typeof value !== "string" || !pattern.test(value)) problems.push(`the header ${name} is ${String(value)}`);
+    if (typeof value !== "string" || !pattern.test(value))
+      problems.push(`the header ${name} is ${String(value)}`);
   }
   return problems;
 }
@@ -109,7 +122,10 @@ function pieces(text: string): string[] {
   return text.match(/.{1,3}/gsu) ?? [];
 }
 
-function chatEvents({ thinking = "", text = "", calls = [] }: ScriptedTurn, number: number): string[] {
+function chatEvents(
+  { thinking = "", text = "", calls = [] }: ScriptedTurn,
+  number: number,
+): string[] {
   const chunk = (delta: Json, reason: string | null = null): Json => ({
     id: `chatcmpl-${number}`,
     object: "chat.completion.chunk",
@@ -117,7 +133,11 @@ function chatEvents({ thinking = "", text = "", calls = [] }: ScriptedTurn, numb
     model: "strict-1",
     choices: [{ index: 0, delta, finish_reason: reason }],
   });
-  const usage = { prompt_tokens: 10 * number, completion_tokens: number, total_tokens: 11 * number };
+  const usage = {
+    prompt_tokens: 10 * number,
+    completion_tokens: number,
+    total_tokens: 11 * number,
+  };
   return [
     chunk({ role: "assistant", content: "" }),
     ...pieces(thinking).map((reasoning_content) => chunk({ reasoning_content })),
@@ -134,10 +154,16 @@ function chatEvents({ thinking = "", text = "", calls = [] }: ScriptedTurn, numb
   ].map((data) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
 }
 
-function messagesEvents({ thinking = "", text = "", calls = [] }: ScriptedTurn, number: number): string[] {
+function messagesEvents(
+  { thinking = "", text = "", calls = [] }: ScriptedTurn,
+  number: number,
+): string[] {
   const blocks: { readonly start: Json; readonly deltas: Json[] }[] = [];
   if (thinking !== "") {
-    const deltas = pieces(thinking).map((piece): Json => ({ type: "thinking_delta", thinking: piece }));
+    const deltas = pieces(thinking).map((piece): Json => ({
+      type: "thinking_delta",
+      thinking: piece,
+    }));
     deltas.push({ type: "signature_delta", signature: `signature-${number}` });
     blocks.push({ start: { type: "thinking", thinking: "", signature: "" }, deltas });
   }
@@ -153,16 +179,29 @@ function messagesEvents({ thinking = "", text = "", calls = [] }: ScriptedTurn, 
     blocks.push({ start: { type: "tool_use", id, name, input: {} }, deltas });
   }
   const reason = calls.length > 0 ? "tool_use" : "end_turn";
-  const message = { id: `msg_${number}`, type: "message", role: "assistant", model: "strict-1", content: [] };
+  const message = {
+    id: `msg_${number}`,
+    type: "message",
+    role: "assistant",
+    model: "strict-1",
+    content: [],
+  };
   const events: (Json & { type: string })[] = [
-    { type: "message_start", message: { ...message, usage: { input_tokens: 10 * number, output_tokens: 1 } } },
+    {
+      type: "message_start",
+      message: { ...message, usage: { input_tokens: 10 * number, output_tokens: 1 } },
+    },
     { type: "ping" },
     ...blocks.flatMap(({ start, deltas }, index) => [
       { type: "content_block_start", index, content_block: start },
       ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
       { type: "content_block_stop", index },
     ]),
-    { type: "message_delta", delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: number } },
+    {
+      type: "message_delta",
+      delta: { stop_reason: reason, stop_sequence: null },
+      usage: { output_tokens: number },
+    },
     { type: "message_stop" },
   ];
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);

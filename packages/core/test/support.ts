@@ -1,12 +1,23 @@
 /** What several tests of core need. */
 import { setImmediate as nextTick } from "node:timers/promises";
-import { Agent, defineTool, type AgentEvent, type AgentMessage, type AgentTool } from "../src/agent/index.ts";
+import {
+  Agent,
+  defineTool,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentTool,
+} from "../src/agent/index.ts";
 import { isBowlineError, type ErrorCode } from "../src/errors.ts";
 import type { AssistantContent, UserMessage } from "../src/llm/message.ts";
 import type { Clock } from "../src/clock.ts";
 import type { AgentOptions } from "../src/agent/index.ts";
 import { toWireJson } from "../src/providers/wire-json.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../src/testing/index.ts";
 
 export interface Rig {
   readonly agent: Agent;
@@ -15,9 +26,17 @@ export interface Rig {
 }
 
 /** An agent with a scripted model, whose events are noted. */
-export function rig(steps: readonly ScriptedStep[], tools: AgentTool[] = [], options: AgentOptions = {}): Rig {
+export function rig(
+  steps: readonly ScriptedStep[],
+  tools: AgentTool[] = [],
+  options: AgentOptions = {},
+): Rig {
   const script = createScriptedModel(steps, { deltaLength: 1000 });
-  const agent = new Agent({ initialState: { model: script.model, tools }, streamFn: script.streamFn, ...options });
+  const agent = new Agent({
+    initialState: { model: script.model, tools },
+    streamFn: script.streamFn,
+    ...options,
+  });
   const events: AgentEvent[] = [];
   agent.subscribe((event) => void events.push(event));
   return { agent, script, events };
@@ -93,7 +112,9 @@ export class ManualClock implements Clock {
     const end = this.#now + ms;
     for (;;) {
       await settle();
-      const due = this.#timers.filter((timer) => timer.at <= end).toSorted((a, b) => a.at - b.at)[0];
+      const due = this.#timers
+        .filter((timer) => timer.at <= end)
+        .toSorted((a, b) => a.at - b.at)[0];
       if (due === undefined) break;
       this.#now = due.at;
       this.#timers = this.#timers.filter((timer) => timer !== due);
@@ -122,7 +143,12 @@ export function requestRuns(usual: number): number {
 }
 
 /** The wires that `streamByProtocol` speaks, each by the name that models carry in `api`. */
-export const apis: readonly string[] = ["openai-chat", "anthropic-messages", "openai-responses", "google-generate"];
+export const apis: readonly string[] = [
+  "openai-chat",
+  "anthropic-messages",
+  "openai-responses",
+  "google-generate",
+];
 
 /** The body of a request as its server reads it. */
 export function asRead(body: unknown): Record<string, unknown> {

@@ -1,4 +1,6 @@
-/** The public surface, as a list. A change here is a change for users: it belongs in the changelog. */
+/**
+ * The public surface, as a list. A change here is a change for users: it belongs in the changelog.
+ */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +25,9 @@ const names = (entry: object): string[] => Object.keys(entry).toSorted();
 
 describe("the public surface", () => {
   it("has these entries", async () => {
-    const manifest = JSON.parse(await readFile(join(import.meta.dirname, "../package.json"), "utf8")) as {
+    const manifest = JSON.parse(
+      await readFile(join(import.meta.dirname, "../package.json"), "utf8"),
+    ) as {
       exports: object;
     };
     assert.deepEqual(Object.keys(manifest.exports), [
@@ -272,8 +276,14 @@ describe("a model reference", () => {
 
   it("of an unknown provider needs a base URL", () => {
     assert.throws(() => main.getModel("acme", "m"), /Unknown provider "acme"/);
-    assert.equal(main.getModel("acme", "m", { baseUrl: "http://127.0.0.1:1/v1" }).api, "openai-chat");
-    assert.throws(() => main.getModel("azure", "m"), /Azure OpenAI has no address of its own: give a base URL/);
+    assert.equal(
+      main.getModel("acme", "m", { baseUrl: "http://127.0.0.1:1/v1" }).api,
+      "openai-chat",
+    );
+    assert.throws(
+      () => main.getModel("azure", "m"),
+      /Azure OpenAI has no address of its own: give a base URL/,
+    );
     const azure = main.getModel("azure", "m", { baseUrl: "https://me.openai.azure.com/openai/v1" });
     const { headers } = openaiChat.openaiChat.encode(
       azure,

@@ -1,6 +1,16 @@
-/** Random transcripts, as crashes, aborts, compactions, other models and hostile servers leave them. For property tests. */
+/**
+ * Random transcripts, as crashes, aborts, compactions, other models and hostile servers leave them.
+ * For property tests.
+ */
 import * as fc from "fast-check";
-import type { AssistantContent, Context, ImageContent, Message, ToolCall, UserContent } from "../src/llm/message.ts";
+import type {
+  AssistantContent,
+  Context,
+  ImageContent,
+  Message,
+  ToolCall,
+  UserContent,
+} from "../src/llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../src/llm/model.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import type { JsonSchema } from "../src/schema.ts";
@@ -26,7 +36,10 @@ const hostileIds: readonly string[] = [
   `${"x".repeat(64)}y`,
   "x".repeat(400),
 ];
-/** Few ids, so that they meet: results find calls, calls share ids, and what a cleaner makes of two may be one. */
+/**
+ * Few ids, so that they meet: results find calls, calls share ids, and what a cleaner makes of two
+ * may be one.
+ */
 const ids: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("call_1", "call_2", "call_3") },
   { weight: 4, arbitrary: fc.constantFrom(...hostileIds) },
@@ -49,7 +62,9 @@ const names: fc.Arbitrary<string> = fc.oneof(
 
 /** Any UTF-16 at all: lone surrogates and NUL too. */
 const utf16: fc.Arbitrary<string> = fc
-  .array(fc.constantFrom(0, 0x61, 0x20, 0x0a, 0xd83d, 0xde00, 0xfeff, 0x2028, 0x1b), { maxLength: 6 })
+  .array(fc.constantFrom(0, 0x61, 0x20, 0x0a, 0xd83d, 0xde00, 0xfeff, 0x2028, 0x1b), {
+    maxLength: 6,
+  })
   .map((units) => String.fromCharCode(...units));
 
 export const texts: fc.Arbitrary<string> = fc.oneof(
@@ -59,14 +74,23 @@ export const texts: fc.Arbitrary<string> = fc.oneof(
 );
 
 const images: fc.Arbitrary<ImageContent> = fc.oneof(
-  { weight: 5, arbitrary: fc.constantFrom("image/png", "image/jpeg").map((mimeType) => image(mimeType)) },
-  { weight: 1, arbitrary: fc.constantFrom(image("image/tiff"), image("image/jpg"), image("image/png", "")) },
+  {
+    weight: 5,
+    arbitrary: fc.constantFrom("image/png", "image/jpeg").map((mimeType) => image(mimeType)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(image("image/tiff"), image("image/jpg"), image("image/png", "")),
+  },
 );
 
 const texted: fc.Arbitrary<UserContent> = texts.map((text) => ({ type: "text", text }));
-const userParts: fc.Arbitrary<UserContent[]> = fc.array(fc.oneof({ weight: 3, arbitrary: texted }, images), {
-  maxLength: 3,
-});
+const userParts: fc.Arbitrary<UserContent[]> = fc.array(
+  fc.oneof({ weight: 3, arbitrary: texted }, images),
+  {
+    maxLength: 3,
+  },
+);
 
 const values: fc.Arbitrary<unknown> = fc.oneof(
   texts,
@@ -74,9 +98,13 @@ const values: fc.Arbitrary<unknown> = fc.oneof(
   fc.constant(null),
   fc.array(texts, { maxLength: 2 }),
 );
-const args: fc.Arbitrary<Record<string, unknown>> = fc.dictionary(fc.oneof(fc.constant("path"), utf16), values, {
-  maxKeys: 3,
-});
+const args: fc.Arbitrary<Record<string, unknown>> = fc.dictionary(
+  fc.oneof(fc.constant("path"), utf16),
+  values,
+  {
+    maxKeys: 3,
+  },
+);
 
 const calls: fc.Arbitrary<ToolCall> = fc
   .record({
@@ -101,7 +129,13 @@ const thinking: fc.Arbitrary<AssistantContent> = fc
     text: texts,
     signature: fc.constantFrom(undefined, "c2ln"),
     redacted: fc.boolean(),
-    field: fc.constantFrom(undefined, "reasoning_content", "reasoning", "reasoning_text", "thinking"),
+    field: fc.constantFrom(
+      undefined,
+      "reasoning_content",
+      "reasoning",
+      "reasoning_text",
+      "thinking",
+    ),
   })
   .map(({ text, signature, redacted, field }) => ({
     type: "thinking",
@@ -139,12 +173,22 @@ export function transcripts(own: Model): fc.Arbitrary<Message[]> {
   const assistant = fc.record({
     content: assistantParts,
     origin: origins,
-    stopReason: fc.constantFrom("stop", "toolUse", "toolUse", "toolUse", "length", "error", "aborted" as const),
+    stopReason: fc.constantFrom(
+      "stop",
+      "toolUse",
+      "toolUse",
+      "toolUse",
+      "length",
+      "error",
+      "aborted" as const,
+    ),
   });
   const message: fc.Arbitrary<Message[]> = fc.oneof(
     {
       weight: 3,
-      arbitrary: fc.oneof(texts, userParts).map((content): Message[] => [{ role: "user", content, timestamp: 0 }]),
+      arbitrary: fc
+        .oneof(texts, userParts)
+        .map((content): Message[] => [{ role: "user", content, timestamp: 0 }]),
     },
     {
       weight: 5,
@@ -157,15 +201,29 @@ export function transcripts(own: Model): fc.Arbitrary<Message[]> {
         .map(([{ content, origin, stopReason }, answered, results]): Message[] => {
           // A turn with its calls answered, or, cut by a crash, some of them only.
           const open = content.filter((part) => part.type === "toolCall");
-          const parts = content.filter((part) => part.type !== "opaque" || part.protocol === origin.api);
+          const parts = content.filter(
+            (part) => part.type !== "opaque" || part.protocol === origin.api,
+          );
           const kept = open.slice(0, Math.ceil(open.length * answered * 2));
           return [
-            { role: "assistant", content: parts, ...origin, usage: {}, stopReason: stopReason as "stop", timestamp: 0 },
+            {
+              role: "assistant",
+              content: parts,
+              ...origin,
+              usage: {},
+              stopReason: stopReason as "stop",
+              timestamp: 0,
+            },
             ...kept.map((call, index): Message => result(call.id, call.name, results[index] ?? [])),
           ];
         }),
     },
-    { weight: 1, arbitrary: fc.tuple(ids, userParts).map(([id, content]): Message[] => [result(id, "read", content)]) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(ids, userParts)
+        .map(([id, content]): Message[] => [result(id, "read", content)]),
+    },
   );
   return fc
     .array(message, { maxLength: 7 })
@@ -173,7 +231,14 @@ export function transcripts(own: Model): fc.Arbitrary<Message[]> {
 }
 
 function result(toolCallId: string, toolName: string, content: UserContent[]): Message {
-  return { role: "toolResult", toolCallId, toolName, content, isError: toolCallId.length % 2 === 0, timestamp: 0 };
+  return {
+    role: "toolResult",
+    toolCallId,
+    toolName,
+    content,
+    isError: toolCallId.length % 2 === 0,
+    timestamp: 0,
+  };
 }
 
 function image(mimeType: string, data = "iVBORw0KGgo="): ImageContent {
@@ -181,17 +246,30 @@ function image(mimeType: string, data = "iVBORw0KGgo="): ImageContent {
 }
 
 const path = { type: "string", minLength: 1, description: "Where." };
-const closed = { type: "object", properties: { path }, required: ["path"], additionalProperties: false };
+const closed = {
+  type: "object",
+  properties: { path },
+  required: ["path"],
+  additionalProperties: false,
+};
 /** Of objects, as schema libraries write them. */
 export const objectSchemas: fc.Arbitrary<JsonSchema> = fc.constantFrom<JsonSchema[]>(
   { type: "object", properties: { path } },
   { ...closed, properties: { path: { type: "string" } } },
   { ...closed, properties: { path: { anyOf: [{ const: "/" }, { type: "null" }] } } },
-  { ...closed, properties: { path: { oneOf: [{ const: "/" }, { type: "string", format: "uri" }] } } },
+  {
+    ...closed,
+    properties: { path: { oneOf: [{ const: "/" }, { type: "string", format: "uri" }] } },
+  },
   {
     type: "object",
-    properties: { tree: { $ref: "#/$defs/tree" }, pair: { type: "array", prefixItems: [path], items: false } },
-    $defs: { tree: { type: "object", properties: { left: { $ref: "#/$defs/tree" } }, required: ["left"] } },
+    properties: {
+      tree: { $ref: "#/$defs/tree" },
+      pair: { type: "array", prefixItems: [path], items: false },
+    },
+    $defs: {
+      tree: { type: "object", properties: { left: { $ref: "#/$defs/tree" } }, required: ["left"] },
+    },
   },
 );
 

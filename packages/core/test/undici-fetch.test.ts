@@ -11,7 +11,12 @@ import fc from "fast-check";
 import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import { connectProxy } from "../../../test/support/connect-proxy.ts";
 import { createUndiciFetch } from "../src/transport/node/undici.ts";
-import { posting, type BodyReader, type PostedResponse, type PostingFetch } from "../src/transport/request.ts";
+import {
+  posting,
+  type BodyReader,
+  type PostedResponse,
+  type PostingFetch,
+} from "../src/transport/request.ts";
 import { code } from "./support.ts";
 
 interface Loopback extends AsyncDisposable {
@@ -19,7 +24,9 @@ interface Loopback extends AsyncDisposable {
   readonly origin: string;
 }
 
-async function serve(listener: (...exchange: Parameters<RequestListener>) => unknown): Promise<Loopback> {
+async function serve(
+  listener: (...exchange: Parameters<RequestListener>) => unknown,
+): Promise<Loopback> {
   const server = createServer((...exchange) => void listener(...exchange));
   await once(server.listen(0, "127.0.0.1"), "listening");
   return {
@@ -42,8 +49,14 @@ const post = (init: RequestInit = {}): RequestInit => ({
   ...init,
 });
 
-/** The two ways through it: a program's, and that of our own transport, which makes no standard response. */
-const ways: Record<string, (fetch: PostingFetch) => (url: string, init: RequestInit) => Promise<PostedResponse>> = {
+/**
+ * The two ways through it: a program's, and that of our own transport, which makes no standard
+ * response.
+ */
+const ways: Record<
+  string,
+  (fetch: PostingFetch) => (url: string, init: RequestInit) => Promise<PostedResponse>
+> = {
   "as a fetch": (fetch) => (url, init) => fetch(url, init),
   "as our transport asks": (fetch) => fetch[posting] ?? assert.fail("there is no shorter way"),
 };
@@ -84,7 +97,10 @@ describe("the fetch over undici", () => {
     const response = await createUndiciFetch()(`${loopback.origin}/v1/x?y=z#part`, post());
     assert.ok(response instanceof Response);
     assert.deepEqual([response.status, response.statusText, response.ok], [201, "Made", true]);
-    assert.deepEqual([response.headers.get("x-a"), response.headers.getSetCookie()], ["1", ["a=1", "b=2"]]);
+    assert.deepEqual(
+      [response.headers.get("x-a"), response.headers.getSetCookie()],
+      ["1", ["a=1", "b=2"]],
+    );
     assert.equal(await response.text(), 'POST /v1/x?y=z identity {"ä":1}');
   });
 
@@ -100,7 +116,10 @@ describe("the fetch over undici", () => {
       [false, 429, "1, 2"],
     );
     assert.equal(await textOf(posted), "later");
-    const other = await ways["as our transport asks"]?.(ask)(loopback.origin, post({ method: "PUT" }));
+    const other = await ways["as our transport asks"]?.(ask)(
+      loopback.origin,
+      post({ method: "PUT" }),
+    );
     assert.equal(other && (await textOf(other)), "later");
   });
 
@@ -128,8 +147,21 @@ describe("the fetch over undici", () => {
       await fetch(`${loopback.origin}/c`, post()),
       await fetch(`${loopback.origin}/d`, post({ method: "PUT" })),
     ].map((response) => response.text());
-    assert.deepEqual(await Promise.all(texts), ["GET /new", "GET /a", "POST /b", "POST /c", "PUT /d"]);
-    assert.deepEqual(dispatched, ["GET /old", "GET /new", "GET /a", "POST /b", "POST /c", "PUT /d"]);
+    assert.deepEqual(await Promise.all(texts), [
+      "GET /new",
+      "GET /a",
+      "POST /b",
+      "POST /c",
+      "PUT /d",
+    ]);
+    assert.deepEqual(dispatched, [
+      "GET /old",
+      "GET /new",
+      "GET /a",
+      "POST /b",
+      "POST /c",
+      "PUT /d",
+    ]);
     const { host } = new URL(loopback.origin);
     for (const address of ["nonsense", `http://user:word@${host}/`, `ftp://${host}/`])
       assert.ok((await errorOf(fetch(address, post()))) instanceof TypeError, address);
@@ -147,10 +179,14 @@ describe("the fetch over undici", () => {
       console.log(await response.text(), loaded.includes("lib/dispatcher/agent.js"), loaded.includes("index.js"));
     `;
     const flags = ["--conditions=@bowline/source", "--input-type=module"];
-    const { stdout } = await promisify(execFile)(process.execPath, [...flags, "-e", script, loopback.origin], {
-      cwd: import.meta.dirname,
-      timeout: 20_000,
-    });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...flags, "-e", script, loopback.origin],
+      {
+        cwd: import.meta.dirname,
+        timeout: 20_000,
+      },
+    );
     assert.equal(stdout, "posted true false\n");
   });
 
@@ -194,7 +230,8 @@ describe("the fetch over undici", () => {
     let sent = 0;
     await using loopback = await serve(async (_request, response) => {
       const block = Buffer.alloc(64 * 1024, "x");
-      for (; sent < length; sent += block.length) if (!response.write(block)) await once(response, "drain");
+      for (; sent < length; sent += block.length)
+        if (!response.write(block)) await once(response, "drain");
       response.end();
     });
     const { body } = await createUndiciFetch()(loopback.origin, post());
@@ -214,7 +251,9 @@ describe("the fetch over undici", () => {
       });
       const dispatcher = new Agent();
       const broken = once(dispatcher, "disconnect");
-      const reader = (await way(createUndiciFetch({ dispatcher }))(loopback.origin, post())).body?.getReader();
+      const reader = (
+        await way(createUndiciFetch({ dispatcher }))(loopback.origin, post())
+      ).body?.getReader();
       await broken; // all of it has happened before anything is read
       const first = await reader?.read();
       assert.equal(Buffer.from(first?.value ?? []).toString(), "first second");
@@ -233,7 +272,10 @@ describe("the fetch over undici", () => {
       loopback.server.on("connection", (socket) => closed.push(once(socket, "close")));
       const fetch = way(createUndiciFetch());
       const reason = new Error("enough");
-      assert.equal(await errorOf(fetch(loopback.origin, post({ signal: AbortSignal.abort(reason) }))), reason);
+      assert.equal(
+        await errorOf(fetch(loopback.origin, post({ signal: AbortSignal.abort(reason) }))),
+        reason,
+      );
       assert.equal(closed.length, 0);
 
       const connecting = new AbortController();
@@ -285,7 +327,10 @@ describe("the fetch over undici", () => {
         response.end(encoding === "deflate" ? deflateSync(text) : gzipSync(text));
       });
       for (const encoding of ["gzip", "X-Gzip", "deflate"])
-        assert.equal(await textOf(await way(createUndiciFetch())(`${loopback.origin}/${encoding}`, post())), text);
+        assert.equal(
+          await textOf(await way(createUndiciFetch())(`${loopback.origin}/${encoding}`, post())),
+          text,
+        );
     });
 
   for (const [name, way] of Object.entries(ways))
@@ -301,7 +346,10 @@ describe("the fetch over undici", () => {
         const response = await fetch(`${loopback.origin}/${status}`, post());
         assert.deepEqual([response.status, await textOf(response)], [status, ""]);
       }
-      assert.equal((await errorOf(fetch(`${loopback.origin}/999`, post()))).message, "fetch failed");
+      assert.equal(
+        (await errorOf(fetch(`${loopback.origin}/999`, post()))).message,
+        "fetch failed",
+      );
     });
 
   it("rejects what cannot be sent, and says why there is no connection", async () => {
@@ -313,7 +361,9 @@ describe("the fetch over undici", () => {
   });
 
   it("Q236 waits for headers as long as the caller does, whatever its dispatcher would", async () => {
-    await using loopback = await serve((_request, response) => setTimeout(() => response.end("late"), 2500));
+    await using loopback = await serve((_request, response) =>
+      setTimeout(() => response.end("late"), 2500),
+    );
     const dispatcher = new Agent({ headersTimeout: 200, bodyTimeout: 200 });
     const response = await createUndiciFetch({ dispatcher })(loopback.origin, post());
     assert.equal(await response.text(), "late");
@@ -321,7 +371,8 @@ describe("the fetch over undici", () => {
   });
 
   it("Q235 gives up connecting after its own limit", async () => {
-    // A process that stands still accepts nothing: its backlog of one fills up, and then nobody answers.
+    // A process that stands still accepts nothing: its backlog of one fills up, and then nobody
+    // answers.
     const script =
       "require('net').createServer().listen(0, '127.0.0.1', 1, function () { console.log(this.address().port) })";
     const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
@@ -330,7 +381,8 @@ describe("the fetch over undici", () => {
       const [line] = (await once(child.stdout, "data")) as [Buffer];
       child.kill("SIGSTOP");
       const port = Number(line);
-      for (let count = 0; count < 4; count++) sockets.push(connect(port, "127.0.0.1").on("error", () => {}));
+      for (let count = 0; count < 4; count++)
+        sockets.push(connect(port, "127.0.0.1").on("error", () => {}));
       await new Promise((resolve) => setTimeout(resolve, 100));
       const fetch = createUndiciFetch({ connectTimeoutMs: 200 });
       const signal = AbortSignal.timeout(6000);

@@ -38,18 +38,20 @@ describe("a family of models", () => {
   });
 
   it("of Gemini's or Groq's that cannot think is asked for no thinking", () => {
-    const thinks = (provider: string, ...ids: string[]): boolean[] => ids.map((id) => getModel(provider, id).reasoning);
-    assert.deepEqual(thinks("google", "gemini-2.0-flash", "gemini-1.5-pro", "models/gemma-3-27b-it"), [
+    const thinks = (provider: string, ...ids: string[]): boolean[] =>
+      ids.map((id) => getModel(provider, id).reasoning);
+    assert.deepEqual(
+      thinks("google", "gemini-2.0-flash", "gemini-1.5-pro", "models/gemma-3-27b-it"),
+      [false, false, false],
+    );
+    assert.deepEqual(
+      thinks("google", "gemini-2.5-flash", "gemini-3-pro-preview", "gemini-flash-latest"),
+      [true, true, true],
+    );
+    assert.deepEqual(thinks("groq", "llama-3.3-70b-versatile", "openai/gpt-oss-120b"), [
       false,
-      false,
-      false,
+      true,
     ]);
-    assert.deepEqual(thinks("google", "gemini-2.5-flash", "gemini-3-pro-preview", "gemini-flash-latest"), [
-      true,
-      true,
-      true,
-    ]);
-    assert.deepEqual(thinks("groq", "llama-3.3-70b-versatile", "openai/gpt-oss-120b"), [false, true]);
   });
 
   it("of Anthropic's thinks as it is known to", () => {
@@ -132,19 +134,27 @@ describe("a family of models", () => {
       ["groq", "openai/gpt-oss-120b", never],
       ["deepseek", "deepseek-chat", never],
     ];
-    for (const [provider, id, what] of expected) assert.deepEqual(how(provider, id), what, `${provider}/${id}`);
+    for (const [provider, id, what] of expected)
+      assert.deepEqual(how(provider, id), what, `${provider}/${id}`);
   });
 
   it("gives way to what the caller says", () => {
-    const own = { reasoning: true, compat: { systemRole: "developer", noTemperature: false } } satisfies Partial<Model>;
+    const own = {
+      reasoning: true,
+      compat: { systemRole: "developer", noTemperature: false },
+    } satisfies Partial<Model>;
     const { reasoning, compat } = getModel("openai", "gpt-4o", own);
-    assert.deepEqual([reasoning, compat?.systemRole, compat?.noTemperature], [true, "developer", false]);
+    assert.deepEqual(
+      [reasoning, compat?.systemRole, compat?.noTemperature],
+      [true, "developer", false],
+    );
   });
 });
 
 describe("the vendors", () => {
   it("are JSON, and their patterns are expressions", () => {
     assert.deepEqual(JSON.parse(JSON.stringify(vendors)), vendors);
-    for (const { families = [] } of vendors) for (const { ids } of families) assert.doesNotThrow(() => new RegExp(ids));
+    for (const { families = [] } of vendors)
+      for (const { ids } of families) assert.doesNotThrow(() => new RegExp(ids));
   });
 });

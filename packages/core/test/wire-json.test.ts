@@ -1,4 +1,7 @@
-/** What servers refuse in JSON, half a surrogate pair and NUL, goes out nowhere (Q130, Q131); all else goes out as it is. */
+/**
+ * What servers refuse in JSON, half a surrogate pair and NUL, goes out nowhere (Q130, Q131); all
+ * else goes out as it is.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -17,33 +20,68 @@ import { cpuMs } from "../../../test/support/cpu-time.ts";
 type Json = Record<string, unknown>;
 
 /** What may break, what looks like it, and what stands beside it. */
-const pieces = ["\ud83d", "\ude00", "\u0000", "\\", "\\ud83d", "\\u0000", '"', "🌍", "é", "\n", "\u001b", " ", "b"];
+const pieces = [
+  "\ud83d",
+  "\ude00",
+  "\u0000",
+  "\\",
+  "\\ud83d",
+  "\\u0000",
+  '"',
+  "🌍",
+  "é",
+  "\n",
+  "\u001b",
+  " ",
+  "b",
+];
 /** Between letters, so that no two halves meet where texts are joined. */
-const odd = fc.array(fc.constantFrom(...pieces), { maxLength: 7 }).map((drawn) => `a${drawn.join("")}z`);
+const odd = fc
+  .array(fc.constantFrom(...pieces), { maxLength: 7 })
+  .map((drawn) => `a${drawn.join("")}z`);
 const texts = fc.oneof(
   { weight: 5, arbitrary: odd },
-  { weight: 2, arbitrary: fc.constantFrom("", "\u0000", " \u0000\n", "a \u0000", "a\u0000 \u0000\n\u0000") },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom("", "\u0000", " \u0000\n", "a \u0000", "a\u0000 \u0000\n\u0000"),
+  },
 );
 /** Other characters of names become underscores in any case, NUL too. */
 const names = odd.map((text) => text.replaceAll("\u0000", ""));
-const keys = fc.oneof(odd, fc.constantFrom("k", "k\u0000", "k\ud83d", "k\ude00", "1\u0000", "__proto__"));
-const values: fc.Arbitrary<unknown> = fc.oneof(texts, fc.integer(), fc.array(texts, { maxLength: 2 }));
-const records: fc.Arbitrary<Json> = fc.dictionary(keys, fc.oneof(values, fc.dictionary(keys, values, { maxKeys: 2 })), {
-  maxKeys: 4,
-});
+const keys = fc.oneof(
+  odd,
+  fc.constantFrom("k", "k\u0000", "k\ud83d", "k\ude00", "1\u0000", "__proto__"),
+);
+const values: fc.Arbitrary<unknown> = fc.oneof(
+  texts,
+  fc.integer(),
+  fc.array(texts, { maxLength: 2 }),
+);
+const records: fc.Arbitrary<Json> = fc.dictionary(
+  keys,
+  fc.oneof(values, fc.dictionary(keys, values, { maxKeys: 2 })),
+  {
+    maxKeys: 4,
+  },
+);
 
 /** The same without what servers refuse. */
 function mended(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed().replaceAll("\u0000", "");
   if (Array.isArray(value)) return value.map(mended);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [mended(key), mended(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [mended(key), mended(inner)]),
+  );
 }
 
 /** Every string of a JSON text, names included. */
 function stringsOf(json: string): string[] {
   const found: string[] = [];
-  JSON.parse(json, (key, value: unknown) => void found.push(key, ...(typeof value === "string" ? [value] : [])));
+  JSON.parse(
+    json,
+    (key, value: unknown) => void found.push(key, ...(typeof value === "string" ? [value] : [])),
+  );
   return found;
 }
 
@@ -54,7 +92,10 @@ describe("a value as model servers take it", () => {
       b: ["\ude00\ud83d", "\u0000", "🌍", "\\ud83d \\\\u0000", "\\\ud83d\\\u0000"],
       "a\ude00": 2,
     };
-    assert.equal(toWireJson(value), '{"a�":2,"b":["��","","🌍","\\\\ud83d \\\\\\\\u0000","\\\\�\\\\"]}');
+    assert.equal(
+      toWireJson(value),
+      '{"a�":2,"b":["��","","🌍","\\\\ud83d \\\\\\\\u0000","\\\\�\\\\"]}',
+    );
     assert.equal(toWireJson(undefined), undefined);
   });
 
@@ -91,7 +132,10 @@ const facts = fc.record({
   result: texts,
   last: fc.option(texts, { nil: undefined }),
   description: odd,
-  properties: fc.dictionary(keys, fc.record({ type: fc.constant("string"), description: odd, enum: fc.array(texts) })),
+  properties: fc.dictionary(
+    keys,
+    fc.record({ type: fc.constant("string"), description: odd, enum: fc.array(texts) }),
+  ),
   sessionId: names,
   extraBody: fc.dictionary(keys, values, { maxKeys: 2 }),
 });
@@ -103,9 +147,17 @@ function contextOf(api: string, said: Facts): Context {
   const { id, name, args, cited, thinking, signature } = said;
   const quoted = { citations: [{ cited_text: cited }], annotations: [{ title: cited }] };
   const content: AssistantContent[] = [
-    { type: "thinking", thinking, ...(signature !== undefined && { thinkingSignature: signature }) },
+    {
+      type: "thinking",
+      thinking,
+      ...(signature !== undefined && { thinkingSignature: signature }),
+    },
     { type: "opaque", protocol: api, raw: { ...said.own, type: "note" } },
-    { type: "text", text: said.answer, ...(api !== "google-generate" && { textSignature: JSON.stringify(quoted) }) },
+    {
+      type: "text",
+      text: said.answer,
+      ...(api !== "google-generate" && { textSignature: JSON.stringify(quoted) }),
+    },
     { type: "toolCall", id, name, arguments: args },
   ];
   const text = { type: "text", text: said.result } as const;
@@ -120,10 +172,22 @@ function contextOf(api: string, said: Facts): Context {
       timestamp: 1,
     },
     { role: "assistant", content, ...origin, stopReason: "toolUse" },
-    { role: "toolResult", toolCallId: id, toolName: name, content: [text], isError: false, timestamp: 1 },
+    {
+      role: "toolResult",
+      toolCallId: id,
+      toolName: name,
+      content: [text],
+      isError: false,
+      timestamp: 1,
+    },
   ];
   if (said.last !== undefined)
-    messages.push({ role: "assistant", content: [{ type: "text", text: said.last }], ...origin, stopReason: "stop" });
+    messages.push({
+      role: "assistant",
+      content: [{ type: "text", text: said.last }],
+      ...origin,
+      stopReason: "stop",
+    });
   const parameters = { type: "object", properties: said.properties };
   const { systemPrompt, description } = said;
   return { systemPrompt, messages, tools: [{ name, description, parameters }] };
@@ -161,7 +225,11 @@ describe("a request", () => {
             api,
             compat: { structuredOutput: "json_schema", ...compat },
           } as const;
-          const model = getModel("custom", "m", { ...fields, reasoning: true, input: ["text", "image"] });
+          const model = getModel("custom", "m", {
+            ...fields,
+            reasoning: true,
+            input: ["text", "image"],
+          });
           const good = mended(said) as Facts;
           // A server checks signed thinking against its signature: what would change is left out.
           const isSigned = /[^\s\0]/.test(said.signature ?? "");

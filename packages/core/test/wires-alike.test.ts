@@ -31,7 +31,10 @@ const answers: readonly (readonly [wire: Protocol, events: readonly object[]])[]
       { type: "response.completed", response: { status: "completed" } },
     ],
   ],
-  [googleGenerate, [{ candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] }]],
+  [
+    googleGenerate,
+    [{ candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] }],
+  ],
 ];
 
 const read = (wire: Protocol, events: readonly object[]): ReturnType<typeof decode>["message"] =>
@@ -48,11 +51,19 @@ describe("every wire", () => {
           wire,
           events.map((event) => ({ ...event, error })),
         );
-        assert.deepEqual([message.stopReason, messageText(message)], ["stop", "Hi"], JSON.stringify(error));
+        assert.deepEqual(
+          [message.stopReason, messageText(message)],
+          ["stop", "Hi"],
+          JSON.stringify(error),
+        );
       }
       for (const error of ["down", { message: "down" }, { code: 500 }]) {
         const [first, ...rest] = events;
-        assert.equal(read(wire, [{ ...first, error }, ...rest]).stopReason, "error", JSON.stringify(error));
+        assert.equal(
+          read(wire, [{ ...first, error }, ...rest]).stopReason,
+          "error",
+          JSON.stringify(error),
+        );
       }
     });
 
@@ -76,7 +87,11 @@ describe("every wire", () => {
           reasoning: false,
           input: ["text"],
         };
-        const { body } = wire.encode({ ...model, compat: prefill ? { prefill } : {} }, { messages }, {});
+        const { body } = wire.encode(
+          { ...model, compat: prefill ? { prefill } : {} },
+          { messages },
+          {},
+        );
         const items = body[wire.transcript] as { readonly role: string }[];
         return [items.length, items.at(-1)?.role === "user"];
       };

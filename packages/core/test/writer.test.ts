@@ -41,7 +41,8 @@ function perform(writer: MessageWriter, actions: readonly Action[]): void {
     } else if (step.do === "append") writer.append(step.part, step.text);
     else if (step.do === "opaque") writer.opaque({ type: "opaque", protocol: "a", raw: { x: 1 } });
     else if (kinds[step.part] === "text") writer.close(step.part, { textSignature: "sig" });
-    else if (kinds[step.part] === "thinking") writer.close(step.part, { thinkingSignature: "sig", redacted: true });
+    else if (kinds[step.part] === "thinking")
+      writer.close(step.part, { thinkingSignature: "sig", redacted: true });
     else if (kinds[step.part] === "toolCall") writer.close(step.part, { thoughtSignature: "sig" });
   }
 }
@@ -78,7 +79,8 @@ describe("the message writer and the reducer", () => {
     for (let n = 0; n < 900; n++) {
       writer.append(parts[n % 3] as number, n % 50 === 0 ? "long ".repeat(700) : `word ${n} 😀`);
       if (n % 7 !== 0) continue;
-      for (const event of writer.take()) folded = applyEvent(folded, JSON.parse(JSON.stringify(event)));
+      for (const event of writer.take())
+        folded = applyEvent(folded, JSON.parse(JSON.stringify(event)));
       assert.deepEqual(folded?.content, writer.message.content);
     }
     assert.ok(writer.message.content.every((part) => JSON.stringify(part).length > 15_000));
@@ -102,7 +104,9 @@ describe("the message writer and the reducer", () => {
     const index = writer.openText();
     for (const half of ["a\ud83d", "\ude00b"]) writer.append(index, half);
     writer.close(index);
-    const deltas = writer.take().flatMap((event) => (event.type === "text_delta" ? [event.delta] : []));
+    const deltas = writer
+      .take()
+      .flatMap((event) => (event.type === "text_delta" ? [event.delta] : []));
     assert.deepEqual(deltas, ["a", "😀b"]);
   });
 
@@ -112,7 +116,10 @@ describe("the message writer and the reducer", () => {
     writer.take();
     writer.append(writer.openText(), "late");
     writer.fail(new BowlineError("timeout", "late"));
-    assert.deepEqual([writer.take(), writer.message.stopReason, writer.message.content], [[], "stop", []]);
+    assert.deepEqual(
+      [writer.take(), writer.message.stopReason, writer.message.content],
+      [[], "stop", []],
+    );
   });
 
   it("keep the live message out of JSON, spreads and clones", () => {
@@ -148,10 +155,13 @@ describe("tool arguments", () => {
 
   it("may hold raw control characters, and backslashes that escape nothing (Q052)", () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom("\t", "\n", "\r", "\u0001", '"', "\\", "é", " ", "a") }), (x) => {
-        const text = `{\n\t"x":"${x.replace(/["\\]/g, "\\$&")}"}`;
-        assert.deepEqual(parseToolArguments(text), { arguments: { x } });
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom("\t", "\n", "\r", "\u0001", '"', "\\", "é", " ", "a") }),
+        (x) => {
+          const text = `{\n\t"x":"${x.replace(/["\\]/g, "\\$&")}"}`;
+          assert.deepEqual(parseToolArguments(text), { arguments: { x } });
+        },
+      ),
     );
     assert.deepEqual(parseToolArguments(String.raw`{"x":"C:\Temp\New\Users\é"}`), {
       arguments: { x: String.raw`C:\Temp\New\Users\é` },
@@ -163,9 +173,17 @@ describe("tool arguments", () => {
     const page = '<a href=\\"x\\">y</a>'.repeat(50_000);
     const spaces = " ".repeat(500_000);
     const from = performance.now();
-    for (const text of [`{"page":"${page}`, `{"page":"\t${page}`, `{"x":1${spaces}`, `{"x":1}${spaces}.`])
+    for (const text of [
+      `{"page":"${page}`,
+      `{"page":"\t${page}`,
+      `{"x":1${spaces}`,
+      `{"x":1}${spaces}.`,
+    ])
       assert.notEqual(parseToolArguments(text).error, undefined);
-    assert.equal(parseToolArguments(`{"page":"\t${page}${"a".repeat(9_000_000)}"}`).error, undefined);
+    assert.equal(
+      parseToolArguments(`{"page":"\t${page}${"a".repeat(9_000_000)}"}`).error,
+      undefined,
+    );
     assert.ok(performance.now() - from < 5000);
   });
 
@@ -223,32 +241,43 @@ describe("an event stream", () => {
   it("is read as a generator is: what is asked for at once comes in turn, and nothing behind a return", async () => {
     const batch = fc.array(fc.nat(9), { minLength: 1, maxLength: 4 });
     const step = fc.record({ batch, isLate: fc.boolean() });
-    const calls = fc.array(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant("return" as const)), { maxLength: 12 });
+    const calls = fc.array(
+      fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant("return" as const)),
+      { maxLength: 12 },
+    );
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 5 }), fc.boolean(), calls, async (steps, fails, asked) => {
-        const stream = (): EventStream<number, void> =>
-          new EventStream(async (push) => {
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 5 }),
+        fc.boolean(),
+        calls,
+        async (steps, fails, asked) => {
+          const stream = (): EventStream<number, void> =>
+            new EventStream(async (push) => {
+              for (const { batch: values, isLate } of steps) {
+                if (isLate) await new Promise((resolve) => setImmediate(resolve));
+                push(values);
+              }
+              if (fails) throw new Error("boom");
+            });
+          async function* batches(): AsyncGenerator<number[], void, undefined> {
             for (const { batch: values, isLate } of steps) {
               if (isLate) await new Promise((resolve) => setImmediate(resolve));
-              push(values);
+              yield values;
             }
             if (fails) throw new Error("boom");
-          });
-        async function* batches(): AsyncGenerator<number[], void, undefined> {
-          for (const { batch: values, isLate } of steps) {
-            if (isLate) await new Promise((resolve) => setImmediate(resolve));
-            yield values;
           }
-          if (fails) throw new Error("boom");
-        }
-        async function* oneByOne(): AsyncGenerator<number, void, undefined> {
-          for await (const values of batches()) yield* values;
-        }
-        const iterator = stream()[Symbol.asyncIterator]();
-        assert.equal(iterator[Symbol.asyncIterator](), iterator);
-        assert.deepEqual(await outcomes(iterator, asked), await outcomes(oneByOne(), asked));
-        assert.deepEqual(await outcomes(stream().batches(), asked), await outcomes(batches(), asked));
-      }),
+          async function* oneByOne(): AsyncGenerator<number, void, undefined> {
+            for await (const values of batches()) yield* values;
+          }
+          const iterator = stream()[Symbol.asyncIterator]();
+          assert.equal(iterator[Symbol.asyncIterator](), iterator);
+          assert.deepEqual(await outcomes(iterator, asked), await outcomes(oneByOne(), asked));
+          assert.deepEqual(
+            await outcomes(stream().batches(), asked),
+            await outcomes(batches(), asked),
+          );
+        },
+      ),
     );
   });
 });
@@ -260,7 +289,8 @@ async function outcomes(
 ): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const call of calls) {
-    const asked = call === "return" ? iterator.return?.() : Array.from({ length: call }, () => iterator.next());
+    const asked =
+      call === "return" ? iterator.return?.() : Array.from({ length: call }, () => iterator.next());
     assert.ok(asked);
     for (const outcome of await Promise.allSettled([asked].flat())) {
       found.push(outcome.status === "fulfilled" ? outcome.value : String(outcome.reason));

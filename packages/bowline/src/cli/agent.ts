@@ -1,5 +1,14 @@
-/** The agent of `bowline run` and `bowline replay`: what it is to do, and what it touches while it does it. */
-import { Agent, createCompaction, createProgressGuard, streamByProtocol, systemClock } from "@bowline/core";
+/**
+ * The agent of `bowline run` and `bowline replay`: what it is to do, and what it touches while it
+ * does it.
+ */
+import {
+  Agent,
+  createCompaction,
+  createProgressGuard,
+  streamByProtocol,
+  systemClock,
+} from "@bowline/core";
 import type {
   AgentOptions,
   AgentTool,
@@ -36,13 +45,19 @@ export interface SessionContent {
 }
 
 /** What a run touches. */
-export interface RunPorts extends Pick<AgentOptions, "apiKey" | "fetch" | "clock" | "createId" | "random"> {
+export interface RunPorts extends Pick<
+  AgentOptions,
+  "apiKey" | "fetch" | "clock" | "createId" | "random"
+> {
   readonly tools: readonly AgentTool[];
   readonly beforeToolCall: Approver;
 }
 
 /** Long conversations are compacted, and circles are stopped: nobody may be watching. */
-export function createAgent({ systemPrompt, model, thinking, budget }: RunSetup, { tools, ...ports }: RunPorts): Agent {
+export function createAgent(
+  { systemPrompt, model, thinking, budget }: RunSetup,
+  { tools, ...ports }: RunPorts,
+): Agent {
   const { clock = systemClock } = ports;
   const compaction = createCompaction({ streamOptions: { clock } });
   const guard = createProgressGuard({ now: () => clock.now() });
@@ -50,7 +65,8 @@ export function createAgent({ systemPrompt, model, thinking, budget }: RunSetup,
     initialState: { systemPrompt, model, thinkingLevel: thinking, tools: [...tools] },
     ...ports,
     streamFn: compaction.wrap(streamByProtocol),
-    transformContext: async (messages, signal, run) => guard(await compaction.transformContext(messages, signal, run)),
+    transformContext: async (messages, signal, run) =>
+      guard(await compaction.transformContext(messages, signal, run)),
     // A person who stops a run waits two seconds at most, tools that ignore their signal included.
     abortGraceMs: 1000,
     hookTimeoutMs: 0,
@@ -67,8 +83,8 @@ export interface Performance {
 }
 
 /**
- * Finishes what the session left open, does the task, and shows it: the answers or the event log on standard output, the rest on
- * standard error. Gives the last run's result.
+ * Finishes what the session left open, does the task, and shows it: the answers or the event log on
+ * standard output, the rest on standard error. Gives the last run's result.
  */
 export async function perform(
   agent: Agent,
@@ -77,7 +93,8 @@ export async function perform(
   { stdout, stderr, env }: NodeJS.Process,
 ): Promise<RunResult> {
   const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, env);
-  if (json && session !== undefined) stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
+  if (json && session !== undefined)
+    stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
   agent.subscribe((event) => report.event(event));
   const tell = (result: RunResult): RunResult => {
     const advice = result.error && advise?.(result.error);
@@ -90,8 +107,11 @@ export async function perform(
   if (resumed === undefined) return tell(await agent.prompt(task, images));
   tell(resumed);
   if (task === "") return resumed;
-  if (resumed.reason === "done" || resumed.reason === "length") return tell(await agent.prompt(task, images));
-  stderr.write("bowline: the task was not begun, because the run before it could not be finished\n");
+  if (resumed.reason === "done" || resumed.reason === "length")
+    return tell(await agent.prompt(task, images));
+  stderr.write(
+    "bowline: the task was not begun, because the run before it could not be finished\n",
+  );
   return resumed;
 }
 

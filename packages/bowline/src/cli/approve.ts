@@ -1,4 +1,7 @@
-/** Asks a person before a tool changes anything. The question shows exactly what will run; whatever is not a yes is a no. */
+/**
+ * Asks a person before a tool changes anything. The question shows exactly what will run; whatever
+ * is not a yes is a no.
+ */
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@bowline/core";
 import { needsApproval } from "../tools/index.ts";
 import { escapeLines, escapeText } from "../tools/escape.ts";
@@ -32,8 +35,15 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
     if (yes || always.has(name) || !needsApproval(name)) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
     const call = describe(name, args);
-    terminal.output.write(`\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, terminal, style)}`);
-    const answer = await ask(`Allow? [y]es, [a]lways ${name}, [N]o: `, terminal, onInterrupt, signal);
+    terminal.output.write(
+      `\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, terminal, style)}`,
+    );
+    const answer = await ask(
+      `Allow? [y]es, [a]lways ${name}, [N]o: `,
+      terminal,
+      onInterrupt,
+      signal,
+    );
     if (answer === "a" || answer === "always") always.add(name);
     if (["y", "yes", "a", "always"].includes(answer)) return undefined;
     return { block: true, reason: "Denied: the person at the terminal said no." };
@@ -43,7 +53,9 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
 /** Whoever sees the end of a long call only has to know of its beginning. */
 function noteOn(call: string, { output }: Terminal, { bold }: Style): string {
   const columns = Math.min(SCREEN.columns, output.columns || SCREEN.columns);
-  const rows = call.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+  const rows = call
+    .split("\n")
+    .reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
   return rows > Math.min(SCREEN.rows, output.rows || SCREEN.rows)
     ? `${bold(`These are ${rows} lines: look at the first ones too.`)}\n`
     : "";

@@ -7,7 +7,9 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream & { readonly columns?: number; readonly rows?: number };
 }
 
-/** One line of answer, lower-cased; "" when the input ended, the signal fired or Ctrl-C was pressed. */
+/**
+ * One line of answer, lower-cased; "" when the input ended, the signal fired or Ctrl-C was pressed.
+ */
 export async function ask(
   question: string,
   { input, output }: Terminal,
@@ -38,8 +40,13 @@ export async function ask(
   });
 }
 
-/** What was typed before a question was there is no answer to it. Without the raw mode, half a line would stay. */
-async function forgetTyped(input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown }): Promise<void> {
+/**
+ * What was typed before a question was there is no answer to it. Without the raw mode, half a line
+ * would stay.
+ */
+async function forgetTyped(
+  input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown },
+): Promise<void> {
   const forget = (): void => {};
   input.setRawMode?.(true);
   input.on("data", forget);

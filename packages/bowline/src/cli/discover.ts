@@ -1,7 +1,17 @@
-/** Which model answers: what was named, else a key, else a server on this machine, else the practice model. */
+/**
+ * Which model answers: what was named, else a key, else a server on this machine, else the practice
+ * model.
+ */
 import { readFile } from "node:fs/promises";
 import { getModel, parseModelRef, vendors, type Model, type Vendor } from "@bowline/core";
-import { firstToAsk, isHttp, listedModels, modelsUrl, parseProfile, type Profile } from "../doctor/index.ts";
+import {
+  firstToAsk,
+  isHttp,
+  listedModels,
+  modelsUrl,
+  parseProfile,
+  type Profile,
+} from "../doctor/index.ts";
 import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
@@ -39,7 +49,10 @@ const LIST_TIMEOUT_MS = 10_000;
 /** A server on this machine answers at once, or is none. */
 const LOCAL_TIMEOUT_MS = 400;
 
-/** Throws `UsageError` for a reference or variable that names nothing, `CommandError` when a server cannot be asked. */
+/**
+ * Throws `UsageError` for a reference or variable that names nothing, `CommandError` when a server
+ * cannot be asked.
+ */
 export async function discoverModel(wanted: Wanted, env: Environment): Promise<Discovered> {
   const fetch = await explained(() => createNetworkFetch(env));
   const discovered = await find({ ...wanted, fetch }, env);
@@ -65,18 +78,31 @@ async function find(wanted: Search, env: Environment): Promise<Discovered> {
   );
 }
 
-/** What the profile says, with what was named beside it. The model is the server's own id: `openai/x` is no vendor here. */
+/**
+ * What the profile says, with what was named beside it. The model is the server's own id:
+ * `openai/x` is no vendor here.
+ */
 async function byProfile(file: string, wanted: Search, env: Environment): Promise<Discovered> {
   let profile: Profile;
   try {
     profile = parseProfile(await readFile(file, "utf8"));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--profile ${file}: ${code === undefined ? message : `cannot be read (${code})`}.`);
+    throw new UsageError(
+      `--profile ${file}: ${code === undefined ? message : `cannot be read (${code})`}.`,
+    );
   }
   const baseUrl = wanted.baseUrl === undefined ? profile.baseUrl : checkedUrl(wanted.baseUrl);
-  const model = getModel("custom", wanted.model ?? profile.model, { baseUrl, compat: profile.compat });
-  return found(model, keyOf(wanted.apiKeyEnv, wanted, env), `at ${baseUrl}, from ${file}`, wanted.apiKeyEnv);
+  const model = getModel("custom", wanted.model ?? profile.model, {
+    baseUrl,
+    compat: profile.compat,
+  });
+  return found(
+    model,
+    keyOf(wanted.apiKeyEnv, wanted, env),
+    `at ${baseUrl}, from ${file}`,
+    wanted.apiKeyEnv,
+  );
 }
 
 async function named(reference: string, wanted: Search, env: Environment): Promise<Discovered> {
@@ -90,11 +116,19 @@ async function named(reference: string, wanted: Search, env: Environment): Promi
   const variable = wanted.apiKeyEnv ?? vendor.keyVariable;
   const apiKey = keyOf(variable, wanted, env);
   if (apiKey === undefined && vendor.keyVariable !== undefined) {
-    throw new UsageError(`${vendor.name} needs a key: set ${variable}, or name another variable with --api-key-env.`);
+    throw new UsageError(
+      `${vendor.name} needs a key: set ${variable}, or name another variable with --api-key-env.`,
+    );
   }
-  const origin = wanted.model === undefined ? "from BOWLINE_MODEL" : (wanted.origin ?? "from --model");
+  const origin =
+    wanted.model === undefined ? "from BOWLINE_MODEL" : (wanted.origin ?? "from --model");
   if (wanted.vendorUrl !== undefined)
-    return found(getModel(provider, model, { baseUrl: wanted.vendorUrl }), apiKey, origin, variable);
+    return found(
+      getModel(provider, model, { baseUrl: wanted.vendorUrl }),
+      apiKey,
+      origin,
+      variable,
+    );
   const moved = usage(() => vendorAddress(vendor, env));
   return found(
     usage(() => modelAt(provider, model, moved)),
@@ -104,7 +138,10 @@ async function named(reference: string, wanted: Search, env: Environment): Promi
   );
 }
 
-/** A server of the user's own. Its protocol is the named vendor's, else openai-chat; without a model its first is taken. */
+/**
+ * A server of the user's own. Its protocol is the named vendor's, else openai-chat; without a model
+ * its first is taken.
+ */
 async function atBaseUrl(
   baseUrl: string,
   reference: string | undefined,
@@ -121,12 +158,19 @@ async function atBaseUrl(
       : vendor === undefined
         ? reference
         : parseModelRef(reference).model;
-  return found(getModel(vendor?.id ?? "custom", id, { baseUrl }), apiKey, `at ${baseUrl}`, variable);
+  return found(
+    getModel(vendor?.id ?? "custom", id, { baseUrl }),
+    apiKey,
+    `at ${baseUrl}`,
+    variable,
+  );
 }
 
 function checkedUrl(baseUrl: string): string {
   if (isHttp(baseUrl)) return baseUrl;
-  throw new UsageError(`--base-url takes an http or https address, not ${JSON.stringify(baseUrl)}.`);
+  throw new UsageError(
+    `--base-url takes an http or https address, not ${JSON.stringify(baseUrl)}.`,
+  );
 }
 
 async function byKey(wanted: Search, env: Environment): Promise<Discovered | undefined> {
@@ -137,11 +181,17 @@ async function byKey(wanted: Search, env: Environment): Promise<Discovered | und
     if (apiKey === undefined) continue;
     const moved = usage(() => vendorAddress(vendor, env));
     // What speaks this wire elsewhere may be any server, with models of its own.
-    const isKnown = defaultModel !== undefined && (moved === undefined || vendor.api !== "openai-chat");
+    const isKnown =
+      defaultModel !== undefined && (moved === undefined || vendor.api !== "openai-chat");
     const id = isKnown
       ? defaultModel
       : await firstModel(wanted, moved?.baseUrl ?? baseUrl, apiKey, keyVariable, defaultModel);
-    return found(modelAt(provider, id, moved), apiKey, `${keyVariable} is set${place(moved)}`, keyVariable);
+    return found(
+      modelAt(provider, id, moved),
+      apiKey,
+      `${keyVariable} is set${place(moved)}`,
+      keyVariable,
+    );
   }
   if (wanted.apiKeyEnv !== undefined)
     throw new UsageError("--api-key-env needs --model or --base-url, to know whose key it is.");
@@ -152,7 +202,9 @@ function modelAt(provider: string, id: string, moved: VendorAddress | undefined)
   return getModel(provider, id, moved && { baseUrl: moved.baseUrl });
 }
 
-/** For a person. Not the whole address: what else stands in one of the environment may be a secret. */
+/**
+ * For a person. Not the whole address: what else stands in one of the environment may be a secret.
+ */
 function place(moved: VendorAddress | undefined): string {
   return moved === undefined ? "" : `, at ${new URL(moved.baseUrl).origin} by ${moved.variable}`;
 }
@@ -191,13 +243,16 @@ async function firstModel(
     if (/^HTTP 40[13]$/.test(message)) {
       const what = apiKey === undefined ? "wants a key" : "refused the key";
       const advice = keyAdvice({ ...sourceOf(variable, apiKey), baseUrl });
-      throw new CommandError(`The server at ${baseUrl} ${what} (${message} for the model list). ${advice}`);
+      throw new CommandError(
+        `The server at ${baseUrl} ${what} (${message} for the model list). ${advice}`,
+      );
     }
     throw new CommandError(
       `Could not list the models at ${baseUrl} (${cause?.code ?? message}): name one with --model.`,
     );
   }
-  if (first === undefined) throw new CommandError(`The server at ${baseUrl} lists no model: name one with --model.`);
+  if (first === undefined)
+    throw new CommandError(`The server at ${baseUrl} lists no model: name one with --model.`);
   return first;
 }
 
@@ -238,7 +293,12 @@ async function practice(why: string): Promise<Discovered> {
   };
 }
 
-function found(known: Model, apiKey: string | undefined, why: string, variable?: string): Discovered {
+function found(
+  known: Model,
+  apiKey: string | undefined,
+  why: string,
+  variable?: string,
+): Discovered {
   const model = withPrices(known);
   return {
     model,

@@ -30,7 +30,12 @@ export interface DoctorOptions {
 /** Throws `UsageError` with one line that says what was wrong. */
 export function parseDoctorOptions(args: readonly string[]): DoctorOptions {
   const { values, positionals, text } = parseByTable(args, doctorOptions, "doctor");
-  const [model, apiKeyEnv, write, timeout] = [text("model"), text("api-key-env"), text("write"), text("timeout")];
+  const [model, apiKeyEnv, write, timeout] = [
+    text("model"),
+    text("api-key-env"),
+    text("write"),
+    text("timeout"),
+  ];
   const seconds = Number(timeout ?? 20);
   if (!Number.isFinite(seconds) || seconds <= 0)
     throw new UsageError(`--timeout takes a number above 0, not ${JSON.stringify(timeout)}.`);
@@ -48,12 +53,19 @@ export function parseDoctorOptions(args: readonly string[]): DoctorOptions {
 
 function address([baseUrl, ...more]: readonly string[]): string {
   if (baseUrl === undefined)
-    throw new UsageError("Which server? bowline doctor <base-url>, such as http://127.0.0.1:1234/v1");
-  if (more.length > 0) throw new UsageError(`bowline doctor takes one address, not also ${JSON.stringify(more[0])}.`);
+    throw new UsageError(
+      "Which server? bowline doctor <base-url>, such as http://127.0.0.1:1234/v1",
+    );
+  if (more.length > 0)
+    throw new UsageError(`bowline doctor takes one address, not also ${JSON.stringify(more[0])}.`);
   if (!isHttp(baseUrl))
-    throw new UsageError(`bowline doctor takes an http or https address, not ${JSON.stringify(baseUrl)}.`);
+    throw new UsageError(
+      `bowline doctor takes an http or https address, not ${JSON.stringify(baseUrl)}.`,
+    );
   const { username, password } = new URL(baseUrl);
   if (username !== "" || password !== "")
-    throw new UsageError("An address with a name or a password cannot be asked: give a key by --api-key-env.");
+    throw new UsageError(
+      "An address with a name or a password cannot be asked: give a key by --api-key-env.",
+    );
   return baseUrl;
 }

@@ -19,10 +19,12 @@ export async function doctor(args: readonly string[], host: NodeJS.Process): Pro
     return exitCode.done;
   }
   const result = await examined(options, keyOf(options, env), host);
-  const written = options.write === undefined ? undefined : await writeProfile(options.write, result);
+  const written =
+    options.write === undefined ? undefined : await writeProfile(options.write, result);
   if (options.json) stdout.write(`${printableJson(result, 2)}\n`);
   else stdout.write(reportText(result, styleFor(stdout, env), written));
-  if (options.write !== undefined && written === undefined) host.stderr.write("bowline: no profile was written\n");
+  if (options.write !== undefined && written === undefined)
+    host.stderr.write("bowline: no profile was written\n");
   if (wantsKey(result)) host.stderr.write(`bowline: ${keyAdvice(keySourceOf(options))}\n`);
   if (result.verdict.kind === "stopped") return exitCode.aborted;
   return isUsable(result) ? exitCode.done : exitCode.failed;
@@ -64,7 +66,9 @@ async function writeProfile(file: string, { profile }: DoctorResult): Promise<st
     return file;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CommandError(`--write ${oneLine(file, 300)}: cannot be written (${code ?? message}).`);
+    throw new CommandError(
+      `--write ${oneLine(file, 300)}: cannot be written (${code ?? message}).`,
+    );
   }
 }
 

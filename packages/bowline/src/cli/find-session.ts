@@ -31,15 +31,29 @@ export async function latestOf(store: Store, directory: string): Promise<string>
   throw new CommandError(`There is no session of ${oneLine(directory, 300)} yet.`);
 }
 
-/** A session that is there. Throws `CommandError` for a beginning that several ids have, and as the store does for none. */
-export async function findSession(store: Store, reference: string, directory: string): Promise<string> {
+/**
+ * A session that is there. Throws `CommandError` for a beginning that several ids have, and as the
+ * store does for none.
+ */
+export async function findSession(
+  store: Store,
+  reference: string,
+  directory: string,
+): Promise<string> {
   if (reference === LATEST) return latestOf(store, directory);
   const id = one(reference, await allSessions(store));
   return id ?? (await store.load(reference)).id; // one that no list has says why
 }
 
-/** The same for an id that may be new: undefined then. Only the beginning of a generated id stands for the whole. */
-export async function findOrNew(store: Store, reference: string, directory: string): Promise<string | undefined> {
+/**
+ * The same for an id that may be new: undefined then. Only the beginning of a generated id stands
+ * for the whole.
+ */
+export async function findOrNew(
+  store: Store,
+  reference: string,
+  directory: string,
+): Promise<string | undefined> {
   if (reference === LATEST) return latestOf(store, directory);
   const all = await allSessions(store);
   const candidates = GENERATED.test(reference) ? all : all.filter(({ id }) => id === reference);
@@ -51,5 +65,7 @@ function one(reference: string, sessions: readonly SessionSummary[]): string | u
   const ids = sessions.map(({ id }) => id).filter((id) => id.startsWith(reference));
   if (ids.length < 2) return ids[0];
   const some = `${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}`;
-  throw new CommandError(`${ids.length} sessions begin with ${JSON.stringify(reference)}: ${oneLine(some, 300)}.`);
+  throw new CommandError(
+    `${ids.length} sessions begin with ${JSON.stringify(reference)}: ${oneLine(some, 300)}.`,
+  );
 }

@@ -62,7 +62,9 @@ export function sessionsHelp(): string {
   const width = Math.max(...rows.map(([usage = ""]) => usage.length));
   const commands = rows.map(([usage = "", help]) => `  ${usage.padEnd(width)}  ${help}`).join("\n");
   const withOptions = subcommands.filter(({ options }) => options.length > 0);
-  const options = withOptions.map(({ name, options: own }) => `Options of ${name}:\n${optionLines(own)}`).join("\n\n");
+  const options = withOptions
+    .map(({ name, options: own }) => `Options of ${name}:\n${optionLines(own)}`)
+    .join("\n\n");
   return `Usage: bowline sessions [command] [options]
 
 What bowline run kept: each session is a file in the folder sessions of BOWLINE_HOME, which is for your eyes only.
@@ -132,11 +134,15 @@ Exit codes: 0 usable, if only without tools, 1 not usable, 2 wrong usage, 130 st
 
 /** Of the vendors that have an address, in the order in which they are looked for. */
 function keyVariables(): string[] {
-  return vendors.flatMap(({ keyVariable, baseUrl }) => (baseUrl === undefined ? [] : (keyVariable ?? [])));
+  return vendors.flatMap(({ keyVariable, baseUrl }) =>
+    baseUrl === undefined ? [] : (keyVariable ?? []),
+  );
 }
 
 function localServers(): string[] {
-  const local = vendors.filter(({ keyVariable, baseUrl }) => keyVariable === undefined && baseUrl !== undefined);
+  const local = vendors.filter(
+    ({ keyVariable, baseUrl }) => keyVariable === undefined && baseUrl !== undefined,
+  );
   return local.map(({ name, baseUrl }) => `${name} (${new URL(baseUrl ?? "").port})`);
 }
 

@@ -6,7 +6,10 @@ import type { Store } from "@bowline/core/session";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `BOWLINE_HOME`, else the system's place for a user's data. Throws when there is no home directory. */
+/**
+ * `BOWLINE_HOME`, else the system's place for a user's data. Throws when there is no home
+ * directory.
+ */
 export function dataFolder(
   { BOWLINE_HOME: named = "", XDG_DATA_HOME: data = "", LOCALAPPDATA: local = "" }: Environment,
   platform: NodeJS.Platform = process.platform,
@@ -15,7 +18,8 @@ export function dataFolder(
   if (named.trim() !== "") return resolve(named);
   if (isAbsolute(data)) return join(data, "bowline"); // XDG says of a relative one: ignore it
   if (platform === "darwin") return join(home(), "Library", "Application Support", "bowline");
-  if (platform === "win32") return join(local === "" ? join(home(), "AppData", "Local") : local, "bowline");
+  if (platform === "win32")
+    return join(local === "" ? join(home(), "AppData", "Local") : local, "bowline");
   return join(home(), ".local", "share", "bowline");
 }
 

@@ -6,13 +6,18 @@ import { UsageError } from "./exit.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
 
-/** Throws `UsageError` for a file that cannot be read, is too large, or is no PNG, JPEG, GIF or WebP. */
+/**
+ * Throws `UsageError` for a file that cannot be read, is too large, or is no PNG, JPEG, GIF or
+ * WebP.
+ */
 export async function readImage(path: string): Promise<ImageContent> {
   let bytes: Buffer;
   try {
     const { size } = await stat(path);
     if (size > MAX_BYTES)
-      throw new UsageError(`--image ${path}: ${size} bytes is more than the ${MAX_BYTES} that model servers take.`);
+      throw new UsageError(
+        `--image ${path}: ${size} bytes is more than the ${MAX_BYTES} that model servers take.`,
+      );
     bytes = await readFile(path);
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -21,6 +26,7 @@ export async function readImage(path: string): Promise<ImageContent> {
     );
   }
   const mimeType = imageTypeOf(bytes); // by its content: a name can say anything
-  if (mimeType === undefined) throw new UsageError(`--image ${path}: is no PNG, JPEG, GIF or WebP.`);
+  if (mimeType === undefined)
+    throw new UsageError(`--image ${path}: is no PNG, JPEG, GIF or WebP.`);
   return { type: "image", data: bytes.toString("base64"), mimeType };
 }

@@ -1,4 +1,7 @@
-/** A store whose writes go through something: the journal of a recorded run has to know when each was done. */
+/**
+ * A store whose writes go through something: the journal of a recorded run has to know when each
+ * was done.
+ */
 import type { SessionWriter, Store } from "@bowline/core/session";
 
 /** Does a write, and may settle later than it. Called when the write is asked for. */

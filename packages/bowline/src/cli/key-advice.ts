@@ -1,4 +1,7 @@
-/** What a person is told of keys when a server wants another: which variable was read, or would have been. Never the key. */
+/**
+ * What a person is told of keys when a server wants another: which variable was read, or would have
+ * been. Never the key.
+ */
 import { vendors, type ErrorInfo } from "@bowline/core";
 
 export interface KeySource {
@@ -34,5 +37,6 @@ export function isAboutKey({ code, message }: ErrorInfo): boolean {
 function variableAt(baseUrl: string | undefined): string | undefined {
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return undefined;
   const { origin } = new URL(baseUrl);
-  return vendors.find((row) => row.baseUrl !== undefined && new URL(row.baseUrl).origin === origin)?.keyVariable;
+  return vendors.find((row) => row.baseUrl !== undefined && new URL(row.baseUrl).origin === origin)
+    ?.keyVariable;
 }

@@ -1,4 +1,7 @@
-/** The `bowline` command. Ends with one line for a person, never with a stack trace, unless BOWLINE_DEBUG asks for it. */
+/**
+ * The `bowline` command. Ends with one line for a person, never with a stack trace, unless
+ * BOWLINE_DEBUG asks for it.
+ */
 import { readFileSync } from "node:fs";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { mainHelp } from "./help.ts";
@@ -47,7 +50,9 @@ async function main([command, ...rest]: string[]): Promise<number> {
 function explain(error: unknown): number {
   const known = error instanceof UsageError || error instanceof CommandError;
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`bowline: ${printable(message)}${known ? "" : " (unexpected; BOWLINE_DEBUG=1 shows where)"}\n`);
+  process.stderr.write(
+    `bowline: ${printable(message)}${known ? "" : " (unexpected; BOWLINE_DEBUG=1 shows where)"}\n`,
+  );
   if (process.env.BOWLINE_DEBUG === "1" && error instanceof Error)
     process.stderr.write(`${printable(error.stack ?? "")}\n`);
   return error instanceof UsageError ? exitCode.usage : exitCode.failed;

@@ -1,4 +1,7 @@
-/** Ctrl-C, and what else asks a program to stop, such as a terminal that is closed: first politely, then at once. */
+/**
+ * Ctrl-C, and what else asks a program to stop, such as a terminal that is closed: first politely,
+ * then at once.
+ */
 import { exitCode } from "./exit.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

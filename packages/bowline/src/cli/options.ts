@@ -14,25 +14,52 @@ export interface Option {
 }
 
 export const runOptions: readonly Option[] = [
-  { name: "model", short: "m", value: "provider/model", help: "the model to ask; also BOWLINE_MODEL" },
+  {
+    name: "model",
+    short: "m",
+    value: "provider/model",
+    help: "the model to ask; also BOWLINE_MODEL",
+  },
   {
     name: "base-url",
     value: "url",
     help: "where the model server is; with it, a model without a known provider is that server's own id",
   },
   { name: "api-key-env", value: "name", help: "the environment variable that holds the key" },
-  { name: "profile", value: "file", help: "the server, model and settings that bowline doctor --write kept" },
-  { name: "thinking", value: "level", help: "off, minimal, low, medium, high or xhigh (default off)" },
-  { name: "image", value: "file", repeated: true, help: "show the model an image; may be given again" },
+  {
+    name: "profile",
+    value: "file",
+    help: "the server, model and settings that bowline doctor --write kept",
+  },
+  {
+    name: "thinking",
+    value: "level",
+    help: "off, minimal, low, medium, high or xhigh (default off)",
+  },
+  {
+    name: "image",
+    value: "file",
+    repeated: true,
+    help: "show the model an image; may be given again",
+  },
   { name: "yes", short: "y", help: "allow write, edit and bash without asking" },
   { name: "json", help: "print the event log, one JSON object a line, instead of the answer" },
-  { name: "session", short: "s", value: "id", help: "go on with this session, or begin one of this name" },
+  {
+    name: "session",
+    short: "s",
+    value: "id",
+    help: "go on with this session, or begin one of this name",
+  },
   { name: "continue", short: "c", help: "go on with the latest session of this directory" },
   { name: "no-session", help: "keep nothing of the run" },
   { name: "record", value: "file", help: "keep the whole run, without keys, for bowline replay" },
   { name: "max-turns", value: "n", help: "stop after n model calls (default 50)" },
   { name: "max-tokens", value: "n", help: "stop when the run has used n tokens" },
-  { name: "max-cost", value: "dollars", help: "stop when the run has cost this much, where prices are known" },
+  {
+    name: "max-cost",
+    value: "dollars",
+    help: "stop when the run has cost this much, where prices are known",
+  },
   { name: "timeout", value: "seconds", help: "stop after this long" },
   { name: "help", short: "h", help: "show this help" },
 ];
@@ -61,7 +88,9 @@ export interface RunOptions {
   readonly timeoutMs?: number;
 }
 
-/** Reads the arguments of `bowline run`. Throws `UsageError` with one line that says what was wrong. */
+/**
+ * Reads the arguments of `bowline run`. Throws `UsageError` with one line that says what was wrong.
+ */
 export function parseRunOptions(args: readonly string[]): RunOptions {
   const { values, positionals, text } = parseByTable(args, runOptions, "run");
   const number = (name: string, whole: boolean): number | undefined => {
@@ -76,7 +105,8 @@ export function parseRunOptions(args: readonly string[]): RunOptions {
     return parsed;
   };
   const thinking = thinkingLevels.find((level) => level === (text("thinking") ?? "off"));
-  if (thinking === undefined) throw new UsageError(`--thinking takes one of ${thinkingLevels.join(", ")}.`);
+  if (thinking === undefined)
+    throw new UsageError(`--thinking takes one of ${thinkingLevels.join(", ")}.`);
   const seconds = number("timeout", false);
   return {
     task: positionals.join(" "),
@@ -127,8 +157,15 @@ interface Parsed {
   readonly text: (name: string) => string | undefined;
 }
 
-/** Reads the arguments of a command by its table. Throws `UsageError` for what the table does not have. */
-export function parseByTable(args: readonly string[], table: readonly Option[], command: string): Parsed {
+/**
+ * Reads the arguments of a command by its table. Throws `UsageError` for what the table does not
+ * have.
+ */
+export function parseByTable(
+  args: readonly string[],
+  table: readonly Option[],
+  command: string,
+): Parsed {
   const options = Object.fromEntries(
     table.map(({ name, short, value, repeated }) => [
       name,
@@ -143,8 +180,11 @@ export function parseByTable(args: readonly string[], table: readonly Option[], 
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     return { values, positionals, text: (name) => textOf(name, values[name]) };
   } catch (error) {
-    // node:util explains at length how to pass a leading dash; the first sentence is what a user needs.
-    throw new UsageError(`${(error as Error).message.split(/\.\s|\n/)[0]}. See bowline ${command} --help.`);
+    // node:util explains at length how to pass a leading dash; the first sentence is what a user
+    // needs.
+    throw new UsageError(
+      `${(error as Error).message.split(/\.\s|\n/)[0]}. See bowline ${command} --help.`,
+    );
   }
 }
 

@@ -18,7 +18,10 @@ export function assertWritable(file: string): void {
     throw new UsageError(`--record ${oneLine(file, 300)}: is a directory.`);
 }
 
-/** Keeps the run when `work` is over, or when the process leaves before. Throws `CommandError` when that fails. */
+/**
+ * Keeps the run when `work` is over, or when the process leaves before. Throws `CommandError` when
+ * that fails.
+ */
 export async function kept(
   recorder: RunRecorder,
   file: string,

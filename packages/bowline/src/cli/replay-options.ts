@@ -20,6 +20,7 @@ export function parseReplayOptions(args: readonly string[]): ReplayOptions {
   const [file = "", ...more] = positionals;
   if (!help && file === "")
     throw new UsageError("Which recording? bowline replay <file>, made by bowline run --record");
-  if (more.length > 0) throw new UsageError(`bowline replay takes one file, not also ${JSON.stringify(more[0])}.`);
+  if (more.length > 0)
+    throw new UsageError(`bowline replay takes one file, not also ${JSON.stringify(more[0])}.`);
   return { file, json: values.json === true, help };
 }

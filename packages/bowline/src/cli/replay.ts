@@ -9,7 +9,10 @@ import { keptWrites, type Through } from "./kept-writes.ts";
 import { parseReplayOptions } from "./replay-options.ts";
 import { oneLine } from "./terminal.ts";
 
-/** Gives the exit code that the run had. Throws `UsageError` and `CommandError` for what one line can explain. */
+/**
+ * Gives the exit code that the run had. Throws `UsageError` and `CommandError` for what one line
+ * can explain.
+ */
 export async function replay(args: readonly string[], host: NodeJS.Process): Promise<number> {
   const options = parseReplayOptions(args);
   if (options.help) {
@@ -20,16 +23,22 @@ export async function replay(args: readonly string[], host: NodeJS.Process): Pro
   const { setup, run } = open(options.file, file);
   const { journal, ports } = run;
   const agent = createAgent(setup, ports);
-  const session = setup.session && (await attachSession(agent, await sessionOf(setup.session, run.through)));
+  const session =
+    setup.session && (await attachSession(agent, await sessionOf(setup.session, run.through)));
   run.onInterrupt(() => agent.abort());
-  host.stderr.write(`bowline: replaying ${file}: ${oneLine(`${setup.model.provider}/${setup.model.id}`, 300)}\n`);
+  host.stderr.write(
+    `bowline: replaying ${file}: ${oneLine(`${setup.model.provider}/${setup.model.id}`, 300)}\n`,
+  );
   try {
     const lost = journal.lost.catch((error: Error) => {
       throw new CommandError(
         `${file} cannot be replayed to its end: ${oneLine(error.message.replace(/\.$/, ""), 1000)}.`,
       );
     });
-    const result = await Promise.race([perform(agent, setup, { json: options.json, session }, host), lost]);
+    const result = await Promise.race([
+      perform(agent, setup, { json: options.json, session }, host),
+      lost,
+    ]);
     return exitCodes[result.reason];
   } finally {
     journal.end();
@@ -51,7 +60,10 @@ async function sessionOf({ header, entries }: SessionContent, through: Through):
   );
 }
 
-function open(path: string, file: string): { readonly setup: RunRecording["setup"]; readonly run: RunReplay } {
+function open(
+  path: string,
+  file: string,
+): { readonly setup: RunRecording["setup"]; readonly run: RunReplay } {
   try {
     const recording = loadRunRecording(path);
     return { setup: recording.setup, run: replayRun(recording) };

@@ -1,7 +1,17 @@
-/** What a person sees of a run: the answer on standard output; thinking, tool calls, waits and figures on standard error. */
+/**
+ * What a person sees of a run: the answer on standard output; thinking, tool calls, waits and
+ * figures on standard error.
+ */
 import { messageText, type AgentEvent, type RunResult, type Usage } from "@bowline/core";
 import { StatusLine } from "./status-line.ts";
-import { oneLine, printable, printableJson, styleFor, type Output, type Style } from "./terminal.ts";
+import {
+  oneLine,
+  printable,
+  printableJson,
+  styleFor,
+  type Output,
+  type Style,
+} from "./terminal.ts";
 
 export interface Report {
   event(event: AgentEvent): void;
@@ -49,8 +59,12 @@ export class TextReport implements Report {
         if (message.role !== "assistant") return; // the task's own comes while the model is waited for
         this.#waiting.stop();
         this.#breakLine();
-        // What a model says before it calls tools is no answer yet; on a terminal it was shown as it came.
-        const text = this.#stdout.isTTY !== true && message.stopReason === "toolUse" ? messageText(message) : "";
+        // What a model says before it calls tools is no answer yet; on a terminal it was shown as
+        // it came.
+        const text =
+          this.#stdout.isTTY !== true && message.stopReason === "toolUse"
+            ? messageText(message)
+            : "";
         if (text !== "") this.#line(text);
         return;
       }
@@ -74,9 +88,13 @@ export class TextReport implements Report {
         );
       }
       case "compaction_start":
-        return this.#passing(`the conversation is long (${event.tokensBefore} tokens); making it shorter`);
+        return this.#passing(
+          `the conversation is long (${event.tokensBefore} tokens); making it shorter`,
+        );
       case "compaction_end":
-        return this.#passing(`${event.tokensBefore} tokens became ${event.tokensAfter}: ${event.outcome}`);
+        return this.#passing(
+          `${event.tokensBefore} tokens became ${event.tokensAfter}: ${event.outcome}`,
+        );
       case "approval_request":
       case "approval_answer":
       case "agent_start":
@@ -170,11 +188,17 @@ class WaitingLine {
 const MAX_ARGUMENTS = 300;
 
 function call({ toolName, args }: { toolName: string; args?: unknown }): string {
-  const text = args === undefined || Object.keys(args as object).length === 0 ? "" : ` ${JSON.stringify(args)}`;
+  const text =
+    args === undefined || Object.keys(args as object).length === 0
+      ? ""
+      : ` ${JSON.stringify(args)}`;
   return oneLine(`${toolName}${text}`, MAX_ARGUMENTS);
 }
 
-/** Everything that reaches a line was made printable where it came in; this keeps the program's own colours. */
+/**
+ * Everything that reaches a line was made printable where it came in; this keeps the program's own
+ * colours.
+ */
 function printableKeepingStyle(line: string): string {
   return line
     .split(/(\u001b\[\d+m)/)

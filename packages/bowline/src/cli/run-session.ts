@@ -1,4 +1,7 @@
-/** The session of `bowline run`: found before a model is chosen, made if it is new, let go when all is done. */
+/**
+ * The session of `bowline run`: found before a model is chosen, made if it is new, let go when all
+ * is done.
+ */
 import { resolve } from "node:path";
 import { vendors, type Model } from "@bowline/core";
 import {
@@ -22,7 +25,10 @@ export interface RunSession {
   readonly interrupted: RunState | undefined;
   /** The model that was asked before, unless another is named. */
   wanted(): Wanted;
-  /** The session; made if it is new. Undefined when none is wanted, or, with a loud warning, when none can be kept. */
+  /**
+   * The session; made if it is new. Undefined when none is wanted, or, with a loud warning, when
+   * none can be kept.
+   */
   begin(model: Model): Promise<Session | undefined>;
   /** What each write goes through from now on. */
   through(through: Through): void;
@@ -43,11 +49,14 @@ export async function openRunSession(
   let isBegun = false;
   const openStore = (): Store => keptWrites(sessionStore(env), () => write);
   let session =
-    keep === "none" || keep === "new" ? undefined : await explained(() => openEarlier(openStore(), keep, directory));
+    keep === "none" || keep === "new"
+      ? undefined
+      : await explained(() => openEarlier(openStore(), keep, directory));
   tellDamage();
   const state = (await session?.state()) ?? {};
   const { run } = state;
-  if (session === undefined && typeof keep === "object") say(`session ${oneLine(keep.id, 100)} is new`);
+  if (session === undefined && typeof keep === "object")
+    say(`session ${oneLine(keep.id, 100)} is new`);
 
   return {
     interrupted: run?.reason === undefined && run?.hasBegun === true ? run : undefined,
@@ -89,13 +98,19 @@ export async function openRunSession(
   function warn(error?: unknown): void {
     const { red, bold } = styleFor(stderr, env);
     const why = error instanceof Error ? ` ${error.message}` : "";
-    const advice = "It cannot be continued. BOWLINE_HOME names another folder; --no-session says that none is wanted.";
+    const advice =
+      "It cannot be continued. BOWLINE_HOME names another folder; --no-session says that none is wanted.";
     say(bold(red(`NO SESSION IS KEPT of this run.${why}${why === "" ? "" : ` ${advice}`}`)));
   }
 
   function tellDamage(): void {
     for (const { message, savedTo } of session?.damage.slice(told) ?? []) {
-      say(oneLine(`${message}${savedTo === undefined ? "" : ` What was there is kept in ${savedTo}.`}`, 1000));
+      say(
+        oneLine(
+          `${message}${savedTo === undefined ? "" : ` What was there is kept in ${savedTo}.`}`,
+          1000,
+        ),
+      );
       told++;
     }
   }
@@ -106,17 +121,25 @@ async function openEarlier(
   keep: "latest" | { readonly id: string },
   directory: string,
 ): Promise<Session | undefined> {
-  const id = keep === "latest" ? await latestOf(store, directory) : await findOrNew(store, keep.id, directory);
+  const id =
+    keep === "latest"
+      ? await latestOf(store, directory)
+      : await findOrNew(store, keep.id, directory);
   return id === undefined ? undefined : openSession(store, id);
 }
 
 /** What `bowline sessions` shows, and what finds the model again. Never a key. */
-function metadataOf(model: Model, { apiKeyEnv, profile }: RunOptions, directory: string): Record<string, unknown> {
+function metadataOf(
+  model: Model,
+  { apiKeyEnv, profile }: RunOptions,
+  directory: string,
+): Record<string, unknown> {
   const usual = vendors.find(({ id }) => id === model.provider)?.baseUrl;
   return {
     cwd: directory,
     model: `${model.provider}/${model.id}`,
-    ...(model.provider !== "practice" && model.baseUrl !== usual && { baseUrl: withoutSecrets(model.baseUrl) }),
+    ...(model.provider !== "practice" &&
+      model.baseUrl !== usual && { baseUrl: withoutSecrets(model.baseUrl) }),
     ...(apiKeyEnv !== undefined && { apiKeyEnv }),
     ...(profile !== undefined && { profile: resolve(directory, profile) }),
   };
@@ -128,12 +151,17 @@ function withoutSecrets(address: string): string {
 }
 
 /**
- * A conversation stays with the model that it was held with, so that none with a model on this machine goes to a vendor because
- * a key is set. The practice model is none that anyone chose.
+ * A conversation stays with the model that it was held with, so that none with a model on this
+ * machine goes to a vendor because a key is set. The practice model is none that anyone chose.
  */
-function wantedAfter(options: RunOptions, session: Session | undefined, { model: last }: SessionState): Wanted {
+function wantedAfter(
+  options: RunOptions,
+  session: Session | undefined,
+  { model: last }: SessionState,
+): Wanted {
   const isNamed = (options.model ?? options.baseUrl ?? options.profile) !== undefined;
-  if (isNamed || session === undefined || last === undefined || last.provider === "practice") return options;
+  if (isNamed || session === undefined || last === undefined || last.provider === "practice")
+    return options;
   const { metadata = {} } = session.header;
   const text = (name: string): string | undefined => {
     const value = metadata[name];
@@ -142,7 +170,12 @@ function wantedAfter(options: RunOptions, session: Session | undefined, { model:
   const reference = `${last.provider}/${last.model}`;
   const model = last.provider === "custom" ? last.model : reference;
   const apiKeyEnv = options.apiKeyEnv ?? text("apiKeyEnv");
-  const wanted = { ...options, model, origin: "from the session", ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
+  const wanted = {
+    ...options,
+    model,
+    origin: "from the session",
+    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+  };
   if (text("model") === reference) {
     const [baseUrl, profile] = [text("baseUrl"), text("profile")];
     const at = baseUrl === undefined ? {} : { baseUrl };

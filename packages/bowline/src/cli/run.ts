@@ -5,7 +5,14 @@ import { attachSession, type AnyEntry, type Session } from "@bowline/core/sessio
 import { secretsOf } from "../gateway/secrets.ts";
 import { recordRun } from "../record/record-run.ts";
 import { createTools } from "../tools/index.ts";
-import { createAgent, exitCodes, perform, type RunPorts, type RunSetup, type SessionContent } from "./agent.ts";
+import {
+  createAgent,
+  exitCodes,
+  perform,
+  type RunPorts,
+  type RunSetup,
+  type SessionContent,
+} from "./agent.ts";
 import { createApprover } from "./approve.ts";
 import { discoverModel, type Discovered } from "./discover.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
@@ -53,19 +60,27 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   try {
     stderr.write(`bowline: ${oneLine(found.why, 500)}\n`);
     const session = await keeping.begin(found.model);
-    const before = options.record === undefined || session === undefined ? undefined : await contentOf(session);
+    const before =
+      options.record === undefined || session === undefined ? undefined : await contentOf(session);
     const setup = setupOf(options, job, found.model, before);
-    const abort = (): void => (recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort()));
+    const abort = (): void =>
+      recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
     const ports = portsOf(options, directory, found, host, abort);
-    const recorder = options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
+    const recorder =
+      options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
     const attached = session && (await attachSession(agent, session));
-    if (keeping.interrupted !== undefined) stderr.write(`bowline: ${whereItStood(keeping.interrupted)}\n`);
-    const advise = (error: ErrorInfo): string | undefined => (isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined);
+    if (keeping.interrupted !== undefined)
+      stderr.write(`bowline: ${whereItStood(keeping.interrupted)}\n`);
+    const advise = (error: ErrorInfo): string | undefined =>
+      isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined;
     const shown = { json: options.json, session: attached, advise };
-    const work = (): Promise<RunResult> => untilInterrupted(abort, host, () => perform(agent, setup, shown, host));
-    const result = await (recorder === undefined ? work() : kept(recorder, options.record ?? "", host, work));
+    const work = (): Promise<RunResult> =>
+      untilInterrupted(abort, host, () => perform(agent, setup, shown, host));
+    const result = await (recorder === undefined
+      ? work()
+      : kept(recorder, options.record ?? "", host, work));
     return exitCodes[result.reason];
   } finally {
     await found.close();
@@ -85,7 +100,15 @@ function setupOf(
     ...(timeoutMs !== undefined && { maxTimeMs: timeoutMs }),
   };
   const before = session === undefined ? {} : { session };
-  return { task, images, systemPrompt: systemPrompt(directory), model, thinking, budget, ...before };
+  return {
+    task,
+    images,
+    systemPrompt: systemPrompt(directory),
+    model,
+    thinking,
+    budget,
+    ...before,
+  };
 }
 
 async function contentOf(session: Session): Promise<SessionContent> {
@@ -95,11 +118,17 @@ async function contentOf(session: Session): Promise<SessionContent> {
 }
 
 /** Throws `UsageError`. */
-function assertSomethingToDo(task: string, { images, keep }: RunOptions, { interrupted }: RunSession): void {
+function assertSomethingToDo(
+  task: string,
+  { images, keep }: RunOptions,
+  { interrupted }: RunSession,
+): void {
   if (task !== "") return;
   const how = 'bowline run "<task>", or text on standard input';
-  if (images.length > 0 || keep === "new" || keep === "none") throw new UsageError(`What is the task? ${how}.`);
-  if (interrupted === undefined) throw new UsageError(`The session has no interrupted run. What is the task? ${how}.`);
+  if (images.length > 0 || keep === "new" || keep === "none")
+    throw new UsageError(`What is the task? ${how}.`);
+  if (interrupted === undefined)
+    throw new UsageError(`The session has no interrupted run. What is the task? ${how}.`);
 }
 
 function portsOf(
@@ -148,11 +177,17 @@ async function workingDirectory(host: NodeJS.Process): Promise<string> {
   }
 }
 
-/** The task from the command line, and whatever comes on standard input when that is no terminal; empty if there is none. */
+/**
+ * The task from the command line, and whatever comes on standard input when that is no terminal;
+ * empty if there is none.
+ */
 async function wholeTask(task: string, { stdin, stderr }: NodeJS.Process): Promise<string> {
   let input = "";
   if (!stdin.isTTY) {
-    const hint = setTimeout(() => stderr.write("bowline: reading the rest of the task from standard input …\n"), 1000);
+    const hint = setTimeout(
+      () => stderr.write("bowline: reading the rest of the task from standard input …\n"),
+      1000,
+    );
     stdin.setEncoding("utf8");
     for await (const chunk of stdin) input += chunk;
     clearTimeout(hint);

@@ -3,7 +3,12 @@ import { UsageError } from "./exit.ts";
 import { parseByTable, type Option } from "./options.ts";
 
 export const serveOptions: readonly Option[] = [
-  { name: "port", short: "p", value: "number", help: "default BOWLINE_PORT, else 18789; 0 takes any free one" },
+  {
+    name: "port",
+    short: "p",
+    value: "number",
+    help: "default BOWLINE_PORT, else 18789; 0 takes any free one",
+  },
   { name: "host", value: "address", help: "default BOWLINE_HOST, else 127.0.0.1" },
   { name: "expose", help: "let other machines in: by --host, or through a proxy on this one" },
   {
@@ -12,7 +17,12 @@ export const serveOptions: readonly Option[] = [
     help: "believe this proxy whom a request is from and under which path; may be given again",
     repeated: true,
   },
-  { name: "workspace", short: "w", value: "folder", help: "where AGENTS.md is and tools work; also BOWLINE_WORKSPACE" },
+  {
+    name: "workspace",
+    short: "w",
+    value: "folder",
+    help: "where AGENTS.md is and tools work; also BOWLINE_WORKSPACE",
+  },
   {
     name: "fallback",
     value: "provider/model",
@@ -36,8 +46,14 @@ export interface ServeCommand {
 /** Throws `UsageError` with one line that says what was wrong. */
 export function parseServeOptions(args: readonly string[]): ServeCommand {
   const { values, positionals, text } = parseByTable(args, serveOptions, "serve");
-  if (positionals.length > 0) throw new UsageError(`bowline serve takes no ${JSON.stringify(positionals[0])}.`);
-  const [port, host, workspace, fallback] = [text("port"), text("host"), text("workspace"), text("fallback")];
+  if (positionals.length > 0)
+    throw new UsageError(`bowline serve takes no ${JSON.stringify(positionals[0])}.`);
+  const [port, host, workspace, fallback] = [
+    text("port"),
+    text("host"),
+    text("workspace"),
+    text("fallback"),
+  ];
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535))
     throw new UsageError(`--port takes a number up to 65535, not ${JSON.stringify(port)}.`);
   return {

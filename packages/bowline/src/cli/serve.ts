@@ -6,8 +6,15 @@ import { onSignal } from "./on-signal.ts";
 import { parseServeOptions } from "./serve-options.ts";
 import { oneLine, printableJson } from "./terminal.ts";
 
-/** Gives the exit code when a signal ended it. Throws `UsageError` and `CommandError` for what one line can explain. */
-export async function serve(args: readonly string[], host: NodeJS.Process, version: string): Promise<number> {
+/**
+ * Gives the exit code when a signal ended it. Throws `UsageError` and `CommandError` for what one
+ * line can explain.
+ */
+export async function serve(
+  args: readonly string[],
+  host: NodeJS.Process,
+  version: string,
+): Promise<number> {
   const { help, json, ...options } = parseServeOptions(args);
   if (help) {
     host.stdout.write(serveHelp());
@@ -18,7 +25,9 @@ export async function serve(args: readonly string[], host: NodeJS.Process, versi
   const served = await start({ ...options, version, env: host.env, ...(!json && { print }) });
   if (json) host.stdout.write(`${readyLine(served, host.pid, version)}\n`);
   await stopped;
-  (json ? host.stderr : host.stdout).write("Stopping; runs that are open go on with the next start.\n");
+  (json ? host.stderr : host.stdout).write(
+    "Stopping; runs that are open go on with the next start.\n",
+  );
   await served.close();
   return exitCode.done;
 }
@@ -26,7 +35,19 @@ export async function serve(args: readonly string[], host: NodeJS.Process, versi
 /** For the program that started it. The token is not in it: such lines are kept in logs. */
 function readyLine(served: Served, pid: number, version: string): string {
   const { url, host, port, isExposed, tokenFrom: token, workspace, made, notices } = served;
-  return printableJson({ type: "ready", url, host, port, pid, version, isExposed, token, workspace, made, notices });
+  return printableJson({
+    type: "ready",
+    url,
+    host,
+    port,
+    pid,
+    version,
+    isExposed,
+    token,
+    workspace,
+    made,
+    notices,
+  });
 }
 
 async function start(options: ServeOptions): ReturnType<typeof startServing> {

@@ -39,7 +39,8 @@ export async function listSessions(
   await show(store, every, chosen, { limit, json, hasPlaces: all }, host);
   await tellStrangers(every, host);
   if (json) return;
-  if (chosen.length > limit) host.stderr.write(`bowline: ${chosen.length - limit} more; --limit shows them\n`);
+  if (chosen.length > limit)
+    host.stderr.write(`bowline: ${chosen.length - limit} more; --limit shows them\n`);
   const elsewhere = every.length - chosen.length;
   if (chosen.length === 0) {
     const others = elsewhere === 0 ? "" : `; --all shows ${elsewhere} of other directories`;
@@ -62,14 +63,20 @@ export async function searchSessions(
     if (index > 0 && index % 25 === 0) progress.show(`… ${index} of ${every.length} sessions`); // it takes long enough to be seen
     const title = session.title?.toLowerCase() ?? "";
     const missing = words.filter((word) => !title.includes(word));
-    if (missing.length === 0 || (inMessages && (await hasWords(store, session.id, missing)))) found.push(session);
+    if (missing.length === 0 || (inMessages && (await hasWords(store, session.id, missing))))
+      found.push(session);
   }
   progress.clear();
   await show(store, every, found, { limit, json, hasPlaces: true }, host);
-  if (found.length > limit && !json) host.stderr.write(`bowline: ${found.length - limit} more; --limit shows them\n`);
+  if (found.length > limit && !json)
+    host.stderr.write(`bowline: ${found.length - limit} more; --limit shows them\n`);
   if (found.length === 0) {
-    const where = inMessages ? "its title or messages" : "its title; --text looks into the messages too";
-    host.stderr.write(`bowline: no session has ${JSON.stringify(oneLine(text, 200))} in ${where}\n`);
+    const where = inMessages
+      ? "its title or messages"
+      : "its title; --text looks into the messages too";
+    host.stderr.write(
+      `bowline: no session has ${JSON.stringify(oneLine(text, 200))} in ${where}\n`,
+    );
   }
   return found.length;
 }
@@ -117,13 +124,20 @@ async function show(
   const ids = shortIds(rows, every);
   const cells = rows.map((row, at) => {
     const count = `${row.messageCount} ${row.messageCount === 1 ? "message" : "messages"}`;
-    return [ids[at] ?? row.id, timeText(row.updatedAt), count, oneLine(textIn(row, "model"), 40)].map((cell) =>
-      oneLine(cell, 60),
-    );
+    return [
+      ids[at] ?? row.id,
+      timeText(row.updatedAt),
+      count,
+      oneLine(textIn(row, "model"), 40),
+    ].map((cell) => oneLine(cell, 60));
   });
-  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...cells.map((cell) => cell[column]?.length ?? 0)));
+  const widths = [0, 1, 2, 3].map((column) =>
+    Math.max(0, ...cells.map((cell) => cell[column]?.length ?? 0)),
+  );
   for (const [at, row] of rows.entries()) {
-    const line = (cells[at] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+    const line = (cells[at] ?? [])
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ");
     const mark = markOf(row);
     const shown = mark === "" ? "" : `  ${row.holder === undefined ? red(mark) : bold(mark)}`;
     const place = hasPlaces ? `  ${dim(oneLine(textIn(row, "cwd"), 100))}` : "";
@@ -143,7 +157,18 @@ function asJson({
   isUnfinished,
   holder,
 }: Row): object {
-  return { id, title, createdAt, updatedAt, messageCount, entryCount, isUnfinished, holder, origin, metadata };
+  return {
+    id,
+    title,
+    createdAt,
+    updatedAt,
+    messageCount,
+    entryCount,
+    isUnfinished,
+    holder,
+    origin,
+    metadata,
+  };
 }
 
 function markOf({ isUnfinished, holder }: Row): string {
@@ -160,7 +185,10 @@ async function rowsOf(store: Store, summaries: readonly SessionSummary[]): Promi
       const holder = await store.holder(summary.id).catch(() => undefined);
       if (holder !== undefined) return { ...summary, isUnfinished: wasUnfinished, holder };
       // It may have ended in between, and let the session go.
-      return { ...summary, isUnfinished: wasUnfinished && (await isUnfinishedIn(store, summary.id)) };
+      return {
+        ...summary,
+        isUnfinished: wasUnfinished && (await isUnfinishedIn(store, summary.id)),
+      };
     });
     rows.push(...(await Promise.all(some)));
   }
@@ -179,7 +207,10 @@ async function isUnfinishedIn(store: Store, id: string): Promise<boolean> {
 function shortIds(rows: readonly SessionSummary[], every: readonly SessionSummary[]): string[] {
   return rows.map(({ id }) => {
     let length = SHORTEST_ID;
-    while (length < id.length && every.some((other) => other.id !== id && other.id.startsWith(id.slice(0, length))))
+    while (
+      length < id.length &&
+      every.some((other) => other.id !== id && other.id.startsWith(id.slice(0, length)))
+    )
       length++;
     return id.slice(0, /^[0-9a-f-]{36}$/.test(id) ? length : id.length);
   });
@@ -190,15 +221,23 @@ function textIn({ metadata }: SessionSummary, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Files that are no session, or too damaged to be listed as one: a list that left them out in silence would lie. */
-async function tellStrangers(every: readonly SessionSummary[], { stderr, env }: NodeJS.Process): Promise<void> {
+/**
+ * Files that are no session, or too damaged to be listed as one: a list that left them out in
+ * silence would lie.
+ */
+async function tellStrangers(
+  every: readonly SessionSummary[],
+  { stderr, env }: NodeJS.Process,
+): Promise<void> {
   const folder = sessionsFolder(env);
   const ids = new Set(every.map(({ id }) => id));
   const names = await readdir(folder).catch((): string[] => []);
   for (const name of names.filter((file) => file.endsWith(EXTENSION) && !file.includes("~"))) {
     if (ids.has(decoded(name.slice(0, -EXTENSION.length)))) continue;
     const file = oneLine(`${folder}/${name}`, 500);
-    stderr.write(`bowline: ${file} is not listed: it is damaged, of a newer version, or no session\n`);
+    stderr.write(
+      `bowline: ${file} is not listed: it is damaged, of a newer version, or no session\n`,
+    );
   }
 }
 

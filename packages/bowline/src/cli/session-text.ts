@@ -1,6 +1,14 @@
-/** A session for a person's terminal: each message with the id of its entry, by which it can be forked. */
+/**
+ * A session for a person's terminal: each message with the id of its entry, by which it can be
+ * forked.
+ */
 import { isLlmMessage, messageText, type AssistantContent, type UserContent } from "@bowline/core";
-import { isKnownEntry, type AnyEntry, type Session, type SessionMessage } from "@bowline/core/session";
+import {
+  isKnownEntry,
+  type AnyEntry,
+  type Session,
+  type SessionMessage,
+} from "@bowline/core/session";
 import { CommandError } from "./exit.ts";
 import { oneLine, printable, type Style } from "./terminal.ts";
 import { timeText } from "./time-text.ts";
@@ -14,7 +22,9 @@ export async function transcriptText(session: Session, style: Style): Promise<st
   const facts = style.dim(`session ${oneLine(id, 100)}, begun ${timeText(createdAt)}${from ?? ""}`);
   const sections = (await session.path()).flatMap((entry) => sectionOf(entry, style));
   const { queued = [] } = await session.state();
-  const waiting = queued.map(({ message }) => style.dim(`— waits: ${oneLine(messageOf(message, style).text, 200)}`));
+  const waiting = queued.map(({ message }) =>
+    style.dim(`— waits: ${oneLine(messageOf(message, style).text, 200)}`),
+  );
   return `${[facts, ...sections, ...waiting].join("\n\n")}\n`;
 }
 
@@ -43,7 +53,9 @@ function sectionOf(entry: AnyEntry, style: Style): string[] {
     case "compaction":
       return [`${bold("Summary for the model")}  ${place}\n${printable(entry.summary)}`];
     case "model_change":
-      return [`${dim(`— the model is now ${oneLine(`${entry.provider}/${entry.model}`, 200)}`)}  ${place}`];
+      return [
+        `${dim(`— the model is now ${oneLine(`${entry.provider}/${entry.model}`, 200)}`)}  ${place}`,
+      ];
     case "run_end": {
       if (entry.reason === "done") return [];
       const why = entry.error === undefined ? "" : `: ${oneLine(entry.error.message, 1000)}`;
@@ -54,7 +66,9 @@ function sectionOf(entry: AnyEntry, style: Style): string[] {
         `${dim(`— ${entry.decision}${entry.by === undefined ? "" : ` by ${oneLine(entry.by, 100)}`}`)}  ${place}`,
       ];
     case "label":
-      return [`${dim(`— label of ${entry.targetId.slice(0, 8)}: ${oneLine(entry.label, 100)}`)}  ${place}`];
+      return [
+        `${dim(`— label of ${entry.targetId.slice(0, 8)}: ${oneLine(entry.label, 100)}`)}  ${place}`,
+      ];
     case "run_start":
     case "reopen":
     case "queued":
@@ -69,21 +83,29 @@ function sectionOf(entry: AnyEntry, style: Style): string[] {
   }
 }
 
-function messageOf(message: SessionMessage, style: Style): { readonly heading: string; readonly text: string } {
-  if (!isLlmMessage(message)) return { heading: oneLine(message.role, 100), text: printable(JSON.stringify(message)) };
+function messageOf(
+  message: SessionMessage,
+  style: Style,
+): { readonly heading: string; readonly text: string } {
+  if (!isLlmMessage(message))
+    return { heading: oneLine(message.role, 100), text: printable(JSON.stringify(message)) };
   switch (message.role) {
     case "user":
       return { heading: "You", text: userText(message.content) };
     case "assistant": {
       const parts = message.content.flatMap((part) => partText(part, style));
-      if (message.errorMessage !== undefined) parts.push(style.red(oneLine(message.errorMessage, 1000)));
+      if (message.errorMessage !== undefined)
+        parts.push(style.red(oneLine(message.errorMessage, 1000)));
       return { heading: oneLine(message.model, 100), text: parts.join("\n") };
     }
     case "toolResult": {
       const mark = message.isError ? style.red("✗") : style.green("✓");
       const text = userText(message.content);
       const rest = text.length - LONGEST_RESULT;
-      const shown = rest > 0 ? `${text.slice(0, LONGEST_RESULT)}\n… ${rest} characters more, in an export` : text;
+      const shown =
+        rest > 0
+          ? `${text.slice(0, LONGEST_RESULT)}\n… ${rest} characters more, in an export`
+          : text;
       return { heading: `${mark} ${oneLine(message.toolName, 100)}`, text: style.dim(shown) };
     }
   }
@@ -91,7 +113,9 @@ function messageOf(message: SessionMessage, style: Style): { readonly heading: s
 
 function userText(content: string | readonly UserContent[]): string {
   const images = typeof content === "string" ? [] : content.filter(({ type }) => type === "image");
-  const text = printable(typeof content === "string" ? content : messageText({ content: [...content] }));
+  const text = printable(
+    typeof content === "string" ? content : messageText({ content: [...content] }),
+  );
   return [text, ...images.map(() => "(an image)")].filter((part) => part !== "").join("\n");
 }
 
@@ -102,7 +126,8 @@ function partText(part: AssistantContent, { dim }: Style): string[] {
     case "thinking":
       return part.thinking === "" ? [] : [dim(printable(part.thinking))];
     case "toolCall": {
-      const args = part.argumentsError === undefined ? JSON.stringify(part.arguments) : part.argumentsText;
+      const args =
+        part.argumentsError === undefined ? JSON.stringify(part.arguments) : part.argumentsText;
       return [dim(`→ ${oneLine(`${part.name} ${args ?? ""}`, 1000)}`)];
     }
     case "opaque":

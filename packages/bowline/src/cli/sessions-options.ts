@@ -13,7 +13,12 @@ export interface Subcommand {
 }
 
 const json: Option = { name: "json", help: "print JSON instead, one object a session" };
-const limit: Option = { name: "limit", short: "n", value: "n", help: "show n sessions at most (default 20)" };
+const limit: Option = {
+  name: "limit",
+  short: "n",
+  value: "n",
+  help: "show n sessions at most (default 20)",
+};
 export const helpOption: Option = { name: "help", short: "h", help: "show this help" };
 
 /** The first is what `bowline sessions` alone does. */
@@ -40,7 +45,13 @@ export const subcommands: readonly Subcommand[] = [
     name: "fork",
     takes: ["id"],
     help: "a new session that begins as this one did; prints its id",
-    options: [{ name: "at", value: "entry", help: "the last entry that both have (default the last there is)" }],
+    options: [
+      {
+        name: "at",
+        value: "entry",
+        help: "the last entry that both have (default the last there is)",
+      },
+    ],
   },
   { name: "rename", takes: ["id", "title"], help: "give a title", options: [] },
   {
@@ -48,8 +59,18 @@ export const subcommands: readonly Subcommand[] = [
     takes: ["id"],
     help: "the whole session for people or programs",
     options: [
-      { name: "format", short: "f", value: "format", help: "md, html or json (default by the file's name, else md)" },
-      { name: "output", short: "o", value: "file", help: "write a file, for your eyes only, instead of printing" },
+      {
+        name: "format",
+        short: "f",
+        value: "format",
+        help: "md, html or json (default by the file's name, else md)",
+      },
+      {
+        name: "output",
+        short: "o",
+        value: "file",
+        help: "write a file, for your eyes only, instead of printing",
+      },
     ],
   },
   {
@@ -85,10 +106,16 @@ export function parseSessionsOptions(args: readonly string[]): SessionsOptions {
   const subcommand = subcommands.find(({ name }) => name === (isNamed ? first : "list"));
   if (subcommand === undefined) {
     const names = subcommands.map(({ name }) => name).join(", ");
-    throw new UsageError(`There is no bowline sessions ${JSON.stringify(first)}: use one of ${names}.`);
+    throw new UsageError(
+      `There is no bowline sessions ${JSON.stringify(first)}: use one of ${names}.`,
+    );
   }
   const table = [...subcommand.options, helpOption];
-  const { values, positionals, text } = parseByTable(isNamed ? args.slice(1) : args, table, "sessions");
+  const { values, positionals, text } = parseByTable(
+    isNamed ? args.slice(1) : args,
+    table,
+    "sessions",
+  );
   const help = values.help === true;
   const [at, output] = [text("at"), text("output")];
   const format = formatOf(text("format"), output);
@@ -114,7 +141,8 @@ function operandsOf({ name, takes }: Subcommand, given: readonly string[]): stri
   if (given.length < takes.length || given.includes(""))
     throw new UsageError(`Which ${takes[given.length] ?? "one"}? ${usage}`);
   if (given.length === takes.length) return [...given];
-  if (!takesWords) throw new UsageError(`${usage} takes no ${JSON.stringify(given[takes.length])}.`);
+  if (!takesWords)
+    throw new UsageError(`${usage} takes no ${JSON.stringify(given[takes.length])}.`);
   return [...given.slice(0, takes.length - 1), given.slice(takes.length - 1).join(" ")];
 }
 
@@ -128,6 +156,8 @@ function formatOf(text: string | undefined, output: string | undefined): Format 
   if (text === undefined) return formats.find((format) => output?.endsWith(`.${format}`) === true);
   const format = formats.find((name) => name === text);
   if (format === undefined)
-    throw new UsageError(`--format takes one of ${formats.join(", ")}, not ${JSON.stringify(text)}.`);
+    throw new UsageError(
+      `--format takes one of ${formats.join(", ")}, not ${JSON.stringify(text)}.`,
+    );
   return format;
 }

@@ -28,14 +28,20 @@ export async function sessions(args: readonly string[], host: NodeJS.Process): P
   return explained(() => perform(options, sessionStore(host.env), host));
 }
 
-async function perform(options: SessionsOptions, store: Store, host: NodeJS.Process): Promise<number> {
+async function perform(
+  options: SessionsOptions,
+  store: Store,
+  host: NodeJS.Process,
+): Promise<number> {
   const [reference = "", title = ""] = options.operands;
   switch (options.name) {
     case "list":
       await listSessions(store, options, host);
       return exitCode.done;
     case "search":
-      return (await searchSessions(store, reference, options, host)) > 0 ? exitCode.done : exitCode.failed;
+      return (await searchSessions(store, reference, options, host)) > 0
+        ? exitCode.done
+        : exitCode.failed;
     case "show":
       return withSession(store, reference, host, (session) => show(session, options, host));
     case "fork":
@@ -71,11 +77,23 @@ async function withSession(
   return exitCode.done;
 }
 
-async function show(session: Session, { json }: SessionsOptions, { stdout, env }: NodeJS.Process): Promise<void> {
-  stdout.write(json ? escapeJson(await sessionToJson(session)) : await transcriptText(session, styleFor(stdout, env)));
+async function show(
+  session: Session,
+  { json }: SessionsOptions,
+  { stdout, env }: NodeJS.Process,
+): Promise<void> {
+  stdout.write(
+    json
+      ? escapeJson(await sessionToJson(session))
+      : await transcriptText(session, styleFor(stdout, env)),
+  );
 }
 
-async function fork(session: Session, { at }: SessionsOptions, { stdout }: NodeJS.Process): Promise<void> {
+async function fork(
+  session: Session,
+  { at }: SessionsOptions,
+  { stdout }: NodeJS.Process,
+): Promise<void> {
   const entry = at === undefined ? {} : { at: await findEntry(session, at) };
   const forked = await session.fork(entry);
   await forked.close();
@@ -84,7 +102,9 @@ async function fork(session: Session, { at }: SessionsOptions, { stdout }: NodeJ
 
 async function rename(session: Session, title: string, { stderr }: NodeJS.Process): Promise<void> {
   await session.rename(title);
-  stderr.write(`bowline: session ${oneLine(session.id, 100)} is now ${JSON.stringify(oneLine(title, 200))}\n`);
+  stderr.write(
+    `bowline: session ${oneLine(session.id, 100)} is now ${JSON.stringify(oneLine(title, 200))}\n`,
+  );
 }
 
 const formats: Readonly<Record<Format, (session: Session) => Promise<string>>> = {
@@ -107,11 +127,16 @@ async function exportTo(
     await writePrivately(output, text);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CommandError(`--output ${oneLine(output, 300)}: cannot be written (${code ?? message}).`);
+    throw new CommandError(
+      `--output ${oneLine(output, 300)}: cannot be written (${code ?? message}).`,
+    );
   }
 }
 
-/** A file that is there becomes its owner's only, too; what is no file, such as /dev/null, stays as it is. */
+/**
+ * A file that is there becomes its owner's only, too; what is no file, such as /dev/null, stays as
+ * it is.
+ */
 async function writePrivately(path: string, text: string): Promise<void> {
   const file = await open(path, "w", 0o600);
   try {
@@ -122,7 +147,12 @@ async function writePrivately(path: string, text: string): Promise<void> {
   }
 }
 
-async function remove(store: Store, id: string, { yes }: SessionsOptions, host: NodeJS.Process): Promise<number> {
+async function remove(
+  store: Store,
+  id: string,
+  { yes }: SessionsOptions,
+  host: NodeJS.Process,
+): Promise<number> {
   const { stdin, stderr } = host;
   const name = oneLine(id, 100);
   if (!yes) {

@@ -1,4 +1,7 @@
-/** A line that tells how it goes: each text takes the place of the one before. On a terminal only, where a cursor can go back. */
+/**
+ * A line that tells how it goes: each text takes the place of the one before. On a terminal only,
+ * where a cursor can go back.
+ */
 import { oneLine, type Output } from "./terminal.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,7 @@
-/** Text for a person's terminal: nothing a model says can move the cursor, set a title or pass for the program's own words. */
+/**
+ * Text for a person's terminal: nothing a model says can move the cursor, set a title or pass for
+ * the program's own words.
+ */
 
 export interface Output {
   readonly isTTY?: boolean;
@@ -16,7 +19,10 @@ export function printable(text: string): string {
     });
 }
 
-/** JSON as it may stand on a terminal: what could steer one and JSON leaves as it is becomes an escape, which means the same. */
+/**
+ * JSON as it may stand on a terminal: what could steer one and JSON leaves as it is becomes an
+ * escape, which means the same.
+ */
 export function printableJson(value: unknown, indent?: number): string {
   return escapeJson(JSON.stringify(value, undefined, indent));
 }

@@ -10,7 +10,9 @@ export function whereItStood({ turns, calls }: RunState): string {
   const unknown = open.filter(({ intent }) => intent.replay !== "safe");
   const parts = [
     `the last run was interrupted after ${turns} ${turns === 1 ? "answer" : "answers"} of the model`,
-    ...(begun.length > 0 ? [`${finished.length} of ${begun.length} tool calls have their results`] : []),
+    ...(begun.length > 0
+      ? [`${finished.length} of ${begun.length} tool calls have their results`]
+      : []),
     ...(again.length > 0 ? [`run again: ${named(again)}`] : []),
     ...(unknown.length > 0 ? [`unknown, not run again: ${named(unknown)}`] : []),
   ];

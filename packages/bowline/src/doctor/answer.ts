@@ -33,7 +33,8 @@ export async function probeAnswer(server: Examination): Promise<void> {
 function remedies(reply: Reply, { options, compat }: Examination): Compat[] {
   const { code } = reply.message.error ?? {};
   const isKey = code === "authentication_failed" || code === "permission_denied";
-  if (isKey && options.apiKey !== undefined && compat.keyHeader === undefined) return [{ keyHeader: "api-key" }];
+  if (isKey && options.apiKey !== undefined && compat.keyHeader === undefined)
+    return [{ keyHeader: "api-key" }];
   if (!isRefused(reply) || code === "not_found" || code === "unexpected_response") return [];
   return relaxations(whatWentWrong(reply));
 }
@@ -43,19 +44,36 @@ export function relaxations(refusal: string): Compat[] {
   const noUsage: Compat = { streamUsage: false };
   const developer: Compat = { systemRole: "developer" };
   const both: Compat = { ...noUsage, ...developer };
-  const namesRole = /\brole\b|\bsystem\b/i.test(refusal) && !/stream_options|include_usage/i.test(refusal);
+  const namesRole =
+    /\brole\b|\bsystem\b/i.test(refusal) && !/stream_options|include_usage/i.test(refusal);
   return namesRole ? [developer, noUsage, both] : [noUsage, developer, both];
 }
 
-function noteRefused(server: Examination, { streamUsage, systemRole, keyHeader }: Compat, why: string): void {
+function noteRefused(
+  server: Examination,
+  { streamUsage, systemRole, keyHeader }: Compat,
+  why: string,
+): void {
   if (keyHeader !== undefined) noteKeyHeader(server, keyHeader);
   if (streamUsage === false) {
     const says = `stream_options is refused (${why})`;
-    server.note({ id: "stream-options", area: "options", mark: "missing", says, means: "the profile leaves it out" });
+    server.note({
+      id: "stream-options",
+      area: "options",
+      mark: "missing",
+      says,
+      means: "the profile leaves it out",
+    });
   }
   if (systemRole === "developer") {
     const says = `the system role is refused (${why})`;
-    server.note({ id: "system-role", area: "options", mark: "missing", says, means: "the profile says developer" });
+    server.note({
+      id: "system-role",
+      area: "options",
+      mark: "missing",
+      says,
+      means: "the profile says developer",
+    });
   }
 }
 
@@ -68,22 +86,38 @@ function noteFailure(server: Examination, reply: Reply): void {
       : code === "authentication_failed" && server.options.apiKey === undefined
         ? "name the variable with the key by --api-key-env"
         : undefined;
-  const finding: Finding = { id: "answer", area: "answer", mark: "failed", says: why, blocks: "use" };
+  const finding: Finding = {
+    id: "answer",
+    area: "answer",
+    mark: "failed",
+    says: why,
+    blocks: "use",
+  };
   server.note({ ...finding, ...(means !== undefined && { means }) });
 }
 
 function noteText(server: Examination, { message, wire }: Reply): void {
-  const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const text = message.content
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("");
   const flat = text.replace(/\s+/g, " ").trim();
   const answers =
-    flat === "" ? "an answer without text" : `answers: ${flat.slice(0, 60)}${flat.length > 60 ? "…" : ""}`;
-  server.note({ id: "answer", area: "answer", mark: flat === "" ? "differs" : "ok", says: answers });
+    flat === ""
+      ? "an answer without text"
+      : `answers: ${flat.slice(0, 60)}${flat.length > 60 ? "…" : ""}`;
+  server.note({
+    id: "answer",
+    area: "answer",
+    mark: flat === "" ? "differs" : "ok",
+    says: answers,
+  });
   if (wire.reasoning.length > 0) {
     const means = "Bowline reads it as thinking";
     const says = `reasoning comes in ${wire.reasoning.join(" and ")}`;
     server.note({ id: "reasoning", area: "answer", mark: "ok", says, means });
   } else if (/^\s*<think(?:ing)?>|<\/think(?:ing)?>/.test(text)) {
-    const means = "it is shown as part of the answer; a server's reasoning parser would take it apart";
+    const means =
+      "it is shown as part of the answer; a server's reasoning parser would take it apart";
     server.note({
       id: "reasoning",
       area: "answer",
@@ -98,7 +132,8 @@ function noteFinish(server: Examination, { wire }: Reply): void {
   const { finishReasons: reasons, finishOnEvery } = wire;
   const id = "finish-reason";
   if (finishOnEvery) {
-    const means = "Bowline reads on to the end; a client that stops at the first one loses the rest";
+    const means =
+      "Bowline reads on to the end; a client that stops at the first one loses the rest";
     const says = `every piece carries a finish reason (${reasons.join(", ")})`;
     return server.note({ id, area: "answer", mark: "differs", says, means });
   }
@@ -127,7 +162,8 @@ const places = {
 
 function noteUsage(server: Examination, { message, wire }: Reply): void {
   const { input, output } = message.usage;
-  const asked = server.compat.streamUsage === false ? "without being asked" : "as asked with stream_options";
+  const asked =
+    server.compat.streamUsage === false ? "without being asked" : "as asked with stream_options";
   if (wire.usage !== "nowhere" && (input !== undefined || output !== undefined)) {
     const says = `token counts ${places[wire.usage]}, ${asked} (${input ?? "?"} in, ${output ?? "?"} out)`;
     return server.note({ id: "usage", area: "answer", mark: "ok", says });

@@ -6,9 +6,12 @@ import { callsOf, toolNames } from "./tool-questions.ts";
 
 /** How the calls are written, over the answer with one and the one with several. Pure. */
 export function writingFindings(one: Reply, several: Reply | undefined): ToolFinding[] {
-  const replies = several !== undefined && callsOf(several.message).length > 1 ? [several, one] : [one];
+  const replies =
+    several !== undefined && callsOf(several.message).length > 1 ? [several, one] : [one];
   const findings: ToolFinding[] = [];
-  const traits = replies.map((reply) => readCallTraits(reply.wire.calls, callsOf(reply.message).length, toolNames));
+  const traits = replies.map((reply) =>
+    readCallTraits(reply.wire.calls, callsOf(reply.message).length, toolNames),
+  );
   const first = traits[0];
   if (first === undefined || replies[0] === undefined) return findings;
   for (const [trait, values] of Object.entries(wording)) {
@@ -17,10 +20,19 @@ export function writingFindings(one: Reply, several: Reply | undefined): ToolFin
       .find((found) => Object.hasOwn(values, found));
     const says = value === undefined ? undefined : values[value];
     if (says !== undefined)
-      findings.push({ id: `call-${trait}`, mark: "differs", says, means: "Bowline reads it all the same" });
+      findings.push({
+        id: `call-${trait}`,
+        mark: "differs",
+        says,
+        means: "Bowline reads it all the same",
+      });
   }
   if (findings.length === 0)
-    findings.push({ id: "call-writing", mark: "ok", says: "calls are written as the reference has them" });
+    findings.push({
+      id: "call-writing",
+      mark: "ok",
+      says: "calls are written as the reference has them",
+    });
   const pieces = Math.max(...traits.map((found) => found.pieces));
   const how = pieces > 1 ? `in pieces, ${pieces} at most` : "whole";
   if (pieces > 0) findings.push({ id: "call-pieces", mark: "ok", says: `arguments come ${how}` });
@@ -34,12 +46,19 @@ export function writingFindings(one: Reply, several: Reply | undefined): ToolFin
   const reasons = replies[0].wire.finishReasons;
   if (!(reasons.length === 1 && reasons[0] === "tool_calls")) {
     const says = `calls end with the finish reason ${reasons.length === 0 ? "that is missing" : reasons.join(", then ")}`;
-    findings.push({ id: "call-finish", mark: "differs", says, means: "Bowline runs them; it looks at the calls" });
+    findings.push({
+      id: "call-finish",
+      mark: "differs",
+      says,
+      means: "Bowline runs them; it looks at the calls",
+    });
   }
   return findings;
 }
 
-const wording: Readonly<Record<"index" | "ids" | "name" | "form", Readonly<Record<string, string>>>> = {
+const wording: Readonly<
+  Record<"index" | "ids" | "name" | "form", Readonly<Record<string, string>>>
+> = {
   index: {
     missing: "calls have no index",
     repeated: "several calls share one index",
@@ -55,5 +74,7 @@ const wording: Readonly<Record<"index" | "ids" | "name" | "form", Readonly<Recor
     repeated: "the name of a call is repeated in every piece",
     "in pieces": "the name of a call comes in pieces",
   } satisfies Partial<Record<CallTraits["name"], string>>,
-  form: { object: "arguments are a JSON object instead of text" } satisfies Partial<Record<CallTraits["form"], string>>,
+  form: { object: "arguments are a JSON object instead of text" } satisfies Partial<
+    Record<CallTraits["form"], string>
+  >,
 };

@@ -1,4 +1,7 @@
-/** How a server writes tool calls: what differs from the reference, and calls that are only text. Pure. */
+/**
+ * How a server writes tool calls: what differs from the reference, and calls that are only text.
+ * Pure.
+ */
 import { record, type Json, type WireAnswer } from "./wire.ts";
 
 export interface CallTraits {
@@ -11,11 +14,19 @@ export interface CallTraits {
 }
 
 /** `count` is how many calls the entries make, `names` the tools that were declared. */
-export function readCallTraits(entries: readonly Json[], count: number, names: readonly string[]): CallTraits {
+export function readCallTraits(
+  entries: readonly Json[],
+  count: number,
+  names: readonly string[],
+): CallTraits {
   const functions = entries.map((entry) => record(entry.function));
-  const indexes = entries.map(({ index }) => index).filter((index) => index !== undefined && index !== null);
+  const indexes = entries
+    .map(({ index }) => index)
+    .filter((index) => index !== undefined && index !== null);
   const ids = entries.map(({ id }) => id).filter((id) => typeof id === "string" && id !== "");
-  const said = functions.map(({ name }) => name).filter((name) => typeof name === "string" && name !== "");
+  const said = functions
+    .map(({ name }) => name)
+    .filter((name) => typeof name === "string" && name !== "");
   const withArguments = functions.filter(
     ({ arguments: value }) => value !== undefined && value !== null && value !== "",
   );
@@ -23,8 +34,14 @@ export function readCallTraits(entries: readonly Json[], count: number, names: r
     index: readIndexes(indexes, count),
     ids: ids.length === 0 ? "missing" : readIds(new Set(ids).size, count),
     name:
-      said.length <= count ? "once" : said.every((name) => names.includes(name as string)) ? "repeated" : "in pieces",
-    form: withArguments.some(({ arguments: value }) => typeof value === "object") ? "object" : "text",
+      said.length <= count
+        ? "once"
+        : said.every((name) => names.includes(name as string))
+          ? "repeated"
+          : "in pieces",
+    form: withArguments.some(({ arguments: value }) => typeof value === "object")
+      ? "object"
+      : "text",
     pieces: Math.ceil(withArguments.length / Math.max(1, count)),
   };
 }
@@ -53,11 +70,18 @@ const markup: readonly RegExp[] = [
 ];
 
 /** Whether the text of an answer is a call to one of the tools, in any of the usual forms. */
-export function isCallInText({ text, calls }: Pick<WireAnswer, "text" | "calls">, names: readonly string[]): boolean {
+export function isCallInText(
+  { text, calls }: Pick<WireAnswer, "text" | "calls">,
+  names: readonly string[],
+): boolean {
   if (calls.length > 0 || text.trim() === "") return false;
   const named = names.some((name) => text.includes(name));
   if (!named) return false;
   if (markup.some((pattern) => pattern.test(text))) return true;
-  if (/"(?:arguments|parameters|input)"\s*:/.test(text) && /"(?:name|tool|function)"\s*:\s*"/.test(text)) return true;
+  if (
+    /"(?:arguments|parameters|input)"\s*:/.test(text) &&
+    /"(?:name|tool|function)"\s*:\s*"/.test(text)
+  )
+    return true;
   return names.some((name) => new RegExp(`^\\W*${name}\\(.*\\)\\W*$`, "s").test(text.trim()));
 }

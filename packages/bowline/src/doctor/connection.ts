@@ -13,7 +13,9 @@ export async function probeConnection(server: Examination): Promise<void> {
   }
   if (isClosed(reply)) {
     const means =
-      server.options.apiKey === undefined ? "name the variable with it by --api-key-env" : "it refuses this one";
+      server.options.apiKey === undefined
+        ? "name the variable with it by --api-key-env"
+        : "it refuses this one";
     const says = `the server wants a key (HTTP ${reply.status} for the model list)`;
     server.note({ id: "key", area: "connection", mark: "failed", says, means, blocks: "use" });
     return;
@@ -23,7 +25,9 @@ export async function probeConnection(server: Examination): Promise<void> {
   if (first === undefined) return noList(server, reply);
   const isListed = models.some(({ id }) => id === server.model);
   const chosen =
-    server.model === "" ? `the first is taken: ${first}` : `${server.model} is ${isListed ? "" : "not "}one of them`;
+    server.model === ""
+      ? `the first is taken: ${first}`
+      : `${server.model} is ${isListed ? "" : "not "}one of them`;
   server.model ||= first;
   const count = `${models.length} model${models.length === 1 ? "" : "s"}`;
   server.note({
@@ -41,7 +45,13 @@ function isClosed({ status }: ListReply): boolean {
 
 export function noteKeyHeader(server: Examination, header: string): void {
   const says = `the key is taken in the header ${header}, not as Authorization: Bearer`;
-  server.note({ id: "key-header", area: "connection", mark: "differs", says, means: "the profile says so" });
+  server.note({
+    id: "key-header",
+    area: "connection",
+    mark: "differs",
+    says,
+    means: "the profile says so",
+  });
 }
 
 /** Azure's way is tried where the usual way of giving a key is refused. */
@@ -65,8 +75,11 @@ function modelsIn({ status = 0, body }: ListReply): ListedModel[] {
 
 async function noList(server: Examination, reply: ListReply): Promise<void> {
   const { baseUrl } = server.options;
-  const why = reply.error ?? (reply.status === 200 ? describeBody(reply.body) : `HTTP ${reply.status}`);
-  const elsewhere = /\/v1\/*(?=\?|$)/.test(baseUrl) ? undefined : baseUrl.replace(/\/*(?=\?|$)/, "/v1");
+  const why =
+    reply.error ?? (reply.status === 200 ? describeBody(reply.body) : `HTTP ${reply.status}`);
+  const elsewhere = /\/v1\/*(?=\?|$)/.test(baseUrl)
+    ? undefined
+    : baseUrl.replace(/\/*(?=\?|$)/, "/v1");
   if (elsewhere !== undefined) {
     if (modelsIn(await server.list("the model list at /v1", elsewhere)).length > 0) {
       const says = `the server is at ${elsewhere}, not at ${baseUrl} (${why})`;
@@ -76,7 +89,13 @@ async function noList(server: Examination, reply: ListReply): Promise<void> {
   }
   if (server.model !== "") {
     const means = "the model has to be named with --model";
-    server.note({ id: "models", area: "connection", mark: "missing", says: `no model list (${why})`, means });
+    server.note({
+      id: "models",
+      area: "connection",
+      mark: "missing",
+      says: `no model list (${why})`,
+      means,
+    });
     return;
   }
   const says = `the server lists no model (${why}): name one with --model`;

@@ -20,7 +20,11 @@ async function probeUnknownModel(server: Examination): Promise<void> {
 }
 
 async function probeBadBody(server: Examination): Promise<void> {
-  const reply = await server.ask({ about: "a bad request", messages: ["Say yes."], extraBody: { messages: "none" } });
+  const reply = await server.ask({
+    about: "a bad request",
+    messages: ["Say yes."],
+    extraBody: { messages: "none" },
+  });
   const base = { id: "bad-request", area: "errors" } as const;
   if (reply.message.error === undefined)
     server.note({ ...base, mark: "differs", says: "a request without messages is answered" });
@@ -47,7 +51,8 @@ export function refusal(
 ): { mark: "ok" | "differs" | "failed"; says: string; means?: string } {
   const status = reply.exchange?.status ?? 0;
   const why = whatWentWrong(reply);
-  if (status === 0 || reply.message.error?.code === "timeout") return { mark: "failed", says: `${what}: ${why}` };
+  if (status === 0 || reply.message.error?.code === "timeout")
+    return { mark: "failed", says: `${what}: ${why}` };
   if (status < 400)
     return {
       mark: "differs",
@@ -70,10 +75,17 @@ export function refusal(
   return { mark: "ok", says: `${what} is refused: ${why}` };
 }
 
-/** An answer as long as no window is: what a server says about that often names the window. Costs a few tokens when it is taken. */
+/**
+ * An answer as long as no window is: what a server says about that often names the window. Costs a
+ * few tokens when it is taken.
+ */
 async function probeContext(server: Examination): Promise<void> {
   if (server.findings.some(({ id }) => id === "context")) return;
-  const reply = await server.ask({ about: "the context window", messages: ["Say yes."], maxTokens: 100_000_000 });
+  const reply = await server.ask({
+    about: "the context window",
+    messages: ["Say yes."],
+    maxTokens: 100_000_000,
+  });
   const base = { id: "context", area: "errors" } as const;
   const size = isRefused(reply) ? windowIn(whatWentWrong(reply)) : undefined;
   if (size === undefined)
@@ -82,13 +94,22 @@ async function probeContext(server: Examination): Promise<void> {
       mark: "not seen",
       says: "the size of the context: neither the model list nor an error names it",
     });
-  else server.note({ ...base, mark: "ok", says: `a request that is too long is refused, naming ${size} tokens` });
+  else
+    server.note({
+      ...base,
+      mark: "ok",
+      says: `a request that is too long is refused, naming ${size} tokens`,
+    });
 }
 
-/** The size that an error about length names: its largest number that is no number of ours. Pure. */
+/**
+ * The size that an error about length names: its largest number that is no number of ours. Pure.
+ */
 export function windowIn(text: string): number | undefined {
   if (!/context|token|length/i.test(text)) return undefined;
-  const numbers = [...text.matchAll(/\d[\d,_]*\d/g)].map(([digits]) => Number(digits.replace(/[,_]/g, "")));
+  const numbers = [...text.matchAll(/\d[\d,_]*\d/g)].map(([digits]) =>
+    Number(digits.replace(/[,_]/g, "")),
+  );
   const sizes = numbers.filter((size) => size >= 512 && size < 90_000_000);
   return sizes.length === 0 ? undefined : Math.max(...sizes);
 }

@@ -1,4 +1,7 @@
-/** One server under examination: asks it as Bowline would, and keeps the bytes beside what Bowline made of them. */
+/**
+ * One server under examination: asks it as Bowline would, and keeps the bytes beside what Bowline
+ * made of them.
+ */
 import {
   createRedactor,
   getModel,
@@ -78,12 +81,16 @@ export class Examination {
     });
   }
 
-  /** One model call through Bowline's own wire. A server that is busy or fails is asked once more: it may be a passing trouble. */
+  /**
+   * One model call through Bowline's own wire. A server that is busy or fails is asked once more:
+   * it may be a passing trouble.
+   */
   async ask(question: Question): Promise<Reply> {
     const reply = await this.#askOnce(question);
     const { error } = reply.message;
     const wait = Math.max(error?.retryAfterMs ?? 0, 500);
-    const isPassing = error?.code === "rate_limited" || error?.code === "overloaded" || (error?.status ?? 0) >= 500;
+    const isPassing =
+      error?.code === "rate_limited" || error?.code === "overloaded" || (error?.status ?? 0) >= 500;
     if (!isPassing || wait > MAX_BUSY_WAIT_MS || this.options.signal.aborted) return reply;
     await this.#pause(wait);
     return this.#askOnce(question);
@@ -103,7 +110,10 @@ export class Examination {
       return { status: response.status, body: await response.text() };
     } catch (error) {
       const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
-      return { body: "", error: limit.isOver() ? this.slow : (cause?.code ?? cause?.message ?? message) };
+      return {
+        body: "",
+        error: limit.isOver() ? this.slow : (cause?.code ?? cause?.message ?? message),
+      };
     } finally {
       limit.end();
     }
@@ -113,7 +123,14 @@ export class Examination {
     return `no whole answer within ${this.options.timeoutMs / 1000} s`;
   }
 
-  async #askOnce({ about, messages, tools, compat, model = this.model, ...options }: Question): Promise<Reply> {
+  async #askOnce({
+    about,
+    messages,
+    tools,
+    compat,
+    model = this.model,
+    ...options
+  }: Question): Promise<Reply> {
     const { baseUrl, apiKey, onProgress } = this.options;
     onProgress?.(about, this.requests);
     const limit = this.#limit();
@@ -121,7 +138,9 @@ export class Examination {
     const context: Context = {
       systemPrompt,
       messages: messages.map((message) =>
-        typeof message === "string" ? { role: "user", content: message, timestamp: this.#clock.now() } : message,
+        typeof message === "string"
+          ? { role: "user", content: message, timestamp: this.#clock.now() }
+          : message,
       ),
       ...(tools !== undefined && { tools }),
     };
@@ -148,11 +167,17 @@ export class Examination {
 
   #keyHeader(apiKey: string): Record<string, string> {
     const { keyHeader } = this.compat;
-    return keyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [keyHeader]: apiKey };
+    return keyHeader === undefined
+      ? { authorization: `Bearer ${apiKey}` }
+      : { [keyHeader]: apiKey };
   }
 
   #target(id: string, baseUrl: string, compat: Compat = {}): Model {
-    return getModel("custom", id, { baseUrl, reasoning: true, compat: { ...this.compat, ...compat } });
+    return getModel("custom", id, {
+      baseUrl,
+      reasoning: true,
+      compat: { ...this.compat, ...compat },
+    });
   }
 
   /** The caller's signal and the limit on time, as one. */

@@ -1,7 +1,12 @@
-/** What an examination of a model server says: findings, a verdict over them, a profile to keep. All of it is JSON. */
+/**
+ * What an examination of a model server says: findings, a verdict over them, a profile to keep. All
+ * of it is JSON.
+ */
 import type { Compat } from "@bowline/core";
 
-/** `not seen` is for what depends on the model's cooperation: it proves nothing about the server. */
+/**
+ * `not seen` is for what depends on the model's cooperation: it proves nothing about the server.
+ */
 export type Mark = "ok" | "differs" | "missing" | "failed" | "not seen";
 
 export const areas = ["connection", "streaming", "answer", "tools", "options", "errors"] as const;

@@ -1,4 +1,7 @@
-/** Examines an OpenAI-compatible server: what it takes, how it answers, and what Bowline has to be told to work with it. */
+/**
+ * Examines an OpenAI-compatible server: what it takes, how it answers, and what Bowline has to be
+ * told to work with it.
+ */
 import { probeAnswer } from "./answer.ts";
 import { probeConnection } from "./connection.ts";
 import { probeErrors } from "./errors.ts";

@@ -1,4 +1,7 @@
-/** A profile file, read strictly: a switch that is misspelt would otherwise be a setting that does nothing. */
+/**
+ * A profile file, read strictly: a switch that is misspelt would otherwise be a setting that does
+ * nothing.
+ */
 import type { Compat } from "@bowline/core";
 import type { Profile } from "./finding.ts";
 import { parse, record } from "./wire.ts";
@@ -11,7 +14,14 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
   maxTokensField: ["max_tokens", "max_completion_tokens"],
   systemRole: ["system", "developer", "user"],
   streamUsage: [true, false],
-  thinkingFormat: ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs", "none"],
+  thinkingFormat: [
+    "reasoning_effort",
+    "reasoning",
+    "thinking",
+    "enable_thinking",
+    "chat_template_kwargs",
+    "none",
+  ],
   replayReasoning: [true, false],
   noTemperature: [true, false, "thinking"],
   keyHeader: header,
@@ -21,7 +31,8 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
   noMetadata: [true, false],
   cacheKeyField: /^\w+$/,
   cacheKeyHeader: header,
-  schemaKeywords: (words) => Array.isArray(words) && words.every((word) => typeof word === "string"),
+  schemaKeywords: (words) =>
+    Array.isArray(words) && words.every((word) => typeof word === "string"),
   toolChoice: ["required", "auto"],
   toolsForHistory: [true, false],
   thinkTags: ["split", "open"],
@@ -46,8 +57,10 @@ export function parseProfile(text: string): Profile {
   if (record(compat) !== compat) throw new Error('has a "compat" that is no object');
   for (const [name, setting] of Object.entries(compat)) {
     const allowed = Object.hasOwn(switches, name) ? switches[name as keyof Compat] : undefined;
-    if (allowed === undefined) throw new Error(`has an unknown switch ${JSON.stringify(name)} in "compat"`);
-    if (!isAllowed(setting, allowed)) throw new Error(`has a "${name}" that cannot be: ${JSON.stringify(setting)}`);
+    if (allowed === undefined)
+      throw new Error(`has an unknown switch ${JSON.stringify(name)} in "compat"`);
+    if (!isAllowed(setting, allowed))
+      throw new Error(`has a "${name}" that cannot be: ${JSON.stringify(setting)}`);
   }
   return {
     version,
@@ -60,7 +73,9 @@ export function parseProfile(text: string): Profile {
 
 function isAllowed(setting: unknown, allowed: Allowed): boolean {
   if (typeof allowed === "function") return allowed(setting);
-  return allowed instanceof RegExp ? typeof setting === "string" && allowed.test(setting) : allowed.includes(setting);
+  return allowed instanceof RegExp
+    ? typeof setting === "string" && allowed.test(setting)
+    : allowed.includes(setting);
 }
 
 export function isHttp(address: string): boolean {

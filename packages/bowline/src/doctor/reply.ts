@@ -1,5 +1,12 @@
 /** A question to a server, its answer, and what went wrong with it. */
-import type { AssistantMessage, Compat, Context, ErrorCode, Message, StreamOptions } from "@bowline/core";
+import type {
+  AssistantMessage,
+  Compat,
+  Context,
+  ErrorCode,
+  Message,
+  StreamOptions,
+} from "@bowline/core";
 import type { Exchange } from "./exchange.ts";
 import type { WireAnswer } from "./wire.ts";
 
@@ -33,7 +40,10 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
   "unexpected_response",
 ]);
 
-/** Whether the server said no to the request, rather than being busy, slow, gone or closed to the key. */
+/**
+ * Whether the server said no to the request, rather than being busy, slow, gone or closed to the
+ * key.
+ */
 export function isRefused({ message: { error } }: Reply): boolean {
   return error !== undefined && refusals.has(error.code);
 }

@@ -17,13 +17,20 @@ const MARK_WIDTH = "not seen".length;
 /** `written` is the profile's file when there is one. */
 export function reportText(result: DoctorResult, style: Style, written?: string): string {
   const { baseUrl, model, findings, requests, ms } = result;
-  const lines = [style.bold(oneLine(`${baseUrl}${model === undefined ? "" : `, model ${model}`}`, 300))];
+  const lines = [
+    style.bold(oneLine(`${baseUrl}${model === undefined ? "" : `, model ${model}`}`, 300)),
+  ];
   for (const area of areas) {
     const rows = findings.filter((finding) => finding.area === area);
-    if (rows.length > 0) lines.push("", titles[area], ...rows.map((row) => findingLine(row, style)));
+    if (rows.length > 0)
+      lines.push("", titles[area], ...rows.map((row) => findingLine(row, style)));
   }
   const paint = isUsable(result) ? style.green : style.red;
-  lines.push("", paint(style.bold(oneLine(result.verdict.text, 600))), ...nextSteps(result, written));
+  lines.push(
+    "",
+    paint(style.bold(oneLine(result.verdict.text, 600))),
+    ...nextSteps(result, written),
+  );
   lines.push(style.dim(`${requests} requests, ${(ms / 1000).toFixed(1)} s`));
   return `${lines.join("\n")}\n`;
 }
@@ -51,10 +58,14 @@ function paintMark(mark: Mark, { green, red, bold, dim }: Style): string {
 function nextSteps({ profile }: DoctorResult, written: string | undefined): string[] {
   if (profile === undefined) return [];
   if (written !== undefined)
-    return [`The profile is in ${oneLine(written, 300)}: bowline run --profile ${quoted(written)} "<task>"`];
+    return [
+      `The profile is in ${oneLine(written, 300)}: bowline run --profile ${quoted(written)} "<task>"`,
+    ];
   if (Object.keys(profile.compat).length > 0) {
     const compat = `compat ${JSON.stringify(profile.compat)}`;
-    return [`Keep the settings with --write <file>, then: bowline run --profile <file> "<task>" (in code: ${compat})`];
+    return [
+      `Keep the settings with --write <file>, then: bowline run --profile <file> "<task>" (in code: ${compat})`,
+    ];
   }
   const where = `--base-url ${quoted(profile.baseUrl)} --model ${quoted(profile.model)}`;
   return [`Use it: bowline run ${where} "<task>"; --write <file> keeps a profile`];

@@ -4,7 +4,14 @@ import { isRefused, whatWentWrong, type Reply } from "./reply.ts";
 import { parse, record } from "./wire.ts";
 
 export async function probeOptions(server: Examination): Promise<void> {
-  for (const probe of [probeDeveloper, probeLimit, probeTemperature, probeThinking, probeImage, probeSchema]) {
+  for (const probe of [
+    probeDeveloper,
+    probeLimit,
+    probeTemperature,
+    probeThinking,
+    probeImage,
+    probeSchema,
+  ]) {
     if (server.isOver) return;
     await probe(server);
   }
@@ -55,8 +62,16 @@ async function probeLimit(server: Examination): Promise<void> {
     const means = "a cut answer passes for a whole one";
     const says = `${field} cuts the answer, which then ends as if it were whole`;
     server.note({ ...obeyed, mark: "differs", says, means });
-  } else if (cut === "ignored") server.note({ ...obeyed, mark: "differs", says: `${field} is taken and ignored` });
-  else noteUnlessFailed(server, obeyed, reply, `${field} is taken; the answer was short enough anyway`, "not seen");
+  } else if (cut === "ignored")
+    server.note({ ...obeyed, mark: "differs", says: `${field} is taken and ignored` });
+  else
+    noteUnlessFailed(
+      server,
+      obeyed,
+      reply,
+      `${field} is taken; the answer was short enough anyway`,
+      "not seen",
+    );
 }
 
 /** Pure: what became of a limit of 16 tokens for the numbers from 1 to 100. */
@@ -68,7 +83,9 @@ export function limitOf({
   if (message.stopReason !== "stop") return "unknown";
   if (/\b100\b/.test(wire.text) && wire.text.length > 160) return "ignored";
   const isCounting = /\b1\D+2\D+3\b/.test(wire.text);
-  return isCounting && !/\b50\b/.test(wire.text) && !/…|\.\.\./.test(wire.text) ? "unsaid" : "unknown";
+  return isCounting && !/\b50\b/.test(wire.text) && !/…|\.\.\./.test(wire.text)
+    ? "unsaid"
+    : "unknown";
 }
 
 async function probeTemperature(server: Examination): Promise<void> {
@@ -82,16 +99,24 @@ async function probeTemperature(server: Examination): Promise<void> {
 }
 
 async function probeThinking(server: Examination): Promise<void> {
-  const reply = await server.ask({ about: "reasoning_effort", messages: ["Say yes."], reasoning: "low" });
+  const reply = await server.ask({
+    about: "reasoning_effort",
+    messages: ["Say yes."],
+    reasoning: "low",
+  });
   const base = { id: "thinking", area: "options" } as const;
   if (isRefused(reply)) {
     server.compat.thinkingFormat = "none";
     const says = `reasoning_effort is refused (${whatWentWrong(reply)})`;
-    const means = "the profile leaves it out; if this model thinks, say how in compat.thinkingFormat";
+    const means =
+      "the profile leaves it out; if this model thinks, say how in compat.thinkingFormat";
     return server.note({ ...base, mark: "missing", says, means });
   }
   const { reasoning } = reply.wire;
-  const seen = reasoning.length === 0 ? "no reasoning was shown" : `reasoning comes in ${reasoning.join(" and ")}`;
+  const seen =
+    reasoning.length === 0
+      ? "no reasoning was shown"
+      : `reasoning comes in ${reasoning.join(" and ")}`;
   noteUnlessFailed(
     server,
     base,
@@ -123,8 +148,16 @@ async function probeImage(server: Examination): Promise<void> {
   if (isRefused(reply)) {
     const says = `images are refused (${whatWentWrong(reply)})`;
     server.note({ ...base, mark: "missing", says, means: "text only, with this model" });
-  } else if (/\bred\b/i.test(reply.wire.text)) server.note({ ...base, mark: "ok", says: "images are taken and seen" });
-  else noteUnlessFailed(server, base, reply, "images are taken; the model did not name the colour", "not seen");
+  } else if (/\bred\b/i.test(reply.wire.text))
+    server.note({ ...base, mark: "ok", says: "images are taken and seen" });
+  else
+    noteUnlessFailed(
+      server,
+      base,
+      reply,
+      "images are taken; the model did not name the colour",
+      "not seen",
+    );
 }
 
 async function probeSchema(server: Examination): Promise<void> {
@@ -137,17 +170,33 @@ async function probeSchema(server: Examination): Promise<void> {
   const reply = await server.ask({
     about: "a JSON schema",
     messages: ["It is 4 degrees in Oslo. Say that as JSON with city and degrees."],
-    extraBody: { response_format: { type: "json_schema", json_schema: { name: "weather", strict: true, schema } } },
+    extraBody: {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "weather", strict: true, schema },
+      },
+    },
   });
   const base = { id: "json-schema", area: "options" } as const;
   if (isRefused(reply)) {
-    server.note({ ...base, mark: "missing", says: `a JSON schema for answers is refused (${whatWentWrong(reply)})` });
+    server.note({
+      ...base,
+      mark: "missing",
+      says: `a JSON schema for answers is refused (${whatWentWrong(reply)})`,
+    });
     return;
   }
   const { city, degrees } = record(parse(reply.wire.text.trim()));
   if (typeof city === "string" && typeof degrees === "number")
     server.note({ ...base, mark: "ok", says: "answers follow a JSON schema" });
-  else noteUnlessFailed(server, base, reply, "a JSON schema is taken, and the answer does not follow it", "differs");
+  else
+    noteUnlessFailed(
+      server,
+      base,
+      reply,
+      "a JSON schema is taken, and the answer does not follow it",
+      "differs",
+    );
 }
 
 function noteUnlessFailed(
@@ -160,6 +209,8 @@ function noteUnlessFailed(
   // An answer that was cut or empty was still no refusal.
   const isOdd = reply.message.error !== undefined && reply.message.error.code !== "empty_response";
   server.note(
-    isOdd ? { ...base, mark: "failed", says: `${base.id}: ${whatWentWrong(reply)}` } : { ...base, mark, says },
+    isOdd
+      ? { ...base, mark: "failed", says: `${base.id}: ${whatWentWrong(reply)}` }
+      : { ...base, mark, says },
   );
 }

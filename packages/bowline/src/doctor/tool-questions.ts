@@ -1,4 +1,6 @@
-/** The tools that are declared to the model under examination, and what it is asked to do with them. */
+/**
+ * The tools that are declared to the model under examination, and what it is asked to do with them.
+ */
 import type { AssistantMessage, Message, Tool, ToolCall } from "@bowline/core";
 
 const text = (description: string): object => ({ type: "string", description });
@@ -42,9 +44,11 @@ export const toolNames: readonly string[] = tools.map(({ name }) => name);
 
 export const questions = {
   one: "What is the weather in Oslo? Use the weather tool.",
-  several: "What is the weather in Oslo, and in Rome? Call the weather tool for both cities at once.",
+  several:
+    "What is the weather in Oslo, and in Rome? Call the weather tool for both cities at once.",
   none: "What time is it? Use the now tool.",
-  nested: "Book a trip from Oslo to Rome for Ada, who is 36, and Bob, who is 41. Use the book_trip tool.",
+  nested:
+    "Book a trip from Oslo to Rome for Ada, who is 36, and Bob, who is 41. Use the book_trip tool.",
 } as const;
 
 export function callsOf(message: AssistantMessage): ToolCall[] {

@@ -4,7 +4,14 @@ import { isRefused, whatWentWrong, type Reply } from "./reply.ts";
 import { writingFindings } from "./call-writing.ts";
 import { isCallInText } from "./calls.ts";
 import type { ToolFinding } from "./finding.ts";
-import { callsOf, inventedCall, questions, resultsFor, toolNames, tools } from "./tool-questions.ts";
+import {
+  callsOf,
+  inventedCall,
+  questions,
+  resultsFor,
+  toolNames,
+  tools,
+} from "./tool-questions.ts";
 
 export async function probeTools(server: Examination): Promise<void> {
   const note = (finding: ToolFinding): void => server.note({ ...finding, area: "tools" });
@@ -31,20 +38,27 @@ export async function probeTools(server: Examination): Promise<void> {
     await probeResults(
       server,
       [several, one].find(
-        (reply) => reply !== undefined && reply.message.error === undefined && callsOf(reply.message).length > 0,
+        (reply) =>
+          reply !== undefined &&
+          reply.message.error === undefined &&
+          callsOf(reply.message).length > 0,
       ),
       note,
     );
 }
 
 /** Asks for one call; a model that makes none is told that it must. */
-async function askForCall(server: Examination): Promise<{ readonly reply: Reply; readonly forced: boolean }> {
+async function askForCall(
+  server: Examination,
+): Promise<{ readonly reply: Reply; readonly forced: boolean }> {
   const question = { about: "one tool call", messages: [questions.one], tools };
   const reply = await server.ask(question);
   const isAnswered = reply.message.error !== undefined || callsOf(reply.message).length > 0;
   if (isAnswered || isCallInText(reply.wire, toolNames)) return { reply, forced: false };
   const again = await server.ask({ ...question, toolChoice: "required" });
-  return again.message.error === undefined ? { reply: again, forced: true } : { reply, forced: false };
+  return again.message.error === undefined
+    ? { reply: again, forced: true }
+    : { reply, forced: false };
 }
 
 /** Pure. */
@@ -62,18 +76,35 @@ export function firstCallFinding(reply: Reply, model: string): ToolFinding {
   }
   if (call !== undefined) {
     const means = "the model is told of the mistake and may try again";
-    return { id, mark: "differs", says: `a call whose arguments are no JSON object: ${call.argumentsError}`, means };
+    return {
+      id,
+      mark: "differs",
+      says: `a call whose arguments are no JSON object: ${call.argumentsError}`,
+      means,
+    };
   }
   if (isCallInText(reply.wire, toolNames)) {
     const says = "tool calls are written into the text, where nothing runs them";
     const means = "the server's tool call parser for this model has to be switched on";
     return { id, mark: "failed", says, means, blocks: "tools" };
   }
-  return { id, mark: "not seen", says: `${model} called no tool when asked to`, means: "another model may" };
+  return {
+    id,
+    mark: "not seen",
+    says: `${model} called no tool when asked to`,
+    means: "another model may",
+  };
 }
 
-async function probeSeveral(server: Examination, note: (finding: ToolFinding) => void): Promise<Reply | undefined> {
-  const reply = await server.ask({ about: "several tool calls", messages: [questions.several], tools });
+async function probeSeveral(
+  server: Examination,
+  note: (finding: ToolFinding) => void,
+): Promise<Reply | undefined> {
+  const reply = await server.ask({
+    about: "several tool calls",
+    messages: [questions.several],
+    tools,
+  });
   note(severalFinding(reply));
   return reply.message.error === undefined ? reply : undefined;
 }
@@ -83,21 +114,48 @@ export function severalFinding(reply: Reply): ToolFinding {
   const id = "tool-calls";
   const what = "several calls in one answer";
   const calls = callsOf(reply.message);
-  if (reply.message.error !== undefined) return { id, mark: "failed", says: `${what}: ${whatWentWrong(reply)}` };
+  if (reply.message.error !== undefined)
+    return { id, mark: "failed", says: `${what}: ${whatWentWrong(reply)}` };
   if (
-    calls.some(({ argumentsError, arguments: { city } }) => argumentsError !== undefined || typeof city !== "string")
+    calls.some(
+      ({ argumentsError, arguments: { city } }) =>
+        argumentsError !== undefined || typeof city !== "string",
+    )
   ) {
     const means = "tools have to be called one at a time";
     return { id, mark: "failed", says: `${what} cannot be told apart`, means };
   }
   if (calls.length > 1) return { id, mark: "ok", says: `${what}: ${calls.length}` };
-  return { id, mark: "not seen", says: what, means: "tools may be called one by one, in more turns" };
+  return {
+    id,
+    mark: "not seen",
+    says: what,
+    means: "tools may be called one by one, in more turns",
+  };
 }
 
-async function probeArguments(server: Examination, note: (finding: ToolFinding) => void): Promise<void> {
-  const nothing = await server.ask({ about: "a call without arguments", messages: [questions.none], tools });
-  note(argumentsFinding(nothing, "now", "a call without arguments", (args) => Object.keys(args).length === 0));
-  const nested = await server.ask({ about: "a call with nested arguments", messages: [questions.nested], tools });
+async function probeArguments(
+  server: Examination,
+  note: (finding: ToolFinding) => void,
+): Promise<void> {
+  const nothing = await server.ask({
+    about: "a call without arguments",
+    messages: [questions.none],
+    tools,
+  });
+  note(
+    argumentsFinding(
+      nothing,
+      "now",
+      "a call without arguments",
+      (args) => Object.keys(args).length === 0,
+    ),
+  );
+  const nested = await server.ask({
+    about: "a call with nested arguments",
+    messages: [questions.nested],
+    tools,
+  });
   note(argumentsFinding(nested, "book_trip", "a call with nested arguments", isTrip));
 }
 
@@ -109,10 +167,12 @@ function argumentsFinding(
   isRight: (args: Record<string, unknown>) => boolean,
 ): ToolFinding {
   const id = `tool-${name === "now" ? "no-arguments" : "nested"}`;
-  if (reply.message.error !== undefined) return { id, mark: "failed", says: `${what}: ${whatWentWrong(reply)}` };
+  if (reply.message.error !== undefined)
+    return { id, mark: "failed", says: `${what}: ${whatWentWrong(reply)}` };
   const call = callsOf(reply.message).find((candidate) => candidate.name === name);
   if (call === undefined) return { id, mark: "not seen", says: what };
-  if (call.argumentsError !== undefined) return { id, mark: "differs", says: `${what}: ${call.argumentsError}` };
+  if (call.argumentsError !== undefined)
+    return { id, mark: "differs", says: `${what}: ${call.argumentsError}` };
   if (isRight(call.arguments)) return { id, mark: "ok", says: what };
   return { id, mark: "differs", says: `${what}: ${JSON.stringify(call.arguments).slice(0, 120)}` };
 }
@@ -121,7 +181,8 @@ function isTrip({ trip }: Record<string, unknown>): boolean {
   if (typeof trip !== "object" || trip === null) return false;
   const { travellers } = trip as { travellers?: unknown };
   return (
-    Array.isArray(travellers) && travellers.every((who) => typeof who === "object" && who !== null && "age" in who)
+    Array.isArray(travellers) &&
+    travellers.every((who) => typeof who === "object" && who !== null && "age" in who)
   );
 }
 
@@ -160,8 +221,11 @@ async function probeResults(
     return note({ id, mark: "failed", says, blocks: "tools" });
   }
   const { error } = reply.message;
-  if (error !== undefined) return note({ id, mark: "failed", says: `with tool results: ${whatWentWrong(reply)}` });
+  if (error !== undefined)
+    return note({ id, mark: "failed", says: `with tool results: ${whatWentWrong(reply)}` });
   const used = /snow|4/i.test(reply.wire.text);
-  const says = used ? "tool results are taken and used" : "tool results are taken; the answer does not show them";
+  const says = used
+    ? "tool results are taken and used"
+    : "tool results are taken; the answer does not show them";
   note({ id, mark: used ? "ok" : "not seen", says });
 }

@@ -9,9 +9,14 @@ export function judge(findings: readonly Finding[], compat: Compat): Verdict {
   const settings = settingsInWords(compat);
   const rest = settings.length === 0 ? "" : `; needs ${settings.join(", ")}`;
   if (noTools !== undefined)
-    return { kind: "no-tools", text: `cannot do tools: ${noTools.says}; plain questions work${rest}` };
+    return {
+      kind: "no-tools",
+      text: `cannot do tools: ${noTools.says}; plain questions work${rest}`,
+    };
   const unseen = findings.some(({ id, mark }) => id === "tool-call" && mark === "not seen");
-  const failed = findings.filter(({ mark }) => mark === "failed").map(({ says }) => `; but ${says}`);
+  const failed = findings
+    .filter(({ mark }) => mark === "failed")
+    .map(({ says }) => `; but ${says}`);
   const doubt = `${unseen ? "; whether tools work was not seen, because the model called none" : ""}${failed.join("")}`;
   if (settings.length > 0)
     return { kind: "settings", text: `works with these settings: ${settings.join(", ")}${doubt}` };
@@ -23,7 +28,9 @@ function settingsInWords(compat: Compat): string[] {
   return [
     ...(compat.streamUsage === false ? ["no stream_options"] : []),
     ...(compat.systemRole === "developer" ? ["the developer role instead of system"] : []),
-    ...(compat.maxTokensField === "max_completion_tokens" ? ["max_completion_tokens instead of max_tokens"] : []),
+    ...(compat.maxTokensField === "max_completion_tokens"
+      ? ["max_completion_tokens instead of max_tokens"]
+      : []),
     ...(compat.keyHeader !== undefined ? [`the key in the header ${compat.keyHeader}`] : []),
     ...(compat.noTemperature === true ? ["no temperature"] : []),
     ...(compat.thinkingFormat === "none" ? ["no reasoning_effort"] : []),
@@ -31,7 +38,12 @@ function settingsInWords(compat: Compat): string[] {
   ];
 }
 
-export function toProfile(baseUrl: string, model: string, compat: Compat, findings: readonly Finding[]): Profile {
+export function toProfile(
+  baseUrl: string,
+  model: string,
+  compat: Compat,
+  findings: readonly Finding[],
+): Profile {
   const notes = findings
     .filter(({ mark }) => mark === "differs" || mark === "missing" || mark === "failed")
     .map(({ says }) => says);

@@ -1,4 +1,7 @@
-/** What stands in the bytes of one chat answer, as opposed to what a tolerant reader makes of them. Pure. */
+/**
+ * What stands in the bytes of one chat answer, as opposed to what a tolerant reader makes of them.
+ * Pure.
+ */
 
 export type Json = Record<string, unknown>;
 
@@ -30,15 +33,25 @@ export interface WireAnswer {
   readonly legacyCalls: boolean;
 }
 
-const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text", "thinking", "reasoning_details"];
+const reasoningFields = [
+  "reasoning_content",
+  "reasoning",
+  "reasoning_text",
+  "thinking",
+  "reasoning_details",
+];
 
 export function readWire(body: string): WireAnswer {
   const framing = readFraming(body);
   const { chunks } = framing;
   const choices = chunks.flatMap(choicesOf);
   const deltas = choices.map((choice) => record(choice.delta ?? choice.message));
-  const finishes = choices.map(({ finish_reason: reason }) => reason).filter((reason) => (reason ?? "") !== "");
-  const calls = deltas.flatMap(({ tool_calls: list }) => (Array.isArray(list) ? list.map(record) : []));
+  const finishes = choices
+    .map(({ finish_reason: reason }) => reason)
+    .filter((reason) => (reason ?? "") !== "");
+  const calls = deltas.flatMap(({ tool_calls: list }) =>
+    Array.isArray(list) ? list.map(record) : [],
+  );
   return {
     ...framing,
     finishReasons: [...new Set(finishes.map(asText))],
@@ -47,11 +60,16 @@ export function readWire(body: string): WireAnswer {
     reasoning: reasoningFields.filter((field) => deltas.some((delta) => isFilled(delta[field]))),
     text: deltas.map(({ content }) => (typeof content === "string" ? content : "")).join(""),
     calls,
-    legacyCalls: deltas.some(({ function_call: call }) => typeof call === "object" && call !== null),
+    legacyCalls: deltas.some(
+      ({ function_call: call }) => typeof call === "object" && call !== null,
+    ),
   };
 }
 
-type Framing = Pick<WireAnswer, "format" | "space" | "lineEnds" | "done" | "comments" | "broken" | "chunks">;
+type Framing = Pick<
+  WireAnswer,
+  "format" | "space" | "lineEnds" | "done" | "comments" | "broken" | "chunks"
+>;
 
 function readFraming(body: string): Framing {
   const nothing = { lineEnds: [], done: false, comments: 0, broken: 0, chunks: [] };
@@ -61,9 +79,14 @@ function readFraming(body: string): Framing {
   if (trimmed.startsWith("<")) return { ...nothing, format: "html" };
   const whole = parse(trimmed);
   if (whole !== undefined)
-    return { ...nothing, format: "json", chunks: (Array.isArray(whole) ? whole : [whole]).map(record) };
+    return {
+      ...nothing,
+      format: "json",
+      chunks: (Array.isArray(whole) ? whole : [whole]).map(record),
+    };
   const lines = trimmed.split(/\r?\n/).map(parse);
-  if (lines.every((line) => line !== undefined)) return { ...nothing, format: "json lines", chunks: lines.map(record) };
+  if (lines.every((line) => line !== undefined))
+    return { ...nothing, format: "json lines", chunks: lines.map(record) };
   return { ...nothing, format: "text" };
 }
 
@@ -90,7 +113,10 @@ function readEvents(body: string): Framing {
   };
 }
 
-/** The data of each event. Lines that are JSON each by itself count as events, blank lines between them or not. */
+/**
+ * The data of each event. Lines that are JSON each by itself count as events, blank lines between
+ * them or not.
+ */
 function readPayloads(lines: readonly string[]): string[] {
   const payloads: string[] = [];
   let open: string[] = [];
@@ -111,7 +137,8 @@ function findUsage(chunks: readonly Json[]): WireAnswer["usage"] {
   if (holders.length > 1 && holders.length >= withChoices.length) return "every chunk";
   if (holders.some((chunk) => choicesOf(chunk).length === 0)) return "own chunk";
   if (holders.length > 0) return "last chunk";
-  if (chunks.some((chunk) => choicesOf(chunk).some(({ usage }) => isFilled(usage)))) return "choice";
+  if (chunks.some((chunk) => choicesOf(chunk).some(({ usage }) => isFilled(usage))))
+    return "choice";
   return chunks.some((chunk) => isFilled(record(chunk.x_groq).usage)) ? "x_groq" : "nowhere";
 }
 
@@ -124,7 +151,9 @@ function isFilled(value: unknown): boolean {
 }
 
 export function record(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Json)
+    : {};
 }
 
 function asText(value: unknown): string {

@@ -1,4 +1,7 @@
-/** The agents of a workspace, as AGENTS.md lists them: a heading of the second level each, with a model and a description. */
+/**
+ * The agents of a workspace, as AGENTS.md lists them: a heading of the second level each, with a
+ * model and a description.
+ */
 import { readWorkspaceText } from "./workspace-text.ts";
 
 export interface AgentEntry {
@@ -46,5 +49,7 @@ function headingIn(line = ""): string | undefined {
 function field(lines: readonly string[], name: "Model" | "Description"): string | undefined {
   const start = new RegExp(`^(?:[-*]\\s+)?${name}:`, "i");
   const found = lines.map((line) => line.trim()).filter((line) => start.test(line));
-  return found.map((line) => line.slice(line.indexOf(":") + 1).trim()).find((value) => value !== "");
+  return found
+    .map((line) => line.slice(line.indexOf(":") + 1).trim())
+    .find((value) => value !== "");
 }

@@ -1,4 +1,7 @@
-/** The questions that wait for a person. Each is bound to its run and exact arguments, and is answered once, by whoever is first. */
+/**
+ * The questions that wait for a person. Each is bound to its run and exact arguments, and is
+ * answered once, by whoever is first.
+ */
 import type { Agent, AgentEvent } from "@bowline/core";
 import { describeCall } from "../tools/index.ts";
 import { GatewayError } from "./gateway-error.ts";
@@ -17,7 +20,10 @@ export interface Answer {
 }
 
 interface Open {
-  /** Its id is one that every client can say: a model's server makes calls' ids of whatever it likes. */
+  /**
+   * Its id is one that every client can say: a model's server makes calls' ids of whatever it
+   * likes.
+   */
   readonly shown: Approval;
   /** By which its agent knows it. */
   readonly name: string;
@@ -46,8 +52,12 @@ export class Approvals {
   }
 
   list(sessionKey?: string): Approval[] {
-    const all = [...this.#open.values()].filter(({ isAnswered }) => !isAnswered).map(({ shown }) => shown);
-    return sessionKey === undefined ? all : all.filter((approval) => approval.sessionKey === sessionKey);
+    const all = [...this.#open.values()]
+      .filter(({ isAnswered }) => !isAnswered)
+      .map(({ shown }) => shown);
+    return sessionKey === undefined
+      ? all
+      : all.filter((approval) => approval.sessionKey === sessionKey);
   }
 
   /** For the events of one run's agent. What is announced can be answered already. */
@@ -77,7 +87,14 @@ export class Approvals {
           ...(expiresAt !== undefined && { expiresAt }),
         };
         const { approvalId: name } = event;
-        this.#open.set(approvalId, { shown, name, args, agent, isAnswered: false, onSettled: () => {} });
+        this.#open.set(approvalId, {
+          shown,
+          name,
+          args,
+          agent,
+          isAnswered: false,
+          onSettled: () => {},
+        });
         log.append("exec.approval_request", shown);
       } else if (event.type === "approval_answer") {
         const { decision, by, reason } = event;
@@ -96,31 +113,41 @@ export class Approvals {
 
   /** Nothing of the run is asked any more. */
   forget(runId: string): void {
-    for (const [id, { shown }] of this.#open) if (shown.runId === runId) this.#settle(id, shown.sessionKey, "expired");
+    for (const [id, { shown }] of this.#open)
+      if (shown.runId === runId) this.#settle(id, shown.sessionKey, "expired");
   }
 
-  /** Throws `not_found` for a question of a session that is not theirs, as for one that never was. */
+  /**
+   * Throws `not_found` for a question of a session that is not theirs, as for one that never was.
+   */
   assertOwn(approvalId: string, isOwn: (sessionKey: string) => boolean): void {
     const { sessionKey } = this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId) ?? {};
     if (sessionKey === undefined || !isOwn(sessionKey)) throw noQuestion();
   }
 
   /**
-   * Resolves when the run's log has the answer, so that it holds after a crash. Throws `not_found`, `conflict` when it is answered
-   * already or nobody waits for it any more, and `bad_params` for a pattern that does not cover the call.
+   * Resolves when the run's log has the answer, so that it holds after a crash. Throws `not_found`,
+   * `conflict` when it is answered already or nobody waits for it any more, and `bad_params` for a
+   * pattern that does not cover the call.
    */
   async resolve(approvalId: string, { decision, pattern, reason, by }: Answer): Promise<void> {
     const open = this.#open.get(approvalId);
     const settled = this.#settled.get(approvalId)?.how;
     if (open?.isAnswered === true || settled !== undefined)
-      throw new GatewayError("conflict", `It was answered already${settled === undefined ? "" : `: ${settled}`}.`);
+      throw new GatewayError(
+        "conflict",
+        `It was answered already${settled === undefined ? "" : `: ${settled}`}.`,
+      );
     if (open === undefined) throw noQuestion();
     const { shown, name, args, agent } = open;
     const { toolName: tool, sessionKey } = shown;
     if (decision === "allow-session" || decision === "allow-always") {
       const wanted = pattern ?? shown.pattern;
       if (wanted === undefined)
-        throw new GatewayError("bad_params", "This call has no pattern: it can be allowed once, or denied.");
+        throw new GatewayError(
+          "bad_params",
+          "This call has no pattern: it can be allowed once, or denied.",
+        );
       if (!covers(wanted, { tool, args, sessionKey }))
         throw new GatewayError("bad_params", "The pattern does not cover this call.");
       open.isAnswered = true;
@@ -133,7 +160,11 @@ export class Approvals {
       }
     }
     open.isAnswered = true;
-    const answer = { decision: decision === "deny" ? "deny" : "allow", by, ...(reason !== undefined && { reason }) };
+    const answer = {
+      decision: decision === "deny" ? "deny" : "allow",
+      by,
+      ...(reason !== undefined && { reason }),
+    };
     const kept = new Promise<string>((resolve) => (open.onSettled = resolve));
     const isHeard = this.#open.get(approvalId) === open && agent.answer(name, answer);
     if (!isHeard || (await kept) === "expired")
@@ -153,7 +184,10 @@ function noQuestion(): GatewayError {
   return new GatewayError("not_found", "There is no such question, or its run has ended.");
 }
 
-/** Half of a character comes back from no client: not from one that has no such texts, nor would it be let in. */
+/**
+ * Half of a character comes back from no client: not from one that has no such texts, nor would it
+ * be let in.
+ */
 function sayable(id: string): string {
   return id.replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }

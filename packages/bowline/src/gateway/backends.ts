@@ -1,4 +1,7 @@
-/** What answers for an agent: its own model, a configured other, or the practice model. Never silently another vendor's. */
+/**
+ * What answers for an agent: its own model, a configured other, or the practice model. Never
+ * silently another vendor's.
+ */
 import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
 import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
@@ -31,7 +34,10 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
       const own = known.get(wanted) ?? find(wanted, env);
       if (own !== undefined) known.set(wanted, own);
       if (own !== undefined) return { ...own, fetch };
-      const neither = fallback === undefined ? "" : `, nor has ${fallback} (${keyVariableOf(fallback)} is not set)`;
+      const neither =
+        fallback === undefined
+          ? ""
+          : `, nor has ${fallback} (${keyVariableOf(fallback)} is not set)`;
       const why = `${wanted} has no key (${keyVariableOf(wanted)} is not set)`;
       if (instead !== undefined) {
         const message = `${why}: ${fallback} answers in its place, as configured.`;
@@ -57,7 +63,9 @@ function assertFallback(reference: string, env: BackendOptions["env"]): Backend 
   try {
     return find(reference, env);
   } catch (error) {
-    throw new BowlineError("invalid_argument", `The fallback: ${(error as Error).message}`, { cause: error });
+    throw new BowlineError("invalid_argument", `The fallback: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 
@@ -67,7 +75,10 @@ function find(reference: string, env: BackendOptions["env"]): Backend | undefine
   const vendor = vendors.find((row) => row.id === provider);
   if (vendor === undefined) {
     const known = vendors.map((row) => row.id).join(", ");
-    throw new BowlineError("invalid_argument", `${reference} names no provider that is known: ${known}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `${reference} names no provider that is known: ${known}.`,
+    );
   }
   const apiKey = vendor.keyVariable === undefined ? undefined : set(env[vendor.keyVariable]);
   if (vendor.keyVariable !== undefined && apiKey === undefined) return undefined;

@@ -1,4 +1,6 @@
-/** What a run has said so far, folded from its events or from the messages that its session kept. */
+/**
+ * What a run has said so far, folded from its events or from the messages that its session kept.
+ */
 import type { ToolResultMessage } from "@bowline/core";
 import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
 import type { SessionMessage } from "@bowline/core/session";
@@ -17,7 +19,12 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
   switch (event) {
     case "chat.user": {
       const { text, messageId, images } = data;
-      blocks.push({ type: "user", text, ...(messageId !== undefined && { messageId }), ...(images && { images }) });
+      blocks.push({
+        type: "user",
+        text,
+        ...(messageId !== undefined && { messageId }),
+        ...(images && { images }),
+      });
       break;
     }
     case "chat.delta":
@@ -34,7 +41,8 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
       const begun = callOf(blocks, toolCallId);
       // One that a killed server had begun, and that is begun again.
       if (begun?.state === "running") Object.assign(begun, { name, input, output: "" });
-      else blocks.push({ type: "tool_call", toolCallId, name, input, state: "running", output: "" });
+      else
+        blocks.push({ type: "tool_call", toolCallId, name, input, state: "running", output: "" });
       break;
     }
     case "tool.progress": {
@@ -46,7 +54,11 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
       const { toolCallId, output, isError, durationMs } = data;
       const call = callOf(blocks, toolCallId);
       if (call !== undefined)
-        Object.assign(call, { state: isError ? "failed" : "done", output: cut(output), durationMs });
+        Object.assign(call, {
+          state: isError ? "failed" : "done",
+          output: cut(output),
+          durationMs,
+        });
       break;
     }
     case "chat.queued":
@@ -88,8 +100,13 @@ export function blocksOf(messages: readonly SessionMessage[]): Block[] {
 }
 
 /** Ids come again from turn to turn: the last is meant. */
-function callOf(blocks: Block[], toolCallId: string): Mutable<Extract<Block, { type: "tool_call" }>> | undefined {
-  const call = blocks.findLast((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
+function callOf(
+  blocks: Block[],
+  toolCallId: string,
+): Mutable<Extract<Block, { type: "tool_call" }>> | undefined {
+  const call = blocks.findLast(
+    (block) => block.type === "tool_call" && block.toolCallId === toolCallId,
+  );
   return call?.type === "tool_call" ? call : undefined;
 }
 

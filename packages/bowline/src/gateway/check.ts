@@ -39,8 +39,10 @@ export function idOf(frame: unknown): string | number | null {
 export function toRequest(frame: unknown): ParsedRequest {
   const id = idOf(frame);
   const { method, params = {} } = asJson(frame);
-  if (id === null) throw new GatewayError("bad_request", "A request has an id: a text (up to 200) or a number.");
-  if (typeof method !== "string") throw new GatewayError("bad_request", "A request names its method.");
+  if (id === null)
+    throw new GatewayError("bad_request", "A request has an id: a text (up to 200) or a number.");
+  if (typeof method !== "string")
+    throw new GatewayError("bad_request", "A request names its method.");
   if (!isMethod(method)) {
     throw new GatewayError(
       "unknown_method",
@@ -62,8 +64,9 @@ export function assertParams(method: MethodName, params: unknown, what: string):
 }
 
 /**
- * Sessions and runs are found again by their ids, in files and in addresses, where half of a character has no place. A schema cannot
- * say it, nor does it count as stores do: in units of UTF-16.
+ * Sessions and runs are found again by their ids, in files and in addresses, where half of a
+ * character has no place. A schema cannot say it, nor does it count as stores do: in units of
+ * UTF-16.
  */
 function wrongIds(params: Json): Issue[] {
   return Object.entries(params).flatMap(([path, value]) => {
@@ -71,7 +74,9 @@ function wrongIds(params: Json): Issue[] {
     if (/sessionKey$/i.test(path) && !isSessionId(value))
       return [{ path, message: "expected well-formed Unicode of 1 to 512 units of UTF-16" }];
     const isId = /(?:Key|Id)$/.test(path);
-    return isId && /\p{Surrogate}/u.test(value) ? [{ path, message: "expected well-formed Unicode" }] : [];
+    return isId && /\p{Surrogate}/u.test(value)
+      ? [{ path, message: "expected well-formed Unicode" }]
+      : [];
   });
 }
 
@@ -98,10 +103,15 @@ export const authShape =
 /** Undefined for what is no auth frame. */
 export function toAuthFrame(frame: unknown): AuthFrame | undefined {
   const { type, token, events, client } = asJson(frame);
-  if (type !== "auth" || typeof token !== "string" || token.length > MAX_TOKEN_LENGTH) return undefined;
-  const isList = Array.isArray(events) && events.length <= 100 && events.every((name) => typeof name === "string");
+  if (type !== "auth" || typeof token !== "string" || token.length > MAX_TOKEN_LENGTH)
+    return undefined;
+  const isList =
+    Array.isArray(events) &&
+    events.length <= 100 &&
+    events.every((name) => typeof name === "string");
   if (events !== undefined && events !== "all" && !isList) return undefined;
-  if (client !== undefined && (typeof client !== "string" || client.length > MAX_ID_LENGTH)) return undefined;
+  if (client !== undefined && (typeof client !== "string" || client.length > MAX_ID_LENGTH))
+    return undefined;
   return frame as AuthFrame;
 }
 
@@ -110,7 +120,9 @@ function isMethod(name: string): name is MethodName {
 }
 
 function asJson(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Json)
+    : {};
 }
 
 /** What had to be mended, down to where it is. */

@@ -1,4 +1,7 @@
-/** Which agent and which model were chosen for a session, as its log says. Read once for each session. */
+/**
+ * Which agent and which model were chosen for a session, as its log says. Read once for each
+ * session.
+ */
 import { isKnownEntry, openSession, type SessionModel, type Store } from "@bowline/core/session";
 import { isMissing } from "./is-missing.ts";
 
@@ -11,7 +14,10 @@ export interface Choice {
 /** Sessions whose choice is remembered; of others it is read again. */
 const MAX_KNOWN = 1000;
 
-/** A `model_change` that names an agent chooses that agent, with its own model; one that names none chooses a model. */
+/**
+ * A `model_change` that names an agent chooses that agent, with its own model; one that names none
+ * chooses a model.
+ */
 export class Choices {
   readonly #store: Store;
   readonly #known = new Map<string, Promise<Choice>>();
@@ -42,7 +48,8 @@ export class Choices {
       const session = await openSession(this.#store, sessionKey, { readOnly: true });
       for await (const entry of session.entries({ reverse: true })) {
         if (!isKnownEntry(entry) || entry.type !== "model_change") continue;
-        if (entry.agent !== undefined) return { agentId: entry.agent, ...(model !== undefined && { model }) };
+        if (entry.agent !== undefined)
+          return { agentId: entry.agent, ...(model !== undefined && { model }) };
         model ??= referenceOf(entry);
       }
     } catch (error) {

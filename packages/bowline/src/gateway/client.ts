@@ -1,6 +1,7 @@
 /**
- * `bowline/client`: a gateway from the other side, in a page or in Node. It connects again by itself, goes on with what it follows
- * from the last number it saw, and gives each event once. It imports nothing of the server's but types and constants.
+ * `bowline/client`: a gateway from the other side, in a page or in Node. It connects again by
+ * itself, goes on with what it follows from the last number it saw, and gives each event once. It
+ * imports nothing of the server's but types and constants.
  */
 import { createKey } from "./create-key.ts";
 import { FollowedRun, type RunHandle } from "./followed-run.ts";
@@ -30,7 +31,10 @@ export class GatewayClient {
 
   /** Connects at once. */
   constructor(options: ClientOptions) {
-    const ports = { onOpen: () => void this.#resume(), onEvent: (frame: EventFrame) => this.#hear(frame) };
+    const ports = {
+      onOpen: () => void this.#resume(),
+      onEvent: (frame: EventFrame) => this.#hear(frame),
+    };
     this.#link = new Link(options, ports);
   }
 
@@ -64,15 +68,18 @@ export class GatewayClient {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Waits until the client is in. Rejects with {@link RequestError}; when the connection is lost before the answer it is not sent again. */
+  /**
+   * Waits until the client is in. Rejects with {@link RequestError}; when the connection is lost
+   * before the answer it is not sent again.
+   */
   async request<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     await this.ready();
     return this.#link.ask(method, params);
   }
 
   /**
-   * Starts a run and follows it. Safe over a lost connection: it is sent again under the same key until it is answered. `follow` gives
-   * a run that goes on already.
+   * Starts a run and follows it. Safe over a lost connection: it is sent again under the same key
+   * until it is answered. `follow` gives a run that goes on already.
    */
   async send(params: SendParams): Promise<RunHandle> {
     const { sessionKey, idempotencyKey = createKey() } = params;
@@ -92,8 +99,14 @@ export class GatewayClient {
     }
   }
 
-  /** Hands a message over, as safely; what comes of it is for {@link onEvent}. Rejects with {@link RequestError}. */
-  async post(method: "chat.send" | "chat.steer" | "chat.followUp", params: SendParams): Promise<SendResult> {
+  /**
+   * Hands a message over, as safely; what comes of it is for {@link onEvent}. Rejects with {@link
+   * RequestError}.
+   */
+  async post(
+    method: "chat.send" | "chat.steer" | "chat.followUp",
+    params: SendParams,
+  ): Promise<SendResult> {
     const { sessionKey, idempotencyKey = createKey() } = params;
     this.#seen.follow(sessionKey);
     for (;;) {
@@ -126,7 +139,10 @@ export class GatewayClient {
   }
 
   /** The session's events, now and after each reconnect. Gives the runs that go on. */
-  async subscribe(sessionKey: string, runId?: string): Promise<{ readonly runs: readonly RunInfo[] }> {
+  async subscribe(
+    sessionKey: string,
+    runId?: string,
+  ): Promise<{ readonly runs: readonly RunInfo[] }> {
     this.#seen.follow(sessionKey);
     return this.request("chat.subscribe", { sessionKey, ...(runId !== undefined && { runId }) });
   }
@@ -150,7 +166,10 @@ export class GatewayClient {
     }
   }
 
-  /** Asked again while the server has too much to do. When the connection is lost, the next asks for everything once more. */
+  /**
+   * Asked again while the server has too much to do. When the connection is lost, the next asks for
+   * everything once more.
+   */
   async #resubscribe(params: Params<"chat.subscribe">): Promise<void> {
     const { sessionKey, runId } = params;
     const { lost } = this.#link;
@@ -200,4 +219,14 @@ export type { ClientOptions, ClientState } from "./link.ts";
 export type { RunEvent, RunHandle, RunOutcome } from "./followed-run.ts";
 export { RequestError } from "./request-error.ts";
 export type { SocketClass } from "./socket-class.ts";
-export type { Block, EventData, EventFrame, EventName, MethodName, Params, Result, RunInfo, Welcome };
+export type {
+  Block,
+  EventData,
+  EventFrame,
+  EventName,
+  MethodName,
+  Params,
+  Result,
+  RunInfo,
+  Welcome,
+};

@@ -1,4 +1,7 @@
-/** The words of a shell command, as far as they are plain. What could mean more than it says is not taken apart. */
+/**
+ * The words of a shell command, as far as they are plain. What could mean more than it says is not
+ * taken apart.
+ */
 
 /** What runs a command that is in its words, or words that begin one. */
 const runsOthers: ReadonlySet<string> = new Set(
@@ -8,7 +11,10 @@ const runsOthers: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The simple commands that `&&`, `||`, `;` and `|` join, each in words; undefined for anything that bash may read otherwise. */
+/**
+ * The simple commands that `&&`, `||`, `;` and `|` join, each in words; undefined for anything that
+ * bash may read otherwise.
+ */
 export function commandWords(command: string): string[][] | undefined {
   const commands: string[][] = [[]];
   let at = 0;
@@ -24,7 +30,9 @@ export function commandWords(command: string): string[][] | undefined {
     if (joint !== null) commands.push([]);
     else if (word !== null) commands.at(-1)?.push(unquote(word[0]));
   }
-  const isPlain = commands.every(([first = ""]) => first !== "" && !first.includes("=") && !runsOthers.has(first));
+  const isPlain = commands.every(
+    ([first = ""]) => first !== "" && !first.includes("=") && !runsOthers.has(first),
+  );
   return isPlain ? commands : undefined;
 }
 

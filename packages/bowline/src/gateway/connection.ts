@@ -2,7 +2,14 @@
 import type { IncomingMessage } from "node:http";
 import type { RawData, WebSocket } from "ws";
 import type { Access, Entry } from "./access.ts";
-import { authShape, idOf, parseFrame, toAuthFrame, toRequest, type ParsedRequest } from "./check.ts";
+import {
+  authShape,
+  idOf,
+  parseFrame,
+  toAuthFrame,
+  toRequest,
+  type ParsedRequest,
+} from "./check.ts";
 import { closeCodes, errorNumbers, plainEvents, type AuthReply, type Scope } from "./frame.ts";
 import { GatewayError, toFrameError } from "./gateway-error.ts";
 import type { GatewayLimits } from "./limits.ts";
@@ -64,7 +71,9 @@ export class Connection implements Caller, Listener {
         return socket.bufferedAmount;
       },
     };
-    this.#outbox = new Outbox(out, limits.maxBufferedBytes, () => this.close(closeCodes.slow, "reads too slowly"));
+    this.#outbox = new Outbox(out, limits.maxBufferedBytes, () =>
+      this.close(closeCodes.slow, "reads too slowly"),
+    );
     this.#stopTimer = context.clock.setTimer(limits.authTimeoutMs, () => {
       if (this.#state !== "in") this.close(closeCodes.authTimeout, "no auth frame in time");
     });
@@ -90,7 +99,8 @@ export class Connection implements Caller, Listener {
   }
 
   event(name: EventName, frame: Frame): void {
-    if (this.#state === "in" && (this.#events === undefined || this.#events.has(name))) this.#outbox.push(frame);
+    if (this.#state === "in" && (this.#events === undefined || this.#events.has(name)))
+      this.#outbox.push(frame);
   }
 
   /** Asks whether the client is there; one that did not answer the last two times is let go. */
@@ -128,7 +138,8 @@ export class Connection implements Caller, Listener {
   }
 
   async #enter(text: string): Promise<void> {
-    if (this.#state === "entering") return this.close(closeCodes.secondAuth, "wait for the answer to the auth frame");
+    if (this.#state === "entering")
+      return this.close(closeCodes.secondAuth, "wait for the answer to the auth frame");
     this.#state = "entering";
     const { id, request, entry, limits, listeners, welcome } = this.#options;
     try {
@@ -136,7 +147,8 @@ export class Connection implements Caller, Listener {
     } catch (error) {
       return this.#refuse(error, closeCodes.tooMany);
     }
-    if (text.length > limits.maxAuthFrameBytes) return this.close(closeCodes.tooLarge, "the auth frame is too large");
+    if (text.length > limits.maxAuthFrameBytes)
+      return this.close(closeCodes.tooLarge, "the auth frame is too large");
     let frame: unknown;
     try {
       frame = parseFrame(text);
@@ -194,10 +206,14 @@ export class Connection implements Caller, Listener {
       const request = toRequest(frame);
       this.#badFrames = 0;
       if (this.#pending >= limits.maxPendingRequests)
-        throw new GatewayError("busy", "Too many requests wait for their answer.", { retryable: true });
+        throw new GatewayError("busy", "Too many requests wait for their answer.", {
+          retryable: true,
+        });
       this.#pending++;
       try {
-        await (methods[request.method].readOnly ? this.#inTurn(() => this.#call(request)) : this.#call(request));
+        await (methods[request.method].readOnly
+          ? this.#inTurn(() => this.#call(request))
+          : this.#call(request));
       } finally {
         this.#pending--;
       }
@@ -205,13 +221,19 @@ export class Connection implements Caller, Listener {
       const refusal = toFrameError(error);
       this.#outbox.push({ json: this.#dialect.error(idOf(frame), refusal) });
       const isBad = refusal.data?.code === "parse" || refusal.data?.code === "bad_request";
-      if (isBad && ++this.#badFrames >= limits.maxBadFrames) this.close(closeCodes.badFrames, "too many bad frames");
+      if (isBad && ++this.#badFrames >= limits.maxBadFrames)
+        this.close(closeCodes.badFrames, "too many bad frames");
     }
   }
 
-  /** What only looks may have a long answer: it waits until the client has taken those before. Who acts need not wait. */
+  /**
+   * What only looks may have a long answer: it waits until the client has taken those before. Who
+   * acts need not wait.
+   */
   #inTurn(look: () => Promise<void>): Promise<void> {
-    const done = this.#looking.then(() => this.#outbox.room()).then(() => (this.#state === "in" ? look() : undefined));
+    const done = this.#looking
+      .then(() => this.#outbox.room())
+      .then(() => (this.#state === "in" ? look() : undefined));
     this.#looking = done.catch(() => {});
     return done;
   }
@@ -228,7 +250,8 @@ export class Connection implements Caller, Listener {
     const own = ownParams(context, method, params as Readonly<Record<string, unknown>>, this);
     const { result, after } = await handle(context, own, this);
     this.#outbox.push({ json: this.#dialect.result(id, result) });
-    // Only now, so that the answer comes before any event that it causes; also when the client has gone.
+    // Only now, so that the answer comes before any event that it causes; also when the client has
+    // gone.
     after?.();
   }
 }

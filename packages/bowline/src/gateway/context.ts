@@ -1,4 +1,7 @@
-/** Puts together what methods work with: where things are kept, who answers, and who is told of events. */
+/**
+ * Puts together what methods work with: where things are kept, who answers, and who is told of
+ * events.
+ */
 import { randomUUID } from "node:crypto";
 import { parseModelRef, type AgentTool, type Clock, type Model } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
@@ -27,7 +30,10 @@ export interface ContextOptions {
   readonly agents: () => Promise<readonly AgentEntry[]> | readonly AgentEntry[];
   /** What answers for an agent. Rejects with `invalid_argument` when nothing can. */
   readonly backendFor: (agent: AgentEntry) => Promise<Backend> | Backend;
-  /** Providers of one's own, by the name that stands before the slash of a model reference. They come first. */
+  /**
+   * Providers of one's own, by the name that stands before the slash of a model reference. They
+   * come first.
+   */
   readonly providers?: ReadonlyMap<string, ModelProvider>;
   /** Read anew for each run, of the session that has this key. */
   readonly systemPrompt: (sessionKey: string) => Promise<string> | string;
@@ -38,8 +44,8 @@ export interface ContextOptions {
   /** Default: reading is allowed, the rest is asked about. */
   readonly rules?: Rules;
   /**
-   * Where accepted messages are kept until they are done. Default: this process's memory, so that nothing that runs is gone on with
-   * after a restart, whatever the store.
+   * Where accepted messages are kept until they are done. Default: this process's memory, so that
+   * nothing that runs is gone on with after a restart, whatever the store.
    */
   readonly pending?: Pending;
   /** Never sent to a client. Those of 8 characters or more are found. */
@@ -58,7 +64,14 @@ interface Ports {
 }
 
 export async function createContext(options: ContextOptions, ports: Ports): Promise<MethodContext> {
-  const { store, workspacePath, tools = () => [], secrets = [], version = "0", createId = randomUUID } = options;
+  const {
+    store,
+    workspacePath,
+    tools = () => [],
+    secrets = [],
+    version = "0",
+    createId = randomUUID,
+  } = options;
   const { limits, clock, listeners } = ports;
   const { providers = new Map<string, ModelProvider>() } = options;
   const { rules = await loadRules(), pending = createMemoryPending() } = options;
@@ -80,18 +93,38 @@ export async function createContext(options: ContextOptions, ports: Ports): Prom
     backendFor: async (agent) => ofProvider(agent, providers) ?? options.backendFor(agent),
     systemPrompt: async (sessionKey) => options.systemPrompt(sessionKey),
     publish: (...told) => listeners.publish(...told),
-    sessionChanges: new SessionChanges(clock, (change) => listeners.broadcast("sessions.changed", change)),
+    sessionChanges: new SessionChanges(clock, (change) =>
+      listeners.broadcast("sessions.changed", change),
+    ),
   };
   const runs = new Runs(host);
   const sessions = new Sessions(host, runs);
-  return { ...host, runs, sessions, version, startedAt: clock.now(), connections: () => listeners.size };
+  return {
+    ...host,
+    runs,
+    sessions,
+    version,
+    startedAt: clock.now(),
+    connections: () => listeners.size,
+  };
 }
 
-function ofProvider(agent: AgentEntry, providers: ReadonlyMap<string, ModelProvider>): Backend | undefined {
+function ofProvider(
+  agent: AgentEntry,
+  providers: ReadonlyMap<string, ModelProvider>,
+): Backend | undefined {
   const { provider, model: id } = parseModelRef(agent.model);
   const given = providers.get(provider);
   if (given === undefined) return undefined;
-  const model: Model = { id, name: id, api: "provider", provider, baseUrl: "", reasoning: false, input: ["text"] };
+  const model: Model = {
+    id,
+    name: id,
+    api: "provider",
+    provider,
+    baseUrl: "",
+    reasoning: false,
+    input: ["text"],
+  };
   return { model, streamFn: toStreamFn(given), isPractice: false };
 }
 
@@ -101,7 +134,8 @@ export async function createWelcome(
   { scope, sessions }: Access,
 ): Promise<Welcome> {
   const { version } = context;
-  const { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, ...limits } = context.limits;
+  const { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, ...limits } =
+    context.limits;
   const { maxQueuedRuns, maxMessageLength, maxAttachments, maxAttachmentBytes } = limits;
   const agent = findAgent(await context.agents());
   const backend = agent && (await context.backendFor(agent).catch(() => undefined));

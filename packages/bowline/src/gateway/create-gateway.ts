@@ -11,28 +11,35 @@ export interface MountOptions extends DoorOptions {
   readonly path?: string;
 }
 
-/** Both give false for what is not under the path, and have not touched it. What is, they answer. */
+/**
+ * Both give false for what is not under the path, and have not touched it. What is, they answer.
+ */
 export interface MountedGateway {
   /** As what comes from `node:http` or `node:https`: nothing of the body was read. */
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
   /** For the server's event `upgrade`. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /**
-   * Says goodbye to clients, ends what is open here, at the latest after `closeGraceMs`, and leaves the server; runs that are open are
-   * taken up again by the next gateway on this store. What comes under the path from now on is refused.
+   * Says goodbye to clients, ends what is open here, at the latest after `closeGraceMs`, and leaves
+   * the server; runs that are open are taken up again by the next gateway on this store. What comes
+   * under the path from now on is refused.
    */
   close(reason?: string): Promise<void>;
 }
 
 /**
- * Takes up the runs that an earlier process left, and listens nowhere. Throws `invalid_argument` for what is no path, for an empty token,
- * and without anything that lets somebody in; rejects when what was left cannot be read.
+ * Takes up the runs that an earlier process left, and listens nowhere. Throws `invalid_argument`
+ * for what is no path, for an empty token, and without anything that lets somebody in; rejects when
+ * what was left cannot be read.
  */
 export async function createGateway(options: MountOptions): Promise<MountedGateway> {
   const { clock = systemClock } = options;
   const path = (options.path ?? "").replace(/\/$/, "");
   if (!isPath(path))
-    throw new BowlineError("invalid_argument", `A path is as "/agents", not ${JSON.stringify(options.path)}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `A path is as "/agents", not ${JSON.stringify(options.path)}.`,
+    );
   const doors = await createDoors(options, path);
   const { limits } = doors;
   await doors.restore();
@@ -51,7 +58,10 @@ export async function createGateway(options: MountOptions): Promise<MountedGatew
     // An answer that waited behind another hears nothing of the end of its connection.
     if (socket !== one) socket.once("close", done);
   };
-  const answer = inTurn((request, response) => void doors.answer(request, response), limits.maxPendingRequests);
+  const answer = inTurn(
+    (request, response) => void doors.answer(request, response),
+    limits.maxPendingRequests,
+  );
   return {
     handleRequest(request, response) {
       const rest = restOf(request, path);
@@ -82,7 +92,9 @@ export async function createGateway(options: MountOptions): Promise<MountedGatew
   };
 }
 
-/** The address behind the path: `/…`, or nothing but a query. Undefined for what is not under it. */
+/**
+ * The address behind the path: `/…`, or nothing but a query. Undefined for what is not under it.
+ */
 function restOf({ url = "" }: IncomingMessage, path: string): string | undefined {
   if (path === "") return url;
   const address = url.replace(/^https?:\/\/[^/?#]*/i, ""); // as proxies are asked
@@ -92,5 +104,10 @@ function restOf({ url = "" }: IncomingMessage, path: string): string | undefined
 
 /** What the page names is beside it: without the last slash it would be looked for elsewhere. */
 function toFolder(response: ServerResponse, path: string, query: string): void {
-  response.writeHead(308, { location: `${path.slice(path.lastIndexOf("/") + 1)}/${query}`, "content-length": 0 }).end();
+  response
+    .writeHead(308, {
+      location: `${path.slice(path.lastIndexOf("/") + 1)}/${query}`,
+      "content-length": 0,
+    })
+    .end();
 }

@@ -1,4 +1,7 @@
-/** The gateway without a server of its own: what answers requests and upgrades, over agents whose runs live here. */
+/**
+ * The gateway without a server of its own: what answers requests and upgrades, over agents whose
+ * runs live here.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
@@ -16,7 +19,10 @@ import { Listeners } from "./listeners.ts";
 import { originRefusal } from "./origin.ts";
 
 export interface DoorOptions extends ContextOptions, EntryOptions {
-  /** Whether other machines may be let in, on loopback by a proxy on this one, and under whatever name. Default false. */
+  /**
+   * Whether other machines may be let in, on loopback by a proxy on this one, and under whatever
+   * name. Default false.
+   */
   readonly exposed?: boolean;
   readonly limits?: Partial<GatewayLimits>;
   /** Answers what is no address of the gateway's own: a page, such as that of `createPage()`. */
@@ -27,26 +33,41 @@ export interface Doors {
   readonly limits: GatewayLimits;
   readonly answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Takes up what an earlier process left; then who has come is let in. After a rejection nobody is. */
+  /**
+   * Takes up what an earlier process left; then who has come is let in. After a rejection nobody
+   * is.
+   */
   restore(): Promise<void>;
-  /** Says goodbye to clients, and resolves when runs have stopped. Sockets may take `closeGraceMs` to go. */
+  /**
+   * Says goodbye to clients, and resolves when runs have stopped. Sockets may take `closeGraceMs`
+   * to go.
+   */
   close(reason: string): Promise<void>;
 }
 
-/** `path` is where a server of somebody else's has it. Throws `invalid_argument` for tokens and proxies that cannot be some. */
+/**
+ * `path` is where a server of somebody else's has it. Throws `invalid_argument` for tokens and
+ * proxies that cannot be some.
+ */
 export async function createDoors(options: DoorOptions, path: string): Promise<Doors> {
   const { exposed = false, clock = systemClock, page, tokens, secrets = [] } = options;
   const limits: GatewayLimits = { ...defaultLimits, ...defined(options.limits ?? {}) };
   const entry = new Entry(options, limits, clock);
   const connections = new Set<Connection>();
   const listeners = new Listeners();
-  const own = tokens === undefined ? [] : [tokens.full, ...(tokens.read === undefined ? [] : [tokens.read])];
-  const context = await createContext({ ...options, secrets: [...secrets, ...own] }, { limits, clock, listeners });
+  const own =
+    tokens === undefined ? [] : [tokens.full, ...(tokens.read === undefined ? [] : [tokens.read])];
+  const context = await createContext(
+    { ...options, secrets: [...secrets, ...own] },
+    { limits, clock, listeners },
+  );
   const streams = new Set<ServerResponse>();
   let closing: string | undefined;
   const noRoom = (): string | undefined => {
     if (closing !== undefined) return "The server is shutting down.";
-    return connections.size + streams.size < limits.maxConnections ? undefined : "Too many are connected.";
+    return connections.size + streams.size < limits.maxConnections
+      ? undefined
+      : "Too many are connected.";
   };
   const http = createHttp({
     context,
@@ -60,14 +81,22 @@ export async function createDoors(options: DoorOptions, path: string): Promise<D
     page,
   });
   // It would put classes of its own in the place of the process's Request and Response.
-  const listener = getRequestListener((request, bindings) => http(request, bindings as HttpBindings), {
-    overrideGlobalObjects: false,
-    errorHandler: refuseRequest,
-  });
-  // A message that is sent again must be known: nobody is let in before what an earlier process left is taken up.
+  const listener = getRequestListener(
+    (request, bindings) => http(request, bindings as HttpBindings),
+    {
+      overrideGlobalObjects: false,
+      errorHandler: refuseRequest,
+    },
+  );
+  // A message that is sent again must be known: nobody is let in before what an earlier process
+  // left is taken up.
   let open = (): void => {};
   const isOpen = new Promise<void>((resolve) => (open = resolve));
-  const webSockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxFrameBytes, clientTracking: false });
+  const webSockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.maxFrameBytes,
+    clientTracking: false,
+  });
   let stopTicks = (): void => {};
   return {
     limits,
@@ -141,11 +170,14 @@ export async function createDoors(options: DoorOptions, path: string): Promise<D
 /** Of what is no request to anybody here, such as one with a host that is no name. */
 function refuseRequest(error: unknown): Response {
   const isTheirs = error instanceof RequestError;
-  return toResponse(toFrameError(isTheirs ? new GatewayError("bad_request", `${error.message}.`) : error));
+  return toResponse(
+    toFrameError(isTheirs ? new GatewayError("bad_request", `${error.message}.`) : error),
+  );
 }
 
 function refuse(socket: Duplex, status: string, why: string): void {
-  // Nobody else listens: it may be gone by now, and it would stay for ever if the client did not end it.
+  // Nobody else listens: it may be gone by now, and it would stay for ever if the client did not
+  // end it.
   socket.on("error", () => {});
   socket.once("finish", () => socket.destroy());
   const headers = `content-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(why)}`;

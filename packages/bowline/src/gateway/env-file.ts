@@ -12,12 +12,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** A link may lead to what never ends. */
 const MAX_BYTES = 1024 * 1024;
 
-const own = ["TOKEN", "READ_TOKEN", "HOME", "HOST", "PORT", "WORKSPACE", "FALLBACK"].map((name) => `BOWLINE_${name}`);
+const own = ["TOKEN", "READ_TOKEN", "HOME", "HOST", "PORT", "WORKSPACE", "FALLBACK"].map(
+  (name) => `BOWLINE_${name}`,
+);
 
 export interface Settings {
   /** The environment, and what the file adds to it. */
   readonly env: Environment;
-  /** What a person should know of the file: a sentence for each vendor whose key and address both come from it. */
+  /**
+   * What a person should know of the file: a sentence for each vendor whose key and address both
+   * come from it.
+   */
   readonly notices: readonly string[];
 }
 
@@ -27,26 +32,38 @@ function knownNames(): ReadonlySet<string> {
 }
 
 /**
- * What is set already wins over the file. One that is not there adds nothing. Throws `invalid_argument` for a file that takes more
- * than a stranger's may.
+ * What is set already wins over the file. One that is not there adds nothing. Throws
+ * `invalid_argument` for a file that takes more than a stranger's may.
  */
 export async function withEnvFile(env: Environment, file: string): Promise<Settings> {
   const written = await text(createReadStream(file, { end: MAX_BYTES - 1 })).catch(() => "");
   const known = knownNames();
   const isSet = (name = ""): boolean => (env[name] ?? "").trim() !== "";
-  const added = Object.entries(parseEnv(written)).filter(([name]) => known.has(name) && !isSet(name));
+  const added = Object.entries(parseEnv(written)).filter(
+    ([name]) => known.has(name) && !isSet(name),
+  );
   const settings: Environment = Object.fromEntries(added);
-  const moved = vendors.find((vendor) => isSet(vendor.keyVariable) && settings[baseUrlVariable(vendor) ?? ""]);
+  const moved = vendors.find(
+    (vendor) => isSet(vendor.keyVariable) && settings[baseUrlVariable(vendor) ?? ""],
+  );
   const why =
     moved === undefined
       ? await strangeFolder(settings, file)
       : `${baseUrlVariable(moved)} there would send the ${moved.keyVariable} of the environment elsewhere: set both in one place.`;
   if (why !== undefined) throw new BowlineError("invalid_argument", `${file}: ${why}`);
-  const withKeys = vendors.filter(({ keyVariable = "" }) => (settings[keyVariable] ?? "").trim() !== "");
-  return { env: { ...env, ...settings }, notices: withKeys.flatMap((vendor) => movedNotice(vendor, settings, file)) };
+  const withKeys = vendors.filter(
+    ({ keyVariable = "" }) => (settings[keyVariable] ?? "").trim() !== "",
+  );
+  return {
+    env: { ...env, ...settings },
+    notices: withKeys.flatMap((vendor) => movedNotice(vendor, settings, file)),
+  };
 }
 
-/** Who takes a stranger's folder for their own would tell their conversations to a stranger's server. */
+/**
+ * Who takes a stranger's folder for their own would tell their conversations to a stranger's
+ * server.
+ */
 function movedNotice(vendor: Vendor, settings: Environment, file: string): string[] {
   const moved = vendorAddress(vendor, settings);
   if (moved === undefined) return [];
@@ -56,7 +73,10 @@ function movedNotice(vendor: Vendor, settings: Environment, file: string): strin
   ];
 }
 
-/** The folder may be somebody else's work, and the file with it: it says neither what is allowed nor what else can be read unasked. */
+/**
+ * The folder may be somebody else's work, and the file with it: it says neither what is allowed nor
+ * what else can be read unasked.
+ */
 async function strangeFolder(settings: Environment, file: string): Promise<string | undefined> {
   const { BOWLINE_HOME: home = "", BOWLINE_WORKSPACE: workspace = "" } = settings;
   if (home.trim() !== "")

@@ -8,14 +8,17 @@ export interface RunHandle extends AsyncIterable<RunEvent> {
   readonly runId: string;
   readonly sessionKey: string;
   /**
-   * What it came to; the text is that of its last turn. Rejects with a {@link RequestError} when the run is not known any more, and when
-   * it was interrupted and nobody goes on with it.
+   * What it came to; the text is that of its last turn. Rejects with a {@link RequestError} when
+   * the run is not known any more, and when it was interrupted and nobody goes on with it.
    */
   result(): Promise<RunOutcome>;
   abort(): Promise<void>;
 }
 
-export type RunEvent = Extract<EventFrame, { readonly data: { readonly runId: string; readonly seq: number } }>;
+export type RunEvent = Extract<
+  EventFrame,
+  { readonly data: { readonly runId: string; readonly seq: number } }
+>;
 
 export interface RunOutcome {
   readonly end: EventFrame<"chat.final" | "chat.error" | "chat.aborted">;
@@ -27,7 +30,10 @@ interface RunSource {
   onEvent(listener: (frame: EventFrame) => void): () => void;
   onState(listener: (state: string) => void): () => void;
   onUnknown(listener: (runId: string) => void): () => void;
-  request(method: "chat.abort", params: { readonly sessionKey: string; readonly runId: string }): Promise<unknown>;
+  request(
+    method: "chat.abort",
+    params: { readonly sessionKey: string; readonly runId: string },
+  ): Promise<unknown>;
 }
 
 /** Gathers a run's events for one reader. */
@@ -81,7 +87,11 @@ export class FollowedRun implements RunHandle {
     while (!this.#isOver) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#outcome !== undefined) return this.#outcome;
     const data = { code: "not_found", retryable: false };
-    throw new RequestError({ code: errorNumbers.not_found, message: "How the run ended is not known.", data });
+    throw new RequestError({
+      code: errorNumbers.not_found,
+      message: "How the run ended is not known.",
+      data,
+    });
   }
 
   async abort(): Promise<void> {
@@ -106,7 +116,8 @@ export class FollowedRun implements RunHandle {
     if (frame.event === "chat.delta") this.#add(frame.data.turn, frame.data.text);
     if (frame.event === "chat.snapshot") {
       this.#turn = -1;
-      for (const block of frame.data.blocks) if (block.type === "text") this.#add(block.turn, block.text);
+      for (const block of frame.data.blocks)
+        if (block.type === "text") this.#add(block.turn, block.text);
     }
     if (isEnd(frame.event)) {
       this.#outcome = { end: frame as RunOutcome["end"], text: this.#text };

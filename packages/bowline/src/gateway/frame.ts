@@ -1,6 +1,7 @@
 /**
- * What travels over the gateway's socket: JSON text frames, nothing else. The client speaks first with an auth frame; then it sends
- * requests, each answered once by its id, and the server sends events on its own. Shapes of methods and events: `protocol.ts`.
+ * What travels over the gateway's socket: JSON text frames, nothing else. The client speaks first
+ * with an auth frame; then it sends requests, each answered once by its id, and the server sends
+ * events on its own. Shapes of methods and events: `protocol.ts`.
  */
 import type { EventData, EventName, MethodName, Params, Result } from "./protocol.ts";
 
@@ -8,19 +9,28 @@ import type { EventData, EventName, MethodName, Params, Result } from "./protoco
 export interface AuthFrame {
   readonly type: "auth";
   readonly token: string;
-  /** Which events are wanted: all, or these. Default: {@link plainEvents}. Numbers of events that are left out are passed over. */
+  /**
+   * Which events are wanted: all, or these. Default: {@link plainEvents}. Numbers of events that
+   * are left out are passed over.
+   */
   readonly events?: "all" | readonly string[];
   /** For the record of who answered an approval. Default: the connection's id. */
   readonly client?: string;
 }
 
 /** The answer to it; after a refusal the socket is closed. */
-export type AuthReply = Welcome | { readonly type: "auth"; readonly ok: false; readonly error: FrameError };
+export type AuthReply =
+  | Welcome
+  | { readonly type: "auth"; readonly ok: false; readonly error: FrameError };
 
 export interface Welcome {
   readonly type: "auth";
   readonly ok: true;
-  readonly server: { readonly name: "bowline"; readonly version: string; readonly connectionId: string };
+  readonly server: {
+    readonly name: "bowline";
+    readonly version: string;
+    readonly connectionId: string;
+  };
   /** `read` may look at everything and change nothing. */
   readonly scope: Scope;
   /** How the keys of all sessions begin that are there for this token. Absent: any. */
@@ -43,7 +53,10 @@ export interface Limits {
   readonly maxAuthFrameBytes: number;
   /** What is held for a client that reads slowly, in bytes; beyond it the socket is closed. */
   readonly maxBufferedBytes: number;
-  /** A `tick` comes this often, in milliseconds: two that do not come mean that the connection is dead. */
+  /**
+   * A `tick` comes this often, in milliseconds: two that do not come mean that the connection is
+   * dead.
+   */
   readonly tickIntervalMs: number;
   /** Runs that wait behind one of the same session. */
   readonly maxQueuedRuns: number;
@@ -115,7 +128,10 @@ export const errorNumbers = {
   /** The token is for reading only. */
   forbidden: -32003,
   not_found: -32004,
-  /** It cannot be done as things stand: answered already, another content under the same key, locked. */
+  /**
+   * It cannot be done as things stand: answered already, another content under the same key,
+   * locked.
+   */
   conflict: -32009,
   /** Too much waits, or too many tokens were wrong. */
   busy: -32029,

@@ -25,10 +25,14 @@ const names: Partial<Record<ErrorCode, ErrorName>> = {
   session_locked: "conflict",
 };
 
-/** Anything thrown, as a client may see it: what is no refusal of ours says only that it is a defect. */
+/**
+ * Anything thrown, as a client may see it: what is no refusal of ours says only that it is a
+ * defect.
+ */
 export function toFrameError(thrown: unknown): FrameError {
   if (thrown instanceof GatewayError) return thrown.frame;
-  if (!isBowlineError(thrown)) return new GatewayError("internal", "The server failed at this request.").frame;
+  if (!isBowlineError(thrown))
+    return new GatewayError("internal", "The server failed at this request.").frame;
   const { code, message, retryable, retryAfterMs } = thrown;
   const data = { code, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   return { code: errorNumbers[names[code] ?? "internal"], message, data };

@@ -14,7 +14,10 @@ const MAX_TOTAL = 600_000;
 /** Levels of a message that are looked into. */
 const MAX_DEPTH = 12;
 
-/** Oldest first. A session that is not there has no messages. Rejects with `not_found` for a `before` that is none of its messages. */
+/**
+ * Oldest first. A session that is not there has no messages. Rejects with `not_found` for a
+ * `before` that is none of its messages.
+ */
 export async function readHistory(
   store: Store,
   filter: SecretFilter,
@@ -23,7 +26,10 @@ export async function readHistory(
   const entries = await messageEntries(store, sessionKey);
   const at = before === undefined ? -1 : entries.findIndex(({ id }) => id === before);
   if (before !== undefined && at < 0 && entries.length > 0)
-    throw new GatewayError("not_found", `The session has no message ${JSON.stringify(before)} to page back from.`);
+    throw new GatewayError(
+      "not_found",
+      `The session has no message ${JSON.stringify(before)} to page back from.`,
+    );
   const earlier = at < 0 ? entries : entries.slice(0, at);
   const messages: HistoryEntry[] = [];
   let total = 0;
@@ -63,7 +69,9 @@ function shorten(value: unknown, depth: number): unknown {
   // Signatures are the model's own, and of no use to a reader.
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, part]) =>
-      name.endsWith("Signature") || name === "argumentsText" ? [] : [[name, shorten(part, depth + 1)]],
+      name.endsWith("Signature") || name === "argumentsText"
+        ? []
+        : [[name, shorten(part, depth + 1)]],
     ),
   );
 }

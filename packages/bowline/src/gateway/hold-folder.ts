@@ -4,12 +4,16 @@ import { BowlineError, isBowlineError, systemClock } from "@bowline/core";
 import type { SessionWriter, Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 
-/** A session is held by one process, and by none that has died: so is this one, which has no entries. */
+/**
+ * A session is held by one process, and by none that has died: so is this one, which has no
+ * entries.
+ */
 const ID = "server";
 
 /**
- * Resolves to what lets the folder go. Rejects with `session_locked` while another process of this host is there. Of a process on
- * another host nobody here can know whether it still is: it does not count.
+ * Resolves to what lets the folder go. Rejects with `session_locked` while another process of this
+ * host is there. Of a process on another host nobody here can know whether it still is: it does not
+ * count.
  */
 export async function holdFolder(folder: string): Promise<() => Promise<void>> {
   const store = createJsonlStore(folder);

@@ -25,7 +25,10 @@ export interface Backend {
   readonly streamFn?: StreamFn;
   readonly isPractice: boolean;
   /** Said to people: that it is another model than the agent's own, and why. */
-  readonly notice?: { readonly code: "practice_model" | "fallback_model"; readonly message: string };
+  readonly notice?: {
+    readonly code: "practice_model" | "fallback_model";
+    readonly message: string;
+  };
 }
 
 export interface Host {
@@ -39,7 +42,10 @@ export interface Host {
   readonly clock: Clock;
   readonly createId: () => string;
   readonly workspacePath: string;
-  /** Providers of the application's own, by the name that stands before the slash of a model reference. They come first. */
+  /**
+   * Providers of the application's own, by the name that stands before the slash of a model
+   * reference. They come first.
+   */
   readonly providers: ReadonlyMap<string, ModelProvider>;
   readonly agents: () => Promise<readonly AgentEntry[]>;
   /** Rejects with `invalid_argument` for a model that cannot be asked. */

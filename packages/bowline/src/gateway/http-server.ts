@@ -1,4 +1,7 @@
-/** Node's server under the gateway: how long it waits for whom, how many it lets in, and how it ends. */
+/**
+ * Node's server under the gateway: how long it waits for whom, how many it lets in, and how it
+ * ends.
+ */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
@@ -19,20 +22,29 @@ const BODY_FACTOR = 6;
 /** A connection on which nothing moves for so many ticks is cut off. */
 const QUIET_TICKS = 4;
 
-export function createHttpServer(answer: RequestListener, limits: GatewayLimits, clock: Clock): HttpServer {
+export function createHttpServer(
+  answer: RequestListener,
+  limits: GatewayLimits,
+  clock: Clock,
+): HttpServer {
   const patience = {
     headersTimeout: limits.authTimeoutMs,
     requestTimeout: limits.authTimeoutMs * BODY_FACTOR,
     connectionsCheckingInterval: Math.ceil(limits.authTimeoutMs / 2),
   };
-  // Other protocols are offered by clients that can do without, such as Java's. Node before 24.9 does not ask.
+  // Other protocols are offered by clients that can do without, such as Java's. Node before 24.9
+  // does not ask.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean =>
     headers.upgrade?.toLowerCase() === "websocket";
-  const server = createServer({ ...patience, shouldUpgradeCallback }, inTurn(answer, limits.maxPendingRequests));
+  const server = createServer(
+    { ...patience, shouldUpgradeCallback },
+    inTurn(answer, limits.maxPendingRequests),
+  );
   // Who takes nothing of an answer must not stay for ever. A stream says something at each tick.
   server.timeout = Math.max(patience.requestTimeout, limits.tickIntervalMs * QUIET_TICKS);
   server.maxConnections = limits.maxConnections + limits.maxStrangers;
-  // Who ends their side has said all that they will, and still waits for the answer (RFC 9112, 9.6): without this Node cuts it off.
+  // Who ends their side has said all that they will, and still waits for the answer (RFC 9112,
+  // 9.6): without this Node cuts it off.
   Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -49,7 +61,8 @@ export function createHttpServer(answer: RequestListener, limits: GatewayLimits,
       const closed = once(server, "close");
       server.close();
       server.closeIdleConnections();
-      // Browsers open some before they need them: Node does not take them for idle, since nothing was asked yet.
+      // Browsers open some before they need them: Node does not take them for idle, since nothing
+      // was asked yet.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       const stop = clock.setTimer(graceMs, () => {
         for (const socket of sockets) socket.destroy();

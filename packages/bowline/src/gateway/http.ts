@@ -1,4 +1,7 @@
-/** The gateway over plain HTTP: health, and the same runs with server-sent events for those without sockets. */
+/**
+ * The gateway over plain HTTP: health, and the same runs with server-sent events for those without
+ * sockets.
+ */
 import type { ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono, type Context } from "hono";
@@ -58,16 +61,20 @@ export function createHttp(
       throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
     return next();
   });
-  app.get("/health", (http) => http.json({ status: "ok", version, uptimeMs: clock.now() - startedAt }));
+  app.get("/health", (http) =>
+    http.json({ status: "ok", version, uptimeMs: clock.now() - startedAt }),
+  );
   app.post("/api/chat", async (http) => {
     const access = await admit(http, entry);
-    if (access.scope === "read") throw new GatewayError("forbidden", "The token is for reading only.");
+    if (access.scope === "read")
+      throw new GatewayError("forbidden", "The token is for reading only.");
     const params = await bodyOf(http, limits.maxFrameBytes);
     assertMaySend(context, params, access);
     const { result, start } = await runs.accept(params, "send");
     start();
     const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
-    // Whole, as a browser resolves it; who puts it behind the address of a server without a path may do that, too.
+    // Whole, as a browser resolves it; who puts it behind the address of a server without a path
+    // may do that, too.
     const root = `${entry.proxies.prefixOf(http.env.incoming)}${path}`;
     return http.json({ ...result, events: `${root}/api/runs/${id}/events?sessionKey=${key}` }, 202);
   });
@@ -87,7 +94,8 @@ export function createHttp(
       throw new GatewayError("not_found", message);
     }
     const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
-    // Who has all would wait for ever; by this status an EventSource knows not to ask again (HTML, 9.2).
+    // Who has all would wait for ever; by this status an EventSource knows not to ask again (HTML,
+    // 9.2).
     if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
     const headers = {
       "content-type": "text/event-stream",
@@ -106,24 +114,33 @@ export function createHttp(
     if (!outgoing.destroyed) streams.add(outgoing);
     outgoing.once("close", () => streams.delete(outgoing));
     const cutOff = (): void => void outgoing.destroy();
-    return new Response(streamRun(log, seq, { listeners, maxBytes: limits.maxBufferedBytes, cutOff }), { headers });
+    return new Response(
+      streamRun(log, seq, { listeners, maxBytes: limits.maxBufferedBytes, cutOff }),
+      { headers },
+    );
   });
   app.all("/api/*", () => {
-    const message = "There is nothing here: there are POST /api/chat and GET /api/runs/<id>/events.";
+    const message =
+      "There is nothing here: there are POST /api/chat and GET /api/runs/<id>/events.";
     return toResponse(new GatewayError("not_found", message).frame);
   });
-  app.notFound(async (http) => (page === undefined ? http.text("Not found", 404) : page(http.req.raw)));
+  app.notFound(async (http) =>
+    page === undefined ? http.text("Not found", 404) : page(http.req.raw),
+  );
   return (request, bindings) => app.fetch(request, bindings);
 }
 
 /** A refusal with the status that its number has. */
 export function toResponse(error: FrameError): Response {
   const { retryAfterMs } = error.data ?? {};
-  const headers = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+  const headers =
+    retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
   return Response.json({ error }, { status: statuses[error.code] ?? 500, headers });
 }
 
-/** As what the request's token lets in. Throws `unauthorized`, or `busy` after too many wrong ones. */
+/**
+ * As what the request's token lets in. Throws `unauthorized`, or `busy` after too many wrong ones.
+ */
 async function admit(http: Asked, entry: Entry): Promise<Access> {
   const { incoming } = http.env;
   entry.assertMayTry(incoming);
@@ -136,13 +153,22 @@ async function admit(http: Asked, entry: Entry): Promise<Access> {
 async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
   const length = http.req.header("content-length");
   if (length === undefined)
-    throw new GatewayError("bad_request", "A body has to say its length: it cannot come in chunks.");
+    throw new GatewayError(
+      "bad_request",
+      "A body has to say its length: it cannot come in chunks.",
+    );
   if (!(Number(length) <= maxBytes))
-    throw new GatewayError("bad_request", `The body has ${length.slice(0, 20)} bytes: ${maxBytes} are the most.`);
+    throw new GatewayError(
+      "bad_request",
+      `The body has ${length.slice(0, 20)} bytes: ${maxBytes} are the most.`,
+    );
   let body: unknown;
   try {
-    // As over a socket, where such bytes end the connection: what they were meant to say is not guessed.
-    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await http.req.arrayBuffer()));
+    // As over a socket, where such bytes end the connection: what they were meant to say is not
+    // guessed.
+    body = JSON.parse(
+      new TextDecoder("utf-8", { fatal: true }).decode(await http.req.arrayBuffer()),
+    );
   } catch {
     throw new GatewayError("parse", "The body is no JSON in UTF-8.");
   }

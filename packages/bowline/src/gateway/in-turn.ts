@@ -3,9 +3,9 @@ import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Calls `answer` for a request when those before it on its connection are answered and taken. Node calls for all that it has read, and
- * keeps what they come to: a client that asks for much and takes nothing could fill the memory. One that has more than `maxWaiting`
- * waiting is cut off.
+ * Calls `answer` for a request when those before it on its connection are answered and taken. Node
+ * calls for all that it has read, and keeps what they come to: a client that asks for much and
+ * takes nothing could fill the memory. One that has more than `maxWaiting` waiting is cut off.
  */
 export function inTurn(answer: RequestListener, maxWaiting: number): RequestListener {
   /** What waits on a connection where one is being answered. */

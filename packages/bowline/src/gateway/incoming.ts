@@ -11,14 +11,24 @@ export interface Incoming {
 
 export function incomingOf(pending: PendingMessage): Incoming {
   const { id: messageId, kind, text, timestamp, attachments } = pending;
-  // By this one that went into a run is known when it is sent again; one that began a run is known by that.
+  // By this one that went into a run is known when it is sent again; one that began a run is known
+  // by that.
   const name = kind !== "send" && { messageId };
-  const message: UserMessage = { role: "user", content: contentOf(text, attachments), timestamp, ...name };
+  const message: UserMessage = {
+    role: "user",
+    content: contentOf(text, attachments),
+    timestamp,
+    ...name,
+  };
   return { pending, message };
 }
 
 /** By which a message is found again in a log: no two of a session have the same. */
 export function sameness(message: SessionMessage): string {
   const { timestamp } = message as Partial<UserMessage>;
-  return JSON.stringify([message.role, timestamp, message.role === "user" && messageText(message as UserMessage)]);
+  return JSON.stringify([
+    message.role,
+    timestamp,
+    message.role === "user" && messageText(message as UserMessage),
+  ]);
 }

@@ -37,4 +37,11 @@ export type { RunnerOptions, Tool } from "./compat/run-turn.ts";
 export { createProviderRegistry } from "./compat/registry.ts";
 export type { Config } from "./compat/registry.ts";
 export { toStreamFn } from "./compat/stream-fn.ts";
-export type { ChatEvent, ChatParams, ContentBlock, Message, ModelProvider, ToolDefinition } from "./compat/types.ts";
+export type {
+  ChatEvent,
+  ChatParams,
+  ContentBlock,
+  Message,
+  ModelProvider,
+  ToolDefinition,
+} from "./compat/types.ts";

@@ -1,4 +1,7 @@
-/** One session's runs: one at a time, the others wait. Also the door for whoever else wants to write to the session. */
+/**
+ * One session's runs: one at a time, the others wait. Also the door for whoever else wants to write
+ * to the session.
+ */
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
 import type { Incoming } from "./incoming.ts";
 import { isMissing } from "./is-missing.ts";
@@ -31,7 +34,10 @@ export class Lane {
     return !this.isBusy && this.held.length === 0 && this.#uses === 0;
   }
 
-  /** For a message: after a crash it is told by its time and text, and put in order by its time, so no two have the same. */
+  /**
+   * For a message: after a crash it is told by its time and text, and put in order by its time, so
+   * no two have the same.
+   */
   nextTime(now: number): number {
     this.#lastTime = Math.max(now, this.#lastTime + 1);
     return this.#lastTime;
@@ -72,7 +78,10 @@ export class Lane {
     });
   }
 
-  /** Calls `work` with the session held for writing; of a run's it is the same. Rejects with `not_found`. */
+  /**
+   * Calls `work` with the session held for writing; of a run's it is the same. Rejects with
+   * `not_found`.
+   */
   write<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
       if (this.#session !== undefined) return work(this.#session);

@@ -28,7 +28,8 @@ export class Lanes {
     const lane = new Lane(key, this.#store);
     this.#all.set(key, lane);
     if (this.#all.size > this.#most)
-      for (const [other, { isIdle }] of this.#all) if (isIdle && other !== key) this.#all.delete(other);
+      for (const [other, { isIdle }] of this.#all)
+        if (isIdle && other !== key) this.#all.delete(other);
     return lane;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * What an earlier process left and nobody goes on with here, since its agent is not there or its session cannot be read: it waits on
- * the disk for a start that can. Until then it can be seen, stopped and deleted as what waits in a lane.
+ * What an earlier process left and nobody goes on with here, since its agent is not there or its
+ * session cannot be read: it waits on the disk for a start that can. Until then it can be seen,
+ * stopped and deleted as what waits in a lane.
  */
 import { keepAs, type Pending, type PendingMessage } from "./pending.ts";
 
@@ -36,9 +37,14 @@ export class LeftMessages {
     return this.#of(sessionKey).flatMap(({ message, isBegun }) => (isBegun ? [] : [message]));
   }
 
-  /** Gives the ids of those that would be runs, when it is on the disk. What was meant for a run is held for the next. */
+  /**
+   * Gives the ids of those that would be runs, when it is on the disk. What was meant for a run is
+   * held for the next.
+   */
   async abort(sessionKey: string, runId?: string): Promise<string[]> {
-    const meant = this.#of(sessionKey).filter(({ message: { id } }) => runId === undefined || id === runId);
+    const meant = this.#of(sessionKey).filter(
+      ({ message: { id } }) => runId === undefined || id === runId,
+    );
     await Promise.all(meant.map((left) => this.#stop(left)));
     return meant.flatMap(({ message: { id, kind } }) => (kind === "send" ? [id] : []));
   }
@@ -49,7 +55,8 @@ export class LeftMessages {
   }
 
   async #stop({ message, isBegun }: Left): Promise<void> {
-    if (message.kind !== "send") return this.add(await keepAs(this.#pending, "held", message), isBegun);
+    if (message.kind !== "send")
+      return this.add(await keepAs(this.#pending, "held", message), isBegun);
     if (!isBegun) return this.#remove(message.id);
     const stopped: PendingMessage = { ...message, isAborted: true };
     await this.#pending.add(stopped);

@@ -18,7 +18,10 @@ export interface GatewayLimits extends Limits {
   /** What is kept of each run to send again: events, and their characters. */
   readonly maxReplayEvents: number;
   readonly maxReplayLength: number;
-  /** How long, of how many and of how large ones together, an ended run can be asked for without its session being read. */
+  /**
+   * How long, of how many and of how large ones together, an ended run can be asked for without its
+   * session being read.
+   */
   readonly keepEndedMs: number;
   readonly maxEnded: number;
   readonly maxEndedBytes: number;

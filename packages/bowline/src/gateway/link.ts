@@ -1,8 +1,14 @@
 /**
- * A client's connection to a gateway: made once more by itself when it is lost, and with requests on it, each settled once. What comes
- * over it means nothing here.
+ * A client's connection to a gateway: made once more by itself when it is lost, and with requests
+ * on it, each settled once. What comes over it means nothing here.
  */
-import { closeCodes, type AuthReply, type EventFrame, type FrameError, type Welcome } from "./frame.ts";
+import {
+  closeCodes,
+  type AuthReply,
+  type EventFrame,
+  type FrameError,
+  type Welcome,
+} from "./frame.ts";
 import type { MethodName, Params, Result } from "./protocol.ts";
 import { refusal, RequestError } from "./request-error.ts";
 import { ownWebSocket, type Socket, type SocketClass } from "./socket-class.ts";
@@ -15,7 +21,10 @@ export interface ClientOptions {
   readonly WebSocket?: SocketClass;
   /** For the record of who answered an approval. */
   readonly name?: string;
-  /** Waits before connecting again, in milliseconds: the first, doubled each time, and the longest. Default 250 and 10,000. */
+  /**
+   * Waits before connecting again, in milliseconds: the first, doubled each time, and the longest.
+   * Default 250 and 10,000.
+   */
   readonly backoff?: { readonly firstMs?: number; readonly maxMs?: number };
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -96,7 +105,10 @@ export class Link {
     return () => void this.#stateListeners.delete(listener);
   }
 
-  /** On the connection that there is. Rejects with {@link RequestError}, also when it is lost before the answer. */
+  /**
+   * On the connection that there is. Rejects with {@link RequestError}, also when it is lost before
+   * the answer.
+   */
   ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     const id = this.#nextId++;
     const frame = JSON.stringify({ id, method, params });
@@ -130,7 +142,14 @@ export class Link {
     this.#socket = socket;
     this.#set("connecting");
     socket.addEventListener("open", () => {
-      socket.send(JSON.stringify({ type: "auth", token, events: "all", ...(name !== undefined && { client: name }) }));
+      socket.send(
+        JSON.stringify({
+          type: "auth",
+          token,
+          events: "all",
+          ...(name !== undefined && { client: name }),
+        }),
+      );
     });
     socket.addEventListener("message", ({ data }: { data: unknown }) => {
       if (this.#socket === socket && typeof data === "string") this.#receive(data);
@@ -216,6 +235,10 @@ export class Link {
   #loss(): RequestError {
     if (this.#failure !== undefined) return this.#failure;
     const isEnded = this.#state === "ended";
-    return refusal("connection_lost", isEnded ? "The client was closed." : "The connection was lost.", !isEnded);
+    return refusal(
+      "connection_lost",
+      isEnded ? "The client was closed." : "The connection was lost.",
+      !isEnded,
+    );
   }
 }

@@ -9,13 +9,21 @@ export interface Listener {
   event(name: EventName, frame: Frame): void;
 }
 
-/** Approvals are for everyone who may know of the session: who could answer may not have the session open. */
-const forEveryone: ReadonlySet<EventName> = new Set(["exec.approval_request", "exec.approval_resolved"]);
+/**
+ * Approvals are for everyone who may know of the session: who could answer may not have the session
+ * open.
+ */
+const forEveryone: ReadonlySet<EventName> = new Set([
+  "exec.approval_request",
+  "exec.approval_resolved",
+]);
 
 export class Listeners {
   /** The sessions of each. */
   readonly #all = new Map<Listener, Set<string>>();
-  /** The same by session: a delta costs what those who follow it cost, however many are connected. */
+  /**
+   * The same by session: a delta costs what those who follow it cost, however many are connected.
+   */
   readonly #bySession = new Map<string, Set<Listener>>();
 
   get size(): number {
@@ -51,7 +59,9 @@ export class Listeners {
 
   /** An event of a run, to who follows its session. */
   publish(sessionKey: string, frame: Frame, event: EventName): void {
-    const told = forEveryone.has(event) ? this.#all.keys() : (this.#bySession.get(sessionKey) ?? []);
+    const told = forEveryone.has(event)
+      ? this.#all.keys()
+      : (this.#bySession.get(sessionKey) ?? []);
     for (const listener of told) if (sees(listener, sessionKey)) listener.event(event, frame);
   }
 

@@ -67,7 +67,9 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     return { result: { agents: await Promise.all(infos) } };
   },
   "sessions.create": async ({ sessions }, params) => ({ result: await sessions.create(params) }),
-  "sessions.list": async ({ sessions }, params, caller) => ({ result: await sessions.list(params, caller.sessions) }),
+  "sessions.list": async ({ sessions }, params, caller) => ({
+    result: await sessions.list(params, caller.sessions),
+  }),
   "sessions.get": async ({ sessions }, params) => ({ result: await sessions.get(params) }),
   "sessions.patch": async ({ sessions }, params) => ({ result: await sessions.patch(params) }),
   "sessions.reset": async ({ sessions }, params) => ({ result: await sessions.reset(params) }),
@@ -97,16 +99,20 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
   "chat.subscribe": async ({ runs }, { sessionKey, runId, seq }, caller) => {
     const asked = runId === undefined ? undefined : await runs.log(runId, sessionKey);
     const missing: RunInfo[] =
-      runId !== undefined && asked === undefined ? [{ runId, sessionKey, state: "unknown", seq: -1 }] : [];
+      runId !== undefined && asked === undefined
+        ? [{ runId, sessionKey, state: "unknown", seq: -1 }]
+        : [];
     const open = runs.ofSession(sessionKey);
-    const ended = asked !== undefined && !open.some((run) => run.runId === asked.runId) ? [asked.info] : [];
+    const ended =
+      asked !== undefined && !open.some((run) => run.runId === asked.runId) ? [asked.info] : [];
     return {
       result: { sessionKey, runs: [...ended, ...open, ...missing] },
       // All at once: what is replayed and what comes next meet without a gap.
       after: () => {
         const current = runs.currentLog(sessionKey);
         if (asked !== undefined && asked !== current) caller.replay(asked, seq);
-        if (current !== undefined) caller.replay(current, runId === undefined || asked === current ? seq : undefined);
+        if (current !== undefined)
+          caller.replay(current, runId === undefined || asked === current ? seq : undefined);
         caller.subscribe(sessionKey);
       },
     };
@@ -117,11 +123,15 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     after: () => caller.unsubscribe(sessionKey),
   }),
   "approvals.list": ({ approvals }, { sessionKey }, caller) => ({
-    result: { approvals: approvals.list(sessionKey).filter((approval) => sees(caller, approval.sessionKey)) },
+    result: {
+      approvals: approvals.list(sessionKey).filter((approval) => sees(caller, approval.sessionKey)),
+    },
   }),
   "approvals.resolve": (context, params, caller) => resolve(context, params, caller),
-  "exec.approve": (context, params, caller) => resolve(context, { ...params, decision: "allow-once" }, caller),
-  "exec.deny": (context, params, caller) => resolve(context, { ...params, decision: "deny" }, caller),
+  "exec.approve": (context, params, caller) =>
+    resolve(context, { ...params, decision: "allow-once" }, caller),
+  "exec.deny": (context, params, caller) =>
+    resolve(context, { ...params, decision: "deny" }, caller),
 };
 
 async function send(

@@ -5,9 +5,9 @@ import { isIPv6 } from "node:net";
 const MAX_NAME = 100;
 
 /**
- * Undefined for one that may pass, else why not. A request without an origin passes. One with an origin must be of the host it asks, and
- * a server that is not exposed must be asked by a name of loopback: else a page whose own name was made to lead here (DNS rebinding)
- * would pass.
+ * Undefined for one that may pass, else why not. A request without an origin passes. One with an
+ * origin must be of the host it asks, and a server that is not exposed must be asked by a name of
+ * loopback: else a page whose own name was made to lead here (DNS rebinding) would pass.
  */
 export function originRefusal(
   headers: { readonly origin?: string | undefined; readonly host?: string | undefined },

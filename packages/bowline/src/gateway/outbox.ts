@@ -1,6 +1,7 @@
 /**
- * What waits for one client. While the socket takes it, everything is sent at once. When the client reads slowly, deltas of the same
- * answer are joined, everything else keeps its place, and beyond a bound the client is given up.
+ * What waits for one client. While the socket takes it, everything is sent at once. When the client
+ * reads slowly, deltas of the same answer are joined, everything else keeps its place, and beyond a
+ * bound the client is given up.
  */
 import type { EventData } from "./protocol.ts";
 
@@ -37,7 +38,10 @@ interface Waiting {
 const HIGH_WATER = 128 * 1024;
 /** What a frame costs beside its text. */
 const OVERHEAD = 200;
-/** Deltas are joined up to here, in characters: one frame must not hold up the process, nor its client. */
+/**
+ * Deltas are joined up to here, in characters: one frame must not hold up the process, nor its
+ * client.
+ */
 const MAX_JOINED = 64 * 1024;
 
 /** Of a socket, what is needed. */
@@ -67,7 +71,8 @@ export class Outbox {
 
   /** Resolves when nothing waits and the socket takes more, or when it is closed. */
   async room(): Promise<void> {
-    while (!this.#isClosed && !this.#hasRoom) await new Promise<void>((resolve) => this.#roomWanted.push(resolve));
+    while (!this.#isClosed && !this.#hasRoom)
+      await new Promise<void>((resolve) => this.#roomWanted.push(resolve));
   }
 
   push(frame: Frame): void {
@@ -104,8 +109,10 @@ export class Outbox {
       if (frame.runId !== undefined) this.#last.set(frame.runId, waiting);
       this.#bytes += frame.json.length + OVERHEAD;
     }
-    // One frame may be larger than all that may wait: what the socket has of it is not held against the client.
-    if (this.#bytes + Math.min(this.#socket.bufferedAmount, this.#highWater) > this.#maxBytes) this.#onFull();
+    // One frame may be larger than all that may wait: what the socket has of it is not held against
+    // the client.
+    if (this.#bytes + Math.min(this.#socket.bufferedAmount, this.#highWater) > this.#maxBytes)
+      this.#onFull();
   }
 
   #drain(): void {
@@ -135,6 +142,14 @@ export class Outbox {
 }
 
 /** What is sent again, after a client asked for it, follows nothing. */
-function isNext({ event, delta }: DeltaFrame, { event: last, delta: before, length = 0 }: Waiting): boolean {
-  return event === last && delta.turn === before?.turn && delta.seq === before.seq + 1 && length < MAX_JOINED;
+function isNext(
+  { event, delta }: DeltaFrame,
+  { event: last, delta: before, length = 0 }: Waiting,
+): boolean {
+  return (
+    event === last &&
+    delta.turn === before?.turn &&
+    delta.seq === before.seq + 1 &&
+    length < MAX_JOINED
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * What was accepted and is not done: a file each, on the disk before the client is told. After a crash it says which runs to take
- * up again and which messages nobody has seen yet.
+ * What was accepted and is not done: a file each, on the disk before the client is told. After a
+ * crash it says which runs to take up again and which messages nobody has seen yet.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
@@ -32,7 +32,10 @@ export interface Pending {
   list(): Promise<PendingMessage[]>;
 }
 
-/** Says on the disk, too, what became of a message, so that the next process need not guess. Where there is no room it is as it was. */
+/**
+ * Says on the disk, too, what became of a message, so that the next process need not guess. Where
+ * there is no room it is as it was.
+ */
 export async function keepAs(
   pending: Pending,
   kind: "send" | "held",
@@ -80,7 +83,9 @@ export function createPendingFolder(folder: string): Pending {
 function parse(text: string): PendingMessage | undefined {
   try {
     const message = JSON.parse(text) as PendingMessage;
-    return typeof message.id === "string" && typeof message.sessionKey === "string" ? message : undefined;
+    return typeof message.id === "string" && typeof message.sessionKey === "string"
+      ? message
+      : undefined;
   } catch {
     return undefined;
   }

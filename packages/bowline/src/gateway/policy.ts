@@ -1,6 +1,7 @@
 /**
- * Which calls may run without being asked about. Rules are looked at together: a deny wins, then an ask, then an allow; what no rule
- * names is asked about. A rule with a pattern says nothing of arguments that cannot be taken apart: such a call is asked about.
+ * Which calls may run without being asked about. Rules are looked at together: a deny wins, then an
+ * ask, then an allow; what no rule names is asked about. A rule with a pattern says nothing of
+ * arguments that cannot be taken apart: such a call is asked about.
  */
 import { commandWords } from "./command-words.ts";
 
@@ -11,8 +12,9 @@ export interface PolicyRule {
   /** A tool's name, or `*`. */
   readonly tool: string;
   /**
-   * Of bash: words, in which `*` stands for any letters and, as the last word, for any words (`git status *`). Of tools with a
-   * `path`: a path in which `*` stands for a name and `**` for any folders. Absent: every call.
+   * Of bash: words, in which `*` stands for any letters and, as the last word, for any words (`git
+   * status *`). Of tools with a `path`: a path in which `*` stands for a name and `**` for any
+   * folders. Absent: every call.
    */
   readonly pattern?: string;
   /** Only there. */
@@ -31,12 +33,16 @@ export interface Verdict {
 }
 
 /** What only reads is allowed. */
-export const defaultRules: readonly PolicyRule[] = ["read", "grep", "glob"].map((tool) => ({ action: "allow", tool }));
+export const defaultRules: readonly PolicyRule[] = ["read", "grep", "glob"].map((tool) => ({
+  action: "allow",
+  tool,
+}));
 
 export function judge(rules: readonly PolicyRule[], call: Call): Verdict {
   const own = rules.filter(
     ({ tool, sessionKey }) =>
-      (tool === "*" || tool === call.tool) && (sessionKey === undefined || sessionKey === call.sessionKey),
+      (tool === "*" || tool === call.tool) &&
+      (sessionKey === undefined || sessionKey === call.sessionKey),
   );
   const parts = partsOf(call);
   const isHit = ({ pattern, action }: PolicyRule): boolean => {
@@ -51,12 +57,17 @@ export function judge(rules: readonly PolicyRule[], call: Call): Verdict {
   const asked = own.find((rule) => rule.action === "ask" && isHit(rule));
   if (asked !== undefined) return { action: "ask", rule: asked };
   // It might be what a pattern denies.
-  if (parts === undefined && own.some(({ action, pattern }) => action !== "allow" && pattern !== undefined))
+  if (
+    parts === undefined &&
+    own.some(({ action, pattern }) => action !== "allow" && pattern !== undefined)
+  )
     return { action: "ask" };
   const allowed = own.find((rule) => rule.action === "allow" && isHit(rule));
   if (allowed !== undefined) return { action: "allow", rule: allowed };
   const allows = own.filter(({ action }) => action === "allow");
-  const isCovered = parts?.every((part) => allows.some(({ pattern }) => pattern && matches(pattern, part))) ?? false;
+  const isCovered =
+    parts?.every((part) => allows.some(({ pattern }) => pattern && matches(pattern, part))) ??
+    false;
   return { action: isCovered && allows.length > 0 ? "allow" : "ask" };
 }
 
@@ -67,7 +78,9 @@ export function patternOf(call: Call): string | undefined {
   const [part] = parts as [Part];
   // A star of its own would be read as a pattern, and words with spaces would fall apart.
   if (part.kind === "path") return part.path.includes("*") ? undefined : part.path;
-  return part.words.some((word) => /[*\s]/.test(word) || word === "") ? undefined : part.words.join(" ");
+  return part.words.some((word) => /[*\s]/.test(word) || word === "")
+    ? undefined
+    : part.words.join(" ");
 }
 
 /** Whether a rule of this pattern would cover the call. */
@@ -92,7 +105,11 @@ function partsOf({ tool, args }: Call): Part[] | undefined {
 
 /** Relative, and without ways up or around. */
 function isPlainPath(path: string): boolean {
-  return path !== "" && !/^[/~\\]|^[a-z]:|\0|\\/i.test(path) && !path.split("/").some((part) => part === "..");
+  return (
+    path !== "" &&
+    !/^[/~\\]|^[a-z]:|\0|\\/i.test(path) &&
+    !path.split("/").some((part) => part === "..")
+  );
 }
 
 function matches(pattern: string, part: Part): boolean {
@@ -105,8 +122,9 @@ function matches(pattern: string, part: Part): boolean {
 }
 
 /**
- * Whether a pattern covers all of a text; one star stops at the separator, if there is one. All ways are followed side by side: a
- * text is the model's, and a regular expression of several stars can take for ever over one.
+ * Whether a pattern covers all of a text; one star stops at the separator, if there is one. All
+ * ways are followed side by side: a text is the model's, and a regular expression of several stars
+ * can take for ever over one.
  */
 function isLike(pattern: string, text: string, separator?: string): boolean {
   // Any folders with the stroke behind them, or nothing: the first step leads over all three.
@@ -128,7 +146,10 @@ function isLike(pattern: string, text: string, separator?: string): boolean {
   return reached[steps.length] === 1;
 }
 
-/** What can be reached further without another letter: stars may stand for nothing. Changes and gives the list. */
+/**
+ * What can be reached further without another letter: stars may stand for nothing. Changes and
+ * gives the list.
+ */
 function alsoWithout(steps: readonly string[], reached: Uint8Array): Uint8Array {
   for (const [at, step] of steps.entries()) {
     if (reached[at] === 0 || !step.startsWith("*")) continue;

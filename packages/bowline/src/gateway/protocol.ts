@@ -1,17 +1,23 @@
 /**
- * The gateway's methods and events, as types: one list, and so as long as the protocol. `schema.ts` says the same as JSON Schema and is
- * held to this by the compiler.
+ * The gateway's methods and events, as types: one list, and so as long as the protocol. `schema.ts`
+ * says the same as JSON Schema and is held to this by the compiler.
  */
 import type { ErrorInfo } from "@bowline/core";
 
-/** Names a session. Any well-formed text of 1 to 512 characters; a session comes to be with its first message. */
+/**
+ * Names a session. Any well-formed text of 1 to 512 characters; a session comes to be with its
+ * first message.
+ */
 type SessionKey = string;
 
 /** Milliseconds since the epoch. */
 type Time = number;
 
 export interface TokenCounts {
-  /** Prompt tokens outside of caches, summed over the model calls. Absent when no server reported them. */
+  /**
+   * Prompt tokens outside of caches, summed over the model calls. Absent when no server reported
+   * them.
+   */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
   readonly cacheReadTokens?: number;
@@ -44,7 +50,10 @@ export interface SessionInfo {
   readonly forkedFrom?: SessionKey;
   /** The runs that go on or wait, in order. */
   readonly runs: readonly RunInfo[];
-  /** Another process, such as `bowline run`, has the session open: it cannot be written here meanwhile. */
+  /**
+   * Another process, such as `bowline run`, has the session open: it cannot be written here
+   * meanwhile.
+   */
   readonly heldBy?: Holder;
 }
 
@@ -54,7 +63,14 @@ export interface Holder {
   readonly since: Time;
 }
 
-export type RunState = "queued" | "running" | "final" | "error" | "aborted" | "interrupted" | "unknown";
+export type RunState =
+  | "queued"
+  | "running"
+  | "final"
+  | "error"
+  | "aborted"
+  | "interrupted"
+  | "unknown";
 
 export interface RunInfo {
   readonly runId: string;
@@ -79,9 +95,15 @@ interface UserText {
 
 /** A message that is accepted and not in the transcript yet. */
 export interface WaitingMessage {
-  /** Its idempotency key, or what stands for that; with `send` it is the id of the run that it will begin. */
+  /**
+   * Its idempotency key, or what stands for that; with `send` it is the id of the run that it will
+   * begin.
+   */
   readonly messageId: string;
-  /** `send` waits for its turn, `steer` and `followUp` for the run that goes on, `held` goes in with the next message. */
+  /**
+   * `send` waits for its turn, `steer` and `followUp` for the run that goes on, `held` goes in with
+   * the next message.
+   */
   readonly kind: "send" | "steer" | "followUp" | "held";
   readonly text: string;
   readonly images?: readonly ImageInfo[];
@@ -125,8 +147,8 @@ export interface Approval {
 }
 
 /**
- * A message of the transcript, as `@bowline/core` has it, with `messageId` where it went into a run that went on; long texts are cut and
- * images replaced by their size.
+ * A message of the transcript, as `@bowline/core` has it, with `messageId` where it went into a run
+ * that went on; long texts are cut and images replaced by their size.
  */
 export interface HistoryEntry {
   readonly id: string;
@@ -157,7 +179,10 @@ export interface Attachment {
 export interface SendResult {
   readonly runId: string;
   readonly sessionKey: SessionKey;
-  /** `in_flight` and `finished` answer a key that was sent before; `steered` a message into the run that goes on. */
+  /**
+   * `in_flight` and `finished` answer a key that was sent before; `steered` a message into the run
+   * that goes on.
+   */
   readonly status: "started" | "queued" | "in_flight" | "finished" | "steered";
 }
 
@@ -182,9 +207,16 @@ export interface Methods {
       readonly runs: number;
     };
   };
-  "agents.list": { params: Readonly<Record<string, never>>; result: { readonly agents: readonly AgentInfo[] } };
+  "agents.list": {
+    params: Readonly<Record<string, never>>;
+    result: { readonly agents: readonly AgentInfo[] };
+  };
   "sessions.create": {
-    params: { readonly sessionKey?: SessionKey; readonly agentId?: string; readonly title?: string };
+    params: {
+      readonly sessionKey?: SessionKey;
+      readonly agentId?: string;
+      readonly title?: string;
+    };
     result: { readonly session: SessionInfo };
   };
   "sessions.list": {
@@ -193,11 +225,15 @@ export interface Methods {
   };
   "sessions.get": { params: SessionParams; result: { readonly session: SessionInfo } };
   /**
-   * A model (`provider/model`, one that can be asked here) is asked from the next model call on, in place of the agent's own; an
-   * agent answers with its own model.
+   * A model (`provider/model`, one that can be asked here) is asked from the next model call on, in
+   * place of the agent's own; an agent answers with its own model.
    */
   "sessions.patch": {
-    params: SessionParams & { readonly title?: string; readonly model?: string; readonly agentId?: string };
+    params: SessionParams & {
+      readonly title?: string;
+      readonly model?: string;
+      readonly agentId?: string;
+    };
     result: { readonly session: SessionInfo };
   };
   /** The conversation begins anew under the same key; the log keeps what was. */
@@ -228,8 +264,9 @@ export interface Methods {
     };
   };
   /**
-   * From now on the session's events. For the run that goes on, and for `runId`, what came after `seq` is sent at once; where that is
-   * no longer held, or no `seq` is given, a `chat.snapshot` of all so far.
+   * From now on the session's events. For the run that goes on, and for `runId`, what came after
+   * `seq` is sent at once; where that is no longer held, or no `seq` is given, a `chat.snapshot` of
+   * all so far.
    */
   "chat.subscribe": {
     params: SessionParams & { readonly runId?: string; readonly seq?: number };
@@ -241,7 +278,11 @@ export interface Methods {
     result: { readonly approvals: readonly Approval[] };
   };
   "approvals.resolve": {
-    params: ApprovalParams & { readonly decision: Decision; readonly pattern?: string; readonly reason?: string };
+    params: ApprovalParams & {
+      readonly decision: Decision;
+      readonly pattern?: string;
+      readonly reason?: string;
+    };
     result: Resolved;
   };
   "exec.approve": { params: ApprovalParams; result: Resolved };
@@ -252,7 +293,10 @@ export type MethodName = keyof Methods;
 export type Params<M extends MethodName> = Methods[M]["params"];
 export type Result<M extends MethodName> = Methods[M]["result"];
 
-/** What every event of a run has. `seq` counts up by one, from 0 or, in a run that was taken up again, from far above. */
+/**
+ * What every event of a run has. `seq` counts up by one, from 0 or, in a run that was taken up
+ * again, from far above.
+ */
 export interface RunEventData {
   readonly runId: string;
   readonly sessionKey: SessionKey;
@@ -275,11 +319,16 @@ interface CallData extends RunEventData {
   readonly name: string;
 }
 
-/** Each event's data. Those with a `seq` go to who subscribed the session; the others, and approvals, to everyone. */
+/**
+ * Each event's data. Those with a `seq` go to who subscribed the session; the others, and
+ * approvals, to everyone.
+ */
 export interface Events {
   /** A message of the user went in: the one that began the run, or one that steered it. */
   "chat.user": RunEventData & UserText;
-  /** A message waits: for its turn, as the first event of its own run, or for the run's next step. */
+  /**
+   * A message waits: for its turn, as the first event of its own run, or for the run's next step.
+   */
   "chat.queued": RunEventData & WaitingMessage;
   "chat.delta": DeltaData;
   "chat.thinking": DeltaData;
@@ -292,10 +341,17 @@ export interface Events {
     readonly durationMs: number;
   };
   /** A model call ended. */
-  "chat.turn": TurnData & { readonly provider: string; readonly model: string; readonly usage: TokenCounts };
+  "chat.turn": TurnData & {
+    readonly provider: string;
+    readonly model: string;
+    readonly usage: TokenCounts;
+  };
   /** Something a person should know: another model answers, or a request is tried again. */
   "chat.notice": RunEventData & { readonly code: string; readonly message: string };
-  /** All that the run has said so far, in place of what the client has of it; of what is too long for a frame, the most recent. */
+  /**
+   * All that the run has said so far, in place of what the client has of it; of what is too long
+   * for a frame, the most recent.
+   */
   "chat.snapshot": RunEventData & { readonly state: RunState; readonly blocks: readonly Block[] };
   /** The run ended well, or on a limit. A run ends with exactly one of this and the next two. */
   "chat.final": RunEventData & {
@@ -327,7 +383,13 @@ export interface Events {
   shutdown: { readonly reason: string };
 }
 
-export type ErrorKind = "refusal" | "timeout" | "rate_limit" | "context_length" | "auth" | "unknown";
+export type ErrorKind =
+  | "refusal"
+  | "timeout"
+  | "rate_limit"
+  | "context_length"
+  | "auth"
+  | "unknown";
 
 export type EventName = keyof Events;
 export type EventData<E extends EventName> = Events[E];

@@ -8,8 +8,8 @@ import { makeFolder } from "@bowline/core/session/node";
 const passing = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EMFILE", "ENFILE", "EAGAIN", "EBUSY"]);
 
 /**
- * Resolves when it is on the disk. Makes its folder if need be. Rejects with `storage_failed`, retryable when there was no room; the file
- * is as it was then.
+ * Resolves when it is on the disk. Makes its folder if need be. Rejects with `storage_failed`,
+ * retryable when there was no room; the file is as it was then.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;

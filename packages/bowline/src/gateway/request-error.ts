@@ -1,7 +1,10 @@
 /** What a client's request comes to when it does not come to a result. */
 import { errorNumbers, type FrameError } from "./frame.ts";
 
-/** A request that was refused, or that got no answer because the connection was lost or closed: then `code` is `connection_lost`. */
+/**
+ * A request that was refused, or that got no answer because the connection was lost or closed: then
+ * `code` is `connection_lost`.
+ */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly code: string;
@@ -19,7 +22,11 @@ export class RequestError extends Error {
 }
 
 /** One that the server has not made. */
-export function refusal(code: "bad_request" | "connection_lost", message: string, retryable = false): RequestError {
+export function refusal(
+  code: "bad_request" | "connection_lost",
+  message: string,
+  retryable = false,
+): RequestError {
   const number = errorNumbers[code === "bad_request" ? code : "internal"];
   return new RequestError({ code: number, message, data: { code, retryable } });
 }

@@ -10,17 +10,30 @@ import { createRunLog } from "./run.ts";
 import { endRun, type RunEnd } from "./run-events.ts";
 import type { RunLog } from "./run-log.ts";
 
-/** How far back is looked for a run, but for the last: it is asked for by who lost the connection a moment ago. */
+/**
+ * How far back is looked for a run, but for the last: it is asked for by who lost the connection a
+ * moment ago.
+ */
 const MAX_ENTRIES = 2000;
-/** A process that goes on with a run counts from so many behind its last entry: two are beyond all that it gave out. */
+/**
+ * A process that goes on with a run counts from so many behind its last entry: two are beyond all
+ * that it gave out.
+ */
 const SEQ_PER_ENTRY = 1_000_000;
 
 /** How a run ends that nobody and nothing stopped. */
 const byItself: ReadonlySet<string> = new Set(["done", "length", "budget"]);
 
-const interrupted: ErrorInfo = { code: "aborted", message: "The run was interrupted.", retryable: false };
+const interrupted: ErrorInfo = {
+  code: "aborted",
+  message: "The run was interrupted.",
+  retryable: false,
+};
 
-/** The run with its end, as one that was just done; undefined when its session's last entries have none of this id. */
+/**
+ * The run with its end, as one that was just done; undefined when its session's last entries have
+ * none of this id.
+ */
 export function reviveRun(
   host: Host,
   runId: string,
@@ -28,9 +41,12 @@ export function reviveRun(
   entries: readonly AnyEntry[],
 ): RunLog | undefined {
   const log = createRunLog({ ...host, publish: () => {} }, runId, sessionKey);
-  const at = entries.findLastIndex((entry) => isStartOrEnd(entry) && (entry as { runId?: unknown }).runId === runId);
+  const at = entries.findLastIndex(
+    (entry) => isStartOrEnd(entry) && (entry as { runId?: unknown }).runId === runId,
+  );
   const last = entries[at];
-  // Of one that has ended the numbers stay, whatever comes after: who has the last is told nothing twice.
+  // Of one that has ended the numbers stay, whatever comes after: who has the last is told nothing
+  // twice.
   const own = takeUp(host, log, last?.type === "run_end" ? entries.slice(0, at + 1) : entries);
   if (own === undefined) return undefined;
   if (last?.type === "run_end") endRun(log, last as AnyEntry & RunEnd, interrupted, host.filter);
@@ -48,34 +64,54 @@ export function runWith(messageId: string, entries: readonly AnyEntry[]): string
 }
 
 /**
- * Gives the log what its session has of the run, under numbers beyond those that clients have seen. Gives the run's entries; undefined
- * when there are none.
+ * Gives the log what its session has of the run, under numbers beyond those that clients have seen.
+ * Gives the run's entries; undefined when there are none.
  */
-export function takeUp({ filter }: Host, log: RunLog, entries: readonly AnyEntry[]): AnyEntry[] | undefined {
+export function takeUp(
+  { filter }: Host,
+  log: RunLog,
+  entries: readonly AnyEntry[],
+): AnyEntry[] | undefined {
   const own = entries.filter((entry) => (entry as { runId?: unknown }).runId === log.runId);
   if (!own.some(({ type }) => type === "run_start")) return undefined;
-  const messages = own.flatMap((entry) => (isKnownEntry(entry) && entry.type === "message" ? [entry.message] : []));
-  log.continueFrom(((entries.at(-1)?.seq ?? 0) + 2) * SEQ_PER_ENTRY, filter.value(blocksOf(messages)));
+  const messages = own.flatMap((entry) =>
+    isKnownEntry(entry) && entry.type === "message" ? [entry.message] : [],
+  );
+  log.continueFrom(
+    ((entries.at(-1)?.seq ?? 0) + 2) * SEQ_PER_ENTRY,
+    filter.value(blocksOf(messages)),
+  );
   return own;
 }
 
-/** A run of which only the start was kept is ended and begins once more under its id: what comes last, counts. */
+/**
+ * A run of which only the start was kept is ended and begins once more under its id: what comes
+ * last, counts.
+ */
 function isStartOrEnd({ type }: AnyEntry): boolean {
   return type === "run_start" || type === "run_end";
 }
 
 /**
- * What became of a message that was accepted: it is not in the transcript; it is, in a run that is open; it is, or its run is over;
- * or the run that it was for has ended without it and not by itself, so that it waits for the next.
+ * What became of a message that was accepted: it is not in the transcript; it is, in a run that is
+ * open; it is, or its run is over; or the run that it was for has ended without it and not by
+ * itself, so that it waits for the next.
  */
-export function wasStarted(all: readonly AnyEntry[], message: PendingMessage): "no" | "open" | "done" | "held" {
+export function wasStarted(
+  all: readonly AnyEntry[],
+  message: PendingMessage,
+): "no" | "open" | "done" | "held" {
   const { id, timestamp, kind } = message;
   const entries = all.filter(isKnownEntry);
   const own = sameness(incomingOf(message).message);
-  const mark = entries.findLast((entry) => isStartOrEnd(entry) && "runId" in entry && entry.runId === id);
+  const mark = entries.findLast(
+    (entry) => isStartOrEnd(entry) && "runId" in entry && entry.runId === id,
+  );
   if (kind === "send" && mark !== undefined) {
     // A run that another followed is over, whatever it says.
-    const last = entries.findLast((entry) => entry.type === "run_start" && entry.parentRunId === undefined);
+    const last = entries.findLast(
+      (entry) => entry.type === "run_start" && entry.parentRunId === undefined,
+    );
     // Its own, behind what was held: without that it begins once more.
     const isThere = entries.some(
       (entry) => entry.type === "message" && entry.runId === id && sameness(entry.message) === own,
@@ -85,14 +121,19 @@ export function wasStarted(all: readonly AnyEntry[], message: PendingMessage): "
     if (mark.type === "run_end" && (isThere || mark.reason !== "interrupted")) return "done";
     return isThere ? "open" : "no";
   }
-  if (entries.some((entry) => entry.type === "message" && sameness(entry.message) === own)) return "done";
+  if (entries.some((entry) => entry.type === "message" && sameness(entry.message) === own))
+    return "done";
   if (kind === "send") return "no";
   const last = entries.findLast(isStartOrEnd);
-  const isStopped = last?.type === "run_end" && last.timestamp >= timestamp && !byItself.has(last.reason);
+  const isStopped =
+    last?.type === "run_end" && last.timestamp >= timestamp && !byItself.has(last.reason);
   return isStopped ? "held" : "no";
 }
 
-/** Of a session, oldest first, its last run whole; none when there is no such session. Rejects as the store does when it cannot be read. */
+/**
+ * Of a session, oldest first, its last run whole; none when there is no such session. Rejects as
+ * the store does when it cannot be read.
+ */
 export async function lastEntries(store: Store, sessionKey: string): Promise<AnyEntry[]> {
   const entries: AnyEntry[] = [];
   try {
@@ -100,7 +141,8 @@ export async function lastEntries(store: Store, sessionKey: string): Promise<Any
     let hasRun = false;
     for await (const entry of session.entries({ reverse: true })) {
       entries.push(entry);
-      hasRun ||= isKnownEntry(entry) && entry.type === "run_start" && entry.parentRunId === undefined;
+      hasRun ||=
+        isKnownEntry(entry) && entry.type === "run_start" && entry.parentRunId === undefined;
       if (hasRun && entries.length >= MAX_ENTRIES) break;
     }
   } catch (error) {

@@ -1,4 +1,7 @@
-/** The policy's rules: those of the configuration, and those that people added by allowing for ever or for a session, in a file. */
+/**
+ * The policy's rules: those of the configuration, and those that people added by allowing for ever
+ * or for a session, in a file.
+ */
 import { readFile } from "node:fs/promises";
 import { BowlineError } from "@bowline/core";
 import { defaultRules, judge, type Call, type PolicyRule, type Verdict } from "./policy.ts";
@@ -8,17 +11,27 @@ export interface Rules {
   judge(call: Call): Verdict;
   /** Resolves when it is on the disk. Rejects with `storage_failed`. */
   add(rule: PolicyRule): Promise<void>;
-  /** Takes back what was allowed in a session, which is gone: another may come to have its key. Rejects with `storage_failed`. */
+  /**
+   * Takes back what was allowed in a session, which is gone: another may come to have its key.
+   * Rejects with `storage_failed`.
+   */
   forget?(sessionKey: string): Promise<void>;
 }
 
-/** Without a file, what is added lasts as long as the process. Rejects with `storage_failed` for a file that is no list of rules. */
-export async function loadRules(configured: readonly PolicyRule[] = [], file?: string): Promise<Rules> {
+/**
+ * Without a file, what is added lasts as long as the process. Rejects with `storage_failed` for a
+ * file that is no list of rules.
+ */
+export async function loadRules(
+  configured: readonly PolicyRule[] = [],
+  file?: string,
+): Promise<Rules> {
   const added: PolicyRule[] = file === undefined ? [] : await read(file);
   let writing: Promise<void> = Promise.resolve();
   const write = async (): Promise<void> => {
     if (file === undefined) return;
-    const replace = (): Promise<void> => replaceFile(file, `${JSON.stringify({ rules: added }, undefined, 2)}\n`);
+    const replace = (): Promise<void> =>
+      replaceFile(file, `${JSON.stringify({ rules: added }, undefined, 2)}\n`);
     await (writing = writing.then(replace, replace));
   };
   return {
@@ -34,7 +47,9 @@ export async function loadRules(configured: readonly PolicyRule[] = [], file?: s
       }
     },
     async forget(sessionKey) {
-      const gone = added.filter((rule) => rule.sessionKey === sessionKey && rule.action === "allow");
+      const gone = added.filter(
+        (rule) => rule.sessionKey === sessionKey && rule.action === "allow",
+      );
       if (gone.length === 0) return;
       for (const rule of gone) added.splice(added.indexOf(rule), 1);
       try {

@@ -48,7 +48,8 @@ export function createRunEvents(
       case "message_update": {
         const { assistantMessageEvent: update } = event;
         if (update.type === "text_delta") add("chat.delta", text.push(update.delta));
-        else if (update.type === "thinking_delta") add("chat.thinking", thinking.push(update.delta));
+        else if (update.type === "thinking_delta")
+          add("chat.thinking", thinking.push(update.delta));
         else if (update.type === "text_end") add("chat.delta", text.end());
         else if (update.type === "thinking_end") add("chat.thinking", thinking.end());
         break;
@@ -56,7 +57,10 @@ export function createRunEvents(
       case "message_end":
         if (event.message.role === "user") {
           const [messageId, images] = [idOf(event.message), imagesOf(event.message.content)];
-          const more = { ...(messageId !== undefined && { messageId }), ...(images !== undefined && { images }) };
+          const more = {
+            ...(messageId !== undefined && { messageId }),
+            ...(images !== undefined && { images }),
+          };
           log.append("chat.user", { text: filter.text(messageText(event.message)), ...more });
         }
         if (event.message.role !== "assistant") break;
@@ -72,7 +76,11 @@ export function createRunEvents(
       case "tool_execution_update": {
         const { toolCallId, toolName: name, partialResult } = event;
         const said = messageText({ content: partialResult.content ?? [] });
-        log.append("tool.progress", { toolCallId, name, text: filter.text(said.slice(-MAX_PROGRESS)) });
+        log.append("tool.progress", {
+          toolCallId,
+          name,
+          text: filter.text(said.slice(-MAX_PROGRESS)),
+        });
         break;
       }
       case "tool_execution_end": {
@@ -94,7 +102,12 @@ export function createRunEvents(
       }
       case "agent_end":
         flush();
-        endRun(log, event.error ? { ...event, error: withKey(event.error, keyVariable()) } : event, failed, filter);
+        endRun(
+          log,
+          event.error ? { ...event, error: withKey(event.error, keyVariable()) } : event,
+          failed,
+          filter,
+        );
         break;
       case "agent_start":
       case "turn_start":
@@ -127,7 +140,10 @@ export function endRun(
     case "length":
     case "budget":
       log.state = "final";
-      log.append("chat.final", { usage: tokensOf(usage), stopReason: reason === "done" ? "stop" : reason });
+      log.append("chat.final", {
+        usage: tokensOf(usage),
+        stopReason: reason === "done" ? "stop" : reason,
+      });
       break;
     case "aborted":
       log.state = "aborted";
@@ -147,7 +163,11 @@ function withKey(error: ErrorInfo, variable: string | undefined): ErrorInfo {
 export function fail(log: RunLog, given: ErrorInfo, filter: SecretFilter): void {
   const error = { ...given, message: filter.text(given.message) };
   log.state = "error";
-  log.append("chat.error", { message: error.message, errorKind: kinds[error.code] ?? "unknown", error });
+  log.append("chat.error", {
+    message: error.message,
+    errorKind: kinds[error.code] ?? "unknown",
+    error,
+  });
 }
 
 function turnOf(

@@ -1,9 +1,20 @@
-/** The events of one run, numbered: the last of them, to send again to who lost the connection, and what they come to. */
+/**
+ * The events of one run, numbered: the last of them, to send again to who lost the connection, and
+ * what they come to.
+ */
 import { addToBlocks } from "./blocks.ts";
 import type { EventFrame } from "./frame.ts";
 import type { Frame } from "./outbox.ts";
 import { snapshotBlocks } from "./snapshot.ts";
-import type { Block, EventData, EventName, Events, RunEventData, RunInfo, RunState } from "./protocol.ts";
+import type {
+  Block,
+  EventData,
+  EventName,
+  Events,
+  RunEventData,
+  RunInfo,
+  RunState,
+} from "./protocol.ts";
 
 /** Events that belong to a run. */
 export type RunEventName = {
@@ -74,7 +85,10 @@ export class RunLog {
     this.#blocks = [...blocks];
   }
 
-  /** Who follows it is told all so far: of a run that goes on they may know more, which is not so any more. */
+  /**
+   * Who follows it is told all so far: of a run that goes on they may know more, which is not so
+   * any more.
+   */
   show(): void {
     if (!this.#isStopped) this.#options.publish(this.#snapshot(), "chat.snapshot");
   }

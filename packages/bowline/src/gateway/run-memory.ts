@@ -51,7 +51,8 @@ export class RunMemory {
   forgetEnded(): void {
     const { clock, limits } = this.#host;
     for (const [id, { at, size }] of this.#ended) {
-      const areFew = this.#ended.size <= limits.maxEnded && this.#endedBytes <= limits.maxEndedBytes;
+      const areFew =
+        this.#ended.size <= limits.maxEnded && this.#endedBytes <= limits.maxEndedBytes;
       if (areFew && clock.now() - at < limits.keepEndedMs) return;
       this.#ended.delete(id);
       this.#endedBytes -= size;
@@ -60,7 +61,10 @@ export class RunMemory {
     }
   }
 
-  /** Takes a message once. Again under the same key it is the first one's result; throws `conflict` for another message. */
+  /**
+   * Takes a message once. Again under the same key it is the first one's result; throws `conflict`
+   * for another message.
+   */
   async once<T extends { readonly result: SendResult }>(
     key: string,
     fingerprint: string,

@@ -39,7 +39,8 @@ export function streamRun(
         };
         const listener: Listener = {
           event(event, frame) {
-            // So that a connection on which nothing is said is not taken for a dead one, and a dead one is noticed.
+            // So that a connection on which nothing is said is not taken for a dead one, and a dead
+            // one is noticed.
             if (event === "tick") send(":\n\n");
             else if (frame.runId === log.runId || event === "shutdown") tell(event, frame);
           },

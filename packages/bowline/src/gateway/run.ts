@@ -1,4 +1,7 @@
-/** One run: an agent on a session, whose events are logged, sent and kept. It lives here, whoever is connected. */
+/**
+ * One run: an agent on a session, whose events are logged, sent and kept. It lives here, whoever is
+ * connected.
+ */
 import {
   Agent,
   createCompaction,
@@ -72,12 +75,16 @@ export class Run {
     this.#onAnswered();
   }
 
-  /** Another agent or model answers, from the next model call on. Resolves when the next process would ask that one, too. */
+  /**
+   * Another agent or model answers, from the next model call on. Resolves when the next process
+   * would ask that one, too.
+   */
   async use(entry: AgentEntry, backend: Backend): Promise<void> {
     this.entry = entry;
     this.#backend = backend;
     if (this.#agent !== undefined) this.#agent.state.model = backend.model;
-    if (this.#pending.agentId !== entry.id && !this.isOver) await this.#keepAlso({ agentId: entry.id });
+    if (this.#pending.agentId !== entry.id && !this.isOver)
+      await this.#keepAlso({ agentId: entry.id });
   }
 
   /** Puts its message on the disk, before anybody is told that it was taken. */
@@ -85,7 +92,10 @@ export class Run {
     return (this.kept = this.#host.pending.add(this.#pending));
   }
 
-  /** At once. Resolves when the next process would not go on with it; the run's end comes later. Rejects when that cannot be kept. */
+  /**
+   * At once. Resolves when the next process would not go on with it; the run's end comes later.
+   * Rejects when that cannot be kept.
+   */
   abort(): Promise<void> {
     this.#agent?.abort();
     return this.#keepAlso({ isAborted: true });
@@ -97,11 +107,16 @@ export class Run {
     return (this.kept = before.then(() => this.#host.pending.add(this.#pending)));
   }
 
-  /** Its own message and what was given to it, as far as that is not in the transcript; when it is over, what is not kept otherwise yet. */
+  /**
+   * Its own message and what was given to it, as far as that is not in the transcript; when it is
+   * over, what is not kept otherwise yet.
+   */
   get waiting(): readonly Incoming[] {
     if (this.#left !== undefined) return this.#left;
     const all = [...this.#onTheWay.values(), ...this.#steering.map(({ incoming }) => incoming)];
-    return this.first === undefined || this.#hasArrived || all.includes(this.first) ? all : [this.first, ...all];
+    return this.first === undefined || this.#hasArrived || all.includes(this.first)
+      ? all
+      : [this.first, ...all];
   }
 
   /** What it leaves. */
@@ -112,7 +127,10 @@ export class Run {
     return left;
   }
 
-  /** Tells who follows it that a message waits: its own, before it begins, or one that was added and is not in yet. */
+  /**
+   * Tells who follows it that a message waits: its own, before it begins, or one that was added and
+   * is not in yet.
+   */
   announce(incoming: Incoming | undefined = this.first): void {
     const isOwn = incoming === this.first;
     if (
@@ -122,7 +140,10 @@ export class Run {
     )
       return;
     const { pending } = incoming;
-    this.log.append("chat.queued", toWaiting(pending, isOwn ? "send" : pending.kind, this.#host.filter));
+    this.log.append(
+      "chat.queued",
+      toWaiting(pending, isOwn ? "send" : pending.kind, this.#host.filter),
+    );
   }
 
   /** A message for the run that goes on. */
@@ -132,9 +153,9 @@ export class Run {
   }
 
   /**
-   * Runs to the end and gives what was meant for the run and did not get in, which waits until it is taken out of that. Never rejects: a
-   * failure is the run's last event.
-   * `held` goes in before the run's own message, and is taken out of where it was.
+   * Runs to the end and gives what was meant for the run and did not get in, which waits until it
+   * is taken out of that. Never rejects: a failure is the run's last event. `held` goes in before
+   * the run's own message, and is taken out of where it was.
    */
   async execute(session: Session, held: Incoming[]): Promise<Incoming[]> {
     const { log, first } = this;
@@ -149,12 +170,16 @@ export class Run {
       const attached = await attachSession(agent, session);
       ({ detach } = attached);
       if (agent.hasQueuedMessages())
-        this.#takeBack(agent, await queuedIn(session), [...prompts, ...this.#steering.map(({ incoming }) => incoming)]);
+        this.#takeBack(agent, await queuedIn(session), [
+          ...prompts,
+          ...this.#steering.map(({ incoming }) => incoming),
+        ]);
       const turn = first === undefined ? (attached.interrupted?.turns ?? 0) : 0;
       if (first === undefined) log.show();
       if (backend.notice !== undefined) log.append("chat.notice", backend.notice);
       agent.subscribe(ofRun(log.runId, approvals.listener(agent, log)));
-      const idOf = (message: unknown): string | undefined => this.#onTheWay.get(message)?.pending.id;
+      const idOf = (message: unknown): string | undefined =>
+        this.#onTheWay.get(message)?.pending.id;
       const keyVariable = (): string | undefined => this.#backend?.keyVariable;
       agent.subscribe(ofRun(log.runId, createRunEvents(log, { filter, turn, idOf, keyVariable })));
       agent.subscribe((event) => {
@@ -165,7 +190,10 @@ export class Run {
       for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
       held.splice(0);
       this.#handOver();
-      const running = first === undefined ? attached.resume() : agent.prompt(prompts.map(({ message }) => message));
+      const running =
+        first === undefined
+          ? attached.resume()
+          : agent.prompt(prompts.map(({ message }) => message));
       if (this.isAborted || log.isStopped) agent.abort();
       await running;
     } catch (error) {
@@ -195,8 +223,8 @@ export class Run {
   }
 
   /**
-   * The log has what waited in an earlier process; what is still kept for it is given by us, once, so that it is left over when the
-   * run does not take it. What nothing is kept of waits as it did.
+   * The log has what waited in an earlier process; what is still kept for it is given by us, once,
+   * so that it is left over when the run does not take it. What nothing is kept of waits as it did.
    */
   #takeBack(agent: Agent, queued: readonly QueuedMessage[], own: readonly Incoming[]): void {
     const known = new Set(own.map(({ message }) => sameness(message)));
@@ -238,7 +266,11 @@ export class Run {
     const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
     let isFirstId = true;
     return new Agent({
-      initialState: { systemPrompt: await systemPrompt(sessionKey), model, tools: tools(sessionKey) },
+      initialState: {
+        systemPrompt: await systemPrompt(sessionKey),
+        model,
+        tools: tools(sessionKey),
+      },
       getApiKey: () => this.#backend?.apiKey,
       fetch: (...asked) => (this.#backend?.fetch ?? fetch)(...asked),
       clock,
@@ -248,14 +280,21 @@ export class Run {
         isFirstId = false;
         return id;
       },
-      streamFn: compaction.wrap((...call) => (this.#backend?.streamFn ?? streamByProtocol)(...call)),
+      streamFn: compaction.wrap((...call) =>
+        (this.#backend?.streamFn ?? streamByProtocol)(...call),
+      ),
       transformContext: async (messages, signal, run) =>
         guard(await compaction.transformContext(messages, signal, run)),
       steeringMode: "all",
       beforeToolCall: async (context, signal) => {
-        const { action } = rules.judge({ tool: context.toolCall.name, args: context.args, sessionKey });
+        const { action } = rules.judge({
+          tool: context.toolCall.name,
+          args: context.args,
+          sessionKey,
+        });
         if (action === "allow") return undefined;
-        if (action === "deny") return { block: true, reason: "Denied: the policy of this server forbids it." };
+        if (action === "deny")
+          return { block: true, reason: "Denied: the policy of this server forbids it." };
         return ask(context, signal);
       },
       abortGraceMs: ABORT_GRACE_MS,
@@ -291,5 +330,9 @@ async function queuedIn(session: Session): Promise<readonly QueuedMessage[]> {
 
 function infoOf(error: unknown): ErrorInfo {
   if (isBowlineError(error)) return toErrorInfo(error);
-  return { code: "internal_error", message: "The run failed for a reason of the server's own.", retryable: false };
+  return {
+    code: "internal_error",
+    message: "The run failed for a reason of the server's own.",
+    retryable: false,
+  };
 }

@@ -1,4 +1,7 @@
-/** All runs: which messages are taken, once each; what is stopped; what an earlier process left. When they go on: `schedule.ts`. */
+/**
+ * All runs: which messages are taken, once each; what is stopped; what an earlier process left.
+ * When they go on: `schedule.ts`.
+ */
 import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
@@ -56,7 +59,9 @@ export class Runs {
   waitingIn(key: string): WaitingMessage[] {
     const { filter } = this.#host;
     const lane = this.#lanes.known(key);
-    const left = this.#left.waitingIn(key).map((message) => toWaiting(message, message.kind, filter));
+    const left = this.#left
+      .waitingIn(key)
+      .map((message) => toWaiting(message, message.kind, filter));
     return lane === undefined ? left : [...left, ...waitingIn(lane, filter)];
   }
 
@@ -64,7 +69,12 @@ export class Runs {
   async log(runId: string, sessionKey: string): Promise<RunLog | undefined> {
     const known = this.#memory.log(runId);
     if (known !== undefined) return known.sessionKey === sessionKey ? known : undefined;
-    return reviveRun(this.#host, runId, sessionKey, await lastEntries(this.#host.store, sessionKey));
+    return reviveRun(
+      this.#host,
+      runId,
+      sessionKey,
+      await lastEntries(this.#host.store, sessionKey),
+    );
   }
 
   sessionOf(runId: string): string | undefined {
@@ -80,30 +90,42 @@ export class Runs {
     return this.#lanes.known(sessionKey)?.current?.log;
   }
 
-  /** Takes a message. What it gives is on the disk: a crash loses nothing that a client was told of. */
+  /**
+   * Takes a message. What it gives is on the disk: a crash loses nothing that a client was told of.
+   */
   async accept(params: SendParams, kind: Kind): Promise<Accepted> {
     this.#assertOpen();
     const { sessionKey, message, agentId, idempotencyKey, attachments } = params;
     checkAttachments(attachments, this.#host.limits);
     const lane = this.lane(sessionKey);
-    if (idempotencyKey === undefined) return lane.inOrder(() => this.#accept(this.#host.createId(), params, kind));
+    if (idempotencyKey === undefined)
+      return lane.inOrder(() => this.#accept(this.#host.createId(), params, kind));
     const fingerprint = JSON.stringify([sessionKey, message, agentId, digestOf(attachments)]);
-    const accept = (): Promise<Accepted> => lane.inOrder(() => this.#acceptOnce(idempotencyKey, params, kind));
+    const accept = (): Promise<Accepted> =>
+      lane.inOrder(() => this.#acceptOnce(idempotencyKey, params, kind));
     return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
   }
 
   /**
-   * Ends a run, or all of a session. Gives the ids of those that ran or waited, when it is on the disk that none of them is to go on:
-   * one that runs comes to its end after that, if need be in the next process.
+   * Ends a run, or all of a session. Gives the ids of those that ran or waited, when it is on the
+   * disk that none of them is to go on: one that runs comes to its end after that, if need be in
+   * the next process.
    */
-  async abort({ sessionKey, runId }: { readonly sessionKey?: string; readonly runId?: string }): Promise<string[]> {
+  async abort({
+    sessionKey,
+    runId,
+  }: {
+    readonly sessionKey?: string;
+    readonly runId?: string;
+  }): Promise<string[]> {
     this.#assertOpen(); // what an interrupted run is told would be lost
     const key = sessionKey ?? (runId === undefined ? undefined : this.sessionOf(runId));
     if (key === undefined) return [];
     const left = this.#left.abort(key, runId);
     const lane = this.#lanes.known(key);
     if (lane === undefined) return left;
-    const isMeant = (run: Run): boolean => !run.isOver && (runId === undefined || run.log.runId === runId);
+    const isMeant = (run: Run): boolean =>
+      !run.isOver && (runId === undefined || run.log.runId === runId);
     const meant = this.#of(lane.key).filter(isMeant);
     const isBegun = (run: Run): boolean => run === lane.current || run.first === undefined;
     const stopping = meant.map((run) => (isBegun(run) ? run.abort() : this.#drop(lane, run)));
@@ -112,18 +134,25 @@ export class Runs {
     return [...(await left), ...meant.map(({ log }) => log.runId)];
   }
 
-  /** The session's agent or model is another: its runs, those that wait too, ask that one from their next model call on. */
+  /**
+   * The session's agent or model is another: its runs, those that wait too, ask that one from their
+   * next model call on.
+   */
   async useChoice(sessionKey: string): Promise<void> {
     const entry = await agentOf(this.#host, sessionKey);
     const backend = await this.#host.backendFor(entry);
     await Promise.all(this.#of(sessionKey).map((run) => run.use(entry, backend)));
   }
 
-  /** Ends all of a session, and what comes of that; resolves when nothing runs there, waits or is held. Rejects as {@link abort} does. */
+  /**
+   * Ends all of a session, and what comes of that; resolves when nothing runs there, waits or is
+   * held. Rejects as {@link abort} does.
+   */
   async quiet(sessionKey: string): Promise<void> {
     const lane = this.lane(sessionKey);
     this.#assertOpen();
-    // Again and again: a run that came to its end by itself leaves what was for it as a run of its own.
+    // Again and again: a run that came to its end by itself leaves what was for it as a run of its
+    // own.
     while (lane.isBusy) {
       const ended = lane.nextEnd();
       await this.abort({ sessionKey });
@@ -172,10 +201,14 @@ export class Runs {
     const lane = this.lane(sessionKey);
     const { current } = lane;
     const isInto = kind !== "send" && current !== undefined && !current.isOver;
-    const before = isInto ? current.waiting.filter((incoming) => incoming !== current.first) : lane.waiting;
+    const before = isInto
+      ? current.waiting.filter((incoming) => incoming !== current.first)
+      : lane.waiting;
     // Before anything of it is kept.
     if (before.length >= this.#host.limits.maxQueuedRuns)
-      throw new GatewayError("busy", "Too many messages wait in this session.", { retryable: true });
+      throw new GatewayError("busy", "Too many messages wait in this session.", {
+        retryable: true,
+      });
     const agent = isInto ? current.entry : undefined;
     const timestamp = lane.nextTime(this.#host.clock.now());
     const about = {
@@ -187,7 +220,8 @@ export class Runs {
       ...(attachments && { attachments }),
     };
     if (isInto && agent !== undefined) {
-      if (attachments !== undefined) assertTaken(attachments, (await this.#host.backendFor(agent)).model);
+      if (attachments !== undefined)
+        assertTaken(attachments, (await this.#host.backendFor(agent)).model);
       const pending = { ...about, agentId: agent.id };
       this.#left.forget(id);
       await this.#host.pending.add(pending);
@@ -214,20 +248,30 @@ export class Runs {
       throw error;
     }
     const status = this.#schedule.promise(lane, run) ? "started" : "queued";
-    return { result: { runId: id, sessionKey, status }, start: () => this.#schedule.makeReady(lane, run) };
+    return {
+      result: { runId: id, sessionKey, status },
+      start: () => this.#schedule.makeReady(lane, run),
+    };
   }
 
-  /** Unless the session has a run of this id, from before this process or from longer ago than is remembered. */
+  /**
+   * Unless the session has a run of this id, from before this process or from longer ago than is
+   * remembered.
+   */
   async #acceptOnce(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
     const { sessionKey } = params;
     const known = (runId: string, isOpen: boolean): Accepted => {
-      return { result: { runId, sessionKey, status: isOpen ? "in_flight" : "finished" }, start: () => {} };
+      return {
+        result: { runId, sessionKey, status: isOpen ? "in_flight" : "finished" },
+        start: () => {},
+      };
     };
     const log = this.#memory.log(id);
     if (log !== undefined && log.sessionKey !== sessionKey)
       throw new GatewayError("conflict", "This idempotency key was used in another session.");
     if (log !== undefined) return known(id, log.isOpen);
-    // One that was for a run may wait for longer than its key is remembered. Asked before: what waits no more is in the log.
+    // One that was for a run may wait for longer than its key is remembered. Asked before: what
+    // waits no more is in the log.
     const isIt = ({ pending }: Incoming): boolean => pending.id === id;
     const holder = this.#of(sessionKey).find((run) => run.waiting.some(isIt));
     if (holder !== undefined) return known(holder.log.runId, holder.log.isOpen);
@@ -235,11 +279,14 @@ export class Runs {
     const entries = await lastEntries(this.#host.store, sessionKey);
     const revived = reviveRun(this.#host, id, sessionKey, entries);
     const into = revived === undefined ? runWith(id, entries) : id;
-    return into === undefined ? this.#accept(id, params, kind) : known(into, this.#memory.isOpen(into));
+    return into === undefined
+      ? this.#accept(id, params, kind)
+      : known(into, this.#memory.isOpen(into));
   }
 
   #assertOpen(): void {
-    if (this.#schedule.isClosing) throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
+    if (this.#schedule.isClosing)
+      throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
   }
 
   #of(key: string): Run[] {

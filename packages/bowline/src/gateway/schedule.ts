@@ -37,7 +37,10 @@ export class Schedule {
     return run;
   }
 
-  /** Whether a run that was enqueued can be said to have started: it will, as soon as it is ready, unless it is stopped. */
+  /**
+   * Whether a run that was enqueued can be said to have started: it will, as soon as it is ready,
+   * unless it is stopped.
+   */
   promise(lane: Lane, run: Run): boolean {
     return lane.current === undefined && lane.waiting[0] === run && this.#cap.promise(run);
   }
@@ -54,7 +57,8 @@ export class Schedule {
   pump(lane: Lane): void {
     const [next] = lane.waiting;
     if (this.#isClosing || lane.current !== undefined || next?.isReady !== true) return;
-    // One that was begun and stopped asks no model and runs no tool any more: it only comes to its end.
+    // One that was begun and stopped asks no model and runs no tool any more: it only comes to its
+    // end.
     if (!next.isAborted && !this.#cap.enter(next, lane)) return;
     lane.waiting.shift();
     lane.current = next;
@@ -102,7 +106,10 @@ export class Schedule {
     for (const lane of this.#cap.leave(run)) this.pump(lane);
   }
 
-  /** What came too late for the run: a run of its own, or, after an abort, the beginning of the next. */
+  /**
+   * What came too late for the run: a run of its own, or, after an abort, the beginning of the
+   * next.
+   */
   async #keep(lane: Lane, { log, entry }: Run, left: Incoming[]): Promise<void> {
     for (const [index, incoming] of [...left].entries()) {
       const isHeld = log.state !== "final";

@@ -8,14 +8,18 @@ export interface Optional {
 }
 
 /** Exactly the fields of T, those marked that may be absent. */
-export type Fields<T> = { readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K> ? Optional : JsonSchema };
+export type Fields<T> = {
+  readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K> ? Optional : JsonSchema;
+};
 
 export function object<T>(fields: Fields<T>): JsonSchema {
   const entries = Object.entries(fields as Record<string, JsonSchema | Optional>);
   const isOptional = (field: JsonSchema | Optional): field is Optional => "optional" in field;
   return {
     type: "object",
-    properties: Object.fromEntries(entries.map(([name, field]) => [name, isOptional(field) ? field.optional : field])),
+    properties: Object.fromEntries(
+      entries.map(([name, field]) => [name, isOptional(field) ? field.optional : field]),
+    ),
     required: entries.flatMap(([name, field]) => (isOptional(field) ? [] : [name])),
     additionalProperties: false,
   };
@@ -23,7 +27,10 @@ export function object<T>(fields: Fields<T>): JsonSchema {
 
 export const maybe = (schema: JsonSchema): Optional => ({ optional: schema });
 export const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
-export const oneOf = (...values: readonly string[]): JsonSchema => ({ type: "string", enum: values });
+export const oneOf = (...values: readonly string[]): JsonSchema => ({
+  type: "string",
+  enum: values,
+});
 
 export const text: JsonSchema = { type: "string" };
 export const flag: JsonSchema = { type: "boolean" };

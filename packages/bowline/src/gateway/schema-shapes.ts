@@ -53,8 +53,21 @@ export const agent: JsonSchema = object<AgentInfo>({
   isDefault: flag,
 });
 
-export const runState: JsonSchema = oneOf("queued", "running", "final", "error", "aborted", "interrupted", "unknown");
-export const run: JsonSchema = object<RunInfo>({ runId: name, sessionKey: key, state: runState, seq });
+export const runState: JsonSchema = oneOf(
+  "queued",
+  "running",
+  "final",
+  "error",
+  "aborted",
+  "interrupted",
+  "unknown",
+);
+export const run: JsonSchema = object<RunInfo>({
+  runId: name,
+  sessionKey: key,
+  state: runState,
+  seq,
+});
 
 export const session: JsonSchema = object<SessionInfo>({
   sessionKey: key,
@@ -113,8 +126,17 @@ export const nothing: JsonSchema = object<Params<"health.check">>({});
 export const oneSession: JsonSchema = object<Result<"sessions.get">>({ session });
 
 export const ofRun: Fields<RunEventData> = { runId: name, sessionKey: key, seq: count };
-export const delta: Fields<EventData<"chat.delta">> = { ...ofRun, turn: count, text, firstSeq: maybe(count) };
-export const call: Fields<Omit<EventData<"tool.progress">, "text">> = { ...ofRun, toolCallId: text, name: text };
+export const delta: Fields<EventData<"chat.delta">> = {
+  ...ofRun,
+  turn: count,
+  text,
+  firstSeq: maybe(count),
+};
+export const call: Fields<Omit<EventData<"tool.progress">, "text">> = {
+  ...ofRun,
+  toolCallId: text,
+  name: text,
+};
 
 const images = maybe(list(object<ImageInfo>({ mimeType: text, bytes: count })));
 export const userText: Fields<Omit<EventData<"chat.user">, keyof RunEventData>> = {
@@ -148,7 +170,14 @@ export const block: JsonSchema = {
 
 export const errorInfo: JsonSchema = {
   type: "object",
-  properties: { code: text, message: text, retryable: flag, status: number, retryAfterMs: number, requestId: text },
+  properties: {
+    code: text,
+    message: text,
+    retryable: flag,
+    status: number,
+    retryAfterMs: number,
+    requestId: text,
+  },
   required: ["code", "message", "retryable"],
   additionalProperties: false,
 };

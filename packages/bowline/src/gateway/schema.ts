@@ -1,9 +1,18 @@
 /**
- * JSON Schemas of every method's params and result and every event's data. The server checks params by them; tests check every frame
- * it sends; the tables of docs/gateway.md are made from them. The compiler checks that fields are those of `protocol.ts`.
+ * JSON Schemas of every method's params and result and every event's data. The server checks params
+ * by them; tests check every frame it sends; the tables of docs/gateway.md are made from them. The
+ * compiler checks that fields are those of `protocol.ts`.
  */
 import type { JsonSchema } from "@bowline/core";
-import type { Approval, EventData, EventName, MethodName, Params, Result, WaitingMessage } from "./protocol.ts";
+import type {
+  Approval,
+  EventData,
+  EventName,
+  MethodName,
+  Params,
+  Result,
+  WaitingMessage,
+} from "./protocol.ts";
 import {
   anything,
   count,
@@ -62,7 +71,10 @@ export interface EventSchema {
 const method = <M extends MethodName>(
   summary: string,
   readOnly: boolean,
-  { params, result }: { params: JsonSchema | Fields<Params<M>>; result: JsonSchema | Fields<Result<M>> },
+  {
+    params,
+    result,
+  }: { params: JsonSchema | Fields<Params<M>>; result: JsonSchema | Fields<Result<M>> },
 ): MethodSchema => ({ summary, readOnly, params: asObject(params), result: asObject(result) });
 
 function asObject<T>(schema: JsonSchema | Fields<T>): JsonSchema {
@@ -72,16 +84,26 @@ function asObject<T>(schema: JsonSchema | Fields<T>): JsonSchema {
 export const methods: { readonly [M in MethodName]: MethodSchema } = {
   "health.check": method<"health.check">("Whether the server is well", true, {
     params: nothing,
-    result: { status: oneOf("ok"), version: text, uptimeMs: number, connections: count, runs: count },
+    result: {
+      status: oneOf("ok"),
+      version: text,
+      uptimeMs: number,
+      connections: count,
+      runs: count,
+    },
   }),
   "agents.list": method<"agents.list">("The agents of AGENTS.md", true, {
     params: nothing,
     result: { agents: list(agent) },
   }),
-  "sessions.create": method<"sessions.create">("A new session; without a key it gets a UUID", false, {
-    params: { sessionKey: maybe(key), agentId: maybe(name), title: maybe(title) },
-    result: oneSession,
-  }),
+  "sessions.create": method<"sessions.create">(
+    "A new session; without a key it gets a UUID",
+    false,
+    {
+      params: { sessionKey: maybe(key), agentId: maybe(name), title: maybe(title) },
+      result: oneSession,
+    },
+  ),
   "sessions.list": method<"sessions.list">("Sessions, the latest first", true, {
     params: {
       search: maybe(shortText),
@@ -90,23 +112,42 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
     },
     result: { sessions: list(session), cursor: maybe(text) },
   }),
-  "sessions.get": method<"sessions.get">("One session", true, { params: onlyKey, result: oneSession }),
-  "sessions.patch": method<"sessions.patch">("Gives a session a title, another model or another agent", false, {
-    params: { sessionKey: key, title: maybe(title), model: maybe(name), agentId: maybe(name) },
-    result: oneSession,
-  }),
-  "sessions.reset": method<"sessions.reset">("Begins the conversation anew under the same key", false, {
+  "sessions.get": method<"sessions.get">("One session", true, {
     params: onlyKey,
     result: oneSession,
   }),
-  "sessions.delete": method<"sessions.delete">("Ends what runs there and deletes the session", false, {
-    params: onlyKey,
-    result: { deleted: flag },
-  }),
-  "sessions.fork": method<"sessions.fork">("A new session that begins as this one, up to an entry", false, {
-    params: { sessionKey: key, newSessionKey: maybe(key), at: maybe(name) },
-    result: oneSession,
-  }),
+  "sessions.patch": method<"sessions.patch">(
+    "Gives a session a title, another model or another agent",
+    false,
+    {
+      params: { sessionKey: key, title: maybe(title), model: maybe(name), agentId: maybe(name) },
+      result: oneSession,
+    },
+  ),
+  "sessions.reset": method<"sessions.reset">(
+    "Begins the conversation anew under the same key",
+    false,
+    {
+      params: onlyKey,
+      result: oneSession,
+    },
+  ),
+  "sessions.delete": method<"sessions.delete">(
+    "Ends what runs there and deletes the session",
+    false,
+    {
+      params: onlyKey,
+      result: { deleted: flag },
+    },
+  ),
+  "sessions.fork": method<"sessions.fork">(
+    "A new session that begins as this one, up to an entry",
+    false,
+    {
+      params: { sessionKey: key, newSessionKey: maybe(key), at: maybe(name) },
+      result: oneSession,
+    },
+  ),
   "chat.send": method<"chat.send">("Starts a run, or queues it behind the session's own", false, {
     params: send,
     result: sent,
@@ -119,23 +160,39 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
     params: send,
     result: sent,
   }),
-  "chat.abort": method<"chat.abort">("Ends a run, or all of a session; no error when there is none", false, {
-    params: { sessionKey: maybe(key), runId: maybe(name) },
-    result: { aborted: flag, runIds: list(name) },
-  }),
-  "chat.history": method<"chat.history">("The last messages (default 100), oldest first; `before` pages back", true, {
-    params: { sessionKey: key, limit: maybe({ type: "integer", minimum: 1, maximum: 500 }), before: maybe(name) },
-    result: {
-      sessionKey: key,
-      messages: list(entry),
-      hasMore: flag,
-      waiting: list(object<WaitingMessage>(waitingFields)),
+  "chat.abort": method<"chat.abort">(
+    "Ends a run, or all of a session; no error when there is none",
+    false,
+    {
+      params: { sessionKey: maybe(key), runId: maybe(name) },
+      result: { aborted: flag, runIds: list(name) },
     },
-  }),
-  "chat.subscribe": method<"chat.subscribe">("The session's events from now on, and what was missed of a run", true, {
-    params: { sessionKey: key, runId: maybe(name), seq: maybe(seq) },
-    result: { sessionKey: key, runs: list(run) },
-  }),
+  ),
+  "chat.history": method<"chat.history">(
+    "The last messages (default 100), oldest first; `before` pages back",
+    true,
+    {
+      params: {
+        sessionKey: key,
+        limit: maybe({ type: "integer", minimum: 1, maximum: 500 }),
+        before: maybe(name),
+      },
+      result: {
+        sessionKey: key,
+        messages: list(entry),
+        hasMore: flag,
+        waiting: list(object<WaitingMessage>(waitingFields)),
+      },
+    },
+  ),
+  "chat.subscribe": method<"chat.subscribe">(
+    "The session's events from now on, and what was missed of a run",
+    true,
+    {
+      params: { sessionKey: key, runId: maybe(name), seq: maybe(seq) },
+      result: { sessionKey: key, runs: list(run) },
+    },
+  ),
   "chat.unsubscribe": method<"chat.unsubscribe">("No more events of the session", true, {
     params: onlyKey,
     result: { sessionKey: key },
@@ -165,29 +222,47 @@ const event = <E extends EventName>(summary: string, data: Fields<EventData<E>>)
 
 export const events: { readonly [E in EventName]: EventSchema } = {
   "chat.user": event<"chat.user">("A user's message went into the run", { ...ofRun, ...userText }),
-  "chat.queued": event<"chat.queued">("A message waits, for its turn or for the run", { ...ofRun, ...waitingFields }),
+  "chat.queued": event<"chat.queued">("A message waits, for its turn or for the run", {
+    ...ofRun,
+    ...waitingFields,
+  }),
   "chat.delta": event<"chat.delta">("More of the answer", delta),
   "chat.thinking": event<"chat.thinking">("More of what the model thinks", delta),
-  "chat.tool_call": event<"chat.tool_call">("The model called a tool", { ...call, input: anything }),
-  "tool.progress": event<"tool.progress">("What a running tool has printed so far", { ...call, text }),
+  "chat.tool_call": event<"chat.tool_call">("The model called a tool", {
+    ...call,
+    input: anything,
+  }),
+  "tool.progress": event<"tool.progress">("What a running tool has printed so far", {
+    ...call,
+    text,
+  }),
   "chat.tool_result": event<"chat.tool_result">("A tool call ended, or was refused", {
     ...call,
     output: text,
     isError: flag,
     durationMs: number,
   }),
-  "chat.turn": event<"chat.turn">("A model call ended", { ...ofRun, turn: count, provider: text, model: text, usage }),
+  "chat.turn": event<"chat.turn">("A model call ended", {
+    ...ofRun,
+    turn: count,
+    provider: text,
+    model: text,
+    usage,
+  }),
   "chat.notice": event<"chat.notice">("Another model answers, or a request is tried again", {
     ...ofRun,
     code: text,
     message: text,
   }),
-  "chat.snapshot": event<"chat.snapshot">("All of the run so far, in place of what the client has", {
-    ...ofRun,
-    seq,
-    state: runState,
-    blocks: list(block),
-  }),
+  "chat.snapshot": event<"chat.snapshot">(
+    "All of the run so far, in place of what the client has",
+    {
+      ...ofRun,
+      seq,
+      state: runState,
+      blocks: list(block),
+    },
+  ),
   "chat.final": event<"chat.final">("The run ended", {
     ...ofRun,
     usage,
@@ -204,13 +279,16 @@ export const events: { readonly [E in EventName]: EventSchema } = {
     ...approvalFields,
     ...ofRun,
   }),
-  "exec.approval_resolved": event<"exec.approval_resolved">("It was answered, or nobody did in time", {
-    ...ofRun,
-    approvalId: text,
-    decision: oneOf("allow", "deny", "expired"),
-    by: maybe(text),
-    reason: maybe(text),
-  }),
+  "exec.approval_resolved": event<"exec.approval_resolved">(
+    "It was answered, or nobody did in time",
+    {
+      ...ofRun,
+      approvalId: text,
+      decision: oneOf("allow", "deny", "expired"),
+      by: maybe(text),
+      reason: maybe(text),
+    },
+  ),
   "sessions.changed": event<"sessions.changed">("The list of sessions is another", {
     sessionKey: key,
     change: oneOf("created", "updated", "deleted", "reset", "run"),

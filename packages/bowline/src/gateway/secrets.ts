@@ -1,4 +1,7 @@
-/** Secrets out of what is sent: in whole values, and in a stream of text, where a secret may lie across deltas. */
+/**
+ * Secrets out of what is sent: in whole values, and in a stream of text, where a secret may lie
+ * across deltas.
+ */
 import { createRedactor, type Redactor } from "@bowline/core";
 import { isSecretName } from "../tools/environment.ts";
 
@@ -27,8 +30,13 @@ interface TextFilter {
 }
 
 /** The values of variables whose names say that they are secret, and `more`. */
-export function secretsOf(env: Readonly<Record<string, string | undefined>>, more: readonly string[]): string[] {
-  const named = Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? [value?.trim() ?? ""] : []));
+export function secretsOf(
+  env: Readonly<Record<string, string | undefined>>,
+  more: readonly string[],
+): string[] {
+  const named = Object.entries(env).flatMap(([name, value]) =>
+    isSecretName(name) ? [value?.trim() ?? ""] : [],
+  );
   return [...new Set([...named, ...more])].filter((secret) => secret.length >= MIN_LENGTH);
 }
 

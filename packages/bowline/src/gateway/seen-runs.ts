@@ -1,4 +1,7 @@
-/** What a client has seen of the runs it follows: by this it knows what is new, what is missing, and what to ask for. */
+/**
+ * What a client has seen of the runs it follows: by this it knows what is new, what is missing, and
+ * what to ask for.
+ */
 import { isEnd } from "./followed-run.ts";
 import type { EventFrame } from "./frame.ts";
 import type { Params } from "./protocol.ts";
@@ -25,7 +28,10 @@ export class SeenRuns {
     this.#sessions.delete(sessionKey);
   }
 
-  /** A run that has begun: of one that nothing was seen of, all is asked for. Gives what to ask for; nothing when it has ended. */
+  /**
+   * A run that has begun: of one that nothing was seen of, all is asked for. Gives what to ask for;
+   * nothing when it has ended.
+   */
   expect(sessionKey: string, runId: string): Params<"chat.subscribe"> | undefined {
     const runs = this.#sessions.get(sessionKey);
     if (runs === undefined || this.#ended.has(runId)) return undefined;
@@ -48,11 +54,16 @@ export class SeenRuns {
     this.#sessions.get(sessionKey)?.delete(runId);
   }
 
-  /** What to ask for on a new connection. A run that ended meanwhile is sent to its end; then what goes on. */
+  /**
+   * What to ask for on a new connection. A run that ended meanwhile is sent to its end; then what
+   * goes on.
+   */
   toResume(): Params<"chat.subscribe">[] {
     this.#missing.clear();
     return [...this.#sessions].flatMap(([sessionKey, runs]): Params<"chat.subscribe">[] =>
-      runs.size === 0 ? [{ sessionKey }] : [...runs].map(([runId, seq]) => ({ sessionKey, runId, seq })),
+      runs.size === 0
+        ? [{ sessionKey }]
+        : [...runs].map(([runId, seq]) => ({ sessionKey, runId, seq })),
     );
   }
 
@@ -68,7 +79,8 @@ export class SeenRuns {
     if (last !== undefined && (isSnapshot ? seq < last : seq <= last)) return false;
     const isJoined = frame.event === "chat.delta" || frame.event === "chat.thinking";
     const first = (isJoined ? frame.data.firstSeq : undefined) ?? seq;
-    // Joined deltas of which a part was seen already cannot be taken apart: all of the run is asked for.
+    // Joined deltas of which a part was seen already cannot be taken apart: all of the run is asked
+    // for.
     if (last !== undefined && !isSnapshot && first !== last + 1) {
       if (this.#missing.has(runId)) return false;
       this.#missing.add(runId);

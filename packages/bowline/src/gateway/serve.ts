@@ -1,4 +1,7 @@
-/** `bowline serve`: the gateway with its workspace, its token and its models, as the environment says. */
+/**
+ * `bowline serve`: the gateway with its workspace, its token and its models, as the environment
+ * says.
+ */
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -22,14 +25,23 @@ import { secretsOf } from "./secrets.ts";
 import { DEFAULT_PORT, startGateway, type Gateway, type GatewayOptions } from "./server.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 
-export interface ServeOptions extends Pick<GatewayOptions, "page" | "version" | "exposed" | "trustProxy"> {
+export interface ServeOptions extends Pick<
+  GatewayOptions,
+  "page" | "version" | "exposed" | "trustProxy"
+> {
   /** Default `BOWLINE_HOST`, else 127.0.0.1. */
   readonly host?: string;
   /** Default `BOWLINE_PORT`, else 18789. */
   readonly port?: number;
-  /** Where AGENTS.md is and tools work. Default `BOWLINE_WORKSPACE`, else `workspace` in the data folder. */
+  /**
+   * Where AGENTS.md is and tools work. Default `BOWLINE_WORKSPACE`, else `workspace` in the data
+   * folder.
+   */
   readonly workspace?: string;
-  /** `provider/model`, asked when the agent's own has no key. Default `BOWLINE_FALLBACK`, else none: the practice model answers. */
+  /**
+   * `provider/model`, asked when the agent's own has no key. Default `BOWLINE_FALLBACK`, else none:
+   * the practice model answers.
+   */
   readonly fallback?: string;
   /** What may run without a question, beside what people allowed. */
   readonly rules?: readonly PolicyRule[];
@@ -55,14 +67,18 @@ export interface Served {
   readonly workspace: string;
   /** Files of the workspace that were not there. */
   readonly made: readonly string[];
-  /** What a person should know of an agent, such as that another model answers; of a file, such as `.env`, by its name. */
+  /**
+   * What a person should know of an agent, such as that another model answers; of a file, such as
+   * `.env`, by its name.
+   */
   readonly notices: readonly { readonly agent: string; readonly message: string }[];
   close(reason?: string): Promise<void>;
 }
 
 /**
- * Rejects with `invalid_argument` for options that cannot work, `storage_failed` for a folder that cannot be had and a broken policy,
- * `session_locked` when another server uses the data folder, the system's error for a taken port.
+ * Rejects with `invalid_argument` for options that cannot work, `storage_failed` for a folder that
+ * cannot be had and a broken policy, `session_locked` when another server uses the data folder, the
+ * system's error for a taken port.
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const {
@@ -79,7 +95,9 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const settings = await withEnvFile(options.env ?? process.env, resolve(envFile));
   const { env } = settings;
   const home = join(dataFolder(env), "gateway");
-  const workspace = resolve(options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"));
+  const workspace = resolve(
+    options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"),
+  );
   const host = options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1";
   const port = options.port ?? portOf(env.BOWLINE_PORT);
   const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
@@ -91,7 +109,10 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   });
   const read = set(env.BOWLINE_READ_TOKEN);
   if (read === token)
-    throw new BowlineError("invalid_argument", "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.");
+    throw new BowlineError(
+      "invalid_argument",
+      "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.",
+    );
   const letGo = await inFolder(home, () => holdFolder(join(home, "running")));
   const leave = async (): Promise<void> => {
     await backends.close();
@@ -129,22 +150,36 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     await leave();
     throw error;
   });
-  const notices: Served["notices"][number][] = settings.notices.map((message) => ({ agent: ".env", message }));
+  const notices: Served["notices"][number][] = settings.notices.map((message) => ({
+    agent: ".env",
+    message,
+  }));
   let isPractice = false;
   const agents = await readAgents(workspace);
-  if (agents.length === 0) notices.push({ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." });
+  if (agents.length === 0)
+    notices.push({ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." });
   for (const agent of agents) {
-    const found = await backends.for(agent).catch((error: Error) => ({ notice: error, isPractice: false }));
+    const found = await backends
+      .for(agent)
+      .catch((error: Error) => ({ notice: error, isPractice: false }));
     isPractice ||= found.isPractice;
-    if (found.notice !== undefined) notices.push({ agent: agent.id, message: found.notice.message });
+    if (found.notice !== undefined)
+      notices.push({ agent: agent.id, message: found.notice.message });
   }
   const { url } = gateway;
   const isExposed = !isLoopbackName(host);
   print(`Listening on ${url}${isExposed ? " (other machines can reach it)" : ""}`);
-  print("variable" in tokenFrom ? `Token: ${tokenFrom.variable}. Open ${url}/` : `Open ${url}/#token=${token}`);
+  print(
+    "variable" in tokenFrom
+      ? `Token: ${tokenFrom.variable}. Open ${url}/`
+      : `Open ${url}/#token=${token}`,
+  );
   print(`Workspace: ${workspace}${made.length > 0 ? ` (made ${made.join(", ")})` : ""}`);
   for (const { agent, message } of notices) print(`${agent}: ${message}`);
-  if (isPractice) print("For a real model set its key, also in .env, and start again; or name another in AGENTS.md.");
+  if (isPractice)
+    print(
+      "For a real model set its key, also in .env, and start again; or name another in AGENTS.md.",
+    );
   return {
     url,
     host,
@@ -162,7 +197,10 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   };
 }
 
-/** The environment's, else one that is made once and kept, so that pages that are open find back after a restart. */
+/**
+ * The environment's, else one that is made once and kept, so that pages that are open find back
+ * after a restart.
+ */
 async function tokenOf(
   { BOWLINE_TOKEN }: Readonly<Record<string, string | undefined>>,
   file: string,
@@ -181,7 +219,10 @@ function portOf(value: string | undefined): number {
   const text = set(value);
   if (text === undefined) return DEFAULT_PORT;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new BowlineError("invalid_argument", `BOWLINE_PORT takes a number up to 65535, not ${JSON.stringify(text)}.`);
+  throw new BowlineError(
+    "invalid_argument",
+    `BOWLINE_PORT takes a number up to 65535, not ${JSON.stringify(text)}.`,
+  );
 }
 
 /** What the system refuses becomes a sentence. */
@@ -191,7 +232,9 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (isBowlineError(error) || code === undefined) throw error;
-    throw new BowlineError("storage_failed", `${folder} cannot be used (${code}).`, { cause: error });
+    throw new BowlineError("storage_failed", `${folder} cannot be used (${code}).`, {
+      cause: error,
+    });
   }
 }
 

@@ -17,16 +17,20 @@ export interface Gateway {
   readonly port: number;
   /** http://HOST:PORT */
   readonly url: string;
-  /** Says goodbye to clients and stops; runs that are open are taken up again by the next server on this store. */
+  /**
+   * Says goodbye to clients and stops; runs that are open are taken up again by the next server on
+   * this store.
+   */
   close(reason?: string): Promise<void>;
 }
 
 export const DEFAULT_PORT = 18_789;
 
 /**
- * Listens, and takes up the runs that an earlier process left. Throws `invalid_argument` for a host beyond loopback without `exposed`,
- * for an empty token, and without anything that lets somebody in; rejects with the system's error when the port is taken, and when what
- * was left cannot be read: then it does not listen any more.
+ * Listens, and takes up the runs that an earlier process left. Throws `invalid_argument` for a host
+ * beyond loopback without `exposed`, for an empty token, and without anything that lets somebody
+ * in; rejects with the system's error when the port is taken, and when what was left cannot be
+ * read: then it does not listen any more.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { host = "127.0.0.1", port = DEFAULT_PORT, exposed = false, clock = systemClock } = options;

@@ -1,12 +1,16 @@
-/** Who answers in a session: the agent and the model that were chosen for it, else those of AGENTS.md. */
+/**
+ * Who answers in a session: the agent and the model that were chosen for it, else those of
+ * AGENTS.md.
+ */
 import { findAgent, type AgentEntry } from "./agents-file.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Host } from "./host.ts";
 import { isMissing } from "./is-missing.ts";
 
 /**
- * `agentId` is asked for one message: then its own model answers, unless it is the session's agent. Rejects with `not_found`, and as the
- * store does when it cannot be read: another than was chosen must not answer.
+ * `agentId` is asked for one message: then its own model answers, unless it is the session's agent.
+ * Rejects with `not_found`, and as the store does when it cannot be read: another than was chosen
+ * must not answer.
  */
 export async function agentOf(
   { store, agents, choices }: Pick<Host, "store" | "agents" | "choices">,
@@ -26,6 +30,9 @@ export async function agentOf(
 }
 
 export function noAgent(id: string | undefined): GatewayError {
-  const message = id === undefined ? "AGENTS.md names no agent." : `AGENTS.md has no agent ${JSON.stringify(id)}.`;
+  const message =
+    id === undefined
+      ? "AGENTS.md names no agent."
+      : `AGENTS.md has no agent ${JSON.stringify(id)}.`;
   return new GatewayError("not_found", message);
 }

@@ -1,4 +1,7 @@
-/** `sessions.changed`, which everyone gets: of a session in which much happens it is said now and then. */
+/**
+ * `sessions.changed`, which everyone gets: of a session in which much happens it is said now and
+ * then.
+ */
 import type { Clock } from "@bowline/core";
 import type { EventData } from "./protocol.ts";
 
@@ -19,7 +22,10 @@ export class SessionChanges {
     this.#send = send;
   }
 
-  /** Sent at once if nothing was a moment ago, else the latest is when the interval is over. What a client must act on never waits. */
+  /**
+   * Sent at once if nothing was a moment ago, else the latest is when the interval is over. What a
+   * client must act on never waits.
+   */
   add(change: Change): void {
     const recent = this.#recent.get(change.sessionKey);
     if (recent !== undefined && isNews(change)) {

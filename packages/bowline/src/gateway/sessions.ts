@@ -22,7 +22,11 @@ export class Sessions {
     this.#runs = runs;
   }
 
-  async create({ sessionKey = this.#host.createId(), agentId, title }: Params<"sessions.create">): OneSession {
+  async create({
+    sessionKey = this.#host.createId(),
+    agentId,
+    title,
+  }: Params<"sessions.create">): OneSession {
     const agent = findAgent(await this.#host.agents(), agentId);
     if (agent === undefined && agentId !== undefined) throw noAgent(agentId);
     const isNew = await this.#runs.lane(sessionKey).create(agent?.id ?? DEFAULT_AGENT, title);
@@ -47,13 +51,20 @@ export class Sessions {
     return { session: await this.#info(summary) };
   }
 
-  /** Throws `bad_params` for a model that cannot be asked here, and when there is nothing to change. */
+  /**
+   * Throws `bad_params` for a model that cannot be asked here, and when there is nothing to change.
+   */
   async patch({ sessionKey, title, model, agentId }: Params<"sessions.patch">): OneSession {
     if (title === undefined && model === undefined && agentId === undefined)
-      throw new GatewayError("bad_params", "What is to be changed? Give a title, a model or an agentId.");
+      throw new GatewayError(
+        "bad_params",
+        "What is to be changed? Give a title, a model or an agentId.",
+      );
     const { choices } = this.#host;
-    const agent = agentId === undefined ? undefined : await agentOf(this.#host, sessionKey, agentId);
-    if (model !== undefined) await this.#assertAsked(model, agent ?? (await agentOf(this.#host, sessionKey)));
+    const agent =
+      agentId === undefined ? undefined : await agentOf(this.#host, sessionKey, agentId);
+    if (model !== undefined)
+      await this.#assertAsked(model, agent ?? (await agentOf(this.#host, sessionKey)));
     await this.#runs.lane(sessionKey).write(async (session) => {
       if (title !== undefined) await session.rename(title);
       await this.#record(session, { ...(agentId && { agentId }), ...(model && { model }) });
@@ -66,8 +77,13 @@ export class Sessions {
   async #record(session: Session, { agentId, model }: Choice): Promise<void> {
     const agent = agentId === undefined ? undefined : findAgent(await this.#host.agents(), agentId);
     if (agent !== undefined)
-      await session.append({ type: "model_change", ...parseModelRef(agent.model), agent: agent.id });
-    if (model !== undefined) await session.append({ type: "model_change", ...parseModelRef(model) });
+      await session.append({
+        type: "model_change",
+        ...parseModelRef(agent.model),
+        agent: agent.id,
+      });
+    if (model !== undefined)
+      await session.append({ type: "model_change", ...parseModelRef(model) });
   }
 
   /** That another would answer in its place is no answer to who chose it. */
@@ -128,9 +144,11 @@ export class Sessions {
     if (newSessionKey === sessionKey) throw alreadyThere();
     const id = newSessionKey ?? this.#host.createId();
     const where = { id, ...(at !== undefined && { at }) };
-    const fork = (session: Session): Promise<void> => session.fork(where).then((made) => made.close());
+    const fork = (session: Session): Promise<void> =>
+      session.fork(where).then((made) => made.close());
     const [from, to] = [this.#runs.lane(sessionKey), this.#runs.lane(id)];
-    // Who sends the first message under the new key waits for it. Always the same first: two forks might wait for each other.
+    // Who sends the first message under the new key waits for it. Always the same first: two forks
+    // might wait for each other.
     await (id < sessionKey
       ? to.exclusive(() => from.write(fork))
       : from.write((session) => to.exclusive(() => fork(session))));
@@ -141,7 +159,8 @@ export class Sessions {
   async #changed(sessionKey: string, change: Events["sessions.changed"]["change"]): OneSession {
     const { session } = await this.get({ sessionKey });
     const { model, agentId } = session;
-    const chosen = change === "updated" ? { ...(model && { model }), ...(agentId && { agentId }) } : {};
+    const chosen =
+      change === "updated" ? { ...(model && { model }), ...(agentId && { agentId }) } : {};
     this.#host.sessionChanges.add({ sessionKey, change, ...chosen });
     return { session };
   }
@@ -157,7 +176,8 @@ export class Sessions {
     origin,
   }: SessionSummary): Promise<SessionInfo> {
     const agentId = model?.agent ?? metadata?.agentId;
-    const { isThisProcess = true, ...holder } = (await this.#host.store.holder(id).catch(() => undefined)) ?? {};
+    const { isThisProcess = true, ...holder } =
+      (await this.#host.store.holder(id).catch(() => undefined)) ?? {};
     return {
       sessionKey: id,
       ...(title !== undefined && { title: this.#host.filter.text(title) }),

@@ -1,4 +1,6 @@
-/** A model's message as clients are shown it. The page has this, too: it imports nothing but types. */
+/**
+ * A model's message as clients are shown it. The page has this, too: it imports nothing but types.
+ */
 import type { AssistantMessage, Usage } from "@bowline/core";
 import type { Block, TokenCounts } from "./protocol.ts";
 

@@ -7,7 +7,10 @@ export type SocketClass = new (url: string) => Pick<Socket, "send" | "close">;
 export interface Socket {
   send(text: string): void;
   close(code?: number, reason?: string): void;
-  addEventListener(type: "open" | "message" | "close" | "error", listener: (event: never) => void): void;
+  addEventListener(
+    type: "open" | "message" | "close" | "error",
+    listener: (event: never) => void,
+  ): void;
 }
 
 /** Throws where there is none. */

@@ -1,4 +1,7 @@
-/** Who may come in. Tokens are compared as hashes, in constant time; wrong ones are counted by address. */
+/**
+ * Who may come in. Tokens are compared as hashes, in constant time; wrong ones are counted by
+ * address.
+ */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Clock } from "@bowline/core";
 import type { Scope } from "./frame.ts";

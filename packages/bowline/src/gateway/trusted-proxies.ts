@@ -1,4 +1,7 @@
-/** Proxies whose word counts: for whose requests they bring, and under which path. Nobody else's does, since anybody can say it. */
+/**
+ * Proxies whose word counts: for whose requests they bring, and under which path. Nobody else's
+ * does, since anybody can say it.
+ */
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { BowlineError } from "@bowline/core";
@@ -24,8 +27,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Whose request it is: the last hop of `X-Forwarded-For` that is no trusted proxy. Each proxy says from whom it has the request, so
-   * what stands before that hop is the word of a stranger.
+   * Whose request it is: the last hop of `X-Forwarded-For` that is no trusted proxy. Each proxy
+   * says from whom it has the request, so what stands before that hop is the word of a stranger.
    */
   addressOf(request: IncomingMessage): string {
     let address = plain(request.socket.remoteAddress ?? "");
@@ -38,7 +41,10 @@ export class TrustedProxies {
     return address;
   }
 
-  /** The path under which the proxy has the gateway, `/agents`, as its `X-Forwarded-Prefix` says; else nothing. */
+  /**
+   * The path under which the proxy has the gateway, `/agents`, as its `X-Forwarded-Prefix` says;
+   * else nothing.
+   */
   prefixOf(request: IncomingMessage): string {
     if (!this.#has(plain(request.socket.remoteAddress ?? ""))) return "";
     const prefix = headerOf(request, "x-forwarded-prefix").replace(/\/$/, "");

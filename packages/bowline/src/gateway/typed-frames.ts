@@ -1,6 +1,7 @@
 /**
- * The second door: a client whose first frame is the request `connect` speaks typed frames (`req`, `res`, `event`) from then on, as
- * OpenClaw's clients do. Methods, events and their data are the same; nothing is sent before the client has spoken.
+ * The second door: a client whose first frame is the request `connect` speaks typed frames (`req`,
+ * `res`, `event`) from then on, as OpenClaw's clients do. Methods, events and their data are the
+ * same; nothing is sent before the client has spoken.
  */
 import { idOf, toAuthFrame } from "./check.ts";
 import type { AuthFrame, AuthReply, FrameError, Welcome } from "./frame.ts";
@@ -36,14 +37,17 @@ export const plainFrames: Dialect = {
 /** `connectId` is the id of the `connect` request, which the greeting answers. */
 export function createTypedFrames(connectId: Id): Dialect {
   let seq = 0;
-  const result = (id: Id, payload: unknown): string => JSON.stringify({ type: "res", id, ok: true, payload });
+  const result = (id: Id, payload: unknown): string =>
+    JSON.stringify({ type: "res", id, ok: true, payload });
   const error = (id: Id, refusal: FrameError): string =>
     JSON.stringify({ type: "res", id, ok: false, error: typedError(refusal) });
   return {
-    reply: (reply) => (reply.ok ? result(connectId, helloOf(reply)) : error(connectId, reply.error)),
+    reply: (reply) =>
+      reply.ok ? result(connectId, helloOf(reply)) : error(connectId, reply.error),
     result,
     error,
-    // Numbers are the connection's, as clients of this kind look for gaps; those of the run are in the payload.
+    // Numbers are the connection's, as clients of this kind look for gaps; those of the run are in
+    // the payload.
     sent: (json) => {
       const [head = "", name = ""] = EVENT.exec(json) ?? [];
       if (head === "") return json;
@@ -68,7 +72,13 @@ export interface Connect {
 export function toConnect(frame: unknown): Connect | undefined {
   const { type, method, params } = objectIn(frame);
   if (type !== "req" || method !== "connect") return undefined;
-  const { minProtocol = PROTOCOL, maxProtocol = PROTOCOL, auth, client, events = "all" } = objectIn(params);
+  const {
+    minProtocol = PROTOCOL,
+    maxProtocol = PROTOCOL,
+    auth,
+    client,
+    events = "all",
+  } = objectIn(params);
   const { id: name, version } = objectIn(client);
   const names = [name, version].filter((part) => typeof part === "string").join(" ");
   const asked = { type: "auth", token: objectIn(auth).token, events };
@@ -82,10 +92,22 @@ export function toConnect(frame: unknown): Connect | undefined {
 export const connectShape: string = `The params of connect are {"minProtocol":${PROTOCOL},"maxProtocol":${PROTOCOL},"auth":{"token":"…"}}.`;
 export const wrongProtocol: string = `This server speaks version ${PROTOCOL} of the protocol.`;
 
-function helloOf({ server, scope, sessions, methods, events, limits, model, notice }: Welcome): object {
+function helloOf({
+  server,
+  scope,
+  sessions,
+  methods,
+  events,
+  limits,
+  model,
+  notice,
+}: Welcome): object {
   const { connectionId: connId, ...about } = server;
   const { maxFrameBytes: maxPayload, maxAuthFrameBytes: _, ...others } = limits;
-  const scopes = scope === "read" ? ["operator.read"] : ["operator.read", "operator.write", "operator.approvals"];
+  const scopes =
+    scope === "read"
+      ? ["operator.read"]
+      : ["operator.read", "operator.write", "operator.approvals"];
   return {
     type: "hello-ok",
     protocol: PROTOCOL,

@@ -17,12 +17,16 @@ export function toWaiting(
 }
 
 /** All of a session, in the order in which they go in. */
-export function waitingIn({ current, held, waiting }: Lane, filter: SecretFilter): WaitingMessage[] {
+export function waitingIn(
+  { current, held, waiting }: Lane,
+  filter: SecretFilter,
+): WaitingMessage[] {
   const ofRun = (run: Run): WaitingMessage[] =>
     run.waiting.map(({ pending }) => toWaiting(pending, kindIn(run, pending), filter));
   const given = current === undefined ? [] : ofRun(current);
   const kept = held.map(({ pending }) => toWaiting(pending, "held", filter));
-  // Before what the run leaves, and before all of one that is about to begin; one that was taken up again takes nothing of it.
+  // Before what the run leaves, and before all of one that is about to begin; one that was taken up
+  // again takes nothing of it.
   const first = current?.first === undefined ? [...given, ...kept] : [...kept, ...given];
   return [...first, ...waiting.flatMap(ofRun)];
 }

@@ -4,8 +4,14 @@ import { createWorkspace, resolveInside } from "../tools/workspace.ts";
 
 const MAX_BYTES = 256 * 1024;
 
-/** The beginning, if it is long; undefined for what is not there, is no regular file or is elsewhere, where a link may lead. */
-export async function readWorkspaceText(workspacePath: string, name: string): Promise<string | undefined> {
+/**
+ * The beginning, if it is long; undefined for what is not there, is no regular file or is
+ * elsewhere, where a link may lead.
+ */
+export async function readWorkspaceText(
+  workspacePath: string,
+  name: string,
+): Promise<string | undefined> {
   try {
     const workspace = createWorkspace({ root: workspacePath });
     const { handle } = await openFile(workspace, await resolveInside(workspace, name));

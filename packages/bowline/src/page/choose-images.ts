@@ -1,4 +1,7 @@
-/** Makes files that were chosen, pasted or dropped ready to be sent: of a type that models take, and small enough together. */
+/**
+ * Makes files that were chosen, pasted or dropped ready to be sent: of a type that models take, and
+ * small enough together.
+ */
 import { allot } from "./state/allot.ts";
 import type { ImageType, ReadyImage } from "./state/sent-image.ts";
 import { imageTypeOf } from "./text/image-type.ts";
@@ -38,7 +41,10 @@ const QUALITY = 0.85;
 
 type Source = Pick<ChosenImage, "id" | "name" | "file" | "mimeType">;
 
-/** Those that were chosen before, and these too, one after another; what cannot go with them is left out. */
+/**
+ * Those that were chosen before, and these too, one after another; what cannot go with them is left
+ * out.
+ */
 export async function addImages(
   chosen: readonly ChosenImage[],
   files: readonly File[],
@@ -63,19 +69,27 @@ export async function fitImages(
   sources: readonly (Source & Partial<ChosenImage>)[],
   { maxAttachmentBytes: max }: ImageLimits,
 ): Promise<ChosenImage[]> {
-  const sizes = sources.map(({ file, mimeType }) => ({ bytes: file.size, isFixed: mimeType === "image/gif" }));
+  const sizes = sources.map(({ file, mimeType }) => ({
+    bytes: file.size,
+    isFixed: mimeType === "image/gif",
+  }));
   const rooms = allot(sizes, max, LEAST_BYTES);
   const last = sources.at(-1);
   if (rooms === undefined) {
     const why = last?.mimeType === "image/gif" ? " A GIF is not made smaller." : "";
-    throw new Error(`${last?.name} is too large: images have ${bytesText(max)} together at most.${why}`);
+    throw new Error(
+      `${last?.name} is too large: images have ${bytesText(max)} together at most.${why}`,
+    );
   }
   return Promise.all(
     sources.map(async (source, index) => {
       const { id, name, file, mimeType, ready } = source;
       const room = rooms[index] ?? 0;
       const isWhole = file.size <= room;
-      if (ready !== undefined && (isWhole ? ready.bytes === file.size : ready.bytes <= room && ready.bytes > room / 2))
+      if (
+        ready !== undefined &&
+        (isWhole ? ready.bytes === file.size : ready.bytes <= room && ready.bytes > room / 2)
+      )
         return { id, name, file, mimeType, ready };
       const blob = isWhole ? file : await shrink(source, room);
       const type = isWhole ? mimeType : "image/jpeg";
@@ -101,7 +115,8 @@ async function open(file: File, id: string): Promise<Source> {
   const { name, size } = file;
   if (size > MAX_FILE_BYTES) throw new Error(`${name} is too large.`);
   const mimeType = imageTypeOf(new Uint8Array(await file.slice(0, 12).arrayBuffer()));
-  if (mimeType === undefined) throw new Error(`${name} cannot be sent: only PNG, JPEG, GIF and WebP images can.`);
+  if (mimeType === undefined)
+    throw new Error(`${name} cannot be sent: only PNG, JPEG, GIF and WebP images can.`);
   // That it can be seen is known before it is sent.
   (await bitmapOf({ name, file })).close();
   return { id, name, file, mimeType };
@@ -123,7 +138,11 @@ async function shrink(source: Source, room: number): Promise<Blob> {
     const largest = Math.max(width, height);
     for (let side = Math.min(largest, MAX_SIDE); side >= MIN_SIDE; side *= SHRINK) {
       const scale = side / largest;
-      const blob = await draw(bitmap, Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)));
+      const blob = await draw(
+        bitmap,
+        Math.max(1, Math.round(width * scale)),
+        Math.max(1, Math.round(height * scale)),
+      );
       if (blob !== null && blob.size <= room) return blob;
     }
   } finally {
@@ -146,6 +165,7 @@ function draw(bitmap: ImageBitmap, width: number, height: number): Promise<Blob 
 async function toBase64(blob: Blob): Promise<string> {
   const bytes = new Uint8Array(await blob.arrayBuffer());
   const letters: string[] = [];
-  for (let at = 0; at < bytes.length; at += 8192) letters.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
+  for (let at = 0; at < bytes.length; at += 8192)
+    letters.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
   return btoa(letters.join(""));
 }

@@ -1,4 +1,6 @@
-/** What the page does: asks the gateway, hears its events, and tells the store. It knows no markup. */
+/**
+ * What the page does: asks the gateway, hears its events, and tells the store. It knows no markup.
+ */
 import { RequestError, type GatewayClient, type RunEvent } from "../gateway/client.ts";
 import { createKey } from "../gateway/create-key.ts";
 import type { EventFrame } from "../gateway/frame.ts";
@@ -56,7 +58,9 @@ export class Controller {
     const { agentId, conversation, session } = this.#store.state;
     const { sessionKey } = conversation;
     const isNew =
-      agentId !== undefined && session === undefined && conversation.past.length + conversation.live.size === 0;
+      agentId !== undefined &&
+      session === undefined &&
+      conversation.past.length + conversation.live.size === 0;
     const own = { ...(images.length > 0 && { images }), ...(isNew && { agentId }) };
     this.#post({ id: createKey(), sessionKey, mode, text, state: "sending", ...own });
   }
@@ -123,7 +127,10 @@ export class Controller {
     this.#try(this.#client.request("sessions.delete", { sessionKey }));
   }
 
-  /** A new session that begins as the one that is shown did, up to the end of a run. As {@link fork}. */
+  /**
+   * A new session that begins as the one that is shown did, up to the end of a run. As {@link
+   * fork}.
+   */
   async forkAfter(runId: string): Promise<string | undefined> {
     const shown = (): Conversation => this.#store.state.conversation;
     const sessionKey = this.#key;
@@ -131,13 +138,22 @@ export class Controller {
     if (shown().live.has(runId)) await this.#loadHistory();
     const at = shown().past.find((run) => run.runId === runId)?.lastEntry;
     if (at !== undefined) return this.fork(sessionKey, at);
-    this.#store.dispatch({ type: "problem", message: "This part of the conversation could not be found." });
+    this.#store.dispatch({
+      type: "problem",
+      message: "This part of the conversation could not be found.",
+    });
     return undefined;
   }
 
-  /** All of it, or up to an entry. Resolves with the new session's key, or undefined when it did not work. */
+  /**
+   * All of it, or up to an entry. Resolves with the new session's key, or undefined when it did not
+   * work.
+   */
   async fork(sessionKey: string, at?: string): Promise<string | undefined> {
-    const forking = this.#client.request("sessions.fork", { sessionKey, ...(at !== undefined && { at }) });
+    const forking = this.#client.request("sessions.fork", {
+      sessionKey,
+      ...(at !== undefined && { at }),
+    });
     this.#try(forking);
     return forking.then(
       ({ session }) => session.sessionKey,
@@ -152,12 +168,18 @@ export class Controller {
     else this.#try(this.choose({ agentId }));
   }
 
-  /** Who answers in the session from now on; one that is not there yet comes to be with it. Rejects with what the gateway says. */
+  /**
+   * Who answers in the session from now on; one that is not there yet comes to be with it. Rejects
+   * with what the gateway says.
+   */
   async choose(choice: Pick<Params<"sessions.patch">, "model" | "agentId">): Promise<void> {
     const { agentId, session } = this.#store.state;
     const sessionKey = this.#key;
     if (session === undefined) await this.#create(sessionKey, agentId);
-    const { session: changed } = await this.#client.request("sessions.patch", { sessionKey, ...choice });
+    const { session: changed } = await this.#client.request("sessions.patch", {
+      sessionKey,
+      ...choice,
+    });
     this.#store.dispatch({ type: "session", sessionKey, session: changed });
   }
 
@@ -200,7 +222,9 @@ export class Controller {
       message: text,
       idempotencyKey: id,
       ...(agentId !== undefined && { agentId }),
-      ...(images !== undefined && { attachments: images.map(({ mimeType, data }) => ({ mimeType, data })) }),
+      ...(images !== undefined && {
+        attachments: images.map(({ mimeType, data }) => ({ mimeType, data })),
+      }),
     };
     this.#client.post(mode === "steer" ? "chat.steer" : "chat.send", params).then(
       (result) => dispatch({ type: "sent", id, result }),
@@ -216,7 +240,9 @@ export class Controller {
     void this.#loadSessions().then(() => this.#findShown());
     void this.#loadApprovals();
     this.#findLost(state).catch(ignore);
-    await this.#client.request("agents.list", {}).then(({ agents }) => dispatch({ type: "agents", agents }), ignore);
+    await this.#client
+      .request("agents.list", {})
+      .then(({ agents }) => dispatch({ type: "agents", agents }), ignore);
   }
 
   async #loadHistory(before?: string): Promise<void> {
@@ -245,7 +271,10 @@ export class Controller {
 
   #listSoon(): void {
     clearTimeout(this.#listTimer);
-    this.#listTimer = setTimeout(() => void this.#loadSessions().then(() => this.#findShown()), LIST_DELAY_MS);
+    this.#listTimer = setTimeout(
+      () => void this.#loadSessions().then(() => this.#findShown()),
+      LIST_DELAY_MS,
+    );
   }
 
   /** The list may be narrowed, or end before the session that is shown. */
@@ -257,7 +286,8 @@ export class Controller {
     if (state.sessions.items.some((one) => one.sessionKey === sessionKey)) return;
     await this.#client.request("sessions.get", { sessionKey }).then(
       ({ session }) => dispatch({ type: "session", sessionKey, session }),
-      (error: unknown) => (isLost(error) ? undefined : dispatch({ type: "session", sessionKey, session: undefined })),
+      (error: unknown) =>
+        isLost(error) ? undefined : dispatch({ type: "session", sessionKey, session: undefined }),
     );
   }
 
@@ -273,8 +303,15 @@ export class Controller {
     const { dispatch, state } = this.#store;
     const { search, items } = state.sessions;
     // Of a list that was made longer, all is asked for again.
-    const limit = cursor === undefined ? Math.min(MAX_LIST_LENGTH, Math.max(LIST_LENGTH, items.length)) : LIST_LENGTH;
-    const params = { limit, ...(search !== "" && { search }), ...(cursor !== undefined && { cursor }) };
+    const limit =
+      cursor === undefined
+        ? Math.min(MAX_LIST_LENGTH, Math.max(LIST_LENGTH, items.length))
+        : LIST_LENGTH;
+    const params = {
+      limit,
+      ...(search !== "" && { search }),
+      ...(cursor !== undefined && { cursor }),
+    };
     await this.#client
       .request("sessions.list", params)
       .then((page) => dispatch({ type: "sessions", search, ...page, after: cursor }), ignore);

@@ -50,7 +50,11 @@ function start(place: HTMLElement): void {
 
   function enter(given: string): void {
     const { sessionKey = createKey() } = parseAddress(location.hash);
-    const client = new GatewayClient({ url: location.origin + location.pathname, token: given, name: "page" });
+    const client = new GatewayClient({
+      url: location.origin + location.pathname,
+      token: given,
+      name: "page",
+    });
     const store = new Store<PageState, PageAction>(initialState(sessionKey), reduce, schedule);
     const controller = new Controller(client, store);
     const newKey = (): string => `${client.welcome?.sessions ?? ""}${createKey()}`;
@@ -97,11 +101,17 @@ function start(place: HTMLElement): void {
     };
     controller.start();
     render(null, place);
-    render(html`<${PageContext.Provider} value=${tools}><${App} store=${store} /></${PageContext.Provider}>`, place);
+    render(
+      html`<${PageContext.Provider} value=${tools}><${App} store=${store} /></${PageContext.Provider}>`,
+      place,
+    );
   }
 }
 
-/** With the next frame. One that was asked for does not come when the page goes into the background before. */
+/**
+ * With the next frame. One that was asked for does not come when the page goes into the background
+ * before.
+ */
 function schedule(draw: () => void): void {
   const frame = requestAnimationFrame(() => now());
   const timer = setTimeout(() => now(), HIDDEN_MS);

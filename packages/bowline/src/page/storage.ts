@@ -1,4 +1,7 @@
-/** What the browser keeps for the page. A browser that keeps nothing makes the page forgetful, not broken. */
+/**
+ * What the browser keeps for the page. A browser that keeps nothing makes the page forgetful, not
+ * broken.
+ */
 export interface Keep {
   get(name: string): string | undefined;
   /** Without a value it is forgotten. */

@@ -6,7 +6,11 @@ export class Store<State, Action> {
   #state: State;
   #isScheduled = false;
 
-  constructor(initial: State, reduce: (state: State, action: Action) => State, schedule: (draw: () => void) => void) {
+  constructor(
+    initial: State,
+    reduce: (state: State, action: Action) => State,
+    schedule: (draw: () => void) => void,
+  ) {
     this.#state = initial;
     this.#reduce = reduce;
     this.#schedule = schedule;

@@ -1,6 +1,7 @@
 /**
- * The token is kept for the tab, in sessionStorage: it survives a reload and goes with the tab. In localStorage it would stay on the
- * disk, to be read by whatever listens on the same port later; there it is put only when that is asked for.
+ * The token is kept for the tab, in sessionStorage: it survives a reload and goes with the tab. In
+ * localStorage it would stay on the disk, to be read by whatever listens on the same port later;
+ * there it is put only when that is asked for.
  */
 import type { Keep } from "./storage.ts";
 
@@ -21,7 +22,8 @@ export function createTokenKeep(tab: Keep, machine: Keep): TokenKeep {
       if (isRemembered) machine.set(NAME, token);
     },
     forget(token) {
-      for (const keep of [tab, machine]) if (token === undefined || keep.get(NAME) === token) keep.set(NAME);
+      for (const keep of [tab, machine])
+        if (token === undefined || keep.get(NAME) === token) keep.set(NAME);
     },
   };
 }

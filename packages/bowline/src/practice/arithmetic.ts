@@ -2,7 +2,10 @@
 import { Setback } from "./step.ts";
 import type { Answer } from "./step.ts";
 
-/** Rank (a higher one binds tighter) and function. The remainder has the sign of the dividend, as in C and JavaScript. */
+/**
+ * Rank (a higher one binds tighter) and function. The remainder has the sign of the dividend, as in
+ * C and JavaScript.
+ */
 const OPERATORS: Readonly<Record<string, readonly [number, (a: number, b: number) => number]>> = {
   "+": [1, (a, b) => a + b],
   "-": [1, (a, b) => a - b],
@@ -11,7 +14,9 @@ const OPERATORS: Readonly<Record<string, readonly [number, (a: number, b: number
   "%": [2, (a, b) => a % b],
 };
 
-/** The value of an expression in + - * / % and parentheses, rounded to twelve significant digits. */
+/**
+ * The value of an expression in + - * / % and parentheses, rounded to twelve significant digits.
+ */
 export function calculate(expression: string): Answer {
   const tokens = expression.match(/\d+\.?\d*|\.\d+|\S/g) ?? [];
   let position = 0;
@@ -21,10 +26,12 @@ export function calculate(expression: string): Answer {
     if (token === "-") return -operand();
     if (token === "(") {
       const inner = valueOf(0);
-      if (tokens[position++] !== ")") throw new Setback("A parenthesis in the calculation is not closed.");
+      if (tokens[position++] !== ")")
+        throw new Setback("A parenthesis in the calculation is not closed.");
       return inner;
     }
-    if (!/\d/.test(token)) throw new Setback(`The calculation has ${token} where a number should be.`);
+    if (!/\d/.test(token))
+      throw new Setback(`The calculation has ${token} where a number should be.`);
     return Number(token);
   };
   const valueOf = (lowest: number): number => {
@@ -37,8 +44,10 @@ export function calculate(expression: string): Answer {
   };
 
   const result = valueOf(0);
-  if (position < tokens.length) throw new Setback(`I did not expect ${tokens[position]} in the calculation.`);
-  if (!Number.isFinite(result)) throw new Setback("That divides by zero or gets too large: it has no result for me.");
+  if (position < tokens.length)
+    throw new Setback(`I did not expect ${tokens[position]} in the calculation.`);
+  if (!Number.isFinite(result))
+    throw new Setback("That divides by zero or gets too large: it has no result for me.");
   const value = String(Number(result.toPrecision(12)));
   return { text: `${expression} = ${value}`, value };
 }

@@ -8,9 +8,11 @@ const FAILURE = /(?:^|\n)\[(?:exit code [1-9]\d*|timed out after .+|killed by .+
 
 export function runCommand(words: string): Step {
   return function* (): Play<Answer> {
-    // A shell would take what is meant for me as its own: "and" as an argument, backticks round a part as a command.
+    // A shell would take what is meant for me as its own: "and" as an argument, backticks round a
+    // part as a command.
     const isMixed = restore(words).includes("`") || /\s(?:and|then)\s/i.test(words);
-    if (isMixed && !isQuoted(words)) throw new Setback("Please put all of the command in backticks: run `npm test`");
+    if (isMixed && !isQuoted(words))
+      throw new Setback("Please put all of the command in backticks: run `npm test`");
     const command = unquote(words);
     const call: Call = { name: "bash", arguments: { command } };
     const output = useText(call, (yield [call])[0]);
@@ -21,11 +23,17 @@ export function runCommand(words: string): Step {
 }
 
 /** Writes or edits one file; in the texts "it" is what the step before found. */
-export function changeFile(name: "write" | "edit", texts: Record<string, string>, refs: readonly string[]): Step {
+export function changeFile(
+  name: "write" | "edit",
+  texts: Record<string, string>,
+  refs: readonly string[],
+): Step {
   return function* (subject): Play<Answer> {
     const [path = "", ...others] = resolve(subject, refs);
     if (others.length > 0) throw new Setback("I can change one file at a time. Please name one.");
-    const values = Object.entries(texts).map(([key, text]) => [key, resolveText(subject, text)] as const);
+    const values = Object.entries(texts).map(
+      ([key, text]) => [key, resolveText(subject, text)] as const,
+    );
     const all = name === "edit" ? { replaceAll: true } : {};
     const call: Call = { name, arguments: { path, ...Object.fromEntries(values), ...all } };
     return { text: `${useText(call, (yield [call])[0]).trim()}.`, paths: [path] };

@@ -19,24 +19,43 @@ export interface Frame {
 
 export function toCompletion(reply: PracticeReply, { usage, ...frame }: Frame): object {
   const calls = reply.toolCalls.map((call) => toWireCall(call, JSON.stringify(call.arguments)));
-  const message = { role: "assistant", content: reply.text, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  const message = {
+    role: "assistant",
+    content: reply.text,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
   const choices = [{ index: 0, message, finish_reason: toFinish(reply) }];
   return { ...frame, object: "chat.completion", model: MODEL, choices, usage };
 }
 
-export function toChunks(reply: PracticeReply, { usage, ...frame }: Frame, withUsage: boolean): object[] {
-  const toChunk = (choices: object[]): object => ({ ...frame, object: "chat.completion.chunk", model: MODEL, choices });
-  const chunks = toDeltas(reply).map((delta) => toChunk([{ index: 0, delta, finish_reason: null }]));
+export function toChunks(
+  reply: PracticeReply,
+  { usage, ...frame }: Frame,
+  withUsage: boolean,
+): object[] {
+  const toChunk = (choices: object[]): object => ({
+    ...frame,
+    object: "chat.completion.chunk",
+    model: MODEL,
+    choices,
+  });
+  const chunks = toDeltas(reply).map((delta) =>
+    toChunk([{ index: 0, delta, finish_reason: null }]),
+  );
   chunks.push(toChunk([{ index: 0, delta: {}, finish_reason: toFinish(reply) }]));
   return withUsage ? [...chunks, { ...toChunk([]), usage }] : chunks;
 }
 
-/** The role, then a few words at a time, then each call's name and its arguments in fragments; never more than some hundreds. */
+/**
+ * The role, then a few words at a time, then each call's name and its arguments in fragments; never
+ * more than some hundreds.
+ */
 function toDeltas({ text, toolCalls }: PracticeReply): object[] {
   const deltas: object[] = [{ role: "assistant", content: "" }];
   const words = text.match(/\s*\S+|\s+$/g) ?? [];
   const step = Math.ceil(words.length / 200);
-  for (let at = 0; at < words.length; at += step) deltas.push({ content: words.slice(at, at + step).join("") });
+  for (let at = 0; at < words.length; at += step)
+    deltas.push({ content: words.slice(at, at + step).join("") });
   for (const [index, call] of toolCalls.entries()) {
     const json = JSON.stringify(call.arguments);
     const size = Math.max(12, Math.ceil(json.length / 40));

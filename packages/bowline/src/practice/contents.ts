@@ -1,4 +1,6 @@
-/** Steps about what is in files: a read or a search of each path, and a summary of what came back. */
+/**
+ * Steps about what is in files: a read or a search of each path, and a summary of what came back.
+ */
 import { inspect, look, Setback } from "./step.ts";
 import type { Answer, Call, Play, Seen, Step, Subject } from "./step.ts";
 import { bullets, enumerate, fence, plural } from "./wording.ts";
@@ -21,19 +23,30 @@ interface Page {
   readonly total: number;
 }
 
-export function readFiles(refs: readonly string[], range: Range, summarize: (pages: Page[]) => Answer): Step {
+export function readFiles(
+  refs: readonly string[],
+  range: Range,
+  summarize: (pages: Page[]) => Answer,
+): Step {
   return function* (subject): Play<Answer> {
     const { last } = range;
     // Where a file ends is known only after a first look.
     let pages = yield* readPages(subject, refs, () => (last === undefined ? range : { to: 1 }));
     const paths = pages.map(({ path }) => path);
-    const starts = new Map(pages.map(({ path, total }) => [path, Math.max(1, total - (last ?? 0) + 1)]));
-    if (last !== undefined) pages = yield* readPages(subject, paths, (path) => ({ from: starts.get(path) ?? 1 }));
+    const starts = new Map(
+      pages.map(({ path, total }) => [path, Math.max(1, total - (last ?? 0) + 1)]),
+    );
+    if (last !== undefined)
+      pages = yield* readPages(subject, paths, (path) => ({ from: starts.get(path) ?? 1 }));
     return { paths, ...summarize(pages) };
   };
 }
 
-function* readPages(subject: Subject, refs: readonly string[], toRange: (path: string) => Range): Play<Page[]> {
+function* readPages(
+  subject: Subject,
+  refs: readonly string[],
+  toRange: (path: string) => Range,
+): Play<Page[]> {
   const seen = yield* look(subject, refs, (path): Call => {
     const { from = 1, to } = toRange(path);
     const limit = to === undefined ? {} : { limit: to - from + 1 };
@@ -45,7 +58,8 @@ function* readPages(subject: Subject, refs: readonly string[], toRange: (path: s
 function toPage({ path, call, text: said }: Seen): Page {
   const [notice = "", total] = /(?<=\n)\[lines \d+-\d+ of (\d+|more)\b.*\]$/.exec(said) ?? [];
   // An image comes without a text, and of a very large file the lines are not counted.
-  if (said === "" || total === "more") throw new Setback(`${path} is no text, or too large for me.`);
+  if (said === "" || total === "more")
+    throw new Setback(`${path} is no text, or too large for me.`);
   const text = said === "[empty file]" ? "" : said.slice(0, said.length - notice.length);
   const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
   const first = Number(call.arguments["offset"] ?? 1);
@@ -69,17 +83,25 @@ export function countLines(pages: Page[]): Answer {
 
 /** Where a text occurs and how often. */
 export function searchText(pattern: string, refs: readonly string[]): Step {
-  const toCall = (path: string): Call => ({ name: "grep", arguments: { pattern, literal: true, path, limit: 10_000 } });
+  const toCall = (path: string): Call => ({
+    name: "grep",
+    arguments: { pattern, literal: true, path, limit: 10_000 },
+  });
   return inspect(refs, toCall, (seen) => {
     const said = seen.map(({ text }) => text).join("\n");
     const hits = [...said.matchAll(/^(.+?):(\d+):(.*)$/gm)];
     const where = `in ${enumerate(seen.map(({ path }) => path))}`;
     if (hits.length === 0) return { text: `\`${pattern}\` does not occur ${where}.`, value: "0" };
     const paths = [...new Set(hits.map(([, path = ""]) => path))];
-    const times = hits.reduce((sum, [, , , body = ""]) => sum + Math.max(1, body.split(pattern).length - 1), 0);
+    const times = hits.reduce(
+      (sum, [, , , body = ""]) => sum + Math.max(1, body.split(pattern).length - 1),
+      0,
+    );
     const least = /^\[\d+ of .*\]$/m.test(said) ? "at least " : "";
     const places = `on ${plural(hits.length, "line")} of ${plural(paths.length, "file")}`;
-    const shown = hits.map(([, path, line, body]) => `${path}:${line}: ${body?.trim().slice(0, 200)}`);
+    const shown = hits.map(
+      ([, path, line, body]) => `${path}:${line}: ${body?.trim().slice(0, 200)}`,
+    );
     const text = `\`${pattern}\` occurs ${least}${plural(times, "time")} ${where}: ${places}.\n\n${bullets(shown)}`;
     return { text, paths, value: `${times}` };
   });
@@ -89,7 +111,9 @@ const DESCRIPTION = /"description"\s*:\s*"((?:[^"\\]|\\.)*)"/;
 const COMMENTS = /^(?:\s*(?:\/\*[\s\S]*?\*\/|(?:\/\/|#).*|"""[\s\S]*?"""))+/;
 const MARKS = /^[^\S\n]*(?:\/\*+|\*+(?!\/)|\/\/+|#!.*|#+)|\*\/|"""/gm;
 
-/** What files are for, in their own words: a description, a headline, or the comment at the head. */
+/**
+ * What files are for, in their own words: a description, a headline, or the comment at the head.
+ */
 export function explain(pages: Page[]): Answer {
   const texts = pages.map(({ path, lines }) => {
     const text = lines.join("\n").slice(0, 20_000).trim();
@@ -108,5 +132,7 @@ function toParagraphs(path: string, text: string): string[] {
   const head = isProse ? text : (COMMENTS.exec(text)?.[0] ?? "");
   const bare = head.replaceAll(MARKS, "").trim();
   const paragraphs = bare.split(/\n\s*\n/);
-  return paragraphs.filter((paragraph) => !/copyright|licen[cs]e|^\[?!\[/i.test(paragraph)).slice(0, isProse ? 2 : 1);
+  return paragraphs
+    .filter((paragraph) => !/copyright|licen[cs]e|^\[?!\[/i.test(paragraph))
+    .slice(0, isProse ? 2 : 1);
 }

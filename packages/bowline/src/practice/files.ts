@@ -10,7 +10,11 @@ interface Survey {
 }
 
 /** `pattern` is relative to each place; without ** it lists folders too. */
-export function survey(refs: readonly string[], pattern: string, summarize: (survey: Survey) => Partial<Answer>): Step {
+export function survey(
+  refs: readonly string[],
+  pattern: string,
+  summarize: (survey: Survey) => Partial<Answer>,
+): Step {
   const kind = pattern.startsWith("**/") ? "file" : "any";
   const toCall = (path: string): Call => toGlob(pattern, path, kind);
   return inspect(refs, toCall, (seen) => {
@@ -20,12 +24,19 @@ export function survey(refs: readonly string[], pattern: string, summarize: (sur
     const counted = plural(entries.length, noun).replace(/^0/, "no");
     const label = `${counted} in ${enumerate(seen.map(({ path }) => path))}`;
     const paths = entries.map(({ path }) => path);
-    return { text: `There are ${label}.`, paths, value: paths.join("\n"), ...summarize({ entries, label }) };
+    return {
+      text: `There are ${label}.`,
+      paths,
+      value: paths.join("\n"),
+      ...summarize({ entries, label }),
+    };
   });
 }
 
 export function list({ entries, label }: Survey): Partial<Answer> {
-  return entries.length === 0 ? {} : { text: `${label}:\n\n${bullets(entries.map(({ path }) => path))}` };
+  return entries.length === 0
+    ? {}
+    : { text: `${label}:\n\n${bullets(entries.map(({ path }) => path))}` };
 }
 
 export function count({ entries, label }: Survey): Partial<Answer> {
@@ -49,7 +60,8 @@ export function rank(word = "largest"): (survey: Survey) => Partial<Answer> {
 
 /** The sizes of files, and of folders with all that is in them. */
 export function compareSizes(refs: readonly string[]): Step {
-  const toCall = (path: string): Call => toGlob(path === "." ? "**/*" : `${toLiteral(path)}{,/**/*}`, ".", "file");
+  const toCall = (path: string): Call =>
+    toGlob(path === "." ? "**/*" : `${toLiteral(path)}{,/**/*}`, ".", "file");
   return inspect(refs, toCall, (seen) => {
     const sums = seen.map(({ path, text }) => {
       const entries = toEntries(text);
@@ -60,7 +72,12 @@ export function compareSizes(refs: readonly string[]): Step {
     });
     const largest = Math.max(...sums.map(({ size }) => size));
     const paths = sums.filter(({ size }) => size === largest).map(({ path }) => path);
-    const verdict = sums.length > 1 ? ` The largest ${paths.length > 1 ? "are" : "is"} ${enumerate(paths)}.` : "";
-    return { text: `${enumerate(sums.map(({ text }) => text))}.${verdict}`, paths, value: `${largest}` };
+    const verdict =
+      sums.length > 1 ? ` The largest ${paths.length > 1 ? "are" : "is"} ${enumerate(paths)}.` : "";
+    return {
+      text: `${enumerate(sums.map(({ text }) => text))}.${verdict}`,
+      paths,
+      value: `${largest}`,
+    };
   });
 }

@@ -13,8 +13,8 @@ type Parts = Readonly<Record<string, string | undefined>>;
 interface Form {
   readonly example: string;
   /**
-   * Wordings of a whole phrase, tried in order: [a|b] may be left out, (a|b) is one of both, <part> is as little text as will do,
-   * <part:a|b> one of both. The rest is as in regular expressions.
+   * Wordings of a whole phrase, tried in order: [a|b] may be left out, (a|b) is one of both, <part>
+   * is as little text as will do, <part:a|b> one of both. The rest is as in regular expressions.
    */
   readonly wordings: readonly string[];
   /** `refs` is <place> as paths; this folder if it was left out. */
@@ -46,22 +46,31 @@ export const forms: Readonly<Record<string, Form>> = {
   },
   "write a file": {
     example: 'write "hello" to notes.txt',
-    wordings: ["(write|save) <content:.+> (to|into|as) <place>", "create [a] file [called] <place> with <content>"],
+    wordings: [
+      "(write|save) <content:.+> (to|into|as) <place>",
+      "create [a] file [called] <place> with <content>",
+    ],
     toStep: ({ content = "" }, refs) => changeFile("write", { content }, refs),
   },
   "replace text": {
     example: "replace colour with color in notes.txt",
     wordings: ["(replace|change|rename) [all] <oldText> (with|by|to) <newText:.+> in <place>"],
-    toStep: ({ oldText = "", newText = "" }, refs) => changeFile("edit", { oldText, newText }, refs),
+    toStep: ({ oldText = "", newText = "" }, refs) =>
+      changeFile("edit", { oldText, newText }, refs),
   },
   "count occurrences": {
     example: 'how often does "agent" occur in README.md?',
-    wordings: ["how (often|many times) (does|is) [the] [word|text] <text> (occur|appear|used) [in <place>]"],
+    wordings: [
+      "how (often|many times) (does|is) [the] [word|text] <text> (occur|appear|used) [in <place>]",
+    ],
     toStep: ({ text = "" }, refs) => searchText(unquote(text), refs),
   },
   "count lines": {
     example: "how many lines does README.md have?",
-    wordings: ["(how many|count) [the] lines (are in|does|do|of|in) <place> [have]", "count <place:its> lines"],
+    wordings: [
+      "(how many|count) [the] lines (are in|does|do|of|in) <place> [have]",
+      "count <place:its> lines",
+    ],
     toStep: (_, refs) => readFiles(refs, { to: 1 }, countLines),
   },
   "count files": {
@@ -79,7 +88,11 @@ export const forms: Readonly<Record<string, Form>> = {
   },
   "compare sizes": {
     example: "compare the sizes of src and test",
-    wordings: ["compare <place>", "how (big|large) is <place>", "what is <place:its size|the size of .+>"],
+    wordings: [
+      "compare <place>",
+      "how (big|large) is <place>",
+      "what is <place:its size|the size of .+>",
+    ],
     toStep: (_, refs) => compareSizes(refs),
   },
   explain: {
@@ -93,16 +106,22 @@ export const forms: Readonly<Record<string, Form>> = {
       `(list|show|find|which|what) [me] ${FILES} [are] [there] [in] [<place>]`,
       "what is in <place:[\\w/\\s-]+>",
     ],
-    toStep: ({ sort }, refs) => survey(refs, sort === undefined ? "*" : `**/${toNames(sort)}`, list),
+    toStep: ({ sort }, refs) =>
+      survey(refs, sort === undefined ? "*" : `**/${toNames(sort)}`, list),
   },
   "find files": {
     example: "find *.test.ts",
-    wordings: [`(find|where is|is there) [a|the] [files?] [called|named|matching] ${NAME} [in <place>]`],
+    wordings: [
+      `(find|where is|is there) [a|the] [files?] [called|named|matching] ${NAME} [in <place>]`,
+    ],
     toStep: ({ name = "" }, refs) => survey(refs, `**/${toNames(unquote(name))}`, list),
   },
   "search text": {
     example: 'search for "TODO" in src',
-    wordings: ["(search|grep|look|find) [for] <text:.+> in <place>", "(search|grep|look) [for] <text>"],
+    wordings: [
+      "(search|grep|look|find) [for] <text:.+> in <place>",
+      "(search|grep|look) [for] <text>",
+    ],
     toStep: ({ text = "" }, refs) => searchText(unquote(text), refs),
   },
   "read a file": {
@@ -132,7 +151,10 @@ What I understand, with an example each:\n\n${lines}`;
   return { text };
 }
 
-/** A glob for names: what has wildcards is one, .ts is an extension, and anything else is a part of the name. */
+/**
+ * A glob for names: what has wildcards is one, .ts is an extension, and anything else is a part of
+ * the name.
+ */
 function toNames(word = "*"): string {
   if (/[*?]/.test(word)) return word;
   return word.startsWith(".") ? `*${word}` : `*${toLiteral(word)}*`;

@@ -21,7 +21,10 @@ const readings = Object.entries(forms).flatMap(([name, { wordings, toStep }]) =>
   wordings.map((wording) => ({ name, toStep, pattern: toPattern(wording) })),
 );
 
-/** The notation is told at `Form.wordings`. The phrase is matched with a space before it, so that every word has one. */
+/**
+ * The notation is told at `Form.wordings`. The phrase is matched with a space before it, so that
+ * every word has one.
+ */
 function toPattern(wording: string): RegExp {
   const source = ` ${wording}`
     .replaceAll(/<(\w+)(?::([^>]+))?>/g, (_, name: string, own = ".+?") => `(?<${name}>${own})`)
@@ -34,15 +37,22 @@ function toPattern(wording: string): RegExp {
 /** The steps of a message; one that lists the task forms if it is none of them. */
 export function parseTask(message: string): readonly Task[] {
   const text = message.length > MAX_MESSAGE ? "" : protect(message);
-  const tasks = withoutQuotes(text).length > MAX_LENGTH ? undefined : parseAll(toPhrase(text), new Map());
+  const tasks =
+    withoutQuotes(text).length > MAX_LENGTH ? undefined : parseAll(toPhrase(text), new Map());
   if (tasks !== undefined) return tasks;
   const said = message.trim().slice(0, 200);
   const lead = said === "" ? "" : `I do not understand “${said}”.\n\n`;
   return [{ form: "unknown", text: said, step: () => ({ text: lead + help().text }) }];
 }
 
-/** As many steps as the joining words allow, else one. `known` keeps the time from doubling with each joining word. */
-function parseAll(phrase: string, known: Map<string, readonly Task[] | undefined>): readonly Task[] | undefined {
+/**
+ * As many steps as the joining words allow, else one. `known` keeps the time from doubling with
+ * each joining word.
+ */
+function parseAll(
+  phrase: string,
+  known: Map<string, readonly Task[] | undefined>,
+): readonly Task[] | undefined {
   if (known.has(phrase)) return known.get(phrase);
   let tasks: readonly Task[] | undefined;
   for (const { index, 0: joiner } of [...phrase.matchAll(JOINER)].slice(0, MAX_JOINERS)) {
@@ -60,7 +70,8 @@ function parseOne(phrase: string): Task | undefined {
   for (const { name, toStep, pattern } of readings) {
     const match = pattern.exec(` ${phrase}`);
     const refs = match === null ? undefined : toRefs(match.groups?.["place"]);
-    if (refs !== undefined) return { form: name, text: restore(phrase), step: toStep(match?.groups ?? {}, refs) };
+    if (refs !== undefined)
+      return { form: name, text: restore(phrase), step: toStep(match?.groups ?? {}, refs) };
   }
   return undefined;
 }

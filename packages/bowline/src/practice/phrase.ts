@@ -1,6 +1,7 @@
 /**
- * A person's wording, made regular. Quoted text is protected by moving its characters to a private plane of Unicode, where no
- * pattern sees a space, a comma or an "and" in it; `restore` and `unquote` bring it back.
+ * A person's wording, made regular. Quoted text is protected by moving its characters to a private
+ * plane of Unicode, where no pattern sees a space, a comma or an "and" in it; `restore` and
+ * `unquote` bring it back.
  */
 const PLANE = 0x100000;
 const PROTECTED = /[\u{100000}-\u{10FFFF}]/gu;
@@ -15,7 +16,9 @@ export function protect(text: string): string {
 }
 
 export function restore(text: string): string {
-  return text.replaceAll(PROTECTED, (character) => String.fromCharCode((character.codePointAt(0) ?? PLANE) - PLANE));
+  return text.replaceAll(PROTECTED, (character) =>
+    String.fromCharCode((character.codePointAt(0) ?? PLANE) - PLANE),
+  );
 }
 
 export function withoutQuotes(text: string): string {
@@ -46,7 +49,9 @@ export function toRefs(text = "here"): string[] | undefined {
   const refs = text
     .split(/\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|with|to|(?:bigger|larger|smaller)\s+than)\s+/i)
     .map((item) => (HERE.test(item) ? "." : item.replaceAll(NOISE, "")));
-  return refs.some((ref) => ref === "" || /\s/.test(ref)) ? undefined : refs.map((ref) => toPath(unquote(ref)));
+  return refs.some((ref) => ref === "" || /\s/.test(ref))
+    ? undefined
+    : refs.map((ref) => toPath(unquote(ref)));
 }
 
 /** `./src/` and `src` are one path. */

@@ -1,6 +1,7 @@
 /**
- * The practice model as a pure function from a request to its next turn. It keeps nothing: every user message is read as a task,
- * and its steps are replayed against the tool results that follow it, until one asks for a result that is not there yet.
+ * The practice model as a pure function from a request to its next turn. It keeps nothing: every
+ * user message is read as a task, and its steps are replayed against the tool results that follow
+ * it, until one asks for a result that is not there yet.
  */
 import { parseTask } from "./parse.ts";
 import type { PracticeMessage, PracticeReply, PracticeRequest } from "./request.ts";
@@ -11,7 +12,9 @@ import { enumerate } from "./wording.ts";
 /** Turns of one task, the answer included. */
 const MAX_TURNS = 12;
 
-/** A user message and the rounds of tool calls after it: which tools, and what came back by call id. */
+/**
+ * A user message and the rounds of tool calls after it: which tools, and what came back by call id.
+ */
 interface Turn {
   readonly text: string;
   readonly rounds: { readonly names: string; readonly results: Map<unknown, Result | undefined> }[];
@@ -31,12 +34,22 @@ export function plan({ messages, tools }: PracticeRequest): PracticeReply {
     calls = replay(turn, state, offered);
   }
   if (calls.length === 0) return { text: state.texts.join("\n\n"), toolCalls: [] };
-  const toolCalls = calls.map((call, index) => ({ id: `call_${messages.length}_${index}`, ...call }));
+  const toolCalls = calls.map((call, index) => ({
+    id: `call_${messages.length}_${index}`,
+    ...call,
+  }));
   return { text: `Let me ${enumerate(calls.map(describe), 4)}.`, toolCalls };
 }
 
-/** Takes the task as far as its results go; returns the calls it needs next, none once it has its answer. */
-function replay({ text, rounds }: Turn, state: State, offered: ReadonlySet<unknown>): readonly Call[] {
+/**
+ * Takes the task as far as its results go; returns the calls it needs next, none once it has its
+ * answer.
+ */
+function replay(
+  { text, rounds }: Turn,
+  state: State,
+  offered: ReadonlySet<unknown>,
+): readonly Call[] {
   const play = perform(text, state);
   const isLast = rounds.length >= MAX_TURNS - 1;
   for (let next = play.next(); !next.done;) {
@@ -44,11 +57,15 @@ function replay({ text, rounds }: Turn, state: State, offered: ReadonlySet<unkno
     const names = calls.map(({ name }) => name).join();
     const absent = calls.find(({ name }) => !offered.has(name));
     // Rounds that the planner did not ask for, as of another model, are passed over.
-    const [round] = rounds.splice(0, rounds.findIndex((each) => each.names === names) + 1).slice(-1);
+    const [round] = rounds
+      .splice(0, rounds.findIndex((each) => each.names === names) + 1)
+      .slice(-1);
     if (absent === undefined && round !== undefined) next = play.next([...round.results.values()]);
     else if (absent === undefined && !isLast) return calls;
     else {
-      const reason = absent ? `the tool \`${absent.name}\` is not offered here` : `${MAX_TURNS} turns are my limit`;
+      const reason = absent
+        ? `the tool \`${absent.name}\` is not offered here`
+        : `${MAX_TURNS} turns are my limit`;
       next = play.next(calls.map((): Result => ({ state: "denied", text: reason })));
     }
   }
@@ -60,13 +77,20 @@ function* perform(message: string, state: State): Play<void> {
   for (const [index, { step }] of tasks.entries()) {
     try {
       const play = step(state.subject);
-      const { text, paths = state.subject.paths, value } = Symbol.iterator in play ? yield* play : play;
+      const {
+        text,
+        paths = state.subject.paths,
+        value,
+      } = Symbol.iterator in play ? yield* play : play;
       state.subject = { paths, value };
       state.texts.push(text);
     } catch (error) {
       if (!(error instanceof Setback)) throw error;
       const rest = tasks.slice(index + 1).map((task) => `“${task.text}”`);
-      state.texts.push(error.message, ...(rest.length > 0 ? [`So I did not do this: ${enumerate(rest)}.`] : []));
+      state.texts.push(
+        error.message,
+        ...(rest.length > 0 ? [`So I did not do this: ${enumerate(rest)}.`] : []),
+      );
       return;
     }
   }
@@ -82,7 +106,8 @@ function toTurns(messages: readonly PracticeMessage[]): Turn[] {
       const names = made.map((call) => call?.function?.name).join();
       rounds.push({ names, results: new Map(made.map((call) => [call?.id, undefined])) });
     }
-    if (role === "tool") rounds.findLast(({ results }) => results.has(id))?.results.set(id, toResult(toText(content)));
+    if (role === "tool")
+      rounds.findLast(({ results }) => results.has(id))?.results.set(id, toResult(toText(content)));
   }
   return turns;
 }

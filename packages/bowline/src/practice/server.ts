@@ -1,4 +1,7 @@
-/** The practice model behind HTTP on loopback, so that all that a real model needs is at work: sockets, streaming, tools, the loop. */
+/**
+ * The practice model behind HTTP on loopback, so that all that a real model needs is at work:
+ * sockets, streaming, tools, the loop.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -9,7 +12,9 @@ import type { ChatRequest } from "./chunks.ts";
 import { plan } from "./plan.ts";
 
 interface PracticeServerOptions {
-  /** Milliseconds after each delta; 0 is none. Default 15: a long answer takes some three seconds. */
+  /**
+   * Milliseconds after each delta; 0 is none. Default 15: a long answer takes some three seconds.
+   */
   readonly paceMs?: number;
   /** Default 0: any free port. */
   readonly port?: number;
@@ -25,9 +30,14 @@ export interface PracticeServer {
 }
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-const METHODS: Readonly<Record<string, string>> = { "/v1/models": "GET", "/v1/chat/completions": "POST" };
+const METHODS: Readonly<Record<string, string>> = {
+  "/v1/models": "GET",
+  "/v1/chat/completions": "POST",
+};
 
-export async function startPracticeServer(options: PracticeServerOptions = {}): Promise<PracticeServer> {
+export async function startPracticeServer(
+  options: PracticeServerOptions = {},
+): Promise<PracticeServer> {
   const server = createServer((request, response) => {
     answer(request, response, options).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) response.destroy();
@@ -51,7 +61,8 @@ async function answer(
 ): Promise<void> {
   const path = request.url?.split("?")[0] ?? "";
   const method = METHODS[path];
-  if (method === undefined) return sendError(response, 404, "not_found", `There is nothing at ${path}.`);
+  if (method === undefined)
+    return sendError(response, 404, "not_found", `There is nothing at ${path}.`);
   if (request.method !== method) {
     response.setHeader("allow", method);
     return sendError(response, 405, "method_not_allowed", `${path} takes ${method} only.`);
@@ -59,20 +70,37 @@ async function answer(
   const model = { id: MODEL, object: "model", created: 0, owned_by: "bowline" };
   if (method === "GET") return send(response, 200, { object: "list", data: [model] });
   const body = await readBody(request);
-  if (body === undefined) return sendError(response, 413, "too_large", `A body has ${MAX_BODY_BYTES} bytes at most.`);
+  if (body === undefined)
+    return sendError(response, 413, "too_large", `A body has ${MAX_BODY_BYTES} bytes at most.`);
   const chat = toChatRequest(body);
   if (typeof chat === "string") return sendError(response, 400, "invalid_request", chat);
   const reply = plan(chat.tool_choice === "none" ? { messages: chat.messages } : chat);
   // There are no tokens here; four characters each is what they would be about.
   const [prompt_tokens, completion_tokens] = [body.length >> 2, JSON.stringify(reply).length >> 2];
-  const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-  const frame = { id: `chatcmpl-${crypto.randomUUID()}`, created: Math.floor(Date.now() / 1000), usage };
+  const usage = {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+  };
+  const frame = {
+    id: `chatcmpl-${crypto.randomUUID()}`,
+    created: Math.floor(Date.now() / 1000),
+    usage,
+  };
   if (chat.stream !== true) return send(response, 200, toCompletion(reply, frame));
-  return stream(response, toChunks(reply, frame, chat.stream_options?.include_usage === true), options);
+  return stream(
+    response,
+    toChunks(reply, frame, chat.stream_options?.include_usage === true),
+    options,
+  );
 }
 
 /** Stops when the client disconnects, and waits for a client that reads slowly. */
-async function stream(response: ServerResponse, chunks: object[], options: PracticeServerOptions): Promise<void> {
+async function stream(
+  response: ServerResponse,
+  chunks: object[],
+  options: PracticeServerOptions,
+): Promise<void> {
   const { paceMs = 15, wait = (ms, signal) => sleep(ms, undefined, { signal }) } = options;
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -108,8 +136,10 @@ function toChatRequest(body: string): ChatRequest | string {
   } catch {
     return "The body is no JSON.";
   }
-  const isMessage = (message: unknown): boolean => typeof (message as { role?: unknown } | null)?.role === "string";
-  const isChat = Array.isArray(chat?.messages) && chat.messages.length > 0 && chat.messages.every(isMessage);
+  const isMessage = (message: unknown): boolean =>
+    typeof (message as { role?: unknown } | null)?.role === "string";
+  const isChat =
+    Array.isArray(chat?.messages) && chat.messages.length > 0 && chat.messages.every(isMessage);
   if (!isChat) return "`messages` has to be a list of messages, each with a role.";
   return Array.isArray(chat?.tools ?? []) ? (chat as ChatRequest) : "`tools` has to be a list.";
 }

@@ -1,6 +1,7 @@
 /**
- * A step is a generator: it yields tool calls (one array is one turn, made in parallel) and is resumed with their results, so a
- * task of several turns reads from top to bottom. `plan()` replays it against the conversation, hence steps are deterministic.
+ * A step is a generator: it yields tool calls (one array is one turn, made in parallel) and is
+ * resumed with their results, so a task of several turns reads from top to bottom. `plan()` replays
+ * it against the conversation, hence steps are deterministic.
  */
 import { toPath, unquote } from "./phrase.ts";
 
@@ -14,7 +15,10 @@ export interface Result {
   readonly text: string;
 }
 
-/** The text for the person, and what "it" means from then on: files (left out, those of before), and a text or number. */
+/**
+ * The text for the person, and what "it" means from then on: files (left out, those of before), and
+ * a text or number.
+ */
 export interface Answer {
   readonly text: string;
   readonly paths?: readonly string[] | undefined;
@@ -57,7 +61,11 @@ export interface Seen {
 
 type ToCall = (path: string) => Call;
 
-export function inspect(refs: readonly string[], toCall: ToCall, summarize: (seen: Seen[]) => Answer): Step {
+export function inspect(
+  refs: readonly string[],
+  toCall: ToCall,
+  summarize: (seen: Seen[]) => Answer,
+): Step {
   return function* (subject) {
     return summarize(yield* look(subject, refs, toCall));
   };
@@ -67,24 +75,39 @@ export function inspect(refs: readonly string[], toCall: ToCall, summarize: (see
  * Makes a call for each path, all in one turn, and needs all of them to succeed. Once, a path that leads to nothing is looked for
  * by its last name, and used from where it is if that is one place only. For a folder that cannot be read its readme is.
  */
-export function* look(subject: Subject, refs: readonly string[], toCall: ToCall, isAgain = false): Play<Seen[]> {
+export function* look(
+  subject: Subject,
+  refs: readonly string[],
+  toCall: ToCall,
+  isAgain = false,
+): Play<Seen[]> {
   const paths = resolve(subject, refs);
   const results = yield paths.map(toCall);
-  const lost = results.findIndex((result) => result?.state === "failed" && /^No such| is a folder/.test(result.text));
+  const lost = results.findIndex(
+    (result) => result?.state === "failed" && /^No such| is a folder/.test(result.text),
+  );
   const missing = paths[lost];
   if (missing !== undefined && !isAgain) {
     const isFolder = results[lost]?.text.includes(" is a folder");
     const name = toLiteral(missing.replace(/^.*\//s, ""));
-    const search = isFolder ? toGlob("{README.md,package.json}", missing, "file") : toGlob(`**/${name}`, ".", "any");
+    const search = isFolder
+      ? toGlob("{README.md,package.json}", missing, "file")
+      : toGlob(`**/${name}`, ".", "any");
     const [hit, ...others] = toEntries((yield [search])[0]?.text ?? "");
-    if (hit && (isFolder || others.length === 0)) return yield* look(subject, paths.with(lost, hit.path), toCall, true);
+    if (hit && (isFolder || others.length === 0))
+      return yield* look(subject, paths.with(lost, hit.path), toCall, true);
   }
-  return paths.map((path, index) => ({ path, call: toCall(path), text: useText(toCall(path), results[index]) }));
+  return paths.map((path, index) => ({
+    path,
+    call: toCall(path),
+    text: useText(toCall(path), results[index]),
+  }));
 }
 
 /** The paths that refs stand for; a pronoun stands for the subject. */
 export function resolve({ paths = [] }: Subject, refs: readonly string[]): string[] {
-  const isPronoun = (ref: string): boolean => /^(?:it|its|this|that|them|they|these|those|files?)$/i.test(ref);
+  const isPronoun = (ref: string): boolean =>
+    /^(?:it|its|this|that|them|they|these|those|files?)$/i.test(ref);
   const all = [...new Set(refs.flatMap((ref) => (isPronoun(ref) ? paths : [ref])).map(toPath))];
   if (all.length === 0) throw new Setback("I do not know which file you mean. Please name it.");
   if (all.length > 20) throw new Setback("I look into 20 files at most. Please name fewer.");
@@ -93,8 +116,10 @@ export function resolve({ paths = [] }: Subject, refs: readonly string[]): strin
 
 /** A text as it stands, or for "it" and "the result" what the step before found. */
 export function resolveText({ value }: Subject, text: string): string {
-  if (!/^(?:it|this|that|them|the (?:result|answer|output|list))$/i.test(text)) return unquote(text);
-  if (value === undefined) throw new Setback(`I do not know what “${text}” is; no step before this one left a text.`);
+  if (!/^(?:it|this|that|them|the (?:result|answer|output|list))$/i.test(text))
+    return unquote(text);
+  if (value === undefined)
+    throw new Setback(`I do not know what “${text}” is; no step before this one left a text.`);
   return value;
 }
 

@@ -6,7 +6,8 @@ export function plural(count: number, noun: string): string {
 /** a, b and c; "this folder" for the working directory. */
 export function enumerate(items: readonly string[], most = 12): string {
   const named = items.map((item) => (item === "." ? "this folder" : item));
-  const shown = named.length > most ? [...named.slice(0, most), `${named.length - most} more`] : named;
+  const shown =
+    named.length > most ? [...named.slice(0, most), `${named.length - most} more`] : named;
   return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
 }
 

@@ -1,6 +1,15 @@
-/** A recorded run as a file: what it was to do, and everything that the world answered. No key is in it. */
+/**
+ * A recorded run as a file: what it was to do, and everything that the world answered. No key is in
+ * it.
+ */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import type { BeforeToolCallResult, Recording, Tool, ToolExecutionMode, UserContent } from "@bowline/core";
+import type {
+  BeforeToolCallResult,
+  Recording,
+  Tool,
+  ToolExecutionMode,
+  UserContent,
+} from "@bowline/core";
 import type { RunSetup } from "../cli/agent.ts";
 import type { JournalEntry } from "./journal.ts";
 
@@ -48,8 +57,14 @@ export interface RecordedResult {
   readonly terminate?: boolean;
 }
 
-/** Whole or not at all, and for its owner's eyes: files and answers may be private. Synchronous, so that a leaving process can. */
-export function saveRunRecording(path: string, recording: Omit<RunRecording, "kind" | "version">): void {
+/**
+ * Whole or not at all, and for its owner's eyes: files and answers may be private. Synchronous, so
+ * that a leaving process can.
+ */
+export function saveRunRecording(
+  path: string,
+  recording: Omit<RunRecording, "kind" | "version">,
+): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const whole: RunRecording = { kind: KIND, version: VERSION, ...recording };
@@ -66,7 +81,9 @@ export function loadRunRecording(path: string): RunRecording {
   const value = parse(readFileSync(path, "utf8"));
   if (!isRecord(value) || value.kind !== KIND) throw new Error("is no recording of bowline run");
   if (value.version !== VERSION)
-    throw new Error(`has version ${JSON.stringify(value.version)}; this bowline replays version ${VERSION}`);
+    throw new Error(
+      `has version ${JSON.stringify(value.version)}; this bowline replays version ${VERSION}`,
+    );
   const broken = Object.entries(parts).find(([name, fits]) => !fits(value[name]));
   if (broken !== undefined) throw new Error(`is damaged: ${broken[0]} is missing or wrong`);
   return value as unknown as RunRecording;
@@ -92,7 +109,10 @@ const listOf =
     Array.isArray(value) && value.every(check);
 
 const isSession: Check = (value) =>
-  isRecord(value) && isRecord(value.header) && isText(value.header.id) && listOf(isRecord)(value.entries);
+  isRecord(value) &&
+  isRecord(value.header) &&
+  isText(value.header.id) &&
+  listOf(isRecord)(value.entries);
 
 /** What the replay reads of the file; the model's exchanges are checked by what plays them back. */
 const parts: Readonly<Record<Exclude<keyof RunRecording, "kind" | "version">, Check>> = {

@@ -1,7 +1,8 @@
 /**
- * The order and the times in which the world answered a run: chunks, tool results, timers, a Ctrl-C. Each answer comes in by
- * itself, after all that the one before set in motion; time stands still in between. So a run that gets the same answers in the
- * same order does the same again, to the byte.
+ * The order and the times in which the world answered a run: chunks, tool results, timers, a
+ * Ctrl-C. Each answer comes in by itself, after all that the one before set in motion; time stands
+ * still in between. So a run that gets the same answers in the same order does the same again, to
+ * the byte.
  */
 import { setImmediate as settled } from "node:timers/promises";
 import type { Clock } from "@bowline/core";
@@ -9,7 +10,10 @@ import type { Clock } from "@bowline/core";
 export interface Journal {
   /** The time of the last answer. */
   now(): number;
-  /** An answer has come: `deliver` is called in its turn, never before this returns. Gives what withdraws it. */
+  /**
+   * An answer has come: `deliver` is called in its turn, never before this returns. Gives what
+   * withdraws it.
+   */
   arrive(name: string, deliver: () => void): () => void;
 }
 
@@ -57,7 +61,10 @@ export function writeJournal(clock: Clock): JournalWriter {
 }
 
 export interface JournalReader extends Journal {
-  /** Rejects when what the journal names next does not come: the run went another way, or on where the journal ends. */
+  /**
+   * Rejects when what the journal names next does not come: the run went another way, or on where
+   * the journal ends.
+   */
   readonly lost: Promise<never>;
   /** Says so at once. */
   lose(why: string): void;
@@ -68,7 +75,11 @@ export interface JournalReader extends Journal {
 const PATIENCE_MS = 3000;
 
 /** Lets answers in by the journal: all are there from the start, and each waits for its turn. */
-export function readJournal(startedAt: number, entries: readonly JournalEntry[], clock: Clock): JournalReader {
+export function readJournal(
+  startedAt: number,
+  entries: readonly JournalEntry[],
+  clock: Clock,
+): JournalReader {
   const waiting = new Map<string, Set<() => void>>();
   let now = startedAt;
   let next = 0;
@@ -119,13 +130,20 @@ export function readJournal(startedAt: number, entries: readonly JournalEntry[],
 
   function stuck(): void {
     const name = entries[next]?.[0];
-    const where = name === undefined ? "it ends before the run does" : `the run did not come to step ${next}, ${name}`;
+    const where =
+      name === undefined
+        ? "it ends before the run does"
+        : `the run did not come to step ${next}, ${name}`;
     giveUp(new Error(where));
   }
 }
 
 /** Does `work`, and hands on how it ended in its turn. */
-export async function inTurn<T>(journal: Journal, name: string, work: () => T | Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  journal: Journal,
+  name: string,
+  work: () => T | Promise<T>,
+): Promise<T> {
   let end: () => T;
   try {
     const value = await work();
@@ -139,7 +157,10 @@ export async function inTurn<T>(journal: Journal, name: string, work: () => T | 
   return end();
 }
 
-/** The journal's time. Timers are named by their number; with a `real` clock they run on it, otherwise the journal fires them. */
+/**
+ * The journal's time. Timers are named by their number; with a `real` clock they run on it,
+ * otherwise the journal fires them.
+ */
 export function journalClock(journal: Journal, real?: Clock): Clock {
   let timers = 0;
   return {
@@ -160,7 +181,10 @@ export function journalClock(journal: Journal, real?: Clock): Clock {
 }
 
 /** Responses and their chunks in turn. */
-export function journalFetch(journal: Journal, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+export function journalFetch(
+  journal: Journal,
+  fetch: typeof globalThis.fetch,
+): typeof globalThis.fetch {
   let requests = 0;
   return async (input, init) => {
     const name = `fetch ${requests++}`;

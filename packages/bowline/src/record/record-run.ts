@@ -1,5 +1,14 @@
-/** Keeps what a run touches: the ports are wrapped, so that what the world answers goes through the journal and is noted. */
-import { createRecorder, createRedactor, systemClock, toJsonSchema, type AgentTool } from "@bowline/core";
+/**
+ * Keeps what a run touches: the ports are wrapped, so that what the world answers goes through the
+ * journal and is noted.
+ */
+import {
+  createRecorder,
+  createRedactor,
+  systemClock,
+  toJsonSchema,
+  type AgentTool,
+} from "@bowline/core";
 import type { RunPorts, RunSetup } from "../cli/agent.ts";
 import type { Through } from "../cli/kept-writes.ts";
 import type { RecordedCall, RecordedResult, RecordedTool, RunRecording } from "./file.ts";
@@ -20,10 +29,18 @@ export interface RunRecorder {
 }
 
 /** `secrets` are in no part of the content; the key of the ports is one in any case. */
-export function recordRun(setup: RunSetup, ports: RunPorts, secrets: readonly string[]): RunRecorder {
+export function recordRun(
+  setup: RunSetup,
+  ports: RunPorts,
+  secrets: readonly string[],
+): RunRecorder {
   const journal = writeJournal(systemClock);
   const redact = [...secrets, ports.apiKey ?? ""];
-  const recorder = createRecorder({ mode: "record", redact, ...(ports.fetch !== undefined && { fetch: ports.fetch }) });
+  const recorder = createRecorder({
+    mode: "record",
+    redact,
+    ...(ports.fetch !== undefined && { fetch: ports.fetch }),
+  });
   const ids: string[] = [];
   const randoms: number[] = [];
   const verdicts: Mutable<RunRecording["verdicts"]>[number][] = [];
@@ -37,7 +54,9 @@ export function recordRun(setup: RunSetup, ports: RunPorts, secrets: readonly st
       async beforeToolCall(context, signal) {
         const number = questions++;
         verdicts[number] = null;
-        const verdict = await inTurn(journal, `question ${number}`, () => ports.beforeToolCall(context, signal));
+        const verdict = await inTurn(journal, `question ${number}`, () =>
+          ports.beforeToolCall(context, signal),
+        );
         verdicts[number] = verdict ?? null;
         return verdict;
       },
@@ -63,8 +82,12 @@ export function recordRun(setup: RunSetup, ports: RunPorts, secrets: readonly st
         verdicts,
         calls,
       };
-      const clean = (_: string, value: unknown): unknown => (typeof value === "string" ? text(value) : value);
-      return { ...(JSON.parse(JSON.stringify(content), clean) as Omit<Content, "model">), model: recorder.recording };
+      const clean = (_: string, value: unknown): unknown =>
+        typeof value === "string" ? text(value) : value;
+      return {
+        ...(JSON.parse(JSON.stringify(content), clean) as Omit<Content, "model">),
+        model: recorder.recording,
+      };
     },
   };
 }

@@ -1,4 +1,7 @@
-/** The ports of a recorded run, answered by its recording: no network, no tool, no question, no clock. */
+/**
+ * The ports of a recorded run, answered by its recording: no network, no tool, no question, no
+ * clock.
+ */
 import { createRecorder, isBowlineError, systemClock, type AgentTool } from "@bowline/core";
 import type { RunPorts } from "../cli/agent.ts";
 import type { Through } from "../cli/kept-writes.ts";
@@ -16,7 +19,17 @@ export interface RunReplay {
 
 /** Throws what `createRecorder` throws for exchanges that are none. */
 export function replayRun(recording: RunRecording): RunReplay {
-  const { startedAt, journal: entries, ids, randoms, verdicts, calls, tools, hadKey, model } = recording;
+  const {
+    startedAt,
+    journal: entries,
+    ids,
+    randoms,
+    verdicts,
+    calls,
+    tools,
+    hadKey,
+    model,
+  } = recording;
   const journal = readJournal(startedAt, entries, systemClock);
   const recorder = createRecorder({ mode: "playback", recording: model });
   /** What the recording has no answer for, it cannot go on from either. */

@@ -101,7 +101,13 @@ export function createBashTool(options: ToolOptions): AgentTool {
       } finally {
         ticker.stop();
       }
-      return toResult({ end, output, signal, timeout, durationMs: Math.round(performance.now() - started) });
+      return toResult({
+        end,
+        output,
+        signal,
+        timeout,
+        durationMs: Math.round(performance.now() - started),
+      });
     },
   });
 }
@@ -114,8 +120,17 @@ interface Ended {
   readonly durationMs: number;
 }
 
-/** The output, and after it a line for what a reader must know. An abort throws, with what there was until then. */
-function toResult({ end, output, signal, timeout, durationMs }: Ended): AgentToolResult<BashDetails> {
+/**
+ * The output, and after it a line for what a reader must know. An abort throws, with what there was
+ * until then.
+ */
+function toResult({
+  end,
+  output,
+  signal,
+  timeout,
+  durationMs,
+}: Ended): AgentToolResult<BashDetails> {
   const text = output.finish();
   const { path, isTruncated: truncated } = output;
   const { exitCode, ended, left } = end;
@@ -143,7 +158,10 @@ function toResult({ end, output, signal, timeout, durationMs }: Ended): AgentToo
   };
 }
 
-function describeFailure({ reason, exitCode, signal }: CommandEnd, timeout: number): string | undefined {
+function describeFailure(
+  { reason, exitCode, signal }: CommandEnd,
+  timeout: number,
+): string | undefined {
   if (reason === "timeout") return `[timed out after ${timeout} s]`;
   if (reason === "flood") return `[stopped: it printed more than ${MAX_OUTPUT_BYTES} bytes]`;
   if (signal !== null) return `[killed by ${signal}]`;
@@ -164,27 +182,35 @@ function describeBackground({ ended, left, isLost }: CommandEnd): string[] {
 
 /** "sleep (pid 12), node (pid 13) and 4 more" */
 function nameProcesses(processes: readonly FoundProcess[]): string {
-  const names = processes.slice(0, MAX_NAMED).map(({ pid, name }) => `${escapeText(name)} (pid ${pid})`);
+  const names = processes
+    .slice(0, MAX_NAMED)
+    .map(({ pid, name }) => `${escapeText(name)} (pid ${pid})`);
   const more = processes.length - names.length;
   return `${names.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
 }
 
 /**
- * The first bash of the search path that does not lie in the working directory, which may hold a "bash" of its own: in
- * node_modules/.bin, which npm puts first, or where a relative entry leads.
+ * The first bash of the search path that does not lie in the working directory, which may hold a
+ * "bash" of its own: in node_modules/.bin, which npm puts first, or where a relative entry leads.
  */
 function findShell({ PATH = "" }: Record<string, string>, { name, root }: Workspace): string {
   const isOutside = (folder: string): boolean =>
     isAbsolute(folder) && ![name, root].some((own) => isInside(own, resolve(folder)));
   const folders = [...PATH.split(":").filter(isOutside), "/bin", "/usr/bin"];
-  return folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path)) ?? "/bin/sh";
+  return (
+    folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path)) ?? "/bin/sh"
+  );
 }
 
 function startError(error: unknown, root: string): Error {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "E2BIG")
-    return toolError("The command is too long for the operating system; write it to a file and run that");
+    return toolError(
+      "The command is too long for the operating system; write it to a file and run that",
+    );
   if (code === "ENOENT" || code === "ENOTDIR")
-    return toolError(`The command could not be started: is the working directory ${root} still there?`);
+    return toolError(
+      `The command could not be started: is the working directory ${root} still there?`,
+    );
   return toolError(`The command could not be started (${code ?? "unknown error"})`, error);
 }

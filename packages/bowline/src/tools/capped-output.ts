@@ -1,4 +1,7 @@
-/** The output of a command: its head and its tail in constant memory, all of it in a file once it is too long or no text. */
+/**
+ * The output of a command: its head and its tail in constant memory, all of it in a file once it is
+ * too long or no text.
+ */
 import { OutputFile, MAX_FILE_BYTES } from "./output-file.ts";
 import { escapeControls, isBinary, nameBinary } from "./output-text.ts";
 
@@ -35,7 +38,8 @@ export class CappedOutput {
 
   /** Gives the characters that are whole by now. */
   add(chunk: Buffer): string {
-    if (this.#start.length < HEAD_BYTES) this.#start = Buffer.concat([this.#start, chunk.subarray(0, HEAD_BYTES)]);
+    if (this.#start.length < HEAD_BYTES)
+      this.#start = Buffer.concat([this.#start, chunk.subarray(0, HEAD_BYTES)]);
     this.#file.add(chunk);
     const text = this.#decoder.decode(chunk, { stream: true });
     this.#append(text);
@@ -50,7 +54,9 @@ export class CappedOutput {
     const hidden = [head, tail].some(isBinary);
     if (hidden) this.#file.open();
     this.#file.close();
-    const shown = isBinary(head) ? `[binary output is not shown: ${nameBinary(this.#start)}]` : escapeControls(head);
+    const shown = isBinary(head)
+      ? `[binary output is not shown: ${nameBinary(this.#start)}]`
+      : escapeControls(head);
     if (!this.isTruncated) return hidden ? `${shown}\n[${this.#where()}]` : shown;
     const gap = `[${this.#length - head.length - tail.length} characters left out here; ${this.#where()}]`;
     return `${shown}${shown.endsWith("\n") ? "" : "\n"}${gap}\n${isBinary(tail) ? "[binary output is not shown]" : escapeControls(tail)}`;

@@ -44,7 +44,10 @@ export class CommandLimits {
     if (this.#bytes > this.#limits.maxOutput) this.#stop("flood");
   }
 
-  /** The command itself has ended, and need not hurry any more. Its output may still come, or an abort. */
+  /**
+   * The command itself has ended, and need not hurry any more. Its output may still come, or an
+   * abort.
+   */
   releaseTime(): void {
     this.#isInTime = true;
   }

@@ -1,7 +1,9 @@
 /**
- * What a command has started. That is its process group and, on Linux, also what left the group (setsid) and lost its parent, known by
- * two things that processes inherit: a mark in the environment, and an open descriptor, the leash. And the children of all these. Out
- * of sight is only what left the group, wiped its environment and closed the descriptor; that takes intent, and a sandbox to stop it.
+ * What a command has started. That is its process group and, on Linux, also what left the group
+ * (setsid) and lost its parent, known by two things that processes inherit: a mark in the
+ * environment, and an open descriptor, the leash. And the children of all these. Out of sight is
+ * only what left the group, wiped its environment and closed the descriptor; that takes intent, and
+ * a sandbox to stop it.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
@@ -12,7 +14,10 @@ export interface CommandTree {
   readonly mark: string;
   /** The name of the open file under {@link LEASH}, if it could be learned. */
   readonly leash: string | undefined;
-  /** When the leader started, in the kernel's ticks since boot; what is older is not of this command. Absent when nothing is shown. */
+  /**
+   * When the leader started, in the kernel's ticks since boot; what is older is not of this
+   * command. Absent when nothing is shown.
+   */
   readonly since: number | undefined;
 }
 
@@ -25,18 +30,27 @@ export interface FoundProcess {
 /** The variable that holds the marks of the commands around a process, the innermost last. */
 export const MARK_VARIABLE = "BOWLINE_COMMAND";
 
-/** The descriptor that a command inherits as its leash: a number that scripts do not use for their own. */
+/**
+ * The descriptor that a command inherits as its leash: a number that scripts do not use for their
+ * own.
+ */
 export const LEASH = 19;
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const OPEN_FILE = /^(?:socket|pipe):\[\d+\]$/;
 
-/** Throws unless it is a random UUID: anything shorter might stand in the environment of any process, which would be ended for it. */
+/**
+ * Throws unless it is a random UUID: anything shorter might stand in the environment of any
+ * process, which would be ended for it.
+ */
 export function assertMark(mark: string): void {
   if (!UUID.test(mark)) throw new Error("The mark of a command is a UUID.");
 }
 
-/** Whether the system shows processes with what they inherited, and by the ids that this process knows them by (namespaces). */
+/**
+ * Whether the system shows processes with what they inherited, and by the ids that this process
+ * knows them by (namespaces).
+ */
 export function seesProcesses(platform: NodeJS.Platform): boolean {
   try {
     return platform === "linux" && readlinkSync("/proc/self") === String(process.pid);
@@ -45,11 +59,15 @@ export function seesProcesses(platform: NodeJS.Platform): boolean {
   }
 }
 
-/** To be called as soon as the leader was started. Throws for what could stand for the processes of others. */
+/**
+ * To be called as soon as the leader was started. Throws for what could stand for the processes of
+ * others.
+ */
 export function toTree(leader: number, mark: string, platform: NodeJS.Platform): CommandTree {
   assertMark(mark);
   // To signals, 0 is this process's own group, and -1 everyone.
-  if (!(leader > 1) || leader === process.pid) throw new Error("A command is a process of its own.");
+  if (!(leader > 1) || leader === process.pid)
+    throw new Error("A command is a process of its own.");
   if (!seesProcesses(platform)) return { leader, mark, leash: undefined, since: undefined };
   const leash = readLeash(leader) ?? "";
   const since = readStatus(leader)?.started ?? 0;
@@ -57,12 +75,16 @@ export function toTree(leader: number, mark: string, platform: NodeJS.Platform):
 }
 
 /**
- * What of the command runs, found while it is iterated, the youngest first: whoever ends each at once gets ahead of one that forks.
- * Elsewhere than on Linux the group stands for all. One pass over the processes of the machine, about 20 µs each.
+ * What of the command runs, found while it is iterated, the youngest first: whoever ends each at
+ * once gets ahead of one that forks. Elsewhere than on Linux the group stands for all. One pass
+ * over the processes of the machine, about 20 µs each.
  */
-function* findProcesses(tree: CommandTree): Generator<FoundProcess & { readonly isInGroup: boolean }, void> {
+function* findProcesses(
+  tree: CommandTree,
+): Generator<FoundProcess & { readonly isInGroup: boolean }, void> {
   if (tree.since === undefined) {
-    if (signalPid(-tree.leader, 0) !== "gone") yield { pid: tree.leader, name: "its process group", isInGroup: true };
+    if (signalPid(-tree.leader, 0) !== "gone")
+      yield { pid: tree.leader, name: "its process group", isInGroup: true };
     return;
   }
   const found = new Set<number>();
@@ -111,7 +133,8 @@ export function signalTree(
     const answer = signalPid(tree.since === undefined ? -pid : pid, isLeft ? 0 : signal);
     if (answer !== "gone") (answer === "sent" ? reached : refused).push({ pid, name });
   }
-  // The group whole, so that nothing in it can fork in between; last, so that parents were there to be seen.
+  // The group whole, so that nothing in it can fork in between; last, so that parents were there to
+  // be seen.
   if (hasGroup && asked === undefined) signalPid(-tree.leader, signal);
   return { reached, refused };
 }
@@ -143,7 +166,10 @@ function readStatus(pid: number): Status | undefined {
 }
 
 function isMarked(pid: number, { leash, mark }: CommandTree): boolean {
-  return (leash !== undefined && readLeash(pid) === leash) || readText(`/proc/${pid}/environ`).includes(mark);
+  return (
+    (leash !== undefined && readLeash(pid) === leash) ||
+    readText(`/proc/${pid}/environ`).includes(mark)
+  );
 }
 
 function readLeash(pid: number): string | undefined {

@@ -1,4 +1,7 @@
-/** A tool call in one short line for a person: what it will touch, with nothing in it that could mislead a terminal or an eye. */
+/**
+ * A tool call in one short line for a person: what it will touch, with nothing in it that could
+ * mislead a terminal or an eye.
+ */
 import { cutText, escapeText } from "./escape.ts";
 
 const MAX_PATH = 200;
@@ -8,20 +11,27 @@ const MAX_COMMAND = 2000;
 
 /** The arguments are the model's, unchecked. Never throws. */
 export function describeCall(toolName: string, args: unknown): string {
-  const call: Readonly<Record<string, unknown>> = typeof args === "object" && args !== null ? { ...args } : {};
+  const call: Readonly<Record<string, unknown>> =
+    typeof args === "object" && args !== null ? { ...args } : {};
   const { path, command, pattern, content } = call;
-  if (toolName === "bash" && typeof command === "string") return `bash: ${withMore(command)}${timeoutOf(call)}`;
+  if (toolName === "bash" && typeof command === "string")
+    return `bash: ${withMore(command)}${timeoutOf(call)}`;
   if ((toolName === "grep" || toolName === "glob") && typeof pattern === "string")
     return describeSearch(toolName, pattern, call);
   if (typeof path === "string") {
     if (toolName === "read") return `read ${toPath(path)}${linesOf(call)}`;
-    if (toolName === "write" && typeof content === "string") return `write ${toPath(path)} (${toBytes(content)})`;
+    if (toolName === "write" && typeof content === "string")
+      return `write ${toPath(path)} (${toBytes(content)})`;
     if (toolName === "edit") return `edit ${toPath(path)}${changeOf(call)}`;
   }
   return cutText(`${cutText(escapeText(toolName), MAX_TEXT)} ${toJson(args)}`, MAX_PATH);
 }
 
-function describeSearch(toolName: string, pattern: string, { path, glob }: Readonly<Record<string, unknown>>): string {
+function describeSearch(
+  toolName: string,
+  pattern: string,
+  { path, glob }: Readonly<Record<string, unknown>>,
+): string {
   const where = typeof path === "string" && path !== "" ? ` in ${toPath(path)}` : "";
   const files = typeof glob === "string" && glob !== "" ? ` (${quote(glob)})` : "";
   return `${toolName} ${quote(pattern)}${where}${files}`;
@@ -51,7 +61,9 @@ function withMore(command: string): string {
 
 /** Bare when it is plain, else in quotes, so that no path can pass for the words around it. */
 function toPath(path: string): string {
-  return /^[\p{L}\p{N}_./@+~=%,-]+$/u.test(path) && path.length <= MAX_PATH ? path : quote(path, MAX_PATH);
+  return /^[\p{L}\p{N}_./@+~=%,-]+$/u.test(path) && path.length <= MAX_PATH
+    ? path
+    : quote(path, MAX_PATH);
 }
 
 function quote(text: string, length: number = MAX_TEXT): string {

@@ -13,19 +13,31 @@ interface Change {
   now: string[];
 }
 
-/** `text` has LF line endings; the spans are ascending and do not overlap. Bounded, however large the change is. */
-export function unifiedDiff(path: string, text: string, spans: readonly Span[], replacement: string): string {
+/**
+ * `text` has LF line endings; the spans are ascending and do not overlap. Bounded, however large
+ * the change is.
+ */
+export function unifiedDiff(
+  path: string,
+  text: string,
+  spans: readonly Span[],
+  replacement: string,
+): string {
   const lines = text.split("\n");
   const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   const out = [`--- ${path}`, `+++ ${path}`];
   const add = (mark: string, added: readonly string[]): void => {
-    for (const line of added.slice(0, Math.max(0, MAX_LINES - out.length))) out.push(mark + cutText(line, MAX_LINE));
+    for (const line of added.slice(0, Math.max(0, MAX_LINES - out.length)))
+      out.push(mark + cutText(line, MAX_LINE));
   };
   let shift = 0;
   for (const hunk of toHunks(toChanges(text, spans, replacement))) {
     const [first, last] = [hunk[0] as Change, hunk.at(-1) as Change];
     const start = Math.max(0, first.first - CONTEXT);
-    const end = Math.max(last.first + last.old.length, Math.min(count, last.first + last.old.length + CONTEXT));
+    const end = Math.max(
+      last.first + last.old.length,
+      Math.min(count, last.first + last.old.length + CONTEXT),
+    );
     const grown = hunk.reduce((sum, { old, now }) => sum + now.length - old.length, 0);
     out.push(`@@ -${start + 1},${end - start} +${start + 1 + shift},${end - start + grown} @@`);
     let at = start;
@@ -42,7 +54,10 @@ export function unifiedDiff(path: string, text: string, spans: readonly Span[], 
   return `${out.join("\n")}\n`;
 }
 
-/** Whole lines; spans that share a line are one change, and lines that stay the same are none. O(text). */
+/**
+ * Whole lines; spans that share a line are one change, and lines that stay the same are none.
+ * O(text).
+ */
 function toChanges(text: string, spans: readonly Span[], replacement: string): Change[] {
   const changes: Change[] = [];
   let [line, at] = [0, 0];
@@ -75,8 +90,13 @@ function trimmed({ first, old, now }: Change): Change {
   let same = 0;
   while (same < Math.min(old.length, now.length) && old[same] === now[same]) same++;
   let tail = 0;
-  while (tail < Math.min(old.length, now.length) - same && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
-  return { first: first + same, old: old.slice(same, old.length - tail), now: now.slice(same, now.length - tail) };
+  while (tail < Math.min(old.length, now.length) - same && old.at(-1 - tail) === now.at(-1 - tail))
+    tail++;
+  return {
+    first: first + same,
+    old: old.slice(same, old.length - tail),
+    now: now.slice(same, now.length - tail),
+  };
 }
 
 /** Changes whose context meets are one hunk. */
@@ -85,7 +105,11 @@ function toHunks(changes: readonly Change[]): Change[][] {
   for (const change of changes) {
     const hunk = hunks.at(-1);
     const before = hunk?.at(-1);
-    if (hunk !== undefined && before !== undefined && change.first - (before.first + before.old.length) <= 2 * CONTEXT)
+    if (
+      hunk !== undefined &&
+      before !== undefined &&
+      change.first - (before.first + before.old.length) <= 2 * CONTEXT
+    )
       hunk.push(change);
     else hunks.push([change]);
   }

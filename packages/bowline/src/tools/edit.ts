@@ -1,9 +1,19 @@
-/** The `edit` tool: one text for another, in a file that keeps its byte order mark and line endings. */
+/**
+ * The `edit` tool: one text for another, in a file that keeps its byte order mark and line endings.
+ */
 import { defineTool, type AgentTool } from "@bowline/core";
 import { unifiedDiff } from "./diff.ts";
 import { escapeText, showPath } from "./escape.ts";
 import { binaryKindOf, decodeUtf8, HEAD_BYTES } from "./file-kind.ts";
-import { findSpans, lineAt, replaceSpans, toLineFeeds, toSourceText, type SourceText, type Span } from "./find-text.ts";
+import {
+  findSpans,
+  lineAt,
+  replaceSpans,
+  toLineFeeds,
+  toSourceText,
+  type SourceText,
+  type Span,
+} from "./find-text.ts";
 import { describeNearMiss } from "./near-miss.ts";
 import { openFile, unlessChanged, type OpenFile } from "./open-file.ts";
 import { stopIfAborted, toolError, toToolError } from "./tool-error.ts";
@@ -25,9 +35,16 @@ const parameters = {
   type: "object",
   properties: {
     path: { type: "string", description: "The file, relative to the working directory" },
-    oldText: { type: "string", minLength: 1, description: "The exact text to replace, as read shows it" },
+    oldText: {
+      type: "string",
+      minLength: 1,
+      description: "The exact text to replace, as read shows it",
+    },
     newText: { type: "string", description: "The text to put in its place" },
-    replaceAll: { type: "boolean", description: "Replace every occurrence (default: oldText must occur exactly once)" },
+    replaceAll: {
+      type: "boolean",
+      description: "Replace every occurrence (default: oldText must occur exactly once)",
+    },
   },
   required: ["path", "oldText", "newText"],
   additionalProperties: false,
@@ -47,7 +64,8 @@ export function createEditTool(options: ToolOptions): AgentTool {
     async execute({ path, oldText, newText, replaceAll = false }, { signal }) {
       try {
         stopIfAborted(signal);
-        if (oldText === "") throw toolError("oldText is empty; to make a file or replace all of it use write");
+        if (oldText === "")
+          throw toolError("oldText is empty; to make a file or replace all of it use write");
         if (toLineFeeds(oldText) === toLineFeeds(newText)) {
           throw toolError(
             "oldText and newText are the same (a file keeps its line endings): there is nothing to change",
@@ -82,7 +100,8 @@ async function readAll(place: Place, file: OpenFile): Promise<string> {
     throw toolError(`${shown} has ${stats.size} bytes; edit takes files of at most ${MAX_BYTES}`);
   const bytes = await unlessChanged(place, file, await handle.readFile());
   const head = bytes.subarray(0, HEAD_BYTES);
-  const binary = (): Error => toolError(`${shown} is not a text file (${binaryKindOf(head)}, ${stats.size} bytes)`);
+  const binary = (): Error =>
+    toolError(`${shown} is not a text file (${binaryKindOf(head)}, ${stats.size} bytes)`);
   if (head.includes(0)) throw binary();
   try {
     return decodeUtf8(bytes);
@@ -97,15 +116,23 @@ interface Wanted {
   readonly signal: AbortSignal;
 }
 
-async function find(place: Place, source: SourceText, { oldText, replaceAll, signal }: Wanted): Promise<Span[]> {
+async function find(
+  place: Place,
+  source: SourceText,
+  { oldText, replaceAll, signal }: Wanted,
+): Promise<Span[]> {
   const spans = findSpans(source, oldText, MAX_REPLACEMENTS + 1);
   const shown = showPath(place.given);
   if (spans.length === 0) {
     const near = await describeNearMiss(source.text, toLineFeeds(oldText), signal);
-    throw toolError(`oldText does not occur in ${shown}. ${near || "Nothing in it is like it; read the file again."}`);
+    throw toolError(
+      `oldText does not occur in ${shown}. ${near || "Nothing in it is like it; read the file again."}`,
+    );
   }
   if (spans.length > MAX_REPLACEMENTS) {
-    throw toolError(`oldText occurs more than ${MAX_REPLACEMENTS} times in ${shown}; use bash for so many`);
+    throw toolError(
+      `oldText occurs more than ${MAX_REPLACEMENTS} times in ${shown}; use bash for so many`,
+    );
   }
   if (spans.length > 1 && !replaceAll) {
     const lines = spans.slice(0, MAX_LINE_NUMBERS).map(({ start }) => lineAt(source.text, start));

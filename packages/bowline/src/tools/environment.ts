@@ -1,8 +1,15 @@
-/** The environment of commands: the person's, without what looks like a secret. A command that a model wrote must not see keys. */
+/**
+ * The environment of commands: the person's, without what looks like a secret. A command that a
+ * model wrote must not see keys.
+ */
 
-const SECRET_NAME = /(?:KEYS?|SECRETS?|TOKEN|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|_(?:PASS|PWD|PAT))(?:_?\d+)?$/i;
+const SECRET_NAME =
+  /(?:KEYS?|SECRETS?|TOKEN|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|_(?:PASS|PWD|PAT))(?:_?\d+)?$/i;
 
-/** Vendors whose other variables identify an account or hold keys under other names (AWS_ACCESS_KEY_ID, AZURE_CLIENT_ID). */
+/**
+ * Vendors whose other variables identify an account or hold keys under other names
+ * (AWS_ACCESS_KEY_ID, AZURE_CLIENT_ID).
+ */
 const VENDORS =
   "ANTHROPIC AWS AZURE CEREBRAS COHERE DEEPSEEK FIREWORKS GEMINI GROQ MISTRAL OPENAI OPENROUTER PERPLEXITY REPLICATE TOGETHER XAI";
 const VENDOR_NAME = new RegExp(`^(?:${VENDORS.replaceAll(" ", "|")})_`, "i");
@@ -15,7 +22,8 @@ export function withoutSecrets(
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
-    if (allowed.includes(name) || !(isSecretName(name) || VENDOR_NAME.test(name))) kept[name] = value;
+    if (allowed.includes(name) || !(isSecretName(name) || VENDOR_NAME.test(name)))
+      kept[name] = value;
   }
   return kept;
 }

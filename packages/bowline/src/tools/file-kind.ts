@@ -8,7 +8,8 @@ export function imageTypeOf(head: Buffer): string | undefined {
   if (startsWith(head, "89504e470d0a1a0a")) return "image/png";
   if (startsWith(head, "ffd8ff")) return "image/jpeg";
   if (startsWith(head, "474946383761") || startsWith(head, "474946383961")) return "image/gif";
-  if (startsWith(head, "52494646") && head.toString("latin1", 8, 12) === "WEBP") return "image/webp";
+  if (startsWith(head, "52494646") && head.toString("latin1", 8, 12) === "WEBP")
+    return "image/webp";
   return undefined;
 }
 
@@ -33,7 +34,9 @@ export function binaryKindOf(head: Buffer): string {
 
 /** Throws if the bytes are no UTF-8. A character cut at the end is left out when `isCut`. */
 export function decodeUtf8(bytes: Uint8Array, isCut = false): string {
-  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, {
+    stream: isCut,
+  });
 }
 
 function startsWith(head: Buffer, hex: string): boolean {

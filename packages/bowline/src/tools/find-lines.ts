@@ -1,5 +1,13 @@
 /** Which lines of which files match a regular expression. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+} from "node:fs";
 import { join } from "node:path";
 import { cutText, escapeLineBreaks } from "./escape.ts";
 import { HEAD_BYTES } from "./file-kind.ts";
@@ -13,12 +21,17 @@ const MAX_LINE = 300;
 /** Of a long line, what is shown before the match. */
 const BEFORE = 100;
 
-/** Does a grep job: files in the order of their paths, and no further than the first hit that is too much. */
+/**
+ * Does a grep job: files in the order of their paths, and no further than the first hit that is too
+ * much.
+ */
 export function findLines(job: GrepJob): SearchResult {
   const pattern = new RegExp(job.source, job.flags);
   const lines: string[] = [];
   let room = job.characters;
-  const paths = job.isFile ? [""] : listPaths(job, { patterns: toPatterns(job.glob), kind: "file", withLinks: false });
+  const paths = job.isFile
+    ? [""]
+    : listPaths(job, { patterns: toPatterns(job.glob), kind: "file", withLinks: false });
   for (const path of paths) {
     const text = textOf(job, path);
     if (text === undefined) continue;
@@ -36,7 +49,9 @@ export function findLines(job: GrepJob): SearchResult {
   return { lines, total: lines.length };
 }
 
-/** At most `MAX_LINE` characters of a line, from its start or from shortly before the match at `at`. */
+/**
+ * At most `MAX_LINE` characters of a line, from its start or from shortly before the match at `at`.
+ */
 function cutAround(line: string, at: number): string {
   if (line.length <= MAX_LINE || at < MAX_LINE - BEFORE) return cutText(line, MAX_LINE);
   return `…${cutText(line.slice(at - BEFORE).replace(/^[\uDC00-\uDFFF]/, ""), MAX_LINE - 1)}`;
@@ -51,7 +66,9 @@ function toPatterns(glob: string | undefined): string[] {
   return isNegated ? ["**/*", `!${pattern}`] : [pattern];
 }
 
-/** A file that was asked for by name was all right a moment ago: it is not passed over in silence. */
+/**
+ * A file that was asked for by name was all right a moment ago: it is not passed over in silence.
+ */
 function textOf(job: GrepJob, path: string): string | undefined {
   try {
     const text = readText(job, join(job.base, path));
@@ -75,12 +92,16 @@ function readText(place: SearchPlace, path: string): string | undefined {
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.size > MAX_SEARCHED_BYTES) return undefined;
-    if (descriptorFolder !== undefined && !isWithin(place, readlinkSync(`${descriptorFolder}/${descriptor}`)))
+    if (
+      descriptorFolder !== undefined &&
+      !isWithin(place, readlinkSync(`${descriptorFolder}/${descriptor}`))
+    )
       return undefined;
     const head = Buffer.alloc(HEAD_BYTES);
     const length = readSync(descriptor, head, 0, HEAD_BYTES, 0);
     if (head.subarray(0, length).includes(0)) return undefined;
-    const text = length < HEAD_BYTES ? head.toString("utf8", 0, length) : readFileSync(descriptor, "utf8");
+    const text =
+      length < HEAD_BYTES ? head.toString("utf8", 0, length) : readFileSync(descriptor, "utf8");
     // The empty piece after the last line feed is no line.
     return text.replace(/^\uFEFF/, "").replace(/\n$/, "");
   } finally {

@@ -1,4 +1,7 @@
-/** Which files and folders match a glob: tinyglobby walks and matches, this decides which folders it gets to see. */
+/**
+ * Which files and folders match a glob: tinyglobby walks and matches, this decides which folders it
+ * gets to see.
+ */
 import {
   accessSync,
   closeSync,
@@ -37,12 +40,18 @@ export function findPaths(job: GlobJob): SearchResult {
 export interface ListOptions {
   readonly patterns: readonly string[];
   readonly kind: GlobJob["kind"];
-  /** Whether links to files inside the working directory count as files. Links to folders are never followed. */
+  /**
+   * Whether links to files inside the working directory count as files. Links to folders are never
+   * followed.
+   */
   readonly withLinks: boolean;
 }
 
 /** Paths relative to `base`, sorted by code unit; folders end with "/". */
-export function listPaths(place: SearchPlace, { patterns, kind, withLinks }: ListOptions): string[] {
+export function listPaths(
+  place: SearchPlace,
+  { patterns, kind, withLinks }: ListOptions,
+): string[] {
   // A name that only begins with ".." is no way up, for which tinyglobby takes it.
   const names = patterns.map((pattern) => pattern.replace(/^\.(?=\.[^/])/, "[.]"));
   const found = globSync(names, {
@@ -62,7 +71,10 @@ export function listPaths(place: SearchPlace, { patterns, kind, withLinks }: Lis
 type Readdir = NonNullable<FileSystemAdapter["readdirSync"]>;
 type Entry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink">;
 
-/** Reads a folder without what is ignored. A glob can name folders to start from, so each is checked, and shows nothing if refused. */
+/**
+ * Reads a folder without what is ignored. A glob can name folders to start from, so each is
+ * checked, and shows nothing if refused.
+ */
 function createReaddir(place: SearchPlace, withLinks: boolean): (path: string) => Entry[] {
   const { root, base } = place;
   const rules = new IgnoreRules(root, base);
@@ -83,12 +95,16 @@ function createReaddir(place: SearchPlace, withLinks: boolean): (path: string) =
 /** Looks where it really is once it is open, so that a link swapped in for it shows nothing. */
 function readFolder(place: SearchPlace, folder: string): Dirent[] {
   if (descriptorFolder === undefined) {
-    return isWithin(place, realpathSync.native(folder)) ? readdirSync(folder, { withFileTypes: true }) : [];
+    return isWithin(place, realpathSync.native(folder))
+      ? readdirSync(folder, { withFileTypes: true })
+      : [];
   }
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     const opened = `${descriptorFolder}/${descriptor}`;
-    return isWithin(place, readlinkSync(opened)) ? readdirSync(opened, { withFileTypes: true }) : [];
+    return isWithin(place, readlinkSync(opened))
+      ? readdirSync(opened, { withFileTypes: true })
+      : [];
   } finally {
     closeSync(descriptor);
   }
@@ -107,7 +123,10 @@ function asFile(name: string): Entry {
   return { name, isFile: () => true, isDirectory: () => false, isSymbolicLink: () => false };
 }
 
-/** The walk passes by what it cannot read. That is no answer if it is the folder itself, or if that is gone by now. */
+/**
+ * The walk passes by what it cannot read. That is no answer if it is the folder itself, or if that
+ * is gone by now.
+ */
 function checkThere({ base, prefix }: SearchPlace): void {
   try {
     accessSync(base, constants.R_OK | constants.X_OK);
@@ -116,7 +135,10 @@ function checkThere({ base, prefix }: SearchPlace): void {
   }
 }
 
-/** A folder has no size. Of a file that is gone by now, or that may not be looked at, it is not known. */
+/**
+ * A folder has no size. Of a file that is gone by now, or that may not be looked at, it is not
+ * known.
+ */
 function sizeOf(path: string): number | "?" {
   try {
     const stats = statSync(path);

@@ -21,7 +21,8 @@ export function toSourceText(content: string): SourceText {
   const bom = content.startsWith("\uFEFF") ? "\uFEFF" : "";
   const raw = content.slice(bom.length);
   const returns: number[] = [];
-  for (let at = raw.indexOf("\r\n"); at !== -1; at = raw.indexOf("\r\n", at + 2)) returns.push(at - returns.length);
+  for (let at = raw.indexOf("\r\n"); at !== -1; at = raw.indexOf("\r\n", at + 2))
+    returns.push(at - returns.length);
   return { bom, raw, text: toLineFeeds(raw), returns };
 }
 
@@ -44,8 +45,15 @@ export function findSpans({ bom, text }: SourceText, wanted: string, limit: numb
   return spans;
 }
 
-/** The file's new content: its mark, and in the new text the line endings of the part that is replaced, else of the file. */
-export function replaceSpans(source: SourceText, spans: readonly Span[], replacement: string): string {
+/**
+ * The file's new content: its mark, and in the new text the line endings of the part that is
+ * replaced, else of the file.
+ */
+export function replaceSpans(
+  source: SourceText,
+  spans: readonly Span[],
+  replacement: string,
+): string {
   const { bom, raw, text, returns } = source;
   const given = bom === "" ? replacement : replacement.replace(/^\uFEFF/, "");
   const newText = toLineFeeds(given);
@@ -66,7 +74,8 @@ export function replaceSpans(source: SourceText, spans: readonly Span[], replace
 /** The number of the line, from 1, in which an offset lies. */
 export function lineAt(text: string, offset: number): number {
   let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++;
+  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1))
+    line++;
   return line;
 }
 

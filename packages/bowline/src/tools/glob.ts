@@ -28,11 +28,22 @@ const MAX_LIMIT = 100_000;
 const parameters = {
   type: "object",
   properties: {
-    pattern: { type: "string", description: 'A glob such as "*.ts" (this folder), "src/**/*.ts" or "{a,b}/*.md"' },
+    pattern: {
+      type: "string",
+      description: 'A glob such as "*.ts" (this folder), "src/**/*.ts" or "{a,b}/*.md"',
+    },
     path: { type: "string", description: "The folder to search (default: the working directory)" },
-    kind: { type: "string", enum: ["file", "directory", "any"], description: "What to list (default file)" },
+    kind: {
+      type: "string",
+      enum: ["file", "directory", "any"],
+      description: "What to list (default file)",
+    },
     sizes: { type: "boolean", description: "Put the size in bytes and a tab before each path" },
-    limit: { type: "integer", minimum: 1, description: `The most paths to list (default ${DEFAULT_LIMIT})` },
+    limit: {
+      type: "integer",
+      minimum: 1,
+      description: `The most paths to list (default ${DEFAULT_LIMIT})`,
+    },
   },
   required: ["pattern"],
   additionalProperties: false,
@@ -50,7 +61,10 @@ export function createGlobTool(options: ToolOptions): AgentTool {
       "Skips .git, node_modules and what .gitignore ignores, unless path names such a folder. Does not follow links to folders.",
     parameters,
     replay: "safe",
-    async execute({ pattern, path, kind = "file", sizes = false, limit = DEFAULT_LIMIT }, { signal }) {
+    async execute(
+      { pattern, path, kind = "file", sizes = false, limit = DEFAULT_LIMIT },
+      { signal },
+    ) {
       const start = await resolveFolder(workspace, path || ".");
       const inside = toInsidePattern(workspace, start, pattern);
       const place = inside.isFromRoot ? await resolveFolder(workspace, ".") : start;
@@ -64,14 +78,18 @@ export function createGlobTool(options: ToolOptions): AgentTool {
         characters,
       } as const;
       const { lines, total } = await queue.search(job, { signal, timeLimitMs: searchMs });
-      const notice = total > lines.length ? [`[${lines.length} of ${total} shown; narrow the pattern]`] : [];
+      const notice =
+        total > lines.length ? [`[${lines.length} of ${total} shown; narrow the pattern]`] : [];
       const text = total === 0 ? "[no matches]" : [...lines, ...notice].join("\n");
       return { content: [{ type: "text", text }], details: { total } };
     },
   });
 }
 
-/** A pattern relative to its start, or to the working directory if it leads up or is absolute. Refuses what leads outside. */
+/**
+ * A pattern relative to its start, or to the working directory if it leads up or is absolute.
+ * Refuses what leads outside.
+ */
 function toInsidePattern(
   workspace: Workspace,
   { prefix }: SearchPlace,
@@ -107,7 +125,8 @@ async function resolveFolder(workspace: Workspace, path: string): Promise<Search
   try {
     const place = await resolveInside(workspace, path);
     const { real } = place;
-    if (!(await stat(real)).isDirectory()) throw toolError(`${showPath(path)} is not a folder; glob searches folders`);
+    if (!(await stat(real)).isDirectory())
+      throw toolError(`${showPath(path)} is not a folder; glob searches folders`);
     await access(real, constants.R_OK | constants.X_OK);
     return belowFolder(workspace, place);
   } catch (error) {

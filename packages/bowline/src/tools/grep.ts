@@ -4,10 +4,22 @@ import { defineTool, type AgentTool } from "@bowline/core";
 import { showPath } from "./escape.ts";
 import { binaryKindOf, HEAD_BYTES } from "./file-kind.ts";
 import { notRegular, openFile } from "./open-file.ts";
-import { belowFolder, DEFAULT_CHARACTERS, MAX_SEARCHED_BYTES, type GrepJob, type SearchPlace } from "./search.ts";
+import {
+  belowFolder,
+  DEFAULT_CHARACTERS,
+  MAX_SEARCHED_BYTES,
+  type GrepJob,
+  type SearchPlace,
+} from "./search.ts";
 import { SearchQueue } from "./search-queue.ts";
 import { toolError, toToolError } from "./tool-error.ts";
-import { createWorkspace, resolveInside, type Place, type ToolOptions, type Workspace } from "./workspace.ts";
+import {
+  createWorkspace,
+  resolveInside,
+  type Place,
+  type ToolOptions,
+  type Workspace,
+} from "./workspace.ts";
 
 /** What `details` of a grep holds. */
 export interface GrepDetails {
@@ -23,12 +35,25 @@ const NO_LINE_FEEDS = String.raw`[no matches; lines are searched one by one, so 
 const parameters = {
   type: "object",
   properties: {
-    pattern: { type: "string", description: "A JavaScript regular expression, matched against each line" },
-    path: { type: "string", description: "The folder or the file to search (default: the working directory)" },
-    glob: { type: "string", description: 'Which files: "*.ts" (at any depth), "src/**/*.ts", "!*.test.ts"' },
+    pattern: {
+      type: "string",
+      description: "A JavaScript regular expression, matched against each line",
+    },
+    path: {
+      type: "string",
+      description: "The folder or the file to search (default: the working directory)",
+    },
+    glob: {
+      type: "string",
+      description: 'Which files: "*.ts" (at any depth), "src/**/*.ts", "!*.test.ts"',
+    },
     ignoreCase: { type: "boolean", description: "Take upper and lower case as the same" },
     literal: { type: "boolean", description: "Take the pattern as plain text" },
-    limit: { type: "integer", minimum: 1, description: `The most hits to show (default ${DEFAULT_LIMIT})` },
+    limit: {
+      type: "integer",
+      minimum: 1,
+      description: `The most hits to show (default ${DEFAULT_LIMIT})`,
+    },
   },
   required: ["pattern"],
   additionalProperties: false,
@@ -46,11 +71,21 @@ export function createGrepTool(options: ToolOptions): AgentTool {
       "files above 5 MiB, .git, node_modules and what .gitignore ignores, unless path names such a folder.",
     parameters,
     replay: "safe",
-    async execute({ pattern, path, glob, ignoreCase = false, literal = false, limit = DEFAULT_LIMIT }, { signal }) {
+    async execute(
+      { pattern, path, glob, ignoreCase = false, literal = false, limit = DEFAULT_LIMIT },
+      { signal },
+    ) {
       const expression = toExpression(pattern, { ignoreCase, literal });
       const place = await resolvePlace(workspace, path || ".");
       const most = Math.min(limit, MAX_LIMIT);
-      const job: GrepJob = { ...place, ...expression, type: "grep", glob: glob || undefined, limit: most, characters };
+      const job: GrepJob = {
+        ...place,
+        ...expression,
+        type: "grep",
+        glob: glob || undefined,
+        limit: most,
+        characters,
+      };
       const { lines, total } = await queue.search(job, { signal, timeLimitMs: searchMs });
       const truncated = total > lines.length;
       const notice = truncated ? [`[${lines.length} of more hits shown; narrow the search]`] : [];
@@ -61,7 +96,10 @@ export function createGrepTool(options: ToolOptions): AgentTool {
   });
 }
 
-/** With the `u` flag if the expression allows it: `\p{L}` needs it, and needless escapes such as `\-` forbid it. */
+/**
+ * With the `u` flag if the expression allows it: `\p{L}` needs it, and needless escapes such as
+ * `\-` forbid it.
+ */
 function toExpression(
   pattern: string,
   flags: { readonly ignoreCase: boolean; readonly literal: boolean },
@@ -71,7 +109,9 @@ function toExpression(
     throw toolError(
       "The pattern contains a line break, but lines are searched one by one; search for one of its lines",
     );
-  const source = flags.literal ? pattern.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`) : pattern;
+  const source = flags.literal
+    ? pattern.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+    : pattern;
   const given = flags.ignoreCase ? "i" : "";
   for (const mode of [`u${given}`, given]) {
     try {
@@ -93,7 +133,10 @@ function hasLineFeed(pattern: string): boolean {
   return /(?<!\\)(?:\\\\)*\\n/.test(pattern.replaceAll(/\[(?:\\.|[^\]\\])*\]/g, ""));
 }
 
-async function resolvePlace(workspace: Workspace, path: string): Promise<SearchPlace & Pick<GrepJob, "isFile">> {
+async function resolvePlace(
+  workspace: Workspace,
+  path: string,
+): Promise<SearchPlace & Pick<GrepJob, "isFile">> {
   try {
     const place = await resolveInside(workspace, path);
     const stats = await stat(place.real);
@@ -117,7 +160,8 @@ async function checkFile(workspace: Workspace, place: Place): Promise<void> {
     const shown = showPath(place.given);
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     const head = buffer.subarray(0, bytesRead);
-    if (head.includes(0)) throw toolError(`${shown} is not a text file (${binaryKindOf(head)}, ${stats.size} bytes)`);
+    if (head.includes(0))
+      throw toolError(`${shown} is not a text file (${binaryKindOf(head)}, ${stats.size} bytes)`);
     if (stats.size > MAX_SEARCHED_BYTES) {
       throw toolError(
         `${shown} has ${stats.size} bytes; grep takes files of at most ${MAX_SEARCHED_BYTES}, bash has no such limit`,

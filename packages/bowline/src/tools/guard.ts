@@ -1,6 +1,7 @@
 /**
- * A small shell beside a command that does one thing: when this process ends, however it ends, it kills the command. It sees that by
- * the end of its standard input, which only this process holds open; so it works after SIGKILL too.
+ * A small shell beside a command that does one thing: when this process ends, however it ends, it
+ * kills the command. It sees that by the end of its standard input, which only this process holds
+ * open; so it works after SIGKILL too.
  */
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
@@ -14,8 +15,9 @@ export interface Guard {
 }
 
 /**
- * `$1` is the mark, `$2` says whether processes are shown. Kills the group, then what carries mark or leash, again while there is more.
- * Each of the three is looked at before it is used: one that is too general would find the processes of others.
+ * `$1` is the mark, `$2` says whether processes are shown. Kills the group, then what carries mark
+ * or leash, again while there is more. Each of the three is looked at before it is used: one that
+ * is too general would find the processes of others.
  */
 const SCRIPT = `
 case $1 in ????????-????-????-????-????????????) ;; *) exit ;; esac
@@ -35,17 +37,21 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 done`;
 
 /**
- * To be started before the command, so that there is no moment without. If there is no shell, there is no guard. Throws for a mark that
- * others could carry.
+ * To be started before the command, so that there is no moment without. If there is no shell, there
+ * is no guard. Throws for a mark that others could carry.
  */
 export function startGuard(mark: string, platform: NodeJS.Platform): Guard {
   assertMark(mark);
-  const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", mark, seesProcesses(platform) ? "sees" : ""], {
-    cwd: "/",
-    env: { PATH: "/usr/bin:/bin" },
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-  });
+  const shell = spawn(
+    "/bin/sh",
+    ["-c", SCRIPT, "sh", mark, seesProcesses(platform) ? "sees" : ""],
+    {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin" },
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    },
+  );
   const ignore = (): void => {};
   shell.on("error", ignore);
   shell.stdin.on("error", ignore);

@@ -1,4 +1,7 @@
-/** What searches skip: `.git`, `node_modules`, and what the `.gitignore` files of the working directory ignore, nested ones too. */
+/**
+ * What searches skip: `.git`, `node_modules`, and what the `.gitignore` files of the working
+ * directory ignore, nested ones too.
+ */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import ignore, { type Ignore, type TestResult } from "ignore";
@@ -32,7 +35,10 @@ export class IgnoreRules {
     for (let folder = dirname(path); isInside(this.#top, folder); folder = dirname(folder)) {
       const rules = this.#rulesOf(folder);
       const relative = path.slice(folder === "/" ? 1 : folder.length + 1);
-      const { ignored, unignored } = rules?.test(relative, isFolder) ?? { ignored: false, unignored: false };
+      const { ignored, unignored } = rules?.test(relative, isFolder) ?? {
+        ignored: false,
+        unignored: false,
+      };
       if (ignored || unignored) return ignored;
       if (folder === this.#top) break;
     }

@@ -26,14 +26,16 @@ export interface ToolsOptions extends ToolOptions {
 }
 
 /**
- * Tools for an agent, confined to one working directory; bash starts there and is not confined. Throws `invalid_argument` if the
- * directory cannot be used, for a name that is no tool's, and for a limit that is none.
+ * Tools for an agent, confined to one working directory; bash starts there and is not confined.
+ * Throws `invalid_argument` if the directory cannot be used, for a name that is no tool's, and for
+ * a limit that is none.
  */
 export function createTools({ only, ...options }: ToolsOptions): AgentTool[] {
   checkLimits(options.limits ?? {});
   const names = only ?? (Object.keys(factories) as ToolName[]);
   return names.map((name) => {
-    if (!Object.hasOwn(factories, name)) throw new BowlineError("invalid_argument", `No tool is named "${name}".`);
+    if (!Object.hasOwn(factories, name))
+      throw new BowlineError("invalid_argument", `No tool is named "${name}".`);
     return factories[name](options);
   });
 }

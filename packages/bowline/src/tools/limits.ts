@@ -2,15 +2,19 @@
 import { BowlineError } from "@bowline/core";
 
 export interface ToolLimits {
-  /** How long a command of bash may take when its call does not say, in milliseconds. Default 120,000. */
+  /**
+   * How long a command of bash may take when its call does not say, in milliseconds. Default
+   * 120,000.
+   */
   readonly commandMs?: number;
   /** The longest that a call may ask for. Default 3,600,000, or `commandMs` where that is more. */
   readonly maxCommandMs?: number;
   /** How long grep and glob may search, in milliseconds. Default 60,000. */
   readonly searchMs?: number;
   /**
-   * The most characters of one result's text, beside the line that says what was cut; at least 100. Default 30,000 for bash, of which
-   * the middle is left out, 100,000 for read, which counts bytes, and 4,000,000 for grep and glob, which also stop at a number of hits.
+   * The most characters of one result's text, beside the line that says what was cut; at least 100.
+   * Default 30,000 for bash, of which the middle is left out, 100,000 for read, which counts bytes,
+   * and 4,000,000 for grep and glob, which also stop at a number of hits.
    */
   readonly resultCharacters?: number;
 }
@@ -23,7 +27,10 @@ const FEWEST_CHARACTERS = 100;
 export function checkLimits({ resultCharacters, ...times }: ToolLimits): void {
   for (const [name, ms] of Object.entries(times)) {
     if (ms !== undefined && !(ms > 0 && ms <= LONGEST_MS)) {
-      throw new BowlineError("invalid_argument", `limits.${name} is above 0 and at most ${LONGEST_MS}, not ${ms}.`);
+      throw new BowlineError(
+        "invalid_argument",
+        `limits.${name} is above 0 and at most ${LONGEST_MS}, not ${ms}.`,
+      );
     }
   }
   if (
@@ -31,6 +38,9 @@ export function checkLimits({ resultCharacters, ...times }: ToolLimits): void {
     !(Number.isInteger(resultCharacters) && resultCharacters >= FEWEST_CHARACTERS)
   ) {
     const rule = `a whole number from ${FEWEST_CHARACTERS} on`;
-    throw new BowlineError("invalid_argument", `limits.resultCharacters is ${rule}, not ${resultCharacters}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `limits.resultCharacters is ${rule}, not ${resultCharacters}.`,
+    );
   }
 }

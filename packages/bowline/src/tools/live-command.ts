@@ -41,7 +41,8 @@ export class LiveCommand {
     const look = (): void => {
       if (this.#isOver) return;
       const late = performance.now() - deadline;
-      const { reached } = late < 0 ? signalTree(this.tree, "SIGTERM", this.#asked) : signalTree(this.tree, "SIGKILL");
+      const { reached } =
+        late < 0 ? signalTree(this.tree, "SIGTERM", this.#asked) : signalTree(this.tree, "SIGKILL");
       for (const { pid } of reached) this.#asked.add(pid);
       const left = reached.length === 0 ? looks - 1 : QUIET_LOOKS;
       if (left === 0 || late > KILL_MS) this.release();

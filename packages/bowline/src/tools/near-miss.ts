@@ -1,4 +1,7 @@
-/** Why a text was not found: the place that differs least, and in what. Each way of comparing forgives more than the one before. */
+/**
+ * Why a text was not found: the place that differs least, and in what. Each way of comparing
+ * forgives more than the one before.
+ */
 import { setImmediate as turn } from "node:timers/promises";
 import { cutText, escapeText } from "./escape.ts";
 import { lineAt } from "./find-text.ts";
@@ -17,10 +20,14 @@ const MAX_COMPARED_LINES = 20_000;
 const MAX_LINE = 200;
 
 /**
- * Sentences and lines to follow "oldText does not occur in …", or "" if nothing is like it. A large file takes a while: other work has
- * its turn in between, and an abort its effect.
+ * Sentences and lines to follow "oldText does not occur in …", or "" if nothing is like it. A large
+ * file takes a while: other work has its turn in between, and an abort its effect.
  */
-export async function describeNearMiss(text: string, wanted: string, signal: AbortSignal): Promise<string> {
+export async function describeNearMiss(
+  text: string,
+  wanted: string,
+  signal: AbortSignal,
+): Promise<string> {
   // As files of old had them: one line to all that is below.
   const here = text.replaceAll("\r", "\n").indexOf(wanted.replaceAll("\r", "\n"));
   if (here !== -1) {
@@ -46,7 +53,11 @@ export async function describeNearMiss(text: string, wanted: string, signal: Abo
 }
 
 /** Of several lines, where the file goes another way. */
-function describeFirstDifference(lines: readonly string[], wantedLines: readonly string[], first: number): string {
+function describeFirstDifference(
+  lines: readonly string[],
+  wantedLines: readonly string[],
+  first: number,
+): string {
   const differing = wantedLines.findIndex((line, index) => line !== lines[first - 1 + index]);
   if (wantedLines.length === 1 || differing === -1) return "";
   const wanted = cutText(escapeText(wantedLines[differing] ?? ""), MAX_LINE);
@@ -56,7 +67,8 @@ function describeFirstDifference(lines: readonly string[], wantedLines: readonly
 /** The start, from 1, of the lines likest to the longest line wanted, if any is half like it. */
 function findLikest(lines: readonly string[], wantedLines: readonly string[]): number | undefined {
   const longest = wantedLines.reduce(
-    (best, line, index) => (line.trim().length > (wantedLines[best] ?? "").trim().length ? index : best),
+    (best, line, index) =>
+      line.trim().length > (wantedLines[best] ?? "").trim().length ? index : best,
     0,
   );
   const wanted = toPairs(wantedLines[longest] ?? "");

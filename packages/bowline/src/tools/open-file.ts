@@ -1,4 +1,7 @@
-/** Opening what may have been swapped since it was resolved: never a link, never a device, and checked again once it is open. */
+/**
+ * Opening what may have been swapped since it was resolved: never a link, never a device, and
+ * checked again once it is open.
+ */
 import { constants, type BigIntStats, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import { descriptorFolder } from "./descriptors.ts";
@@ -18,10 +21,12 @@ export async function openFile(workspace: Workspace, place: Place): Promise<Open
   // Opening a device can have effects of its own.
   if (!before.isFile() && !before.isSymbolicLink()) throw notRegular(place, before);
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const handle = await open(place.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    // The path had no link left in it when it was resolved.
-    throw error.code === "ELOOP" ? changedMeanwhile(place) : error;
-  });
+  const handle = await open(place.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      // The path had no link left in it when it was resolved.
+      throw error.code === "ELOOP" ? changedMeanwhile(place) : error;
+    },
+  );
   try {
     await checkInside(workspace, place, handle, place.real);
     const stats = await handle.stat({ bigint: true });
@@ -33,8 +38,16 @@ export async function openFile(workspace: Workspace, place: Place): Promise<Open
   }
 }
 
-/** Throws if what is open is out of reach. Without Linux's names it compares with what `path` leads to now. */
-export async function checkInside(workspace: Workspace, place: Place, handle: FileHandle, path: string): Promise<void> {
+/**
+ * Throws if what is open is out of reach. Without Linux's names it compares with what `path` leads
+ * to now.
+ */
+export async function checkInside(
+  workspace: Workspace,
+  place: Place,
+  handle: FileHandle,
+  path: string,
+): Promise<void> {
   if (descriptorFolder !== undefined) {
     if (isWithin(workspace, await readlink(`${descriptorFolder}/${handle.fd}`))) return;
     throw outsideError(workspace, place.given);
@@ -45,9 +58,17 @@ export async function checkInside(workspace: Workspace, place: Place, handle: Fi
   throw outsideError(workspace, place.given);
 }
 
-/** Whether it is the file that was looked at before, and as far as its size and time tell with the same content. */
+/**
+ * Whether it is the file that was looked at before, and as far as its size and time tell with the
+ * same content.
+ */
 export function isSame(now: BigIntStats | undefined, then: BigIntStats): boolean {
-  return now?.ino === then.ino && now.dev === then.dev && now.size === then.size && now.mtimeNs === then.mtimeNs;
+  return (
+    now?.ino === then.ino &&
+    now.dev === then.dev &&
+    now.size === then.size &&
+    now.mtimeNs === then.mtimeNs
+  );
 }
 
 /** Whether an open file is not what it was when it was opened. */
@@ -55,7 +76,10 @@ export async function hasChanged({ handle, stats }: OpenFile): Promise<boolean> 
   return !isSame(await handle.stat({ bigint: true }), stats);
 }
 
-/** Passes on what was learned from a file, unless it may have been learned from half of the old one and half of the new. */
+/**
+ * Passes on what was learned from a file, unless it may have been learned from half of the old one
+ * and half of the new.
+ */
 export async function unlessChanged<T>(place: Place, file: OpenFile, learned: T): Promise<T> {
   if (await hasChanged(file)) throw changedMeanwhile(place);
   return learned;

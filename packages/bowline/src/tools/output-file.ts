@@ -1,6 +1,17 @@
-/** All that a command printed, byte for byte: in memory while that is little, then in a file of bounded size. */
+/**
+ * All that a command printed, byte for byte: in memory while that is little, then in a file of
+ * bounded size.
+ */
 import { randomUUID } from "node:crypto";
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 /** Of a longer output the file has the beginning. */
@@ -44,7 +55,10 @@ export class OutputFile {
     else this.#early.push(part);
   }
 
-  /** Moves what there is from memory to the disk, where all that follows goes too. Without room for it there is no file. */
+  /**
+   * Moves what there is from memory to the disk, where all that follows goes too. Without room for
+   * it there is no file.
+   */
   open(): void {
     if (this.#isOpened) return;
     this.#isOpened = true;
@@ -94,7 +108,10 @@ function isAt(path: string, descriptor: number): boolean {
 function makeRoom(folder: string): void {
   const files = readdirSync(folder)
     .filter((name) => NAME.test(name))
-    .map((name) => ({ path: join(folder, name), stats: lstatSync(join(folder, name), { throwIfNoEntry: false }) }))
+    .map((name) => ({
+      path: join(folder, name),
+      stats: lstatSync(join(folder, name), { throwIfNoEntry: false }),
+    }))
     .filter(({ stats }) => stats?.isFile() === true && stats.uid === process.geteuid?.())
     .toSorted((a, b) => (b.stats?.mtimeMs ?? 0) - (a.stats?.mtimeMs ?? 0));
   let bytes = MAX_FILE_BYTES;

@@ -16,7 +16,10 @@ export function nameBinary(head: Buffer): string {
   return imageTypeOf(head) ?? binaryKindOf(head);
 }
 
-/** Control characters that do nothing in a text, such as NUL, escaped; tabs, colours and the like stay. */
+/**
+ * Control characters that do nothing in a text, such as NUL, escaped; tabs, colours and the like
+ * stay.
+ */
 export function escapeControls(text: string): string {
   return text.replaceAll(/[\0-\u0006\u000E-\u001A\u001C-\u001F\u007F]/g, (character) => {
     return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;

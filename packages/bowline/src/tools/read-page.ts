@@ -1,4 +1,6 @@
-/** Some lines of a file in constant memory: it is streamed, and only the lines asked for are kept. */
+/**
+ * Some lines of a file in constant memory: it is streamed, and only the lines asked for are kept.
+ */
 import type { FileHandle } from "node:fs/promises";
 import { stopIfAborted } from "./tool-error.ts";
 
@@ -13,7 +15,10 @@ export interface PageOptions {
   readonly maxBytes: number;
   /** Read to the end to count all lines, or stop when the page is full. */
   readonly countAll: boolean;
-  /** Where the file ends, in bytes: one that grows while it is read, such as a log, would have no end. */
+  /**
+   * Where the file ends, in bytes: one that grows while it is read, such as a log, would have no
+   * end.
+   */
   readonly end: number;
   readonly signal: AbortSignal;
 }
@@ -39,7 +44,12 @@ export async function readPage(handle: FileHandle, options: PageOptions): Promis
   let isLineOpen = false;
   for (let position = 0; ;) {
     stopIfAborted(signal);
-    const { bytesRead } = await handle.read(buffer, 0, Math.min(CHUNK, fileEnd - position), position);
+    const { bytesRead } = await handle.read(
+      buffer,
+      0,
+      Math.min(CHUNK, fileEnd - position),
+      position,
+    );
     if (bytesRead === 0) break;
     position += bytesRead;
     const chunk = buffer.subarray(0, bytesRead);
@@ -99,6 +109,11 @@ class PageBuilder {
   }
 
   build(total: number | undefined): Page {
-    return { bytes: Buffer.concat(this.#lines), last: this.#last, total, isLineCut: this.#isLineCut };
+    return {
+      bytes: Buffer.concat(this.#lines),
+      last: this.#last,
+      total,
+      isLineCut: this.#isLineCut,
+    };
   }
 }

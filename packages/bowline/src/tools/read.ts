@@ -20,14 +20,19 @@ const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 /** The lines of larger files are not counted to the end. */
 const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
 /** Of a log that grows all the time there is no quiet moment, so this is no error. */
-const CHANGED = "[the file was changed by something else while it was read: this may be part old and part new]";
+const CHANGED =
+  "[the file was changed by something else while it was read: this may be part old and part new]";
 
 const parameters = {
   type: "object",
   properties: {
     path: { type: "string", description: "The file, relative to the working directory" },
     offset: { type: "integer", minimum: 1, description: "The first line to read, from 1" },
-    limit: { type: "integer", minimum: 1, description: `The most lines to read (default ${DEFAULT_LINES})` },
+    limit: {
+      type: "integer",
+      minimum: 1,
+      description: `The most lines to read (default ${DEFAULT_LINES})`,
+    },
     lineNumbers: {
       type: "boolean",
       description: "Put its number and a tab before each line (default: the text as it is)",
@@ -72,7 +77,11 @@ interface Wanted {
   readonly signal: AbortSignal;
 }
 
-async function readOpen(place: Place, file: OpenFile, wanted: Wanted): Promise<AgentToolResult<ReadDetails>> {
+async function readOpen(
+  place: Place,
+  file: OpenFile,
+  wanted: Wanted,
+): Promise<AgentToolResult<ReadDetails>> {
   const { handle } = file;
   const size = Number(file.stats.size);
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
@@ -81,7 +90,10 @@ async function readOpen(place: Place, file: OpenFile, wanted: Wanted): Promise<A
   if (mimeType !== undefined) return readImage(place, file, mimeType);
   const details = { path: place.shown, bytes: size, lines: 0 };
   if (bytesRead === 0)
-    return unlessChanged(place, file, { content: [{ type: "text", text: "[empty file]" }], details });
+    return unlessChanged(place, file, {
+      content: [{ type: "text", text: "[empty file]" }],
+      details,
+    });
   if (head.includes(0)) throw await unlessChanged(place, file, binaryError(place, head, size));
   // Some file systems say 0 and have content all the same.
   const end = size === 0 ? Infinity : size;
@@ -98,19 +110,31 @@ async function readOpen(place: Place, file: OpenFile, wanted: Wanted): Promise<A
     throw await unlessChanged(place, file, binaryError(place, head, size));
   }
   if (wanted.lineNumbers) text = numberLines(text, offset);
-  const notices = [noticeOf(page, wanted), (await hasChanged(file)) ? CHANGED : ""].filter((notice) => notice !== "");
+  const notices = [noticeOf(page, wanted), (await hasChanged(file)) ? CHANGED : ""].filter(
+    (notice) => notice !== "",
+  );
   if (notices.length > 0 && !text.endsWith("\n")) text += "\n";
   text += notices.join("\n");
-  return { content: [{ type: "text", text }], details: { ...details, lines: page.last - offset + 1 } };
+  return {
+    content: [{ type: "text", text }],
+    details: { ...details, lines: page.last - offset + 1 },
+  };
 }
 
-/** A number and a tab before each line, also an empty one; the text ends with no line of its own after the last line feed. */
+/**
+ * A number and a tab before each line, also an empty one; the text ends with no line of its own
+ * after the last line feed.
+ */
 function numberLines(text: string, first: number): string {
   let line = first;
   return text.replaceAll(/(?<=^|\n)(?=[^])/g, () => `${line++}\t`);
 }
 
-async function readImage(place: Place, file: OpenFile, mimeType: string): Promise<AgentToolResult<ReadDetails>> {
+async function readImage(
+  place: Place,
+  file: OpenFile,
+  mimeType: string,
+): Promise<AgentToolResult<ReadDetails>> {
   const size = Number(file.stats.size);
   const tooLarge = `${showPath(place.given)} is an image of ${size} bytes (${mimeType}); at most ${MAX_IMAGE_BYTES} can be read`;
   if (size > MAX_IMAGE_BYTES) throw toolError(tooLarge);
@@ -130,7 +154,9 @@ function noticeOf({ last, total, isLineCut }: Page, { offset, maxBytes }: Wanted
 }
 
 function binaryError(place: Place, head: Buffer, size: number): Error {
-  return toolError(`${showPath(place.given)} is not a text file (${binaryKindOf(head)}, ${size} bytes)`);
+  return toolError(
+    `${showPath(place.given)} is not a text file (${binaryKindOf(head)}, ${size} bytes)`,
+  );
 }
 
 function count(lines: number): string {

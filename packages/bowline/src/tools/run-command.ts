@@ -1,4 +1,7 @@
-/** One child process with all it starts, to a settled end. Nothing it does can keep the promise from settling. */
+/**
+ * One child process with all it starts, to a settled end. Nothing it does can keep the promise from
+ * settling.
+ */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -34,7 +37,10 @@ export interface CommandEnd {
   /** Null when a signal ended it, or when it would not end. Node says 0 of a real-time signal. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What the command left in the background when it exited: it was asked to end, and is killed if it does not. */
+  /**
+   * What the command left in the background when it exited: it was asked to end, and is killed if
+   * it does not.
+   */
   readonly ended: readonly FoundProcess[];
   /** What runs on: it may not be signalled, or even SIGKILL did not end it. */
   readonly left: readonly FoundProcess[];
@@ -42,7 +48,10 @@ export interface CommandEnd {
   readonly isLost: boolean;
 }
 
-/** How long the output is waited for once the command itself has ended: something in the background may hold it open. */
+/**
+ * How long the output is waited for once the command itself has ended: something in the background
+ * may hold it open.
+ */
 const OUTPUT_GRACE_MS = 200;
 const LOOK_AGAIN_MS = 30;
 /** What forks and ends all the time can be missed in one look. */
@@ -90,13 +99,17 @@ async function run(options: CommandOptions, mark: string, guard: Guard): Promise
   child.unref();
   const { exitCode, signal } = exit ?? { exitCode: null, signal: null };
   const ended = reason === undefined ? reached : [];
-  // After an early stop, what is found is within its time to end; after its time it is what would not.
+  // After an early stop, what is found is within its time to end; after its time it is what would
+  // not.
   const left = exit === undefined ? [...reached, ...refused] : refused;
   return { reason: reason ?? "exited", exitCode, signal, ended, left, isLost };
 }
 
 /** Until the command itself has ended and its output is over, or was waited for long enough. */
-async function waitForExit(child: Started, limits: CommandLimits): Promise<Pick<CommandEnd, "exitCode" | "signal">> {
+async function waitForExit(
+  child: Started,
+  limits: CommandLimits,
+): Promise<Pick<CommandEnd, "exitCode" | "signal">> {
   const closed = new Promise((resolve) => void child.stdout.once("close", resolve));
   const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
   limits.releaseTime();
@@ -123,7 +136,8 @@ type Started = ChildProcessByStdio<null, Readable, null>;
 function start({ shell, command, cwd, env }: CommandOptions, mark: string): Started {
   // A command may run Bowline itself; what that starts is of both.
   const marks = `${env[MARK_VARIABLE] ?? ""} ${mark}`.trim();
-  // A small shell makes standard error the same pipe as standard output, then becomes the one that runs the command.
+  // A small shell makes standard error the same pipe as standard output, then becomes the one that
+  // runs the command.
   const child = spawn("/bin/sh", ["-c", 'exec "$0" -c -- "$1" 2>&1', shell, command], {
     cwd,
     env: { ...env, [MARK_VARIABLE]: marks },

@@ -1,8 +1,15 @@
 /**
- * Searches, a few at a time: each runs in a thread with a heap of its own, and an answer may hold thousands of calls. To begin a thread
- * takes longer than most searches: one that is done goes to who waits.
+ * Searches, a few at a time: each runs in a thread with a heap of its own, and an answer may hold
+ * thousands of calls. To begin a thread takes longer than most searches: one that is done goes to
+ * who waits.
  */
-import { SearchThread, type GlobJob, type GrepJob, type SearchOptions, type SearchResult } from "./search.ts";
+import {
+  SearchThread,
+  type GlobJob,
+  type GrepJob,
+  type SearchOptions,
+  type SearchResult,
+} from "./search.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
 
 const AT_ONCE = 4;

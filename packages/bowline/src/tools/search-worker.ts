@@ -1,4 +1,7 @@
-/** The thread in which searches run: a job in, its answer out. Synchronous throughout; whoever started it ends it. */
+/**
+ * The thread in which searches run: a job in, its answer out. Synchronous throughout; whoever
+ * started it ends it.
+ */
 import { parentPort } from "node:worker_threads";
 import { findPaths } from "./find-paths.ts";
 import { findLines } from "./find-lines.ts";

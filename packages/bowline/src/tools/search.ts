@@ -1,6 +1,7 @@
 /**
- * Searching, in a worker thread. A regular expression or a glob from a model can take for ever to match (both backtrack), and a
- * tree can be endless; a thread can be ended at any instant, so that an abort and the time limit always hold.
+ * Searching, in a worker thread. A regular expression or a glob from a model can take for ever to
+ * match (both backtrack), and a tree can be endless; a thread can be ended at any instant, so that
+ * an abort and the time limit always hold.
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -13,13 +14,18 @@ export const MAX_SEARCHED_BYTES: number = 5 * 1024 * 1024;
 
 /** Where to look. All paths are absolute and without links. */
 export interface SearchPlace {
-  /** The working directory, or the base if that is not in it: ignore rules above it do not count. */
+  /**
+   * The working directory, or the base if that is not in it: ignore rules above it do not count.
+   */
   readonly root: string;
   /** What no path may leave that leads out of the root. */
   readonly reach: string;
   /** The folder to search, or the one file. */
   readonly base: string;
-  /** What stands before the paths found, to make them relative to the working directory: "" or "src/"; elsewhere absolute. */
+  /**
+   * What stands before the paths found, to make them relative to the working directory: "" or
+   * "src/"; elsewhere absolute.
+   */
   readonly prefix: string;
 }
 
@@ -90,14 +96,16 @@ export class SearchThread {
 
   constructor() {
     this.#worker = new Worker(isSource ? sourceFile : builtFile, {
-      // Nothing in it is of use here; and what a program preloads (`--import`) is not to run again with each search.
+      // Nothing in it is of use here; and what a program preloads (`--import`) is not to run again
+      // with each search.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
     this.#worker.on("message", (answer: SearchAnswer) => this.#take(answer));
     this.#worker.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") this.#lose(`The search needed too much memory; ${advice}`, error);
+      if (error.code === "ERR_WORKER_OUT_OF_MEMORY")
+        this.#lose(`The search needed too much memory; ${advice}`, error);
       else this.#lose("The search failed", error);
     });
     this.#worker.on("exit", () => this.#lose("The search ended without a result"));
@@ -113,8 +121,14 @@ export class SearchThread {
     void this.#worker.terminate();
   }
 
-  /** Runs a search to its end, to the abort or to its time limit, whichever comes first. One at a time. */
-  search(job: GlobJob | GrepJob, { signal, timeLimitMs = TIME_LIMIT_MS }: SearchOptions): Promise<SearchResult> {
+  /**
+   * Runs a search to its end, to the abort or to its time limit, whichever comes first. One at a
+   * time.
+   */
+  search(
+    job: GlobJob | GrepJob,
+    { signal, timeLimitMs = TIME_LIMIT_MS }: SearchOptions,
+  ): Promise<SearchResult> {
     return new Promise((resolve, reject) => {
       stopIfAborted(signal);
       const settle = (): void => {

@@ -1,4 +1,7 @@
-/** Output on its way to whoever watches: a few times a second, each update all so far, of which only the end is kept. */
+/**
+ * Output on its way to whoever watches: a few times a second, each update all so far, of which only
+ * the end is kept.
+ */
 import { escapeControls, isBinary } from "./output-text.ts";
 
 const EVERY_MS = 100;

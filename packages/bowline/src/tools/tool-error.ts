@@ -1,7 +1,11 @@
-/** The text of every failure a tool throws starts with `Error: `, says what was wrong and where, and fits one line. */
+/**
+ * The text of every failure a tool throws starts with `Error: `, says what was wrong and where, and
+ * fits one line.
+ */
 import { showPath } from "./escape.ts";
 
-const NOT_UTF8 = " (\uFFFD may stand for bytes that are not UTF-8; a name with such bytes can be used with bash only)";
+const NOT_UTF8 =
+  " (\uFFFD may stand for bytes that are not UTF-8; a name with such bytes can be used with bash only)";
 
 class ToolError extends Error {
   override readonly name = "ToolError";
@@ -17,12 +21,16 @@ export function changedMeanwhile({ given }: { readonly given: string }): Error {
   return toolError(`${showPath(given)} was changed by something else meanwhile; read it again`);
 }
 
-/** What the operating system said about `path`, in words; an error made by {@link toolError} stays itself. */
+/**
+ * What the operating system said about `path`, in words; an error made by {@link toolError} stays
+ * itself.
+ */
 export function toToolError(thrown: unknown, path: string, missing = "file"): Error {
   if (thrown instanceof ToolError) return thrown;
   const { code } = thrown as { readonly code?: unknown };
   const shown = showPath(path);
-  if (typeof code !== "string") return toolError(`Could not use ${shown}: ${showPath(String(thrown))}`, thrown);
+  if (typeof code !== "string")
+    return toolError(`Could not use ${shown}: ${showPath(String(thrown))}`, thrown);
   return toolError(describeCode(code, shown, missing) ?? `Could not use ${shown}: ${code}`, thrown);
 }
 
@@ -33,7 +41,9 @@ export function stopIfAborted(signal: AbortSignal): void {
 
 /** Why a signal fired, in one line. */
 export function abortReason({ reason }: AbortSignal): string {
-  return showPath(reason instanceof Error && reason.message !== "" ? reason.message : "the call was aborted");
+  return showPath(
+    reason instanceof Error && reason.message !== "" ? reason.message : "the call was aborted",
+  );
 }
 
 function describeCode(code: string, path: string, missing: string): string | undefined {

@@ -1,7 +1,9 @@
 /**
- * The confinement of the file tools: a path from a model is resolved to the real path of something inside the working directory,
- * or refused. A symbolic link is fine if it ends inside. Unconfined, only the system's own folders are out of reach. What is opened later is the real path, which has no links left in it;
- * opening checks again (open-file.ts, write-file.ts), since a link may be swapped in between.
+ * The confinement of the file tools: a path from a model is resolved to the real path of something
+ * inside the working directory, or refused. A symbolic link is fine if it ends inside. Unconfined,
+ * only the system's own folders are out of reach. What is opened later is the real path, which has
+ * no links left in it; opening checks again (open-file.ts, write-file.ts), since a link may be
+ * swapped in between.
  */
 import { realpathSync, statSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
@@ -13,18 +15,25 @@ import type { ToolLimits } from "./limits.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 
 export interface ToolOptions {
-  /** The working directory: where relative paths begin and bash starts. The file tools stay inside. */
+  /**
+   * The working directory: where relative paths begin and bash starts. The file tools stay inside.
+   */
   readonly root: string;
   /**
-   * `false` lets the file tools read and write wherever this process may, /dev, /proc and /sys apart. Default true. bash is never
-   * confined.
+   * `false` lets the file tools read and write wherever this process may, /dev, /proc and /sys
+   * apart. Default true. bash is never confined.
    */
   readonly confined?: boolean;
-  /** What bash's environment is made from, without what looks like a secret. Default `process.env`. */
+  /**
+   * What bash's environment is made from, without what looks like a secret. Default `process.env`.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Variables that bash gets although their names look like those of secrets. Default none. */
   readonly allowedSecrets?: readonly string[];
-  /** Where bash keeps the full text of long output, 1 GB of it at most. Default the system's temporary folder. */
+  /**
+   * Where bash keeps the full text of long output, 1 GB of it at most. Default the system's
+   * temporary folder.
+   */
   readonly outputFolder?: string;
   readonly limits?: ToolLimits;
 }
@@ -34,7 +43,9 @@ export interface Workspace {
   readonly name: string;
   /** The same without symbolic links. */
   readonly root: string;
-  /** What no path may leave that leads out of the root: the root again, or that of the file system. */
+  /**
+   * What no path may leave that leads out of the root: the root again, or that of the file system.
+   */
   readonly reach: string;
   /** Where the file tools work, in words for a model. */
   readonly where: string;
@@ -44,7 +55,10 @@ export interface Workspace {
 export interface Place {
   /** As the model wrote it. */
   readonly given: string;
-  /** Relative to the working directory with "/" between the parts, "." is the directory itself; absolute for what is not in it. */
+  /**
+   * Relative to the working directory with "/" between the parts, "." is the directory itself;
+   * absolute for what is not in it.
+   */
   readonly shown: string;
   /** Absolute, without symbolic links when it was looked at. */
   readonly real: string;
@@ -63,7 +77,11 @@ export function createWorkspace({ root, confined = true }: ToolOptions): Workspa
     const where = "in the working directory or, by an absolute path, anywhere";
     return { name, root: real, reach: parse(real).root, where };
   } catch (cause) {
-    throw new BowlineError("invalid_argument", `The working directory ${showPath(name)} cannot be used.`, { cause });
+    throw new BowlineError(
+      "invalid_argument",
+      `The working directory ${showPath(name)} cannot be used.`,
+      { cause },
+    );
   }
 }
 
@@ -72,11 +90,17 @@ export function isConfined({ root, reach }: Workspace): boolean {
 }
 
 export function outsideError(workspace: Workspace, given: string): Error {
-  if (!isConfined(workspace)) return toolError(`${showPath(given)} is in /dev, /proc or /sys, which hold no files`);
-  return toolError(`${showPath(given)} is outside the working directory ${showPath(workspace.name)}`);
+  if (!isConfined(workspace))
+    return toolError(`${showPath(given)} is in /dev, /proc or /sys, which hold no files`);
+  return toolError(
+    `${showPath(given)} is outside the working directory ${showPath(workspace.name)}`,
+  );
 }
 
-/** Resolves a path from a model. Throws one line for a path that leads outside, or that cannot be one. */
+/**
+ * Resolves a path from a model. Throws one line for a path that leads outside, or that cannot be
+ * one.
+ */
 export async function resolveInside(workspace: Workspace, given: string): Promise<Place> {
   if (given === "") throw toolError("The path is empty");
   if (given.includes("\0")) throw toolError(`The path contains a NUL byte: ${showPath(given)}`);
@@ -86,21 +110,32 @@ export async function resolveInside(workspace: Workspace, given: string): Promis
   // A shell would expand it; creating a folder called "~" is never what was meant. "./~" is one.
   if (/^~(?:[/\\]|$)/.test(given)) {
     if (isConfined(workspace)) throw outsideError(workspace, given);
-    throw toolError(`${showPath(given)} begins with ~, which stands for nothing here; write the whole path`);
+    throw toolError(
+      `${showPath(given)} begins with ~, which stands for nothing here; write the whole path`,
+    );
   }
   const inside = toRelative(workspace, given);
   if (inside === undefined && isConfined(workspace)) throw outsideError(workspace, given);
-  const start = inside === undefined ? resolve(workspace.name, given) : join(workspace.root, inside);
+  const start =
+    inside === undefined ? resolve(workspace.name, given) : join(workspace.root, inside);
   const { path, problem } = await settle(start, MAX_LINKS);
   if (!isWithin(workspace, path)) throw outsideError(workspace, given);
   if (problem !== undefined) throw toToolError(problem, given);
-  return { given, shown: inside === undefined ? start : inside.split(sep).join("/") || ".", real: path };
+  return {
+    given,
+    shown: inside === undefined ? start : inside.split(sep).join("/") || ".",
+    real: path,
+  };
 }
 
-/** By the letters of the path alone; the working directory may go by its own name or by the one without links. */
+/**
+ * By the letters of the path alone; the working directory may go by its own name or by the one
+ * without links.
+ */
 function toRelative(workspace: Workspace, given: string): string | undefined {
   const path = resolve(workspace.name, given);
-  for (const root of [workspace.name, workspace.root]) if (isInside(root, path)) return relative(root, path);
+  for (const root of [workspace.name, workspace.root])
+    if (isInside(root, path)) return relative(root, path);
   return undefined;
 }
 
@@ -112,8 +147,9 @@ interface Settled {
 }
 
 /**
- * The real path, also of what does not exist: the deepest ancestor that does, and the rest. A dangling link counts as what it
- * points to, since creating a file there would follow it. Goes on after a problem to learn whether the path leads outside.
+ * The real path, also of what does not exist: the deepest ancestor that does, and the rest. A
+ * dangling link counts as what it points to, since creating a file there would follow it. Goes on
+ * after a problem to learn whether the path leads outside.
  */
 async function settle(path: string, links: number): Promise<Settled> {
   let problem: unknown;

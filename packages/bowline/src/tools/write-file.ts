@@ -1,6 +1,7 @@
 /**
- * Replacing a file whole or not at all: a temporary file beside it, flushed, then renamed over it. On Linux every step names its
- * folder by the open descriptor, so that a folder swapped for a link under way cannot lead the write elsewhere.
+ * Replacing a file whole or not at all: a temporary file beside it, flushed, then renamed over it.
+ * On Linux every step names its folder by the open descriptor, so that a folder swapped for a link
+ * under way cannot lead the write elsewhere.
  */
 import { randomUUID } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
@@ -15,16 +16,20 @@ import { outsideError, type Place, type Workspace } from "./workspace.ts";
 
 export interface WriteOptions {
   readonly signal: AbortSignal;
-  /** What the file was when it was read; the write is refused if it has changed since, and makes no folder. */
+  /**
+   * What the file was when it was read; the write is refused if it has changed since, and makes no
+   * folder.
+   */
   readonly expected?: BigIntStats;
 }
 
 /**
- * A text as it is written. Throws for half a character (a lone surrogate): no file of text can hold one, and to put another in its
- * place would be a change that nobody asked for.
+ * A text as it is written. Throws for half a character (a lone surrogate): no file of text can hold
+ * one, and to put another in its place would be a change that nobody asked for.
  */
 export function toBytes(text: string): Buffer {
-  if (/\p{Cs}/u.test(text)) throw toolError("The new text holds half a character (a lone surrogate); write it whole");
+  if (/\p{Cs}/u.test(text))
+    throw toolError("The new text holds half a character (a lone surrogate); write it whole");
   return Buffer.from(text);
 }
 
@@ -35,7 +40,8 @@ export async function writeFileInside(
   data: Uint8Array,
   { signal, expected }: WriteOptions,
 ): Promise<"created" | "replaced"> {
-  if (place.real === workspace.root) throw toolError(`${showPath(place.given)} is the working directory, not a file`);
+  if (place.real === workspace.root)
+    throw toolError(`${showPath(place.given)} is the working directory, not a file`);
   const path = dirname(place.real);
   // A file that was there had a folder: who removed it meanwhile does not want it back.
   const folder = await (expected === undefined
@@ -50,7 +56,8 @@ export async function writeFileInside(
     stopIfAborted(signal);
     await checkFolder(workspace, place, folder);
     const now = await lookAt(target);
-    if (!isAlike(now, before) || (expected !== undefined && !isSame(now, expected))) throw changedMeanwhile(place);
+    if (!isAlike(now, before) || (expected !== undefined && !isSame(now, expected)))
+      throw changedMeanwhile(place);
     await rename(temporary, target);
     await folder.handle.sync().catch(() => {}); // not every file system can flush a folder
     return before === undefined ? "created" : "replaced";
@@ -76,7 +83,10 @@ async function openFolder(workspace: Workspace, place: Place, path: string): Pro
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     if (path === workspace.reach)
-      throw toolError(`The working directory ${showPath(workspace.name)} is no longer there`, error);
+      throw toolError(
+        `The working directory ${showPath(workspace.name)} is no longer there`,
+        error,
+      );
   }
   const parent = await openFolder(workspace, place, dirname(path));
   try {
@@ -90,7 +100,12 @@ async function openFolder(workspace: Workspace, place: Place, path: string): Pro
   }
 }
 
-async function openExisting(workspace: Workspace, place: Place, here: string, path: string): Promise<Folder> {
+async function openExisting(
+  workspace: Workspace,
+  place: Place,
+  here: string,
+  path: string,
+): Promise<Folder> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const handle = await open(here, flags).catch((error: NodeJS.ErrnoException) => {
     // When the path was resolved, no link was left in it, and no file stood in the way.
@@ -115,7 +130,8 @@ async function checkFolder(workspace: Workspace, place: Place, { handle }: Folde
 }
 
 function movedMeanwhile({ given }: Place): Error {
-  const what = "its folder, or the temporary file in it, was moved or removed by something else meanwhile";
+  const what =
+    "its folder, or the temporary file in it, was moved or removed by something else meanwhile";
   return toolError(`${showPath(given)} could not be written: ${what}; try again`);
 }
 
@@ -136,7 +152,10 @@ async function checkReplaceable(place: Place, stats: BigIntStats, target: string
   });
 }
 
-/** Whether it is as it was when the new file took over its mode and owner; to most writes its content does not matter. */
+/**
+ * Whether it is as it was when the new file took over its mode and owner; to most writes its
+ * content does not matter.
+ */
 function isAlike(now: BigIntStats | undefined, before: BigIntStats | undefined): boolean {
   return now?.mode === before?.mode && now?.uid === before?.uid && now?.gid === before?.gid;
 }
@@ -148,14 +167,18 @@ interface NewFile {
   readonly before: BigIntStats | undefined;
 }
 
-/** With the mode and, where allowed, the owner and group of the file it will replace; never with its set-user-id bits. */
+/**
+ * With the mode and, where allowed, the owner and group of the file it will replace; never with its
+ * set-user-id bits.
+ */
 async function writeTemporary(place: Place, { temporary, data, before }: NewFile): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const mode = before === undefined ? 0o666 : 0o600;
   const handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code !== "EACCES" && error.code !== "EPERM") throw error;
-      const why = "a file is written beside the old one and takes its place, and the folder may not be written to";
+      const why =
+        "a file is written beside the old one and takes its place, and the folder may not be written to";
       throw toolError(`Permission denied: ${showPath(place.given)} (${why})`, error);
     },
   );

@@ -35,7 +35,8 @@ export function createWriteTool(options: ToolOptions): AgentTool {
       try {
         stopIfAborted(signal);
         const place = await resolveInside(workspace, path);
-        if (/\/\.{0,2}$/.test(path)) throw toolError(`${showPath(path)} names a folder, not a file`);
+        if (/\/\.{0,2}$/.test(path))
+          throw toolError(`${showPath(path)} names a folder, not a file`);
         const data = toBytes(content);
         const done = await writeFileInside(workspace, place, data, { signal });
         const verb = done === "created" ? "Created" : "Replaced";

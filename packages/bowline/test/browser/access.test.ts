@@ -14,7 +14,10 @@ describe("the token", { skip }, () => {
     const { page } = tab;
     await page.getByText("What shall we do?").waitFor();
     assert.match(new URL(page.url()).hash, /^#session=[\da-f-]{36}$/);
-    const kept = await page.evaluate(() => [JSON.stringify(sessionStorage), JSON.stringify(localStorage)]);
+    const kept = await page.evaluate(() => [
+      JSON.stringify(sessionStorage),
+      JSON.stringify(localStorage),
+    ]);
     assert.ok(kept[0]?.includes(token));
     assert.ok(!kept[1]?.includes(token));
     await page.reload();
@@ -88,21 +91,29 @@ describe("the token", { skip }, () => {
       execute: () => "done",
     });
     const call = { content: [scriptedToolCall("bash", { command: "ls" })] };
-    await using server = await pageGateway(["First answer.", call, "Second answer."], { tools: () => [bash] });
+    await using server = await pageGateway(["First answer.", call, "Second answer."], {
+      tools: () => [bash],
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "One" });
     await client.end(runId);
     await client.call("chat.send", { sessionKey: "s", message: "Two" });
     const { approvalId } = await client.event("exec.approval_request");
-    await using tab = await openTab(server.gateway.url, { hash: "token=for-reading-only&session=s" });
+    await using tab = await openTab(server.gateway.url, {
+      hash: "token=for-reading-only&session=s",
+    });
     const { page } = tab;
     await said(page, "First answer.").waitFor();
-    await page.getByText("Your token is for reading: you see everything and change nothing.").waitFor();
+    await page
+      .getByText("Your token is for reading: you see everything and change nothing.")
+      .waitFor();
     await page.getByText("somebody else has to answer").waitFor();
     await page.locator(".session").waitFor();
     assert.deepEqual(
       (await page.getByRole("button").allTextContents()).map((text) => text.trim()).toSorted(),
-      ["CopyCopy answer", "Sign out: forget the token"].map((text) => text.replace("CopyCopy", "Copy")).toSorted(),
+      ["CopyCopy answer", "Sign out: forget the token"]
+        .map((text) => text.replace("CopyCopy", "Copy"))
+        .toSorted(),
     );
     assert.equal(await page.getByRole("textbox").count(), 0);
     await page.locator(".question").focus();

@@ -1,7 +1,16 @@
-/** The page in a real browser, before a real gateway with a scripted model. Every request and every refusal is recorded. */
+/**
+ * The page in a real browser, before a real gateway with a scripted model. Every request and every
+ * refusal is recorded.
+ */
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
+import {
+  chromium,
+  type Browser,
+  type BrowserContextOptions,
+  type Locator,
+  type Page,
+} from "playwright-core";
 import { createPage } from "../../src/page/node/page.ts";
 import { gatewayWith, token, type TestGateway, type TestOptions } from "../gateway/gateway.ts";
 import type { ScriptedStep } from "@bowline/core/testing";
@@ -9,12 +18,16 @@ import type { ScriptedStep } from "@bowline/core/testing";
 const servePage = createPage();
 // It is no TypeScript, and has no types.
 const runtimes = new URL("../../../../runtime-tests/chromium.mjs", import.meta.url).href;
-const { findChromium } = (await import(runtimes)) as { readonly findChromium: () => string | undefined };
+const { findChromium } = (await import(runtimes)) as {
+  readonly findChromium: () => string | undefined;
+};
 const executablePath = findChromium();
 
 /** For `describe`: what says that there is no browser. */
 export const skip: string | false =
-  executablePath === undefined ? "there is no Chromium: install it, or name it in CHROMIUM_PATH" : false;
+  executablePath === undefined
+    ? "there is no Chromium: install it, or name it in CHROMIUM_PATH"
+    : false;
 
 export interface Tab extends AsyncDisposable {
   readonly page: Page;
@@ -29,12 +42,20 @@ export interface TabOptions extends BrowserContextOptions {
   readonly hash?: string;
 }
 
-/** Opens a tab, each of a context of its own. One browser serves all tests of the file, and is closed after them. */
+/**
+ * Opens a tab, each of a context of its own. One browser serves all tests of the file, and is
+ * closed after them.
+ */
 export function useBrowser(): (url: string, options?: TabOptions) => Promise<Tab> {
   const launch = (): Promise<Browser> =>
     chromium.launch({
       ...(executablePath !== undefined && { executablePath }),
-      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"],
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+      ],
     });
   // At once: it starts while the first gateway does.
   const launched = skip === false ? launch() : undefined;
@@ -42,7 +63,10 @@ export function useBrowser(): (url: string, options?: TabOptions) => Promise<Tab
   after(async () => (await launched)?.close());
   return async (url, { hash = `token=${token}`, ...options } = {}) => {
     const browser = await (launched ?? launch());
-    const context = await browser.newContext({ viewport: { width: 1180, height: 780 }, ...options });
+    const context = await browser.newContext({
+      viewport: { width: 1180, height: 780 },
+      ...options,
+    });
     context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     const { requests, faults } = watch(page);
@@ -63,7 +87,10 @@ export function watch(page: Page): { requests: string[]; faults: string[] } {
 }
 
 /** A gateway that serves the page. */
-export function pageGateway(script: readonly ScriptedStep[], options: TestOptions = {}): Promise<TestGateway> {
+export function pageGateway(
+  script: readonly ScriptedStep[],
+  options: TestOptions = {},
+): Promise<TestGateway> {
   return gatewayWith(script, { page: servePage, ...options });
 }
 

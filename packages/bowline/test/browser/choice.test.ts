@@ -7,8 +7,10 @@ import { house } from "./house.ts";
 const openTab = useBrowser();
 
 const control = (page: Page) => page.getByRole("button", { name: /^Answers here/ });
-const answers = (page: Page, text: string): Promise<void> => control(page).getByText(text, { exact: true }).waitFor();
-const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.id ?? "");
+const answers = (page: Page, text: string): Promise<void> =>
+  control(page).getByText(text, { exact: true }).waitFor();
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => document.activeElement?.id ?? "");
 
 describe("who answers", { skip }, () => {
   it("is chosen in the top bar before the first message, by keyboard; what cannot be asked is refused there", async () => {
@@ -25,7 +27,9 @@ describe("who answers", { skip }, () => {
     const model = dialog.getByLabel("Model");
     assert.equal(await model.inputValue(), "house/small");
     assert.deepEqual(
-      await model.evaluate((one: HTMLInputElement) => [...(one.list?.options ?? [])].map((o) => o.value)),
+      await model.evaluate((one: HTMLInputElement) =>
+        [...(one.list?.options ?? [])].map((o) => o.value),
+      ),
       ["house/small", "house/fine"],
     );
     for (const [wanted, refusal] of [
@@ -50,7 +54,11 @@ describe("who answers", { skip }, () => {
 
     await control(page).click();
     assert.deepEqual(
-      (await model.evaluate((one: HTMLInputElement) => [...(one.list?.options ?? [])].map((o) => o.value))).toSorted(),
+      (
+        await model.evaluate((one: HTMLInputElement) =>
+          [...(one.list?.options ?? [])].map((o) => o.value),
+        )
+      ).toSorted(),
       ["house/fine", "house/large", "house/small"],
     );
     await model.fill("");
@@ -80,7 +88,9 @@ describe("who answers", { skip }, () => {
     await client.call("sessions.create", { sessionKey: "s", agentId: "assistant" });
     const hash = "token=the-token-of-this-test&session=s";
     await using one = await openTab(server.gateway.url, { hash });
-    await using two = await openTab(server.gateway.url, { hash: "token=for-reading-only&session=s" });
+    await using two = await openTab(server.gateway.url, {
+      hash: "token=for-reading-only&session=s",
+    });
     await answers(one.page, "assistant · house/small");
     const text = two.page.locator("p.top-agent");
     await text.getByText("assistant · house/small").waitFor();

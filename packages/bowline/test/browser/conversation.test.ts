@@ -6,7 +6,9 @@ import { assertStayed, pageGateway, said, skip, useBrowser, write } from "./brow
 
 const openTab = useBrowser();
 
-const long = Array.from({ length: 30 }, (_, index) => `Sentence ${index} of a long answer.`).join(" ");
+const long = Array.from({ length: 30 }, (_, index) => `Sentence ${index} of a long answer.`).join(
+  " ",
+);
 const slow = { pace: { delayMs: 12, deltaLength: 6 } };
 /** Nobody waits for its end. */
 const endless = long.concat(" ").repeat(50);
@@ -15,7 +17,11 @@ function bash(ran: string[], until: Promise<unknown> = Promise.resolve()): Agent
   return defineTool({
     name: "bash",
     description: "Runs a command.",
-    parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] } as const,
+    parameters: {
+      type: "object",
+      properties: { command: { type: "string" } },
+      required: ["command"],
+    } as const,
     async execute({ command }, run) {
       ran.push(command);
       run.update({ content: [{ type: "text", text: "half" }] });
@@ -31,7 +37,11 @@ const call = (command: string): ScriptedStep => ({
     { type: "text", text: "Let me look." },
     scriptedToolCall("bash", { command }, `call-${command}`),
   ],
-  usage: { input: 1200, output: 34, cost: { input: 0.01, output: 0.002, cacheRead: 0, cacheWrite: 0, total: 0.012 } },
+  usage: {
+    input: 1200,
+    output: 34,
+    cost: { input: 0.01, output: 0.002, cacheRead: 0, cacheWrite: 0, total: 0.012 },
+  },
 });
 
 const answer: ScriptedStep = {
@@ -42,9 +52,12 @@ const answer: ScriptedStep = {
 describe("a conversation in the page", { skip }, () => {
   it("streams markdown, folds thinking, asks before a tool runs, and shows what it came to and cost [X27]", async () => {
     const ran: string[] = [];
-    await using server = await pageGateway([call("ls"), answer, call("rm -rf build"), "Then I will not."], {
-      tools: () => [bash(ran)],
-    });
+    await using server = await pageGateway(
+      [call("ls"), answer, call("rm -rf build"), "Then I will not."],
+      {
+        tools: () => [bash(ran)],
+      },
+    );
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
     await write(page, "What is here?");
@@ -55,7 +68,10 @@ describe("a conversation in the page", { skip }, () => {
     await question.getByRole("button", { name: "Allow once" }).click();
     await said(page, "There are two files.").waitFor();
     assert.deepEqual(ran, ["ls"]);
-    assert.match((await page.locator(".card .tool-state").textContent()) ?? "", /^Done · (?:\d+ ms|[\d.]+ s)$/);
+    assert.match(
+      (await page.locator(".card .tool-state").textContent()) ?? "",
+      /^Done · (?:\d+ ms|[\d.]+ s)$/,
+    );
     assert.equal(await page.locator(".markdown strong").textContent(), "two");
     // Folded until it is asked for.
     assert.equal(await page.getByText("I should look first.").count(), 0);
@@ -67,7 +83,10 @@ describe("a conversation in the page", { skip }, () => {
     await page.getByRole("button", { name: "Show all 30 lines" }).click();
     assert.match((await output.textContent()) ?? "", /line 29$/);
     await page.locator("details.usage summary").click();
-    assert.match((await page.locator("details.usage").textContent()) ?? "", /2 turns.*2\.5k in · 54 out · \$0\.0120/);
+    assert.match(
+      (await page.locator("details.usage").textContent()) ?? "",
+      /2 turns.*2\.5k in · 54 out · \$0\.0120/,
+    );
     assert.match(
       (await page.locator("details.usage li").first().textContent()) ?? "",
       /scripted\/scripted · 1\.2k in · 34 out/,
@@ -111,9 +130,13 @@ describe("a conversation in the page", { skip }, () => {
       execute: () => "done",
     });
     const content = 'const a = "\u202eb";\nconst c = 1;';
-    const ask = { content: [scriptedToolCall("write", { path: "a\u200b.ts", content, append: false }, "w")] };
+    const ask = {
+      content: [scriptedToolCall("write", { path: "a\u200b.ts", content, append: false }, "w")],
+    };
     const hidden = { content: [scriptedToolCall("bash", { command: "echo \u202ex\nls" }, "b")] };
-    await using server = await pageGateway([ask, hidden, answer], { tools: () => [writing, bash([])] });
+    await using server = await pageGateway([ask, hidden, answer], {
+      tools: () => [writing, bash([])],
+    });
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
     await write(page, "Do it");
@@ -128,14 +151,19 @@ describe("a conversation in the page", { skip }, () => {
     assert.equal(await page.locator(".tool-line").textContent(), "a\\u{200b}.ts");
     await question.getByRole("button", { name: "Allow once" }).click();
     await question.getByText("May bash run this?").waitFor();
-    assert.equal(await question.getByRole("region", { name: "What would run" }).textContent(), "echo \\u{202e}x\nls");
+    assert.equal(
+      await question.getByRole("region", { name: "What would run" }).textContent(),
+      "echo \\u{202e}x\nls",
+    );
     assert.equal(await page.locator(".tool-line").last().textContent(), "echo \\u{202e}x ls");
     assert.deepEqual(tab.faults, []);
   });
 
   it("copies code and nothing but the code", async () => {
     await using server = await pageGateway([answer]);
-    await using tab = await openTab(server.gateway.url, { permissions: ["clipboard-read", "clipboard-write"] });
+    await using tab = await openTab(server.gateway.url, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
     await write(tab.page, "Which command?");
     await tab.page.getByRole("button", { name: "Copy code" }).click();
     await tab.page.getByRole("button", { name: "Copied code" }).waitFor();
@@ -157,7 +185,9 @@ describe("a conversation in the page", { skip }, () => {
     const search = page.getByLabel("Search conversations");
     await search.fill("rope");
     await search.press("Escape");
-    await page.waitForFunction(() => document.querySelector<HTMLInputElement>("[type=search]")?.value === "");
+    await page.waitForFunction(
+      () => document.querySelector<HTMLInputElement>("[type=search]")?.value === "",
+    );
     await said(page, "Sentence 9 of").last().waitFor();
     assert.equal(await said(page, "Stopped.", { exact: true }).count(), 1);
     await page.keyboard.press("Escape");
@@ -172,7 +202,9 @@ describe("a conversation in the page", { skip }, () => {
     await page.getByText("What shall we do?").waitFor();
     await page.evaluate(() => void (globalThis.requestAnimationFrame = () => 0));
     await write(page, "Are you there?");
-    await page.waitForFunction(() => document.title === "Are you there? – Bowline", undefined, { polling: 100 });
+    await page.waitForFunction(() => document.title === "Are you there? – Bowline", undefined, {
+      polling: 100,
+    });
   });
 
   it("steers a run that goes on, and queues behind it; what waits is shown and can be taken back [X24]", async () => {
@@ -194,14 +226,19 @@ describe("a conversation in the page", { skip }, () => {
     await write(page, "Afterwards this");
     await write(page, "And never this");
     await waiting.getByText("Waits for its turn").nth(1).waitFor();
-    await waiting.locator("li", { hasText: "And never this" }).getByRole("button", { name: "Do not send" }).click();
+    await waiting
+      .locator("li", { hasText: "And never this" })
+      .getByRole("button", { name: "Do not send" })
+      .click();
     await waiting.getByText("And never this").waitFor({ state: "detached" });
     release();
     await said(page, "Queued.", { exact: true }).waitFor();
     assert.equal(await waiting.count(), 0);
     const asked = await page.locator(".asked p").allTextContents();
     assert.deepEqual(asked, ["Begin", "Look at the tests, too", "Afterwards this"]);
-    const told = server.model.calls.map(({ context }) => context.messages.filter(({ role }) => role === "user").length);
+    const told = server.model.calls.map(
+      ({ context }) => context.messages.filter(({ role }) => role === "user").length,
+    );
     assert.deepEqual(told, [1, 2, 3]);
   });
 
@@ -224,11 +261,17 @@ describe("a conversation in the page", { skip }, () => {
     await write(page, "But so");
     await said(page, "Heard both.").waitFor();
     assert.equal(await waiting.count(), 0);
-    assert.deepEqual(await page.locator(".asked p").allTextContents(), ["Begin", "Not like this", "But so"]);
+    assert.deepEqual(await page.locator(".asked p").allTextContents(), [
+      "Begin",
+      "Not like this",
+      "But so",
+    ]);
   });
 
   it("says what failed, and tries again when it is asked to", async () => {
-    const failure = { error: new BowlineError("overloaded", "The model has too much to do.", { retryable: false }) };
+    const failure = {
+      error: new BowlineError("overloaded", "The model has too much to do.", { retryable: false }),
+    };
     await using server = await pageGateway([failure, "Now it works."]);
     await using tab = await openTab(server.gateway.url);
     await write(tab.page, "Hello");
@@ -261,12 +304,16 @@ describe("a conversation in the page", { skip }, () => {
 
   it("is the same in two tabs", async () => {
     const ran: string[] = [];
-    await using server = await pageGateway([call("ls"), answer, "From the other tab."], { tools: () => [bash(ran)] });
+    await using server = await pageGateway([call("ls"), answer, "From the other tab."], {
+      tools: () => [bash(ran)],
+    });
     await using one = await openTab(server.gateway.url);
     await write(one.page, "What is here?");
     await one.page.locator(".question").waitFor();
     const session = new URL(one.page.url()).hash.slice(1);
-    await using two = await openTab(server.gateway.url, { hash: `token=the-token-of-this-test&${session}` });
+    await using two = await openTab(server.gateway.url, {
+      hash: `token=the-token-of-this-test&${session}`,
+    });
     await two.page.getByRole("button", { name: "Allow once" }).click();
     const texts = [one, two].map(async ({ page }) => {
       await said(page, "There are two files.").waitFor();
@@ -278,7 +325,10 @@ describe("a conversation in the page", { skip }, () => {
     assert.deepEqual(first, second);
     await write(two.page, "And now?");
     await said(one.page, "From the other tab.").waitFor();
-    assert.deepEqual(await one.page.locator(".asked p").allTextContents(), ["What is here?", "And now?"]);
+    assert.deepEqual(await one.page.locator(".asked p").allTextContents(), [
+      "What is here?",
+      "And now?",
+    ]);
     assert.deepEqual(ran, ["ls"]);
   });
 
@@ -290,9 +340,12 @@ describe("a conversation in the page", { skip }, () => {
     await write(page, "Tell me");
     await said(page, "Paragraph 30.").waitFor();
     const left = (): Promise<number> =>
-      page.locator(".scroller").evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
+      page
+        .locator(".scroller")
+        .evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
     const isAtEnd = async (): Promise<void> => {
-      for (let tries = 500; tries > 0 && (await left()) >= 60; tries--) await page.waitForTimeout(20);
+      for (let tries = 500; tries > 0 && (await left()) >= 60; tries--)
+        await page.waitForTimeout(20);
       assert.ok((await left()) < 60);
     };
     await isAtEnd();

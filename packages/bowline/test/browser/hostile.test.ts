@@ -31,26 +31,39 @@ async function evilServer(): Promise<{ url: string; hits: string[] } & AsyncDisp
   };
 }
 
-const canary = (page: Page): Promise<unknown> => page.evaluate(() => (globalThis as { canary?: number }).canary ?? 0);
+const canary = (page: Page): Promise<unknown> =>
+  page.evaluate(() => (globalThis as { canary?: number }).canary ?? 0);
 
 /** Touches everything that could have a handler. */
 async function provoke(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const one of document.querySelectorAll<HTMLElement>("main *, .sidebar *")) {
-      for (const type of ["mouseover", "pointerenter", "focus", "load", "error", "toggle", "animationstart"])
+      for (const type of [
+        "mouseover",
+        "pointerenter",
+        "focus",
+        "load",
+        "error",
+        "toggle",
+        "animationstart",
+      ])
         one.dispatchEvent(new Event(type, { bubbles: false }));
       one.focus({ preventScroll: true });
     }
   });
   // Time for what was asked for to arrive: three frames and a turn of the network.
   await page.evaluate(
-    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 50)))),
+    () =>
+      new Promise((resolve) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 50))),
+      ),
   );
 }
 
 const allowed = {
   tags: /^(?:a|blockquote|br|button|code|dd|del|details|div|dl|dt|em|h[1-6]|hr|i|ins|kbd|li|mark|ol|p|path|pre|s|span|strong|sub|sup|svg|table|tbody|td|th|thead|tr|u|ul|b)$/,
-  attributes: /^(?:class|href|title|target|rel|start|align|tabindex|role|type|aria-label|aria-hidden|viewBox|d)$/,
+  attributes:
+    /^(?:class|href|title|target|rel|start|align|tabindex|role|type|aria-label|aria-hidden|viewBox|d)$/,
 };
 
 /** Everything in answers that is not on the list of harmless parts. */
@@ -65,7 +78,8 @@ async function strangers(page: Page): Promise<string[]> {
   assert.ok(found.length > 100, "the answers are there");
   return found
     .filter(
-      ({ tag, attributes }) => !allowed.tags.test(tag) || attributes.some((name) => !allowed.attributes.test(name)),
+      ({ tag, attributes }) =>
+        !allowed.tags.test(tag) || attributes.some((name) => !allowed.attributes.test(name)),
     )
     .map(({ html }) => html);
 }
@@ -73,16 +87,24 @@ async function strangers(page: Page): Promise<string[]> {
 async function badLinks(page: Page): Promise<string[]> {
   const links = await page
     .locator(".markdown a")
-    .evaluateAll((all) => (all as HTMLAnchorElement[]).map(({ href, rel, target }) => ({ href, rel, target })));
+    .evaluateAll((all) =>
+      (all as HTMLAnchorElement[]).map(({ href, rel, target }) => ({ href, rel, target })),
+    );
   return links
     .filter(
       ({ href, rel, target }) =>
-        !/^(?:https?:\/\/|mailto:)/.test(href) || rel !== "noopener noreferrer" || target !== "_blank",
+        !/^(?:https?:\/\/|mailto:)/.test(href) ||
+        rel !== "noopener noreferrer" ||
+        target !== "_blank",
     )
     .map((link) => JSON.stringify(link));
 }
 
-async function assertHarmless({ page, faults, requests }: Tab, own: string, hits: readonly string[]): Promise<void> {
+async function assertHarmless(
+  { page, faults, requests }: Tab,
+  own: string,
+  hits: readonly string[],
+): Promise<void> {
   await provoke(page);
   assert.equal(await canary(page), 0, "something ran");
   assert.deepEqual(hits, [], "something was sent");
@@ -99,9 +121,13 @@ describe("hostile text", { skip }, () => {
     const script = texts.map((text): ScriptedStep => ({
       content: [{ type: "text", text: `Before.\n\n${text}\n\nAfter.` }],
     }));
-    await using server = await pageGateway([...script, texts.join("\n\n")], { pace: { deltaLength: 9 } });
+    await using server = await pageGateway([...script, texts.join("\n\n")], {
+      pace: { deltaLength: 9 },
+    });
     const client = await server.client();
-    await using tab = await openTab(server.gateway.url, { hash: "token=the-token-of-this-test&session=s" });
+    await using tab = await openTab(server.gateway.url, {
+      hash: "token=the-token-of-this-test&session=s",
+    });
     for (const text of [...texts, "all"]) {
       const { runId } = await client.call("chat.send", { sessionKey: "s", message: text });
       await client.end(runId);
@@ -130,14 +156,18 @@ describe("hostile text", { skip }, () => {
     });
     const content = [
       { type: "thinking" as const, thinking: texts.join("\n") },
-      ...texts.slice(0, 12).map((text, index) => scriptedToolCall(text, { [text]: text }, `call_${index}`)),
+      ...texts
+        .slice(0, 12)
+        .map((text, index) => scriptedToolCall(text, { [text]: text }, `call_${index}`)),
       scriptedToolCall("bash", { command: texts.join("\n") }, "asked"),
     ];
     await using server = await pageGateway([{ content }, "Done."], { tools: () => [bash] });
     const client = await server.client();
     for (const [index, text] of texts.entries())
       await client.call("sessions.create", { sessionKey: `${index}`, title: text.slice(0, 200) });
-    await using tab = await openTab(server.gateway.url, { hash: "token=the-token-of-this-test&session=s" });
+    await using tab = await openTab(server.gateway.url, {
+      hash: "token=the-token-of-this-test&session=s",
+    });
     const { page } = tab;
     await client.call("chat.send", { sessionKey: "s", message: texts.join("\n") });
     await page.locator(".question").waitFor();
@@ -155,10 +185,20 @@ describe("hostile text", { skip }, () => {
     await page.getByRole("button", { name: "Allow once" }).click();
     await page.locator(".run-foot").waitFor();
     await page.locator(".thinking summary").click();
-    for (const card of await page.locator(".card:not(:has(.call)) summary").all()) await card.click();
-    for (const more of await page.getByRole("button", { name: /^Show all/ }).all()) await more.click();
+    for (const card of await page.locator(".card:not(:has(.call)) summary").all())
+      await card.click();
+    for (const more of await page.getByRole("button", { name: /^Show all/ }).all())
+      await more.click();
     await assertHarmless(tab, server.gateway.url, evil.hits);
-    for (const place of [".thought", ".asked p", ".session-title", ".tool-name", ".tool-line", ".call pre", "h1"])
+    for (const place of [
+      ".thought",
+      ".asked p",
+      ".session-title",
+      ".tool-name",
+      ".tool-line",
+      ".call pre",
+      "h1",
+    ])
       assert.equal(await page.locator(`${place} *`).count(), 0, `${place} has markup`);
     assert.ok((await page.locator(".thought").textContent())?.includes(texts[0] as string));
   });
@@ -170,7 +210,10 @@ describe("hostile text", { skip }, () => {
     const { page } = tab;
     await page.getByText("What shall we do?").waitFor();
     const filler = "<p>words</p>".repeat(100);
-    const texts = payloads(evil.url).flatMap((text) => [text, new Marked().parse(text, { async: false })]);
+    const texts = payloads(evil.url).flatMap((text) => [
+      text,
+      new Marked().parse(text, { async: false }),
+    ]);
     await page.evaluate(
       async ({ all, address }) => {
         const { createSanitizer } = (await import(address)) as { createSanitizer: typeof create };
@@ -194,11 +237,21 @@ describe("hostile text", { skip }, () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url);
     await tab.page.getByText("What shall we do?").waitFor();
-    const wanted = ["base-uri", "connect-src", "form-action", "frame-src", "img-src", "media-src", "style-src-elem"];
+    const wanted = [
+      "base-uri",
+      "connect-src",
+      "form-action",
+      "frame-src",
+      "img-src",
+      "media-src",
+      "style-src-elem",
+    ];
     const given = { url: evil.url, wanted };
     const outcome = await tab.page.evaluate(async ({ url, wanted: directives }) => {
       const broken = new Set<string>();
-      document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => broken.add(effectiveDirective));
+      document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) =>
+        broken.add(effectiveDirective),
+      );
       const add = (tag: string, own: object): Element => {
         const element = Object.assign(document.createElement(tag), own);
         document.body.append(element);
@@ -212,7 +265,10 @@ describe("hostile text", { skip }, () => {
           refused.push(name);
         }
       };
-      attempt("innerHTML", () => ((document.body.lastElementChild as Element).innerHTML = "<img src=x>"));
+      attempt(
+        "innerHTML",
+        () => ((document.body.lastElementChild as Element).innerHTML = "<img src=x>"),
+      );
       attempt("script text", () => add("script", { textContent: "globalThis.canary = 1" }));
       attempt("socket", () => new WebSocket(url.replace("http", "ws")));
       add("img", { src: `${url}/img` });
@@ -230,7 +286,10 @@ describe("hostile text", { skip }, () => {
       return { broken: [...broken].toSorted(), refused };
     }, given);
     for (const directive of wanted)
-      assert.ok(outcome.broken.includes(directive), `${directive} is not among ${outcome.broken.join(", ")}`);
+      assert.ok(
+        outcome.broken.includes(directive),
+        `${directive} is not among ${outcome.broken.join(", ")}`,
+      );
     assert.deepEqual(
       outcome.refused.filter((name) => name !== "socket"),
       ["innerHTML", "script text", "object", "handler"],
@@ -257,7 +316,9 @@ describe("hostile text", { skip }, () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url, { hash: "" });
     const bare = await tab.page.context().newPage();
-    const texts = payloads(evil.url).filter((text) => !/<plaintext|<frameset|http-equiv|<base/.test(text));
+    const texts = payloads(evil.url).filter(
+      (text) => !/<plaintext|<frameset|http-equiv|<base/.test(text),
+    );
     const rendered = texts.map((text) => new Marked().parse(text, { async: false }));
     let [ran, sent] = [0, 0];
     for (const html of rendered) {

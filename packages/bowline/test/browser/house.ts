@@ -11,13 +11,16 @@ export interface House {
   readonly options: TestOptions;
 }
 
-/** `house/…` answers, `house/dear` has no key, `house/blind` takes no images, and there is no other. */
+/**
+ * `house/…` answers, `house/dear` has no key, `house/blind` takes no images, and there is no other.
+ */
 export function house(script: readonly ScriptedStep[]): House {
   const asked: string[] = [];
   const { model, streamFn, calls } = createScriptedModel(script);
   const backendFor: TestOptions["backendFor"] = ({ model: reference }) => {
     const [provider = "", id = ""] = reference.split("/");
-    if (provider !== "house") throw new BowlineError("invalid_argument", `${reference} names no provider.`);
+    if (provider !== "house")
+      throw new BowlineError("invalid_argument", `${reference} names no provider.`);
     const message = `${reference} has no key (HOUSE_KEY is not set)`;
     return {
       model: { ...model, provider, id, input: id === "blind" ? ["text"] : ["text", "image"] },
@@ -33,7 +36,9 @@ export function house(script: readonly ScriptedStep[]): House {
     asked,
     seen() {
       const content = calls.at(-1)?.context.messages.at(-1)?.content ?? [];
-      return typeof content === "string" ? [] : content.filter((part): part is ImageContent => part.type === "image");
+      return typeof content === "string"
+        ? []
+        : content.filter((part): part is ImageContent => part.type === "image");
     },
     options: {
       agents: () => [

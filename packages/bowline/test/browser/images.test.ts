@@ -7,14 +7,24 @@ import { gif, png, type Picture } from "./pictures.ts";
 
 const openTab = useBrowser();
 
-const chosen = (page: Page): Locator => page.getByRole("list", { name: "Images that go with the message" });
+const chosen = (page: Page): Locator =>
+  page.getByRole("list", { name: "Images that go with the message" });
 const choose = (page: Page, pictures: readonly Picture[]): Promise<void> =>
   page.locator("input[type=file]").setInputFiles([...pictures]);
 const message = (page: Page): Locator => page.getByLabel("Message", { exact: true });
 
 /** As the browser would, of files that it made from these. */
-async function give(page: Page, type: "paste" | "drop", pictures: readonly Picture[], text?: string): Promise<boolean> {
-  const files = pictures.map(({ name, mimeType, buffer }) => ({ name, mimeType, data: buffer.toString("base64") }));
+async function give(
+  page: Page,
+  type: "paste" | "drop",
+  pictures: readonly Picture[],
+  text?: string,
+): Promise<boolean> {
+  const files = pictures.map(({ name, mimeType, buffer }) => ({
+    name,
+    mimeType,
+    data: buffer.toString("base64"),
+  }));
   return page.evaluate(
     ({ type: kind, files: all, text: plain }) => {
       const transfer = new DataTransfer();
@@ -25,7 +35,8 @@ async function give(page: Page, type: "paste" | "drop", pictures: readonly Pictu
       if (plain !== undefined) transfer.setData("text/plain", plain);
       const own = { bubbles: true, cancelable: true };
       const place = document.querySelector(kind === "paste" ? "#message" : ".scroller") as Element;
-      if (kind === "paste") return place.dispatchEvent(new ClipboardEvent(kind, { ...own, clipboardData: transfer }));
+      if (kind === "paste")
+        return place.dispatchEvent(new ClipboardEvent(kind, { ...own, clipboardData: transfer }));
       place.dispatchEvent(new DragEvent("dragover", { ...own, dataTransfer: transfer }));
       return place.dispatchEvent(new DragEvent(kind, { ...own, dataTransfer: transfer }));
     },
@@ -43,15 +54,26 @@ describe("images with a message", { skip }, () => {
     const [red, blue, spot] = [png("red.png", 40, 30), png("blue.png", 60, 60), gif("spot.gif")];
     await choose(page, [red]);
     await chosen(page).getByText("red.png", { exact: true }).waitFor();
-    assert.equal(await page.getByRole("button", { name: "Send" }).isDisabled(), true, "there is nothing said yet");
+    assert.equal(
+      await page.getByRole("button", { name: "Send" }).isDisabled(),
+      true,
+      "there is nothing said yet",
+    );
     assert.equal(await give(page, "paste", [blue]), false);
     await chosen(page).getByText("blue.png", { exact: true }).waitFor();
-    assert.equal(await give(page, "paste", [blue], "a table"), true, "text with a picture of it is text");
+    assert.equal(
+      await give(page, "paste", [blue], "a table"),
+      true,
+      "text with a picture of it is text",
+    );
     assert.equal(await give(page, "drop", [spot, { ...spot, name: "other.gif" }]), false);
     await chosen(page).getByText("other.gif", { exact: true }).waitFor();
     await page.waitForFunction(() => {
       const all = [...document.querySelectorAll("canvas")];
-      const empty = Object.assign(document.createElement("canvas"), { width: 112, height: 112 }).toDataURL();
+      const empty = Object.assign(document.createElement("canvas"), {
+        width: 112,
+        height: 112,
+      }).toDataURL();
       return all.length === 4 && all.every((one) => one.width === 112 && one.toDataURL() !== empty);
     });
     await page.getByRole("button", { name: "Remove other.gif" }).click();
@@ -66,7 +88,9 @@ describe("images with a message", { skip }, () => {
     ]);
     const sent = page.getByRole("list", { name: "Images with it" });
     const lines = async (): Promise<string[]> =>
-      (await sent.getByRole("listitem").allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim());
+      (await sent.getByRole("listitem").allInnerTexts()).map((text) =>
+        text.replaceAll(/\s+/g, " ").trim(),
+      );
     const size = ({ buffer }: Picture): string => `${buffer.length} bytes`;
     assert.deepEqual(
       await lines(),
@@ -92,13 +116,23 @@ describe("images with a message", { skip }, () => {
     const { page } = tab;
     await page.getByText("What shall we do?").waitFor();
     const problem = page.locator(".composer [role=alert]");
-    const fake = { name: "fake.png", mimeType: "image/png", buffer: Buffer.from("<svg onload=alert(1)></svg>") };
+    const fake = {
+      name: "fake.png",
+      mimeType: "image/png",
+      buffer: Buffer.from("<svg onload=alert(1)></svg>"),
+    };
     await choose(page, [fake]);
-    await problem.getByText("fake.png cannot be sent: only PNG, JPEG, GIF and WebP images can.").waitFor();
-    await choose(page, [{ ...png("cut.png", 9, 9), buffer: png("cut.png", 9, 9).buffer.subarray(0, 20) }]);
+    await problem
+      .getByText("fake.png cannot be sent: only PNG, JPEG, GIF and WebP images can.")
+      .waitFor();
+    await choose(page, [
+      { ...png("cut.png", 9, 9), buffer: png("cut.png", 9, 9).buffer.subarray(0, 20) },
+    ]);
     await problem.getByText("cut.png cannot be read as an image.").waitFor();
     await choose(page, [gif("film.gif", 130_000)]);
-    await problem.getByText("film.gif is too large: images have 120 kB together at most.").waitFor();
+    await problem
+      .getByText("film.gif is too large: images have 120 kB together at most.")
+      .waitFor();
     assert.equal(await chosen(page).count(), 0);
 
     const small = png("small.png", 20, 20);
@@ -118,8 +152,14 @@ describe("images with a message", { skip }, () => {
     );
     const sizes = parts.map(({ data }) => Buffer.from(data, "base64").length);
     assert.equal(sizes[0], small.buffer.length);
-    assert.ok(sizes.reduce((sum, bytes) => sum + bytes, 0) <= limits.maxAttachmentBytes, sizes.join());
-    assert.ok(Math.min(...sizes.slice(1)) > 15_000, `no smaller than they have to be: ${sizes.join()}`);
+    assert.ok(
+      sizes.reduce((sum, bytes) => sum + bytes, 0) <= limits.maxAttachmentBytes,
+      sizes.join(),
+    );
+    assert.ok(
+      Math.min(...sizes.slice(1)) > 15_000,
+      `no smaller than they have to be: ${sizes.join()}`,
+    );
     assert.deepEqual(tab.faults, []);
   });
 
@@ -129,7 +169,9 @@ describe("images with a message", { skip }, () => {
     const client = await server.client();
     await client.call("sessions.create", { sessionKey: "s" });
     await client.call("sessions.patch", { sessionKey: "s", model: "house/blind" });
-    await using tab = await openTab(server.gateway.url, { hash: "token=the-token-of-this-test&session=s" });
+    await using tab = await openTab(server.gateway.url, {
+      hash: "token=the-token-of-this-test&session=s",
+    });
     const { page } = tab;
     await page.getByText("What shall we do?").waitFor();
     const picture = png("face.png", 30, 30);

@@ -24,11 +24,16 @@ const bash: AgentTool = defineTool({
   execute: () => "done",
 });
 const call = (command: string): ScriptedStep => ({
-  content: [{ type: "thinking", thinking: "First this." }, scriptedToolCall("bash", { command }, command)],
+  content: [
+    { type: "thinking", thinking: "First this." },
+    scriptedToolCall("bash", { command }, command),
+  ],
   usage: { input: 1000, output: 20 },
 });
 
-/** Faults of those that keep somebody from using it, as axe-core finds them, in light and in dark. */
+/**
+ * Faults of those that keep somebody from using it, as axe-core finds them, in light and in dark.
+ */
 async function findings(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ["light", "dark"] as const) {
@@ -39,7 +44,11 @@ async function findings(page: Page): Promise<string[]> {
     );
     for (const { id, impact, nodes } of violations)
       if (impact === "serious" || impact === "critical")
-        found.push(...nodes.map(({ html, failureSummary }) => `${colorScheme}, ${id}: ${html}\n${failureSummary}`));
+        found.push(
+          ...nodes.map(
+            ({ html, failureSummary }) => `${colorScheme}, ${id}: ${html}\n${failureSummary}`,
+          ),
+        );
   }
   return found;
 }
@@ -47,7 +56,9 @@ async function findings(page: Page): Promise<string[]> {
 describe("the page, for everyone", { skip }, () => {
   for (const [name, options] of Object.entries({ "a desktop": {}, "a phone": phone }))
     it(`has no serious fault for axe-core, empty and full, in light and in dark, on ${name}`, async () => {
-      const failure = { error: new BowlineError("overloaded", "Too much to do.", { retryable: false }) };
+      const failure = {
+        error: new BowlineError("overloaded", "Too much to do.", { retryable: false }),
+      };
       const other = { id: "reviewer", model: "scripted/scripted", description: "Reads." };
       await using server = await pageGateway([call("ls"), markdown, failure, call("git status")], {
         agents: () => [...agents, other],
@@ -61,7 +72,9 @@ describe("the page, for everyone", { skip }, () => {
       await using tab = await openTab(server.gateway.url, options);
       const { page } = tab;
       await page.getByText("What shall we do?").waitFor();
-      await page.locator("input[type=file]").setInputFiles([png("one.png", 30, 20), png("two.png", 400, 300, true)]);
+      await page
+        .locator("input[type=file]")
+        .setInputFiles([png("one.png", 30, 20), png("two.png", 400, 300, true)]);
       await page.getByRole("button", { name: "Remove two.png" }).waitFor();
       await page
         .locator("input[type=file]")
@@ -107,7 +120,9 @@ describe("the page, for everyone", { skip }, () => {
 
   it("fits a phone: nothing is wider than the screen, and the list is a drawer", async () => {
     const wide = `A${"verylongword".repeat(30)}\n\n\`\`\`\n${"x".repeat(300)}\n\`\`\`\n\n|${" column |".repeat(20)}\n|${"---|".repeat(20)}\n|${" cell |".repeat(20)}`;
-    await using server = await pageGateway([wide, call("y".repeat(200)), "Done."], { tools: () => [bash] });
+    await using server = await pageGateway([wide, call("y".repeat(200)), "Done."], {
+      tools: () => [bash],
+    });
     await using tab = await openTab(server.gateway.url, phone);
     const { page } = tab;
     await write(page, "z".repeat(300));
@@ -141,7 +156,8 @@ describe("the page, for everyone", { skip }, () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url, { colorScheme: "dark" });
     const { page } = tab;
-    const background = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const background = (): Promise<string> =>
+      page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await page.getByText("What shall we do?").waitFor();
     assert.equal(await background(), "rgb(22, 24, 27)");
     await page.getByRole("radio", { name: "Light" }).check();
@@ -164,7 +180,9 @@ describe("the page by keyboard alone", { skip }, () => {
     });
 
   it("answers questions, which never take the focus by themselves, and gives it back", async () => {
-    await using server = await pageGateway([call("one"), call("two"), call("three"), "Done."], { tools: () => [bash] });
+    await using server = await pageGateway([call("one"), call("two"), call("three"), "Done."], {
+      tools: () => [bash],
+    });
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
     await page.getByText("What shall we do?").waitFor();
@@ -175,7 +193,10 @@ describe("the page by keyboard alone", { skip }, () => {
     await page.keyboard.press("Enter");
     await page.locator(".question").waitFor();
     assert.equal(await page.locator(".asked p").textContent(), "Go\non");
-    assert.match((await page.locator("[data-said=questions]").textContent()) ?? "", /May this run\? bash: one\./);
+    assert.match(
+      (await page.locator("[data-said=questions]").textContent()) ?? "",
+      /May this run\? bash: one\./,
+    );
     // Letters that are typed are a message and no answer.
     assert.equal(await focused(page), "message");
     await page.keyboard.type("ad");
@@ -223,7 +244,10 @@ describe("the page by keyboard alone", { skip }, () => {
     await page.getByRole("button", { name: /^Actions/ }).focus();
     await page.keyboard.press("Enter");
     await page.keyboard.press("Escape");
-    assert.equal(await page.getByRole("button", { name: /^Actions/ }).getAttribute("aria-expanded"), "false");
+    assert.equal(
+      await page.getByRole("button", { name: /^Actions/ }).getAttribute("aria-expanded"),
+      "false",
+    );
     await page.keyboard.press("Enter");
     for (let times = 0; times < 3; times++) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
@@ -245,7 +269,12 @@ describe("the page by keyboard alone", { skip }, () => {
     await field.fill("にほん");
     await field.evaluate((one) =>
       one.dispatchEvent(
-        new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }),
+        new KeyboardEvent("keydown", {
+          key: "Enter",
+          isComposing: true,
+          bubbles: true,
+          cancelable: true,
+        }),
       ),
     );
     assert.equal(await field.inputValue(), "にほん");
@@ -261,14 +290,18 @@ describe("the page by keyboard alone", { skip }, () => {
     });
     await page.keyboard.press("Enter");
     await page.locator(".run-foot").waitFor();
-    await page.waitForFunction(() => (globalThis as unknown as { spoken: string[] }).spoken.length > 0);
+    await page.waitForFunction(
+      () => (globalThis as unknown as { spoken: string[] }).spoken.length > 0,
+    );
     // The same is said again when it is answered again.
     await write(page, "again");
     await page.locator(".run-foot").nth(1).waitFor();
-    await page.waitForFunction(() => (globalThis as unknown as { spoken: string[] }).spoken.length > 1);
-    assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { spoken: string[] }).spoken), [
-      answer,
-      answer,
-    ]);
+    await page.waitForFunction(
+      () => (globalThis as unknown as { spoken: string[] }).spoken.length > 1,
+    );
+    assert.deepEqual(
+      await page.evaluate(() => (globalThis as unknown as { spoken: string[] }).spoken),
+      [answer, answer],
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** The page on a server of the program's own, behind a proxy that takes its path away, and for users with sessions of their own. */
+/**
+ * The page on a server of the program's own, behind a proxy that takes its path away, and for users
+ * with sessions of their own.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, request as requestOf } from "node:http";
@@ -14,7 +17,10 @@ const openTab = useBrowser();
 const page = createPage();
 
 /** Has what it finds at a port under a path, which it takes away. */
-async function proxyTo(port: number, path: string): Promise<{ readonly url: string } & AsyncDisposable> {
+async function proxyTo(
+  port: number,
+  path: string,
+): Promise<{ readonly url: string } & AsyncDisposable> {
   const proxy = createServer((request, response) => {
     const { method, headers, url = "" } = request;
     if (!url.startsWith(`${path}/`)) return void response.writeHead(404).end();
@@ -25,7 +31,9 @@ async function proxyTo(port: number, path: string): Promise<{ readonly url: stri
     request.pipe(onward);
   });
   proxy.on("upgrade", ({ url = "", rawHeaders }, socket) => {
-    const lines = rawHeaders.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
+    const lines = rawHeaders
+      .map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`))
+      .join("");
     const onward = connect(port, "127.0.0.1", () => {
       onward.write(`GET ${url.slice(path.length)} HTTP/1.1\r\n${lines}\r\n`);
       socket.pipe(onward).pipe(socket);
@@ -78,17 +86,26 @@ describe("the page of a user with sessions of their own", { skip }, () => {
       parameters: { type: "object", properties: { path: { type: "string" } } } as const,
       execute: () => "done",
     });
-    const script = ["For Bob.", { content: [scriptedToolCall("touch", { path: "a/b.txt" })] }, "For Ann.", "More."];
+    const script = [
+      "For Bob.",
+      { content: [scriptedToolCall("touch", { path: "a/b.txt" })] },
+      "For Ann.",
+      "More.",
+    ];
     await using server = await mounted(script, {
       page,
       tools: () => [touch],
       authorize: (token) => (token === "ann" ? { scope: "full", sessions: "ann/" } : undefined),
     });
     const all = await server.client();
-    const { runId } = await all.call("chat.send", { sessionKey: "bob/1", message: "A secret of Bob's" });
+    const { runId } = await all.call("chat.send", {
+      sessionKey: "bob/1",
+      message: "A secret of Bob's",
+    });
     await all.end(runId);
     await using tab = await openTab(server.url, { hash: "token=ann&session=bob%2F1" });
-    const session = (): string => decodeURIComponent(new URL(tab.page.url()).hash.replace("#session=", ""));
+    const session = (): string =>
+      decodeURIComponent(new URL(tab.page.url()).hash.replace("#session=", ""));
     await tab.page.getByText("What shall we do?").waitFor();
     const first = session();
     assert.match(first, /^ann\/[\da-f-]{36}$/);

@@ -1,6 +1,7 @@
 /**
- * What a hostile text might try: to run something (it would set `canary`), to send something to `evil`, to cover, rename or restyle the
- * page, or to lead away by a link that does not look like one.
+ * What a hostile text might try: to run something (it would set `canary`), to send something to
+ * `evil`, to cover, rename or restyle the page, or to lead away by a link that does not look like
+ * one.
  */
 export function payloads(evil: string): string[] {
   const run = "globalThis.canary=(globalThis.canary??0)+1";

@@ -11,7 +11,11 @@ function bash(ran: string[]): AgentTool {
   return defineTool({
     name: "bash",
     description: "Runs a command.",
-    parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] } as const,
+    parameters: {
+      type: "object",
+      properties: { command: { type: "string" } },
+      required: ["command"],
+    } as const,
     executionMode: "sequential",
     execute({ command }) {
       ran.push(command);
@@ -23,10 +27,14 @@ function bash(ran: string[]): AgentTool {
 describe("a question in the page", { skip }, () => {
   it("is not answered by the second click of two that were meant for the one before it", async () => {
     const ran: string[] = [];
-    const calls = ["ls", "rm -rf /"].map((command) => scriptedToolCall("bash", { command }, command));
+    const calls = ["ls", "rm -rf /"].map((command) =>
+      scriptedToolCall("bash", { command }, command),
+    );
     // So long that both questions come to the same place, at the end.
     const content = [{ type: "text" as const, text: "A line.\n\n".repeat(60) }, ...calls];
-    await using server = await pageGateway([{ content }, "All is done."], { tools: () => [bash(ran)] });
+    await using server = await pageGateway([{ content }, "All is done."], {
+      tools: () => [bash(ran)],
+    });
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
     await write(page, "Do it");
@@ -43,7 +51,8 @@ describe("a question in the page", { skip }, () => {
     await page.getByRole("group", { name: "May this run? bash: rm -rf /" }).waitFor();
     // It comes where the first was, as the one that clicks twice would have it.
     await page.waitForFunction(
-      ([left, top]) => document.elementFromPoint(left ?? 0, top ?? 0)?.closest(".allow-once") !== null,
+      ([left, top]) =>
+        document.elementFromPoint(left ?? 0, top ?? 0)?.closest(".allow-once") !== null,
       [x + 20, y + 10],
     );
     await click(2);
@@ -59,10 +68,14 @@ describe("a question in the page", { skip }, () => {
       scriptedToolCall("bash", { command: `echo fine${"\n".repeat(300)}rm -rf /` }, "long"),
       scriptedToolCall("bash", { command: "ls" }, "short"),
     ];
-    await using server = await pageGateway([{ content: calls }, "All is done."], { tools: () => [bash([])] });
+    await using server = await pageGateway([{ content: calls }, "All is done."], {
+      tools: () => [bash([])],
+    });
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
-    const note = page.locator(".question").getByText("This is long (301 lines, 317 characters): scroll in the box");
+    const note = page
+      .locator(".question")
+      .getByText("This is long (301 lines, 317 characters): scroll in the box");
     await write(page, "Do it");
     await note.waitFor();
     await page.getByRole("button", { name: "Deny" }).click();
@@ -72,7 +85,9 @@ describe("a question in the page", { skip }, () => {
 
   it("comes also behind an answer that cannot be read", async () => {
     const calls = { content: [scriptedToolCall("bash", { command: "ls" }, "a")] };
-    await using server = await pageGateway([">".repeat(20_000), calls, "All is done."], { tools: () => [bash([])] });
+    await using server = await pageGateway([">".repeat(20_000), calls, "All is done."], {
+      tools: () => [bash([])],
+    });
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
     await write(page, "First");

@@ -33,7 +33,10 @@ describe("a server that is killed in the middle of an answer", { skip }, () => {
     const shown = await page.locator(".run").allInnerTexts();
     await page.reload();
     await page.locator(".run-foot").nth(1).waitFor();
-    assert.deepEqual((await page.locator(".run").allInnerTexts()).map(withoutTimes), shown.map(withoutTimes));
+    assert.deepEqual(
+      (await page.locator(".run").allInnerTexts()).map(withoutTimes),
+      shown.map(withoutTimes),
+    );
     assert.deepEqual(await page.getByText("Interrupted").count(), 0);
     await second.kill("SIGTERM");
   });

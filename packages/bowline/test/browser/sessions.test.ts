@@ -6,11 +6,17 @@ import { pageGateway, said, skip, useBrowser, write } from "./browser.ts";
 const openTab = useBrowser();
 
 /** A gateway that has these conversations. */
-async function withSessions(titles: readonly string[], script: readonly string[] = []): Promise<TestGateway> {
+async function withSessions(
+  titles: readonly string[],
+  script: readonly string[] = [],
+): Promise<TestGateway> {
   const server = await pageGateway([...titles.map((title) => `About ${title}.`), ...script]);
   const client = await server.client();
   for (const title of titles) {
-    const { runId } = await client.call("chat.send", { sessionKey: `key of ${title}`, message: title });
+    const { runId } = await client.call("chat.send", {
+      sessionKey: `key of ${title}`,
+      message: title,
+    });
     await client.end(runId);
   }
   return server;
@@ -106,13 +112,20 @@ describe("the list of conversations", { skip }, () => {
   });
 
   it("shows the earlier part of a long conversation when it is asked for", async () => {
-    await using server = await pageGateway(Array.from({ length: 60 }, (_, index) => `Answer ${index}.`));
+    await using server = await pageGateway(
+      Array.from({ length: 60 }, (_, index) => `Answer ${index}.`),
+    );
     const client = await server.client();
     for (let index = 0; index < 60; index++) {
-      const { runId } = await client.call("chat.send", { sessionKey: "s", message: `Question ${index}` });
+      const { runId } = await client.call("chat.send", {
+        sessionKey: "s",
+        message: `Question ${index}`,
+      });
       await client.end(runId);
     }
-    await using tab = await openTab(server.gateway.url, { hash: "token=the-token-of-this-test&session=s" });
+    await using tab = await openTab(server.gateway.url, {
+      hash: "token=the-token-of-this-test&session=s",
+    });
     await said(tab.page, "Answer 59.", { exact: true }).waitFor();
     assert.equal(await tab.page.locator(".run").count(), 50);
     await tab.page.waitForFunction(() => (document.querySelector(".scroller")?.scrollTop ?? 0) > 0); // it begins at the end
@@ -120,19 +133,26 @@ describe("the list of conversations", { skip }, () => {
     await tab.page.getByRole("button", { name: "To the end" }).waitFor();
     // To the end and back in one frame, of which the browser tells only where it came to.
     await tab.page.evaluate(async () => {
-      [...document.querySelectorAll("button")].find(({ textContent }) => textContent?.includes("To the end"))?.click();
+      [...document.querySelectorAll("button")]
+        .find(({ textContent }) => textContent?.includes("To the end"))
+        ?.click();
       document.querySelector(".scroller")?.scrollTo({ top: 0 });
-      for (let frame = 0; frame < 3; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
+      for (let frame = 0; frame < 3; frame++)
+        await new Promise((resolve) => requestAnimationFrame(resolve));
     });
     await tab.page.getByRole("button", { name: "To the end" }).waitFor();
     const top = (): Promise<number> =>
-      said(tab.page, "Answer 10.", { exact: true }).evaluate((one) => Math.round(one.getBoundingClientRect().top));
+      said(tab.page, "Answer 10.", { exact: true }).evaluate((one) =>
+        Math.round(one.getBoundingClientRect().top),
+      );
     const before = await top();
     // Whoever is in a hurry presses twice.
-    await tab.page.getByRole("button", { name: "Show earlier messages" }).evaluate((button: HTMLElement) => {
-      button.click();
-      button.click();
-    });
+    await tab.page
+      .getByRole("button", { name: "Show earlier messages" })
+      .evaluate((button: HTMLElement) => {
+        button.click();
+        button.click();
+      });
     await said(tab.page, "Answer 0.", { exact: true }).waitFor();
     assert.equal(await tab.page.locator(".run").count(), 60);
     assert.ok(Math.abs((await top()) - before) < 60, "what was read is where it was");
@@ -140,7 +160,11 @@ describe("the list of conversations", { skip }, () => {
   });
 
   it("lets a new conversation be with another agent", async () => {
-    const other = { id: "reviewer", model: "scripted/scripted", description: "Reads what others wrote." };
+    const other = {
+      id: "reviewer",
+      model: "scripted/scripted",
+      description: "Reads what others wrote.",
+    };
     await using server = await pageGateway(["Reviewed."], { agents: () => [...agents, other] });
     await using tab = await openTab(server.gateway.url);
     await tab.page.getByRole("radio", { name: /Reads what others wrote/ }).check();

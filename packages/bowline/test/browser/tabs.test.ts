@@ -19,7 +19,8 @@ describe("what one tab sends, in another", { skip }, () => {
     });
     await using one = await openTab(server.gateway.url, { hash });
     await using two = await openTab(server.gateway.url, { hash });
-    const waiting = ({ page }: Tab): Locator => page.getByRole("list", { name: "Messages that wait" });
+    const waiting = ({ page }: Tab): Locator =>
+      page.getByRole("list", { name: "Messages that wait" });
     const line = (tab: Tab, text: string): Locator => waiting(tab).locator("li", { hasText: text });
     await two.page.locator(".welcome").waitFor();
     await write(one.page, "Begin");
@@ -35,7 +36,9 @@ describe("what one tab sends, in another", { skip }, () => {
     await write(one.page, "Never this");
     await line(two, "Never this").waitFor();
     // Who comes later sees it as well, and with a token for reading cannot take it back.
-    await using late = await openTab(server.gateway.url, { hash: "token=for-reading-only&session=s" });
+    await using late = await openTab(server.gateway.url, {
+      hash: "token=for-reading-only&session=s",
+    });
     await line(late, "Never this").waitFor();
     assert.deepEqual(await waiting(late).locator(".waiting-text").allTextContents(), [
       "Look at the tests, too",
@@ -44,7 +47,8 @@ describe("what one tab sends, in another", { skip }, () => {
     ]);
     assert.equal(await waiting(late).getByRole("button").count(), 0);
     await line(two, "Never this").getByRole("button", { name: "Do not send" }).click();
-    for (const tab of [one, two, late]) await line(tab, "Never this").waitFor({ state: "detached" });
+    for (const tab of [one, two, late])
+      await line(tab, "Never this").waitFor({ state: "detached" });
     release();
     for (const tab of [one, two, late]) {
       await said(tab.page, "Seen.").waitFor();

@@ -8,7 +8,11 @@ describe("while the model is waited for", () => {
     t.mock.timers.enable({ apis: ["setInterval", "Date"] });
     let shown = "";
     const write = (text: string): void => void (shown += text);
-    const report = new TextReport({ isTTY: true, write }, { isTTY: true, write }, { NO_COLOR: "1" });
+    const report = new TextReport(
+      { isTTY: true, write },
+      { isTTY: true, write },
+      { NO_COLOR: "1" },
+    );
     const event = (type: AgentEvent["type"], own: object = {}): string => {
       shown = "";
       report.event({ type, ...own } as AgentEvent);
@@ -17,10 +21,19 @@ describe("while the model is waited for", () => {
     };
     const counted = "|… waiting for the model, 1 s|… waiting for the model, 2 s";
     assert.equal(event("turn_start"), counted);
-    assert.match(event("message_end", { message: { role: "user", content: "hi" } }), /model, 3 s.*model, 4 s$/);
+    assert.match(
+      event("message_end", { message: { role: "user", content: "hi" } }),
+      /model, 3 s.*model, 4 s$/,
+    );
     const retry = { error: { message: "It is busy" }, delayMs: 500 };
     assert.equal(event("request_retry", retry), `|… It is busy; asking again in 0.5 s\n${counted}`);
-    assert.equal(event("message_update", { assistantMessageEvent: { type: "text_delta", delta: "So" } }), "|So");
-    assert.equal(event("message_end", { message: { role: "assistant", content: [], stopReason: "stop" } }), "\n");
+    assert.equal(
+      event("message_update", { assistantMessageEvent: { type: "text_delta", delta: "So" } }),
+      "|So",
+    );
+    assert.equal(
+      event("message_end", { message: { role: "assistant", content: [], stopReason: "stop" } }),
+      "\n",
+    );
   });
 });

@@ -3,7 +3,10 @@ import { describe, it } from "node:test";
 import { StatusLine } from "../../src/cli/status-line.ts";
 
 /** What is written to a terminal of this kind. */
-function written(terminal: { isTTY?: boolean; columns?: number }, env: Record<string, string> = {}): string[] {
+function written(
+  terminal: { isTTY?: boolean; columns?: number },
+  env: Record<string, string> = {},
+): string[] {
   const texts: string[] = [];
   const line = new StatusLine({ ...terminal, write: (text) => texts.push(text) }, env);
   line.clear();
@@ -17,7 +20,10 @@ const clear = "\r\u001b[2K";
 
 describe("a line that tells how it goes", () => {
   it("takes the place of the one before, and goes once", () => {
-    assert.deepEqual(written({ isTTY: true, columns: 80 }), [`${clear}… waiting for the model, 12 s`, clear]);
+    assert.deepEqual(written({ isTTY: true, columns: 80 }), [
+      `${clear}… waiting for the model, 12 s`,
+      clear,
+    ]);
   });
 
   it("has one row on a narrow terminal: what is in a second one would stay", () => {

@@ -15,7 +15,11 @@ const hostile = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202e";
 const steers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** The text above the question about a call, which is denied. */
-async function asked(name: string, args: object, size: { columns?: number; rows?: number } = {}): Promise<string> {
+async function asked(
+  name: string,
+  args: object,
+  size: { columns?: number; rows?: number } = {},
+): Promise<string> {
   const [input, output] = [new PassThrough(), Object.assign(new PassThrough(), size)];
   let shown = "";
   output.setEncoding("utf8").on("data", (text: string) => {
@@ -23,7 +27,12 @@ async function asked(name: string, args: object, size: { columns?: number; rows?
     if (text.includes("Allow?")) input.write("n\n");
   });
   const style = styleFor({ write: () => {} }, {});
-  const approve = createApprover({ yes: false, style, onInterrupt: () => {}, terminal: { input, output } });
+  const approve = createApprover({
+    yes: false,
+    style,
+    onInterrupt: () => {},
+    terminal: { input, output },
+  });
   const context = { toolCall: { type: "toolCall", id: "1", name, arguments: {} }, args };
   assert.equal((await approve(context as unknown as BeforeToolCallContext))?.block, true);
   return shown.split("\u001b[1G")[0] ?? "";
@@ -33,11 +42,17 @@ describe("a question at the terminal", () => {
   it("shows a path on one line, whatever is in it: no line of it can pass for the content", async () => {
     const path = "notes.txt\n  + see /../.git/hooks/pre-commit";
     const shown = await asked("write", { path, content: "hello" });
-    assert.equal(shown, "\nwrite wants to run:\n  notes.txt\\n  + see /../.git/hooks/pre-commit\n  + hello\n");
+    assert.equal(
+      shown,
+      "\nwrite wants to run:\n  notes.txt\\n  + see /../.git/hooks/pre-commit\n  + hello\n",
+    );
   });
 
   it("writes out what cannot be seen, and keeps lines and tabs", async () => {
-    const shown = await asked("bash", { command: "a\u200bb\u3164c\ufe0fd\u{e0041}\u2800e\u202e\r\n\tf", timeout: 3 });
+    const shown = await asked("bash", {
+      command: "a\u200bb\u3164c\ufe0fd\u{e0041}\u2800e\u202e\r\n\tf",
+      timeout: 3,
+    });
     assert.equal(
       shown,
       '\nbash wants to run:\n  $ a\\u{200b}b\\u{3164}c\\u{fe0f}d\\u{e0041}\\u{2800}e\\u{202e}\\r\n  $ \tf\n  {"timeout":3}\n',
@@ -57,7 +72,10 @@ describe("a question at the terminal", () => {
     const command = "ls\n".repeat(11);
     assert.doesNotMatch(await asked("bash", { command }), note);
     assert.match(await asked("bash", { command }, { columns: 40, rows: 10 }), note);
-    assert.match(await asked("bash", { command: "x".repeat(1000) }, { columns: 40, rows: 24 }), note);
+    assert.match(
+      await asked("bash", { command: "x".repeat(1000) }, { columns: 40, rows: 24 }),
+      note,
+    );
     assert.match(await asked("bash", { command: "\u6f22".repeat(1000) }), note);
   });
 
@@ -88,7 +106,15 @@ describe("what a server says", () => {
 
   it("steers none in an event log either, and means the same", async () => {
     await using server = await loopback(chatText(`Hi.${hostile}`));
-    const { stdout } = await bowline(["run", "--base-url", server.baseUrl, "--model", "m", "--json", "hi"]);
+    const { stdout } = await bowline([
+      "run",
+      "--base-url",
+      server.baseUrl,
+      "--model",
+      "m",
+      "--json",
+      "hi",
+    ]);
     assert.doesNotMatch(stdout, steers);
     const events = stdout
       .trimEnd()

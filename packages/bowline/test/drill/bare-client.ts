@@ -1,4 +1,7 @@
-/** A socket that loses its connection and does by hand what docs/gateway.md says: the same key again, and the run from the last number. */
+/**
+ * A socket that loses its connection and does by hand what docs/gateway.md says: the same key
+ * again, and the run from the last number.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { EventFrame, FrameError } from "../../src/gateway/frame.ts";
@@ -28,7 +31,10 @@ export class BareClient {
   #next = 0;
   #asked = new Map<number, Asked>();
   #watch: { readonly runId: string; readonly watch: RunWatch } | undefined;
-  /** The connection on which the run is followed; what comes on others before that is known to have gaps. */
+  /**
+   * The connection on which the run is followed; what comes on others before that is known to have
+   * gaps.
+   */
   #following: WebSocket | undefined;
 
   constructor(url: string, token: string) {
@@ -36,13 +42,17 @@ export class BareClient {
     this.#token = token;
   }
 
-  /** Sent until it is answered; false if it is refused for now. `wasSent`: it may be known there already. */
+  /**
+   * Sent until it is answered; false if it is refused for now. `wasSent`: it may be known there
+   * already.
+   */
   async send(params: SendParams, watch: RunWatch, wasSent = false): Promise<boolean> {
     const { idempotencyKey: runId = "" } = params;
     this.#watch = { runId, watch };
     for (let isAgain = wasSent; ; isAgain = true) {
       const socket = await this.#connected();
-      // The first time everything comes on this connection; later something may have gone to the one before.
+      // The first time everything comes on this connection; later something may have gone to the
+      // one before.
       const answer = await this.#ask(socket, "chat.send", params, !isAgain);
       if (answer === undefined) continue;
       if (answer.error?.data?.retryable === true) return false;
@@ -69,7 +79,8 @@ export class BareClient {
     while (this.#socket?.readyState !== WebSocket.OPEN) {
       const socket = new WebSocket(this.#url);
       socket.on("error", () => {}); // "close" follows
-      const next = (event: string): Promise<void> => new Promise((resolve) => socket.once(event, () => resolve()));
+      const next = (event: string): Promise<void> =>
+        new Promise((resolve) => socket.once(event, () => resolve()));
       const closed = next("close");
       const limit = setTimeout(() => socket.terminate(), CONNECT_MS);
       await Promise.race([next("open"), closed]);
@@ -81,14 +92,21 @@ export class BareClient {
       if (socket.readyState === WebSocket.OPEN) {
         this.connects++;
         this.#socket = socket;
-        socket.on("message", (data: Buffer) => this.#hear(socket, JSON.parse(data.toString()) as Answer));
+        socket.on("message", (data: Buffer) =>
+          this.#hear(socket, JSON.parse(data.toString()) as Answer),
+        );
         void closed.then(() => this.#lose());
       } else await sleep(30);
     }
     return this.#socket;
   }
 
-  #ask(socket: WebSocket, method: string, params: unknown, isWhole: boolean): Promise<Answer | undefined> {
+  #ask(
+    socket: WebSocket,
+    method: string,
+    params: unknown,
+    isWhole: boolean,
+  ): Promise<Answer | undefined> {
     const id = this.#next++;
     return new Promise((resolve) => {
       this.#asked.set(id, { isWhole, resolve });

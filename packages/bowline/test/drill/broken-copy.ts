@@ -50,8 +50,15 @@ export const breakages = {
   },
 } as const satisfies Readonly<Record<string, Breakage>>;
 
-/** The server of a broken copy, in a folder that goes away. Rejects when the text to break is no longer there. */
-export async function breakCopy({ file, from, to }: Breakage): Promise<AsyncDisposable & { readonly server: string }> {
+/**
+ * The server of a broken copy, in a folder that goes away. Rejects when the text to break is no
+ * longer there.
+ */
+export async function breakCopy({
+  file,
+  from,
+  to,
+}: Breakage): Promise<AsyncDisposable & { readonly server: string }> {
   const folder = await mkdtemp(join(tmpdir(), "bowline-broken-"));
   const own = join(import.meta.dirname, "../..");
   for (const part of ["src", "package.json", "test/drill", "test/gateway/forked.ts"])
@@ -59,7 +66,8 @@ export async function breakCopy({ file, from, to }: Breakage): Promise<AsyncDisp
   await symlink(join(own, "../../node_modules"), join(folder, "node_modules"));
   const path = join(folder, "src", file);
   const source = await readFile(path, "utf8");
-  if (source.split(from).length !== 2) throw new Error(`${file} no longer has the text that is to be broken.`);
+  if (source.split(from).length !== 2)
+    throw new Error(`${file} no longer has the text that is to be broken.`);
   await writeFile(
     path,
     source.replace(from, () => to),

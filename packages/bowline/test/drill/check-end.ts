@@ -1,4 +1,6 @@
-/** When all is quiet: what clients were told against what the server's files and its history say. */
+/**
+ * When all is quiet: what clients were told against what the server's files and its history say.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isKnownEntry, openSession, type Entry } from "@bowline/core/session";
@@ -15,7 +17,11 @@ export interface Checked {
   readonly torn: number;
 }
 
-export async function checkEnd(client: GatewayClient, folder: string, sessions: readonly string[]): Promise<Checked> {
+export async function checkEnd(
+  client: GatewayClient,
+  folder: string,
+  sessions: readonly string[],
+): Promise<Checked> {
   const faults: string[] = [];
   const facts = readFacts(join(folder, "facts"));
   const accepted = facts.filter((fact) => fact.type === "accepted");
@@ -24,12 +30,14 @@ export async function checkEnd(client: GatewayClient, folder: string, sessions: 
   for (const key of sessions) {
     for (const text of await textsOf(client, key)) said.set(text, (said.get(text) ?? 0) + 1);
   }
-  for (const [text, times] of said) if (times > 1) faults.push(`"${text}" is in the history ${times} times`);
+  for (const [text, times] of said)
+    if (times > 1) faults.push(`"${text}" is in the history ${times} times`);
   const { torn, ended } = await checkFiles(folder, sessions, faults);
   const later = new Map<string, number>();
   for (const { sessionKey, runId, text, isOwnRun } of accepted.toSorted((a, b) => b.at - a.at)) {
     const mayBeGone = aborting.has(runId) && isOwnRun;
-    if (!said.has(text) && !mayBeGone) faults.push(`"${text}" was accepted and is not in the history of ${sessionKey}`);
+    if (!said.has(text) && !mayBeGone)
+      faults.push(`"${text}" was accepted and is not in the history of ${sessionKey}`);
     if (!ended.has(runId) && !mayBeGone)
       faults.push(`the run ${runId} of ${sessionKey} was accepted and is not in its file`);
     // The server looks back so far and no farther.
@@ -98,12 +106,17 @@ async function checkFiles(
     runs.delete(undefined);
     for (const [runId = "", own] of runs) {
       ended.add(runId);
-      const kinds = own.map((entry) => ("reason" in entry ? `${entry.type} ${entry.reason}` : entry.type));
+      const kinds = own.map((entry) =>
+        "reason" in entry ? `${entry.type} ${entry.reason}` : entry.type,
+      );
       // One of which only the start was kept is ended as interrupted, and begun once more.
       const ends = kinds.filter(
-        (kind, at) => kind.startsWith("run_end") && !(kind.endsWith(" interrupted") && kinds[at + 1] === "run_start"),
+        (kind, at) =>
+          kind.startsWith("run_end") &&
+          !(kind.endsWith(" interrupted") && kinds[at + 1] === "run_start"),
       );
-      if (ends.length !== 1) faults.push(`the run ${runId} has ${ends.length} ends in ${key}: ${kinds.join(", ")}`);
+      if (ends.length !== 1)
+        faults.push(`the run ${runId} has ${ends.length} ends in ${key}: ${kinds.join(", ")}`);
     }
   }
   return { torn, ended };

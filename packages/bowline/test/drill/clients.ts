@@ -1,7 +1,7 @@
 /**
- * Clients that work and lose their connection: `clients.ts <{url, token, name, seed, facts, sessions}>`. Some are the library's own,
- * which comes back by itself; some are bare sockets that do by hand what the protocol's description says. What they are sure of they
- * write down.
+ * Clients that work and lose their connection: `clients.ts <{url, token, name, seed, facts,
+ * sessions}>`. Some are the library's own, which comes back by itself; some are bare sockets that
+ * do by hand what the protocol's description says. What they are sure of they write down.
  */
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -47,7 +47,8 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
   const random = seeded(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const faults: string[] = [];
-  const fault = (what: string): void => void (faults.length < 20 && faults.push(`${name}: ${what}`));
+  const fault = (what: string): void =>
+    void (faults.length < 20 && faults.push(`${name}: ${what}`));
   const say = (fact: Fact): void => void writeSync(file, `${JSON.stringify(fact)}\n`);
   const counts = { runs: 0, steered: 0, aborted: 0, reconnects: 0, snapshots: 0 };
   const end = new AbortController();
@@ -67,11 +68,21 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
   });
 
   function newTask(): Task {
-    return { name: `${name}-${next++}`, calls: Math.floor(random() * 4), words: 5 + Math.floor(random() * 40) };
+    return {
+      name: `${name}-${next++}`,
+      calls: Math.floor(random() * 4),
+      words: 5 + Math.floor(random() * 40),
+    };
   }
 
   async function ownClient(): Promise<void> {
-    const client = new GatewayClient({ url, token, name, WebSocket, backoff: { firstMs: 20, maxMs: 300 } });
+    const client = new GatewayClient({
+      url,
+      token,
+      name,
+      WebSocket,
+      backoff: { firstMs: 20, maxMs: 300 },
+    });
     client.onState((state) => void (state === "open" && counts.reconnects++));
     answerApprovals(client);
     while (!end.signal.aborted) {
@@ -81,7 +92,8 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
       try {
         await ownTask(client, sessionKey, task);
       } catch (error) {
-        if (!(error instanceof RequestError) || !error.retryable) fault(`${task.name}: ${String(error)}`);
+        if (!(error instanceof RequestError) || !error.retryable)
+          fault(`${task.name}: ${String(error)}`);
         await sleep(20); // the session's queue is full
       }
       tasks.delete(words);
@@ -115,7 +127,10 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
           () => {}, // the connection was lost: who knows
         );
       }
-      const outcome = await Promise.race([run.result(), sleep(LONGEST_MS, undefined, { ref: false })]);
+      const outcome = await Promise.race([
+        run.result(),
+        sleep(LONGEST_MS, undefined, { ref: false }),
+      ]);
       if (outcome === undefined) return fault(`${runId} did not end; seen to ${watch.seq}`);
       say({ type: "ended", runId });
       if (outcome.end.event === "chat.final" && outcome.text !== answerOf(task))
@@ -134,7 +149,14 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
   async function steer(client: GatewayClient, sessionKey: string, text: string): Promise<void> {
     try {
       const { runId, status } = await client.request("chat.steer", { sessionKey, message: text });
-      say({ type: "accepted", sessionKey, runId, text, isOwnRun: status !== "steered", at: Date.now() });
+      say({
+        type: "accepted",
+        sessionKey,
+        runId,
+        text,
+        isOwnRun: status !== "steered",
+        at: Date.now(),
+      });
       counts.steered++;
     } catch (error) {
       if (!(error instanceof RequestError) || !error.retryable) fault(`steer: ${String(error)}`);
@@ -164,7 +186,8 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
       while (!watch.isEnded && performance.now() < limit) {
         if (random() < 0.01) client.drop();
         // As who never had the answer.
-        if (random() < 0.01) await client.send(params, watch, true).catch((error: unknown) => fault(String(error)));
+        if (random() < 0.01)
+          await client.send(params, watch, true).catch((error: unknown) => fault(String(error)));
         await client.follow(sessionKey, runId, watch);
         await sleep(10);
       }

@@ -1,4 +1,7 @@
-/** Kills the gateway and its clients at random while they work, and checks at the end that everybody was told the truth, once. */
+/**
+ * Kills the gateway and its clients at random while they work, and checks at the end that everybody
+ * was told the truth, once.
+ */
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { once } from "node:events";
@@ -17,7 +20,10 @@ import type { DrillClientsOptions, DrillClientsReport } from "./clients.ts";
 
 export interface DrillOptions {
   readonly seconds: number;
-  /** Decides who is killed after how long, and what clients do; what a kill hits, the machine decides. */
+  /**
+   * Decides who is killed after how long, and what clients do; what a kill hits, the machine
+   * decides.
+   */
   readonly seed: number;
   /** The server that is killed. Default: the one beside this file. */
   readonly server?: string;
@@ -44,7 +50,12 @@ export interface DrillReport {
 const sessions = Array.from({ length: 12 }, (_, index) => `session ${index}`);
 const QUIET_MS = 60_000;
 
-export async function drill({ seconds, seed, server: script, onProgress }: DrillOptions): Promise<DrillReport> {
+export async function drill({
+  seconds,
+  seed,
+  server: script,
+  onProgress,
+}: DrillOptions): Promise<DrillReport> {
   const folder = await mkdtemp(join(tmpdir(), "bowline-drill-"));
   await mkdir(join(folder, "facts"));
   const random = seeded(seed);
@@ -74,7 +85,12 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
     const survivors = await startClients();
     const lanes = [mortals(), mortals(), kills()];
     await Promise.all(lanes);
-    const client = new GatewayClient({ url, token, WebSocket, backoff: { firstMs: 20, maxMs: 200 } });
+    const client = new GatewayClient({
+      url,
+      token,
+      WebSocket,
+      backoff: { firstMs: 20, maxMs: 200 },
+    });
     await client.ready();
     answerApprovals(client);
     const { faults, ...counts } = await survivors.ask<DrillClientsReport>("finish");
@@ -88,7 +104,10 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
     }
     client.close();
     await survivors.kill();
-    const stopped = await Promise.race([server.ask("stop"), sleep(QUIET_MS, "late", { ref: false })]);
+    const stopped = await Promise.race([
+      server.ask("stop"),
+      sleep(QUIET_MS, "late", { ref: false }),
+    ]);
     if (stopped === "late") report.faults.push("the server does not stop");
     await server.kill();
     report.faults.push(...(await tools.look()));
@@ -96,7 +115,11 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
     report.unknown = tools.unknown;
 
     async function startServer(): Promise<Forked> {
-      const started = await forkScript(script ?? join(import.meta.dirname, "server.ts"), { folder, token, port });
+      const started = await forkScript(script ?? join(import.meta.dirname, "server.ts"), {
+        folder,
+        token,
+        port,
+      });
       return started;
     }
 
@@ -122,7 +145,14 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
 
   function startClients(): Promise<Forked> {
     const name = `client${clients++}`;
-    const own = { url, token, name, seed: seed + clients, facts: join(folder, "facts", name), sessions };
+    const own = {
+      url,
+      token,
+      name,
+      seed: seed + clients,
+      facts: join(folder, "facts", name),
+      sessions,
+    };
     return forkScript(join(import.meta.dirname, "clients.ts"), own satisfies DrillClientsOptions);
   }
 
@@ -144,18 +174,29 @@ export async function drill({ seconds, seed, server: script, onProgress }: Drill
       await sleep(50);
     }
     for (const sessionKey of sessions) {
-      const run = await client.send({ sessionKey, message: `task last-of-${sessionKey.replace(" ", "-")} 0 3` });
-      const outcome = await Promise.race([run.result(), sleep(QUIET_MS, undefined, { ref: false })]);
-      if (outcome?.end.event !== "chat.final") report.faults.push(`${sessionKey}: the last run: ${outcome?.end.event}`);
+      const run = await client.send({
+        sessionKey,
+        message: `task last-of-${sessionKey.replace(" ", "-")} 0 3`,
+      });
+      const outcome = await Promise.race([
+        run.result(),
+        sleep(QUIET_MS, undefined, { ref: false }),
+      ]);
+      if (outcome?.end.event !== "chat.final")
+        report.faults.push(`${sessionKey}: the last run: ${outcome?.end.event}`);
     }
     limit = performance.now() + QUIET_MS;
     // The last file goes after the last event.
     const pending = join(folder, "pending");
-    while (existsSync(pending) && readdirSync(pending).length > 0 && performance.now() < limit) await sleep(20);
+    while (existsSync(pending) && readdirSync(pending).length > 0 && performance.now() < limit)
+      await sleep(20);
   }
 }
 
-/** Below those that the system gives to who connects: a client that tries again while nobody listens might get it and meet itself. */
+/**
+ * Below those that the system gives to who connects: a client that tries again while nobody listens
+ * might get it and meet itself.
+ */
 async function freePort(random: () => number): Promise<number> {
   for (;;) {
     const server = createServer().listen(20_000 + Math.floor(random() * 10_000), "127.0.0.1");

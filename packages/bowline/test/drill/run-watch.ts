@@ -1,4 +1,7 @@
-/** What a client sees of one run over all its connections: numbers that only go up, no gap that is not made good, one end. */
+/**
+ * What a client sees of one run over all its connections: numbers that only go up, no gap that is
+ * not made good, one end.
+ */
 import type { EventFrame } from "../../src/gateway/frame.ts";
 import { answerOf, type Task } from "./task.ts";
 
@@ -32,7 +35,8 @@ export class RunWatch {
     if (event === "chat.snapshot" ? seq < this.seq : first <= this.seq)
       this.#fault(`${event} ${first} after ${this.seq}`);
     const gap = first - this.seq - 1;
-    if (event !== "chat.snapshot" && gap > 0 && gap < JUMP) this.#fault(`${event}: ${this.seq} to ${first} is missing`);
+    if (event !== "chat.snapshot" && gap > 0 && gap < JUMP)
+      this.#fault(`${event}: ${this.seq} to ${first} is missing`);
     this.seq = seq;
     if (event === "chat.snapshot") {
       this.snapshots++;
@@ -40,8 +44,10 @@ export class RunWatch {
       for (const block of data.blocks) if (block.type === "text") this.#add(block.turn, block.text);
     } else if (event === "chat.delta") {
       this.#add(data.turn, data.text);
-      if (seq - this.#stoppedAt >= JUMP) this.#fault("a server went on with it after it was stopped");
-    } else if (event === "chat.error" || event === "chat.final" || event === "chat.aborted") this.#end(event, data);
+      if (seq - this.#stoppedAt >= JUMP)
+        this.#fault("a server went on with it after it was stopped");
+    } else if (event === "chat.error" || event === "chat.final" || event === "chat.aborted")
+      this.#end(event, data);
   }
 
   /** The server has said that it is stopped. */

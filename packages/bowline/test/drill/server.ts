@@ -1,4 +1,7 @@
-/** The gateway that is killed: `server.ts <{folder, token, port}>`. Tools have their effects in a ledger, on the disk at once. */
+/**
+ * The gateway that is killed: `server.ts <{folder, token, port}>`. Tools have their effects in a
+ * ledger, on the disk at once.
+ */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,7 +28,8 @@ async function serve({ folder, token, port }: Options): Promise<void> {
     // "send" is asked about.
     rules: await loadRules(["pay", "look"].map((tool) => ({ action: "allow", tool }))),
     agents: () => [{ id: "assistant", model: "worker/worker", description: "Works." }],
-    backendFor: ({ model }) => Promise.reject(new BowlineError("invalid_argument", `There is no ${model}.`)),
+    backendFor: ({ model }) =>
+      Promise.reject(new BowlineError("invalid_argument", `There is no ${model}.`)),
     providers: new Map([["worker", worker]]),
     systemPrompt: () => "Work.",
     tools: () => ["pay", "look", "send"].map((name) => createTool(name, join(folder, "ledger"))),
@@ -40,7 +44,9 @@ async function serve({ folder, token, port }: Options): Promise<void> {
 const worker: ModelProvider = {
   id: "worker",
   async *chat({ messages }) {
-    const from = messages.findLastIndex((message) => textsOf(message).some((text) => taskOf(text) !== undefined));
+    const from = messages.findLastIndex((message) =>
+      textsOf(message).some((text) => taskOf(text) !== undefined),
+    );
     const task = textsOf(messages[from])
       .flatMap((text) => taskOf(text) ?? [])
       .at(-1);
@@ -48,14 +54,24 @@ const worker: ModelProvider = {
       .slice(from)
       .flatMap(blocksOf)
       .filter(({ type }) => type === "tool_result").length;
-    const said = task === undefined ? "There is nothing to do." : results < task.calls ? "One moment." : answerOf(task);
+    const said =
+      task === undefined
+        ? "There is nothing to do."
+        : results < task.calls
+          ? "One moment."
+          : answerOf(task);
     for (const word of said.split(/(?<= )/)) {
       await sleep(4);
       yield { type: "delta", text: word };
     }
     if (task !== undefined && results < task.calls) {
       const name = ["pay", "look", "send"][results % 3] as string;
-      yield { type: "tool_call", callId: `${task.name}-${results}`, name, input: { number: results } };
+      yield {
+        type: "tool_call",
+        callId: `${task.name}-${results}`,
+        name,
+        input: { number: results },
+      };
     }
     yield { type: "final", usage: { inputTokens: 1, outputTokens: 1 } };
   },
@@ -75,7 +91,11 @@ function createTool(name: string, ledger: string): AgentTool {
     ...defineTool({
       name,
       description: `The tool ${name}.`,
-      parameters: { type: "object", properties: { number: { type: "number" } }, required: ["number"] },
+      parameters: {
+        type: "object",
+        properties: { number: { type: "number" } },
+        required: ["number"],
+      },
       async execute({ number }, { idempotencyKey }) {
         await sleep(Math.random() * 15);
         const file = openSync(ledger, "a");

@@ -21,7 +21,9 @@ export function answerOf({ name, words }: Task): string {
   return `${Array.from({ length: words }, (_, index) => `${name}.${index}`).join(" ")} done`;
 }
 
-/** One line of what a client is sure of, written before it goes on, so that it outlives the client. */
+/**
+ * One line of what a client is sure of, written before it goes on, so that it outlives the client.
+ */
 export type Fact =
   /** The server has said that it has the message. */
   | {

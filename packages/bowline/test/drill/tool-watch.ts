@@ -1,4 +1,7 @@
-/** What tools have done, by their ledger, against what the sessions say of them: looked at whenever the server is dead. */
+/**
+ * What tools have done, by their ledger, against what the sessions say of them: looked at whenever
+ * the server is dead.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSession, type AnyEntry } from "@bowline/core/session";
@@ -55,7 +58,9 @@ export class ToolWatch {
   #ledger(): Map<string, { readonly name: string; readonly times: number }> {
     const path = join(this.#folder, "ledger");
     const ran = new Map<string, { readonly name: string; readonly times: number }>();
-    for (const line of existsSync(path) ? readFileSync(path, "utf8").split("\n").slice(0, -1) : []) {
+    for (const line of existsSync(path)
+      ? readFileSync(path, "utf8").split("\n").slice(0, -1)
+      : []) {
       const [name = "", key = ""] = line.split(" ");
       ran.set(key, { name, times: (ran.get(key)?.times ?? 0) + 1 });
     }

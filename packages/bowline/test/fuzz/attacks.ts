@@ -1,4 +1,7 @@
-/** Clients that misbehave, one connection each. Each gives what was wrong with how the server took it. */
+/**
+ * Clients that misbehave, one connection each. Each gives what was wrong with how the server took
+ * it.
+ */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,7 +29,10 @@ const PATIENCE_MS = 20_000;
 const MAX_REFUSAL = 20_000;
 const documented: ReadonlySet<number> = new Set(Object.values(errorNumbers));
 
-/** Frames of a client that is in: each is answered as its kind has to be, or ends the connection with its code. */
+/**
+ * Frames of a client that is in: each is answered as its kind has to be, or ends the connection
+ * with its code.
+ */
 export async function afterAuth(target: Target, frames: readonly AnyFrame[]): Promise<string[]> {
   const socket = await enter(target);
   const answers: Answer[] = [];
@@ -37,7 +43,8 @@ export async function afterAuth(target: Target, frames: readonly AnyFrame[]): Pr
     if (answer.event !== undefined) return;
     answers.push(answer);
     if (answer.error !== undefined) target.note?.(answer.error.code);
-    if (answer.error !== undefined && data.length > MAX_REFUSAL) faults.push(`a refusal of ${data.length} bytes`);
+    if (answer.error !== undefined && data.length > MAX_REFUSAL)
+      faults.push(`a refusal of ${data.length} bytes`);
     wake();
   });
   const ended = once(socket, "close").then(([code]) => {
@@ -46,18 +53,30 @@ export async function afterAuth(target: Target, frames: readonly AnyFrame[]): Pr
     return code as number;
   });
   const expected = expectAfterAuth(frames);
-  const end = expected.find(({ kind }) => kind === "close") as Extract<Expected, { kind: "close" }> | undefined;
+  const end = expected.find(({ kind }) => kind === "close") as
+    | Extract<Expected, { kind: "close" }>
+    | undefined;
   for (const frame of frames) socket.send(frame);
   const limit = AbortSignal.timeout(PATIENCE_MS);
   limit.addEventListener("abort", () => wake());
   const isDone = (): boolean =>
-    socket.readyState === WebSocket.CLOSED || limit.aborted || (end === undefined && answers.length >= expected.length);
+    socket.readyState === WebSocket.CLOSED ||
+    limit.aborted ||
+    (end === undefined && answers.length >= expected.length);
   while (!isDone()) await new Promise<void>((resolve) => (wake = resolve));
   const wrong = compare(expected, answers, end === undefined);
   const about = frames.map((frame) => frame.toString().slice(0, 200));
-  faults.push(...wrong.map(({ id, what }) => `${what}; sent: ${about.filter((text) => text.includes(id)).join(" ")}`));
-  if (limit.aborted) faults.push(`${answers.length} of ${expected.length} frames were answered in ${PATIENCE_MS} ms`);
-  if (end === undefined && socket.readyState !== WebSocket.OPEN) faults.push(`closed with ${await ended}`);
+  faults.push(
+    ...wrong.map(
+      ({ id, what }) => `${what}; sent: ${about.filter((text) => text.includes(id)).join(" ")}`,
+    ),
+  );
+  if (limit.aborted)
+    faults.push(
+      `${answers.length} of ${expected.length} frames were answered in ${PATIENCE_MS} ms`,
+    );
+  if (end === undefined && socket.readyState !== WebSocket.OPEN)
+    faults.push(`closed with ${await ended}`);
   socket.close();
   const code = await Promise.race([ended, patience()]);
   if (end !== undefined && code !== end.code) faults.push(`closed with ${code}, not ${end.code}`);
@@ -70,7 +89,11 @@ interface Wrong {
 }
 
 /** Answers go by id, in any order. When the connection ends, what takes long may be unanswered. */
-function compare(expected: readonly Expected[], answers: readonly Answer[], isWhole: boolean): Wrong[] {
+function compare(
+  expected: readonly Expected[],
+  answers: readonly Answer[],
+  isWhole: boolean,
+): Wrong[] {
   const wrong: Wrong[] = [];
   const left = Map.groupBy(answers, ({ id }) => JSON.stringify(id));
   const due = Map.groupBy(
@@ -80,7 +103,8 @@ function compare(expected: readonly Expected[], answers: readonly Answer[], isWh
   for (const [id, wanted] of due) {
     const found = [...(left.get(id) ?? [])];
     left.delete(id);
-    const add = (what: string): void => void wrong.push({ id, what: `${what} ${JSON.stringify(found).slice(0, 300)}` });
+    const add = (what: string): void =>
+      void wrong.push({ id, what: `${what} ${JSON.stringify(found).slice(0, 300)}` });
     for (const { error } of wanted) {
       if (error === undefined) continue;
       const at = found.findIndex((answer) => answer.error?.code === error);
@@ -88,20 +112,28 @@ function compare(expected: readonly Expected[], answers: readonly Answer[], isWh
       else found.splice(at, 1);
     }
     const others = wanted.filter(({ error }) => error === undefined).length;
-    if (isWhole ? found.length !== others : found.length > others) add(`${found.length} answers, not ${others}:`);
+    if (isWhole ? found.length !== others : found.length > others)
+      add(`${found.length} answers, not ${others}:`);
     const isKnown = ({ error }: Answer): boolean =>
       error === undefined || (documented.has(error.code) && error.code !== errorNumbers.internal);
     if (!found.every(isKnown)) add("the server failed:");
   }
-  for (const [id, found] of left) wrong.push({ id, what: `nobody asked: ${JSON.stringify(found).slice(0, 300)}` });
+  for (const [id, found] of left)
+    wrong.push({ id, what: `nobody asked: ${JSON.stringify(found).slice(0, 300)}` });
   return wrong;
 }
 
 /** A first frame that is no good: refused by name and closed. What follows it is not looked at. */
-export async function beforeAuth({ port, note }: Target, frames: readonly AnyFrame[]): Promise<string[]> {
+export async function beforeAuth(
+  { port, note }: Target,
+  frames: readonly AnyFrame[],
+): Promise<string[]> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
   const replies: AuthReply[] = [];
-  socket.on("message", (data: Buffer) => void replies.push(JSON.parse(data.toString()) as AuthReply));
+  socket.on(
+    "message",
+    (data: Buffer) => void replies.push(JSON.parse(data.toString()) as AuthReply),
+  );
   socket.on("error", () => {}); // "close" follows
   await once(socket, "open");
   const ended = once(socket, "close") as Promise<[number]>;
@@ -111,71 +143,109 @@ export async function beforeAuth({ port, note }: Target, frames: readonly AnyFra
   if (typeof code === "number") note?.(code);
   const [first = ""] = frames;
   const isLarge = Buffer.byteLength(first) > defaultLimits.maxAuthFrameBytes;
-  // All that comes at once counts: the first may be refused before the rest was seen to be too much.
+  // All that comes at once counts: the first may be refused before the rest was seen to be too
+  // much.
   const total = frames.reduce((sum, frame) => sum + Buffer.byteLength(frame) + 8, 0);
   const codes = new Set<unknown>(
-    isLarge ? [closeCodes.tooLarge] : [typeof first === "string" ? closeCodes.unauthorized : closeCodes.unsupported],
+    isLarge
+      ? [closeCodes.tooLarge]
+      : [typeof first === "string" ? closeCodes.unauthorized : closeCodes.unsupported],
   );
   if (total > defaultLimits.maxAuthFrameBytes) codes.add(closeCodes.tooLarge);
   const faults = codes.has(code) ? [] : [`closed with ${code}, not ${[...codes].join(" or ")}`];
-  const isNamed = replies.length === 1 && replies[0]?.ok === false && documented.has(replies[0].error.code);
-  if (code === closeCodes.unauthorized && !isNamed) faults.push(`the refusal is ${JSON.stringify(replies)}`);
+  const isNamed =
+    replies.length === 1 && replies[0]?.ok === false && documented.has(replies[0].error.code);
+  if (code === closeCodes.unauthorized && !isNamed)
+    faults.push(`the refusal is ${JSON.stringify(replies)}`);
   if (replies.some(({ ok }) => ok)) faults.push("it was let in");
   return faults;
 }
 
-/** Bytes that are no WebSocket frames, or none that a client may send, each with the code that it has to end with. */
-const violations: readonly (readonly [code: number, what: string, frames: readonly RawFrame[]])[] = [
-  [closeCodes.protocol, "no mask", [{ opcode: 1, payload: Buffer.from("{}"), isMasked: false }]],
-  [closeCodes.protocol, "a reserved bit", [{ opcode: 1, payload: Buffer.from("{}"), reserved: 2 }]],
-  [closeCodes.protocol, "compressed", [{ opcode: 1, payload: Buffer.from("{}"), reserved: 4 }]],
-  [closeCodes.protocol, "an opcode that is none", [{ opcode: 3 }]],
-  [closeCodes.protocol, "a control code that is none", [{ opcode: 11 }]],
-  [closeCodes.protocol, "a continuation of nothing", [{ opcode: 0, payload: Buffer.from("{}") }]],
+/**
+ * Bytes that are no WebSocket frames, or none that a client may send, each with the code that it
+ * has to end with.
+ */
+const violations: readonly (readonly [code: number, what: string, frames: readonly RawFrame[]])[] =
   [
-    closeCodes.protocol,
-    "a text within a text",
+    [closeCodes.protocol, "no mask", [{ opcode: 1, payload: Buffer.from("{}"), isMasked: false }]],
     [
-      { opcode: 1, fin: false, payload: Buffer.from("{") },
-      { opcode: 1, payload: Buffer.from("}") },
+      closeCodes.protocol,
+      "a reserved bit",
+      [{ opcode: 1, payload: Buffer.from("{}"), reserved: 2 }],
     ],
-  ],
-  [closeCodes.protocol, "a ping in pieces", [{ opcode: 9, fin: false }]],
-  [closeCodes.protocol, "a ping too long", [{ opcode: 9, payload: Buffer.alloc(126) }]],
-  [closeCodes.protocol, "a close of one byte", [{ opcode: 8, payload: Buffer.alloc(1) }]],
-  [closeCodes.protocol, "a close with a code that is none", [{ opcode: 8, payload: Buffer.from([0, 1]) }]],
-  [closeCodes.encoding, "no UTF-8", [{ opcode: 1, payload: Buffer.from([0x22, 0xc3, 0x28, 0x22]) }]],
-  [
-    closeCodes.encoding,
-    "no UTF-8 over two pieces",
+    [closeCodes.protocol, "compressed", [{ opcode: 1, payload: Buffer.from("{}"), reserved: 4 }]],
+    [closeCodes.protocol, "an opcode that is none", [{ opcode: 3 }]],
+    [closeCodes.protocol, "a control code that is none", [{ opcode: 11 }]],
+    [closeCodes.protocol, "a continuation of nothing", [{ opcode: 0, payload: Buffer.from("{}") }]],
     [
-      { opcode: 1, fin: false, payload: Buffer.from([0x22, 0xe2, 0x82]) },
-      { opcode: 0, payload: Buffer.from([0x22]) },
+      closeCodes.protocol,
+      "a text within a text",
+      [
+        { opcode: 1, fin: false, payload: Buffer.from("{") },
+        { opcode: 1, payload: Buffer.from("}") },
+      ],
     ],
-  ],
-  [closeCodes.encoding, "a reason that is no UTF-8", [{ opcode: 8, payload: Buffer.from([0x03, 0xe8, 0xff]) }]],
-  [closeCodes.unsupported, "binary in pieces", [{ opcode: 2, fin: false, payload: Buffer.alloc(3) }, { opcode: 0 }]],
-  [closeCodes.tooLarge, "a length beyond the limit", [{ opcode: 1, length: defaultLimits.maxFrameBytes + 1 }]],
-  [closeCodes.tooLarge, "a length of 2^40", [{ opcode: 1, length: 2 ** 40 }]],
-  [
-    closeCodes.tooLarge,
-    "pieces that are too much together",
-    Array.from({ length: 9 }, (_, index) => ({
-      opcode: index === 0 ? 1 : 0,
-      fin: false,
-      payload: Buffer.alloc(128 * 1024, 32),
-    })),
-  ],
-];
+    [closeCodes.protocol, "a ping in pieces", [{ opcode: 9, fin: false }]],
+    [closeCodes.protocol, "a ping too long", [{ opcode: 9, payload: Buffer.alloc(126) }]],
+    [closeCodes.protocol, "a close of one byte", [{ opcode: 8, payload: Buffer.alloc(1) }]],
+    [
+      closeCodes.protocol,
+      "a close with a code that is none",
+      [{ opcode: 8, payload: Buffer.from([0, 1]) }],
+    ],
+    [
+      closeCodes.encoding,
+      "no UTF-8",
+      [{ opcode: 1, payload: Buffer.from([0x22, 0xc3, 0x28, 0x22]) }],
+    ],
+    [
+      closeCodes.encoding,
+      "no UTF-8 over two pieces",
+      [
+        { opcode: 1, fin: false, payload: Buffer.from([0x22, 0xe2, 0x82]) },
+        { opcode: 0, payload: Buffer.from([0x22]) },
+      ],
+    ],
+    [
+      closeCodes.encoding,
+      "a reason that is no UTF-8",
+      [{ opcode: 8, payload: Buffer.from([0x03, 0xe8, 0xff]) }],
+    ],
+    [
+      closeCodes.unsupported,
+      "binary in pieces",
+      [{ opcode: 2, fin: false, payload: Buffer.alloc(3) }, { opcode: 0 }],
+    ],
+    [
+      closeCodes.tooLarge,
+      "a length beyond the limit",
+      [{ opcode: 1, length: defaultLimits.maxFrameBytes + 1 }],
+    ],
+    [closeCodes.tooLarge, "a length of 2^40", [{ opcode: 1, length: 2 ** 40 }]],
+    [
+      closeCodes.tooLarge,
+      "pieces that are too much together",
+      Array.from({ length: 9 }, (_, index) => ({
+        opcode: index === 0 ? 1 : 0,
+        fin: false,
+        payload: Buffer.alloc(128 * 1024, 32),
+      })),
+    ],
+  ];
 export const VIOLATIONS = violations.length;
 
 /** One of {@link violations}, by a client that is in or not. */
-export async function breakProtocol({ port, token, note }: Target, which: number, isIn: boolean): Promise<string[]> {
+export async function breakProtocol(
+  { port, token, note }: Target,
+  which: number,
+  isIn: boolean,
+): Promise<string[]> {
   const [code, what, frames] = violations[which % VIOLATIONS] as (typeof violations)[number];
   const raw = await RawSocket.open(port);
   if (isIn) {
     raw.text(JSON.stringify({ type: "auth", token }));
-    while (raw.texts.length === 0 && !raw.socket.closed) await Promise.race([once(raw.socket, "data"), raw.ended]);
+    while (raw.texts.length === 0 && !raw.socket.closed)
+      await Promise.race([once(raw.socket, "data"), raw.ended]);
   }
   for (const frame of frames) raw.write(encodeFrame(frame));
   await Promise.race([raw.ended, patience()]);
@@ -184,14 +254,23 @@ export async function breakProtocol({ port, token, note }: Target, which: number
   return raw.closeCode === code ? [] : [`${what}: closed with ${raw.closeCode}, not ${code}`];
 }
 
-/** Whole requests in pieces of a byte, with pings between them, have to be answered like any other. */
+/**
+ * Whole requests in pieces of a byte, with pings between them, have to be answered like any other.
+ */
 export async function inPieces({ port, token }: Target): Promise<string[]> {
   const raw = await RawSocket.open(port);
-  for (const text of [JSON.stringify({ type: "auth", token }), '{"id":"\u{1F9F5}","method":"health.check"}']) {
+  for (const text of [
+    JSON.stringify({ type: "auth", token }),
+    '{"id":"\u{1F9F5}","method":"health.check"}',
+  ]) {
     const before = raw.texts.length;
     const bytes = Buffer.from(text);
     bytes.forEach((byte, index) => {
-      const frame = { opcode: index === 0 ? 1 : 0, fin: index === bytes.length - 1, payload: Buffer.from([byte]) };
+      const frame = {
+        opcode: index === 0 ? 1 : 0,
+        fin: index === bytes.length - 1,
+        payload: Buffer.from([byte]),
+      };
       raw.write(encodeFrame({ opcode: 9, payload: Buffer.from("?") }));
       raw.write(encodeFrame(frame));
     });
@@ -200,7 +279,9 @@ export async function inPieces({ port, token }: Target): Promise<string[]> {
   }
   raw.socket.destroy();
   const answer = JSON.parse(raw.texts.at(-1) ?? "{}") as Answer;
-  return answer.id === "\u{1F9F5}" && answer.error === undefined ? [] : [`in pieces: ${raw.texts.at(-1)}`];
+  return answer.id === "\u{1F9F5}" && answer.error === undefined
+    ? []
+    : [`in pieces: ${raw.texts.at(-1)}`];
 }
 
 /** Asks, and never reads the answers: let go as too slow, or answered when it reads at last. */
@@ -220,7 +301,8 @@ export async function flood(target: Target, frames: readonly string[]): Promise<
   await sleep(300);
   socket.resume();
   const limit = AbortSignal.timeout(PATIENCE_MS);
-  while (answers < frames.length && socket.readyState !== WebSocket.CLOSED && !limit.aborted) await sleep(5);
+  while (answers < frames.length && socket.readyState !== WebSocket.CLOSED && !limit.aborted)
+    await sleep(5);
   const isAnswered = answers === frames.length;
   socket.terminate();
   const [code] = await ended;
@@ -254,7 +336,14 @@ export async function resetAtOnce({ port }: Target): Promise<string[]> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
   const ended = once(socket, "close");
-  const lines = ["GET / HTTP/1.1", "host: elsewhere.example", "upgrade: websocket", "connection: upgrade", "", ""];
+  const lines = [
+    "GET / HTTP/1.1",
+    "host: elsewhere.example",
+    "upgrade: websocket",
+    "connection: upgrade",
+    "",
+    "",
+  ];
   socket.write(lines.join("\r\n"), () => socket.resetAndDestroy());
   await ended;
   return [];

@@ -7,9 +7,13 @@ const host = "host: localhost\r\n";
 const upgrade = "connection: upgrade\r\nupgrade:";
 
 /** Each with what it has to be answered with; nothing when it may be cut off without a word. */
-const breaches = (auth: string): readonly (readonly [what: string, status: number | undefined, bytes: string])[] => {
-  const post = (lines: string, body: string): string => `POST /api/chat HTTP/1.1\r\n${host}${auth}${lines}\r\n${body}`;
-  const chunked = (body: string, more = ""): string => post(`transfer-encoding: chunked\r\n${more}`, body);
+const breaches = (
+  auth: string,
+): readonly (readonly [what: string, status: number | undefined, bytes: string])[] => {
+  const post = (lines: string, body: string): string =>
+    `POST /api/chat HTTP/1.1\r\n${host}${auth}${lines}\r\n${body}`;
+  const chunked = (body: string, more = ""): string =>
+    post(`transfer-encoding: chunked\r\n${more}`, body);
   return [
     ["no request", 400, "hello\r\n\r\n"],
     ["lines before a request", 200, `\r\n\r\n\r\n${get(host)}`],
@@ -22,7 +26,11 @@ const breaches = (auth: string): readonly (readonly [what: string, status: numbe
     ["no host", 400, get("")],
     ["two hosts", 403, get(`${host}host: evil.example\r\n`)],
     ["two hosts the other way", 403, get(`host: evil.example\r\n${host}`)],
-    ["another host behind a whole address", 403, get("host: evil.example\r\n", "http://localhost/health")],
+    [
+      "another host behind a whole address",
+      403,
+      get("host: evil.example\r\n", "http://localhost/health"),
+    ],
     ["a whole address of another kind", 400, get(host, "ftp://localhost/health")],
     ["a host for an address", 400, get(host, "localhost:80")],
     ["a star for an address", 400, `OPTIONS * HTTP/1.1\r\n${host}\r\n`],
@@ -38,7 +46,11 @@ const breaches = (auth: string): readonly (readonly [what: string, status: numbe
     ["line feeds alone", 400, "GET /health HTTP/1.1\nhost: localhost\n\n"],
     ["a header too long", 431, get(`${host}x: ${"y".repeat(20_000)}\r\n`)],
     ["an address too long", 431, get(host, `/${"y".repeat(20_000)}`)],
-    ["headers too many", 431, get(host + Array.from({ length: 2500 }, (_, index) => `a${index}:\r\n`).join(""))],
+    [
+      "headers too many",
+      431,
+      get(host + Array.from({ length: 2500 }, (_, index) => `a${index}:\r\n`).join("")),
+    ],
     ["a method that is none", 400, `${"X".repeat(300)} / HTTP/1.1\r\n${host}\r\n`],
     ["a length that is none", 400, post("content-length: x\r\n", "")],
     ["a length below nothing", 400, post("content-length: -1\r\n", "")],
@@ -53,10 +65,18 @@ const breaches = (auth: string): readonly (readonly [what: string, status: numbe
     ["a chunk without a size", 400, chunked("zz\r\n\r\n")],
     ["a chunk beyond all", 400, chunked("ffffffffffffffffff\r\n\r\n")],
     ["a chunk that says much", 413, chunked(`2;${"a".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`)],
-    ["a token behind the body", 400, chunked("0\r\nauthorization: Bearer x\r\n\r\n", "trailer: authorization\r\n")],
+    [
+      "a token behind the body",
+      400,
+      chunked("0\r\nauthorization: Bearer x\r\n\r\n", "trailer: authorization\r\n"),
+    ],
     ["a body where there is none", 200, get(`${host}content-length: 5\r\n`) + "hello"],
     ["more than the body", 400, get(`${host}content-length: 0\r\n`) + "hello\r\n\r\n"],
-    ["a question before the body", 400, post("expect: 100-continue\r\ncontent-length: 2\r\n", "{}")],
+    [
+      "a question before the body",
+      400,
+      post("expect: 100-continue\r\ncontent-length: 2\r\n", "{}"),
+    ],
     ["a question that is none", 417, post("expect: nonsense\r\ncontent-length: 2\r\n", "{}")],
     ["another protocol beside this one", 200, get(`${host}${upgrade} h2c\r\n`)],
     ["a socket without a key", 400, get(`${host}${upgrade} websocket\r\n`, "/")],
@@ -79,11 +99,22 @@ export async function breakHttp(target: HttpTarget, which: number): Promise<stri
   // What is refused before it is a request has a status and no more.
   if (answer.body === "" && answer.status >= 400 && answer.status === status) {
     target.note?.(answer.status);
-    return answer.headers.get("connection") === "close" || status === 417 ? [] : [`${what}: the connection stays`];
+    return answer.headers.get("connection") === "close" || status === 417
+      ? []
+      : [`${what}: the connection stays`];
   }
-  const asked = { method: "GET", target: "/health", headers: [], body: "", isChunked: false, after: undefined };
+  const asked = {
+    method: "GET",
+    target: "/health",
+    headers: [],
+    body: "",
+    isChunked: false,
+    after: undefined,
+  };
   const statuses = status === undefined ? [] : [status];
   const isSocket = answer.headers.get("content-type") === "text/html";
   const faults = faultsOf({ ...asked, statuses }, answer, target);
-  return faults.filter((fault) => !(isSocket && fault.startsWith("not typed"))).map((fault) => `${what}: ${fault}`);
+  return faults
+    .filter((fault) => !(isSocket && fault.startsWith("not typed")))
+    .map((fault) => `${what}: ${fault}`);
 }

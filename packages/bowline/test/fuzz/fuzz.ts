@@ -1,6 +1,6 @@
 /**
- * Sends a gateway so many frames and requests that no client should send, while one client goes about its business, and measures the
- * server.
+ * Sends a gateway so many frames and requests that no client should send, while one client goes
+ * about its business, and measures the server.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -39,7 +39,10 @@ export interface FuzzReport {
   /** The longest time that the server's loop was held, in milliseconds. */
   heldMs: number;
   cpuMs: number;
-  /** How long the healthy client waited for answers: median, 99th of a hundred, longest, in milliseconds. */
+  /**
+   * How long the healthy client waited for answers: median, 99th of a hundred, longest, in
+   * milliseconds.
+   */
   waits: readonly [p50: number, p99: number, most: number];
   /** How often each number of a refusal, each code of a closed socket and each status was seen. */
   readonly codes: Map<number, number>;
@@ -47,7 +50,10 @@ export interface FuzzReport {
 }
 
 export const fuzzBounds = {
-  /** Memory of the last tenth over that of the first full one: what grows beyond it is kept for ever. */
+  /**
+   * Memory of the last tenth over that of the first full one: what grows beyond it is kept for
+   * ever.
+   */
   growth: 1.3,
   /** Beside that, in bytes: a small server moves by more. */
   slack: 24 * 1024 * 1024,
@@ -58,7 +64,14 @@ export const fuzzBounds = {
 } as const;
 
 /** What a client can bring about by what it sends alone; a long run has to see all of it. */
-const refusals = ["parse", "bad_request", "unknown_method", "bad_params", "not_found", "conflict"] as const;
+const refusals = [
+  "parse",
+  "bad_request",
+  "unknown_method",
+  "bad_params",
+  "not_found",
+  "conflict",
+] as const;
 const closes = [
   "protocol",
   "unsupported",
@@ -76,7 +89,10 @@ const usual: readonly number[] = [
   ...answered,
 ];
 const LONG = 50_000;
-/** No attack, answer of the server's process or wait of the healthy client takes so long, however busy the machine: it hangs. */
+/**
+ * No attack, answer of the server's process or wait of the healthy client takes so long, however
+ * busy the machine: it hangs.
+ */
 const HANG_MS = 120_000;
 /** What was closed is gone after a second; a busy machine may need more. */
 const GONE_MS = 20_000;
@@ -100,19 +116,26 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
     codes: new Map(),
   };
   try {
-    // Else the engine sets aside more and more for young objects, and what is kept cannot be told from that.
+    // Else the engine sets aside more and more for young objects, and what is kept cannot be told
+    // from that.
     const flags = ["--max-semi-space-size=8"];
-    await using server = await forkScript(join(import.meta.dirname, "server.ts"), { folder, tokens }, flags);
+    await using server = await forkScript(
+      join(import.meta.dirname, "server.ts"),
+      { folder, tokens },
+      flags,
+    );
     const ask = <T>(name: string): Promise<T> =>
       orElse(server.ask<T>(name), HANG_MS, () => {
         throw new Error(`the server's process does not answer: ${name}`);
       });
     let isOver = false;
     void server.ended.then((why) => isOver || report.faults.push(`the server is gone: ${why}`));
-    const note = (code: number): void => void report.codes.set(code, (report.codes.get(code) ?? 0) + 1);
+    const note = (code: number): void =>
+      void report.codes.set(code, (report.codes.get(code) ?? 0) + 1);
     const target = { token: tokens.full, tokens, note, port: await ask<number>("port") };
     const healthy = await startHealthy(target);
-    // What floods need at once, the system keeps for the process: first is measured when they have been.
+    // What floods need at once, the system keeps for the process: first is measured when they have
+    // been.
     const floods = Array.from({ length: LANES }, (_, which) => flood(which).attack(target));
     report.faults.push(...(await Promise.all(floods)).flat());
     await ask("measure");
@@ -126,7 +149,11 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
     }
     const { faults, waits, runs } = await healthy.stop(HANG_MS);
     let left = await ask<number>("sockets");
-    for (const limit = performance.now() + GONE_MS; left > 0 && performance.now() < limit; await sleep(50))
+    for (
+      const limit = performance.now() + GONE_MS;
+      left > 0 && performance.now() < limit;
+      await sleep(50)
+    )
       left = await ask<number>("sockets");
     if (left > 0) report.faults.push(`${left} sockets stay open`);
     const printed = await ask<string>("printed");
@@ -176,7 +203,8 @@ interface Attack {
 
 /** What the connection of this seed does. */
 export function draw(seed: number, tokens: TokensOfTest): Attack {
-  const one = <T>(arbitrary: fc.Arbitrary<T>): T => fc.sample(arbitrary, { seed, numRuns: 1 })[0] as T;
+  const one = <T>(arbitrary: fc.Arbitrary<T>): T =>
+    fc.sample(arbitrary, { seed, numRuns: 1 })[0] as T;
   const random = seeded(seed); // fast-check prefers the ends of a range
   const which = Math.floor(random() * 1_000_000);
   const isIn = which % 2 === 0;
@@ -188,7 +216,13 @@ export function draw(seed: number, tokens: TokensOfTest): Attack {
     [10, () => ofFrames("garbage", one(garbage), attacks.afterAuth)],
     [15, () => ofFrames("too large", [...one(badFrames(10)), tooLarge(which)], attacks.afterAuth)],
     [15, () => ofFrames("too large before auth", [tooLarge(which)], attacks.beforeAuth)],
-    [40, () => single(`broken protocol ${which}`, (target) => attacks.breakProtocol(target, which >> 1, isIn))],
+    [
+      40,
+      () =>
+        single(`broken protocol ${which}`, (target) =>
+          attacks.breakProtocol(target, which >> 1, isIn),
+        ),
+    ],
     [5, () => single("in pieces", attacks.inPieces)],
     [15, () => single(`vanishing ${which}`, (target) => attacks.vanish(target, which))],
     [8, () => single("reset", attacks.resetAtOnce)],
@@ -196,9 +230,25 @@ export function draw(seed: number, tokens: TokensOfTest): Attack {
     [110, () => ofRequests("over HTTP", some(20), http.oneByOne)],
     [60, () => ofRequests("pipelined", some(20), http.pipelined)],
     [40, () => ofRequests(`broken HTTP ${which}`, [], (target) => breakHttp(target, which))],
-    [15, () => ofRequests("half closed", some(1), (target, [first]) => http.halfClosed(target, first as AnyRequest))],
-    [8, () => ofRequests("in drops", some(1), (target, [first]) => http.inDrops(target, first as AnyRequest, isIn))],
-    [15, () => ofRequests("vanishing reader", some(6), (target, all) => http.vanish(target, all, isIn))],
+    [
+      15,
+      () =>
+        ofRequests("half closed", some(1), (target, [first]) =>
+          http.halfClosed(target, first as AnyRequest),
+        ),
+    ],
+    [
+      8,
+      () =>
+        ofRequests("in drops", some(1), (target, [first]) =>
+          http.inDrops(target, first as AnyRequest, isIn),
+        ),
+    ],
+    [
+      15,
+      () =>
+        ofRequests("vanishing reader", some(6), (target, all) => http.vanish(target, all, isIn)),
+    ],
     [1, () => ofRequests("flood over HTTP", [], (target) => http.flood(target, 3000))],
   ];
   let at = random() * kinds.reduce((sum, [weight]) => sum + weight, 0);
@@ -212,9 +262,18 @@ export function draw(seed: number, tokens: TokensOfTest): Attack {
 /** Requests whose answers are long or whose work is, and such whose refusals are. */
 const floods = [
   { times: 1000, frame: '{"id":1,"method":"sessions.list","params":{"limit":500}}' },
-  { times: 1000, frame: '{"id":1,"method":"chat.history","params":{"sessionKey":"session 1","limit":500}}' },
-  { times: 1000, frame: '{"id":1,"method":"chat.subscribe","params":{"sessionKey":"session 1","seq":-1}}' },
-  { times: 6000, frame: JSON.stringify({ id: "\u0001".repeat(200), method: "\u0001".repeat(100) }) },
+  {
+    times: 1000,
+    frame: '{"id":1,"method":"chat.history","params":{"sessionKey":"session 1","limit":500}}',
+  },
+  {
+    times: 1000,
+    frame: '{"id":1,"method":"chat.subscribe","params":{"sessionKey":"session 1","seq":-1}}',
+  },
+  {
+    times: 6000,
+    frame: JSON.stringify({ id: "\u0001".repeat(200), method: "\u0001".repeat(100) }),
+  },
 ];
 
 function flood(which: number): Attack {
@@ -244,7 +303,12 @@ function ofRequests(
   requests: readonly AnyRequest[],
   attack: (target: Target, requests: readonly AnyRequest[]) => Promise<string[]>,
 ): Attack {
-  return { name, frames: 0, requests: Math.max(1, requests.length), attack: (target) => attack(target, requests) };
+  return {
+    name,
+    frames: 0,
+    requests: Math.max(1, requests.length),
+    attack: (target) => attack(target, requests),
+  };
 }
 
 function breaches({ tenths, heldMs, waits, frames, requests, codes }: FuzzReport): string[] {
@@ -254,9 +318,11 @@ function breaches({ tenths, heldMs, waits, frames, requests, codes }: FuzzReport
   if (last.rss > first.rss * fuzzBounds.growth + fuzzBounds.slack)
     found.push(`memory grew from ${inMegabytes(first.rss)} to ${inMegabytes(last.rss)} MB`);
   if (heldMs > fuzzBounds.heldMs) found.push(`the loop was held for ${heldMs.toFixed(0)} ms`);
-  if (!(waits[2] <= fuzzBounds.waitMs)) found.push(`the healthy client waited for ${waits[2].toFixed(0)} ms`);
+  if (!(waits[2] <= fuzzBounds.waitMs))
+    found.push(`the healthy client waited for ${waits[2].toFixed(0)} ms`);
   const missing = usual.filter((code) => !codes.has(code));
-  if (frames + requests >= LONG && missing.length > 0) found.push(`never seen: ${missing.join(", ")}`);
+  if (frames + requests >= LONG && missing.length > 0)
+    found.push(`never seen: ${missing.join(", ")}`);
   return found;
 }
 

@@ -1,14 +1,22 @@
-/** A client that does nothing wrong, beside those that do, by socket and over HTTP: it has to be served all the time. */
+/**
+ * A client that does nothing wrong, beside those that do, by socket and over HTTP: it has to be
+ * served all the time.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { GatewayClient } from "../../src/gateway/client.ts";
 import type { Target } from "./attacks.ts";
 
 export interface Healthy {
-  /** Ends it; what it still waits for after so many milliseconds is wrong. Gives what was wrong, and how long answers took, in milliseconds, sorted. */
-  stop(
-    patienceMs: number,
-  ): Promise<{ readonly faults: readonly string[]; readonly waits: readonly number[]; readonly runs: number }>;
+  /**
+   * Ends it; what it still waits for after so many milliseconds is wrong. Gives what was wrong, and
+   * how long answers took, in milliseconds, sorted.
+   */
+  stop(patienceMs: number): Promise<{
+    readonly faults: readonly string[];
+    readonly waits: readonly number[];
+    readonly runs: number;
+  }>;
 }
 
 export async function startHealthy({ port, token }: Target): Promise<Healthy> {
@@ -20,7 +28,9 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
   /** What each of the three waits for now. */
   const waiting = { asking: "", chatting: "", reading: "" };
   await client.ready();
-  const stopState = client.onState((state) => void faults.push(`the healthy client's connection is ${state}`));
+  const stopState = client.onState(
+    (state) => void faults.push(`the healthy client's connection is ${state}`),
+  );
   const asking = guarded(async () => {
     const from = performance.now();
     waiting.asking = "health.check";
@@ -35,7 +45,8 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
     waiting.chatting = `the end of ${run.runId}, "${message}"`;
     const { end: last, text } = await run.result();
     runs++;
-    if (last.event !== "chat.final") faults.push(`the healthy client's run ended: ${JSON.stringify(last)}`);
+    if (last.event !== "chat.final")
+      faults.push(`the healthy client's run ended: ${JSON.stringify(last)}`);
     else if (!text.includes(message)) faults.push(`the healthy client got ${text} for ${message}`);
     await sleep(50);
   });
@@ -44,7 +55,11 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
     const message = `read ${runs}`;
     const body = JSON.stringify({ sessionKey: "the healthy reader's", message });
     waiting.reading = `the answer to "${message}" over HTTP`;
-    const begun = await fetch(`http://127.0.0.1:${port}/api/chat`, { method: "POST", headers, body });
+    const begun = await fetch(`http://127.0.0.1:${port}/api/chat`, {
+      method: "POST",
+      headers,
+      body,
+    });
     const { events } = (await begun.json()) as { readonly events: string };
     waiting.reading = `the end of ${events}, "${message}"`;
     const stream = await (await fetch(`http://127.0.0.1:${port}${events}`, { headers })).text();
@@ -59,7 +74,9 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
       const limit = sleep(patienceMs, "late", { ref: false });
       for (const [what, loop] of Object.entries({ asking, chatting, reading }))
         if ((await Promise.race([loop, limit])) === "late")
-          faults.push(`the healthy client still waits for ${waiting[what as keyof typeof waiting]}`);
+          faults.push(
+            `the healthy client still waits for ${waiting[what as keyof typeof waiting]}`,
+          );
       stopState();
       client.close();
       return { faults, waits: waits.toSorted((a, b) => a - b), runs };

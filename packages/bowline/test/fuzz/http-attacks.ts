@@ -1,4 +1,7 @@
-/** The same over HTTP: requests that nobody should send, in ways that nobody should. Each gives what was wrong with how they were taken. */
+/**
+ * The same over HTTP: requests that nobody should send, in ways that nobody should. Each gives what
+ * was wrong with how they were taken.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { issuesOf } from "../../src/gateway/check.ts";
 import { errorNumbers, type FrameError } from "../../src/gateway/frame.ts";
@@ -26,11 +29,18 @@ const numbers: Readonly<Record<number, readonly number[]>> = {
 };
 
 /** One after the other, on as few connections as the server lets them have. */
-export async function oneByOne(target: HttpTarget, requests: readonly AnyRequest[]): Promise<string[]> {
+export async function oneByOne(
+  target: HttpTarget,
+  requests: readonly AnyRequest[],
+): Promise<string[]> {
   const faults: string[] = [];
   let raw: RawHttp | undefined;
   for (const request of requests) {
-    raw = await answered(raw?.isOver === false ? raw : await RawHttp.open(target.port), target, request);
+    raw = await answered(
+      raw?.isOver === false ? raw : await RawHttp.open(target.port),
+      target,
+      request,
+    );
     faults.push(...faultsOf(request, raw.answers.at(-1), target));
     if (raw.answers.at(-1)?.headers.get("connection") === "close") raw = undefined;
   }
@@ -38,8 +48,15 @@ export async function oneByOne(target: HttpTarget, requests: readonly AnyRequest
   return faults;
 }
 
-/** On this connection, or on another if the server has closed this one while the request was on its way, as it may. */
-async function answered(raw: RawHttp, { port }: Pick<HttpTarget, "port">, request: AnyRequest): Promise<RawHttp> {
+/**
+ * On this connection, or on another if the server has closed this one while the request was on its
+ * way, as it may.
+ */
+async function answered(
+  raw: RawHttp,
+  { port }: Pick<HttpTarget, "port">,
+  request: AnyRequest,
+): Promise<RawHttp> {
   const before = raw.answers.length;
   raw.ask(request.method, encodeRequest(request));
   await Promise.race([raw.until(before + 1), patience()]);
@@ -48,7 +65,10 @@ async function answered(raw: RawHttp, { port }: Pick<HttpTarget, "port">, reques
 }
 
 /** All at once: answered in their order, up to one that ends the connection. */
-export async function pipelined(target: HttpTarget, requests: readonly AnyRequest[]): Promise<string[]> {
+export async function pipelined(
+  target: HttpTarget,
+  requests: readonly AnyRequest[],
+): Promise<string[]> {
   const raw = await RawHttp.open(target.port);
   for (const request of requests) raw.ask(request.method, encodeRequest(request));
   await Promise.race([raw.until(requests.length), patience()]);
@@ -56,10 +76,14 @@ export async function pipelined(target: HttpTarget, requests: readonly AnyReques
   raw.socket.destroy();
   const faults = raw.answers.flatMap((answer, index) => {
     const request = requests[index];
-    return request === undefined ? [`${answer.status} for nothing`] : faultsOf(request, answer, target);
+    return request === undefined
+      ? [`${answer.status} for nothing`]
+      : faultsOf(request, answer, target);
   });
   if (raw.answers.length < requests.length && !isEnded)
-    faults.push(`${raw.answers.length} of ${requests.length} requests were answered in ${PATIENCE_MS} ms`);
+    faults.push(
+      `${raw.answers.length} of ${requests.length} requests were answered in ${PATIENCE_MS} ms`,
+    );
   return faults;
 }
 
@@ -75,7 +99,11 @@ export async function halfClosed(target: HttpTarget, request: AnyRequest): Promi
 }
 
 /** A byte at a time, and never the last when `isCut`: then the client goes away. */
-export async function inDrops(target: HttpTarget, request: AnyRequest, isCut: boolean): Promise<string[]> {
+export async function inDrops(
+  target: HttpTarget,
+  request: AnyRequest,
+  isCut: boolean,
+): Promise<string[]> {
   const raw = await RawHttp.open(target.port);
   const bytes = encodeRequest(request).subarray(0, isCut ? -1 : undefined);
   raw.socket.setNoDelay(true);
@@ -95,7 +123,11 @@ export async function inDrops(target: HttpTarget, request: AnyRequest, isCut: bo
 }
 
 /** Asks, reads nothing, and goes. */
-export async function vanish(target: HttpTarget, requests: readonly AnyRequest[], isReset: boolean): Promise<string[]> {
+export async function vanish(
+  target: HttpTarget,
+  requests: readonly AnyRequest[],
+  isReset: boolean,
+): Promise<string[]> {
   const raw = await RawHttp.open(target.port);
   raw.socket.pause();
   for (const request of requests) raw.ask(request.method, encodeRequest(request));
@@ -118,18 +150,25 @@ export async function flood({ port, note }: HttpTarget, times: number): Promise<
   const { isOver, answers } = raw;
   raw.socket.destroy();
   note?.(answers.at(-1)?.status ?? 0);
-  return isOver || answers.length === times ? [] : [`${answers.length} of ${times} requests were answered`];
+  return isOver || answers.length === times
+    ? []
+    : [`${answers.length} of ${times} requests were answered`];
 }
 
 /** What is wrong with an answer. */
-export function faultsOf(request: AnyRequest, answer: Answer | undefined, { tokens, note }: HttpTarget): string[] {
+export function faultsOf(
+  request: AnyRequest,
+  answer: Answer | undefined,
+  { tokens, note }: HttpTarget,
+): string[] {
   const { method, target, statuses } = request;
   const about = `${method} ${target.slice(0, 200)} ${JSON.stringify(request.headers).slice(0, 300)} ${request.body.slice(0, 200)}`;
   if (answer === undefined) return [`no answer: ${about}`];
   const { status, headers, body, isWhole } = answer;
   note?.(status);
   const faults: string[] = [];
-  const add = (what: string): void => void faults.push(`${what}: ${status} ${body.slice(0, 300)}; asked: ${about}`);
+  const add = (what: string): void =>
+    void faults.push(`${what}: ${status} ${body.slice(0, 300)}; asked: ${about}`);
   if (!statuses.includes(status)) add(`not ${statuses.join(" or ")}`);
   if (!isWhole) add("cut");
   const all = `${[...headers].join("\n")}\n${body}`;
@@ -148,18 +187,28 @@ function isTyped(request: AnyRequest, { status, headers, body }: Answer): boolea
     return type === "text/event-stream" && isStream(body, request.after);
   if (isPage && !request.target.startsWith("/health")) return type !== "";
   if (!type.startsWith("application/json")) return isPage && status === 404;
-  const { error, ...rest } = JSON.parse(body) as { readonly error?: FrameError; readonly events?: string };
-  if (status < 400) return error === undefined && (status === 202 ? "runId" in rest : "status" in rest);
+  const { error, ...rest } = JSON.parse(body) as {
+    readonly error?: FrameError;
+    readonly events?: string;
+  };
+  if (status < 400)
+    return error === undefined && (status === 202 ? "runId" in rest : "status" in rest);
   if (error === undefined) return false;
-  return (numbers[status] ?? []).includes(error.code) && error.message !== "" && error.data !== undefined;
+  return (
+    (numbers[status] ?? []).includes(error.code) && error.message !== "" && error.data !== undefined
+  );
 }
 
-/** Events that fit, numbered upwards from where they were asked for, or from a picture of all; the last ends the run. */
+/**
+ * Events that fit, numbered upwards from where they were asked for, or from a picture of all; the
+ * last ends the run.
+ */
 function isStream(body: string, after: number | undefined): boolean {
   const blocks = body.split("\n\n").filter((block) => block !== "" && !block.startsWith(":"));
   let last = after ?? -1;
   return blocks.every((block, index) => {
-    const [, id = "", event = "", data = ""] = /^id: (-?\d+)\nevent: (\S+)\ndata: (.+)$/.exec(block) ?? [];
+    const [, id = "", event = "", data = ""] =
+      /^id: (-?\d+)\nevent: (\S+)\ndata: (.+)$/.exec(block) ?? [];
     if (!Object.hasOwn(events, event)) return false;
     const seq = Number(id);
     // Of a run that has not got so far all comes, too.

@@ -1,4 +1,7 @@
-/** An HTTP client that writes any bytes it is told to, and reads the answers as they are: no library does. */
+/**
+ * An HTTP client that writes any bytes it is told to, and reads the answers as they are: no library
+ * does.
+ */
 import { connect, type Socket } from "node:net";
 
 export interface Answer {
@@ -22,7 +25,8 @@ export class RawHttp {
     this.socket = socket;
     socket.on("error", () => {}); // "close" follows
     this.ended = new Promise<void>((resolve) => socket.once("close", resolve));
-    for (const event of ["connect", "end", "close"]) socket.on(event, () => this.#read(event !== "connect"));
+    for (const event of ["connect", "end", "close"])
+      socket.on(event, () => this.#read(event !== "connect"));
     socket.on("data", (chunk: Buffer) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#read(false);
@@ -74,12 +78,17 @@ export class RawHttp {
     if (end < 0) return undefined;
     const [first = "", ...lines] = bytes.subarray(0, end).toString("latin1").split("\r\n");
     const headers = new Map(
-      lines.map((line) => [line.split(":", 1)[0]?.toLowerCase() ?? "", line.replace(/^[^:]*: ?/, "")]),
+      lines.map((line) => [
+        line.split(":", 1)[0]?.toLowerCase() ?? "",
+        line.replace(/^[^:]*: ?/, ""),
+      ]),
     );
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1] ?? Number.NaN);
     const rest = bytes.subarray(end + 4);
     const length =
-      status < 200 || status === 204 || status === 304 || this.#methods[0] === "HEAD" ? 0 : lengthOf(headers);
+      status < 200 || status === 204 || status === 304 || this.#methods[0] === "HEAD"
+        ? 0
+        : lengthOf(headers);
     const found = length === "chunked" ? unchunked(rest) : whole(rest, length);
     if (!found.isWhole && !isOver) return undefined;
     this.#received = rest.subarray(found.used);

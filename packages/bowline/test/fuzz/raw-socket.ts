@@ -29,7 +29,9 @@ export function encodeFrame({ opcode, payload = Buffer.alloc(0), ...options }: R
     header = Buffer.concat([Buffer.from([first, bit | 127]), Buffer.alloc(8)]);
     header.writeBigUInt64BE(BigInt(length), 2);
   }
-  const body = isMasked ? payload.map((byte, index) => byte ^ (mask[index % 4] as number)) : payload;
+  const body = isMasked
+    ? payload.map((byte, index) => byte ^ (mask[index % 4] as number))
+    : payload;
   return Buffer.concat([header, mask, body]);
 }
 
@@ -50,7 +52,10 @@ export class RawSocket {
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
   }
 
-  static async open(port: number, headers: Readonly<Record<string, string>> = {}): Promise<RawSocket> {
+  static async open(
+    port: number,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<RawSocket> {
     const socket = connect(port, "127.0.0.1");
     const raw = new RawSocket(socket);
     const all = {
@@ -63,7 +68,8 @@ export class RawSocket {
     };
     const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`GET / HTTP/1.1\r\n${lines.join("")}\r\n`);
-    while (raw.status === "" && !socket.closed) await Promise.race([once(socket, "data"), raw.ended]);
+    while (raw.status === "" && !socket.closed)
+      await Promise.race([once(socket, "data"), raw.ended]);
     return raw;
   }
 
@@ -100,7 +106,12 @@ export class RawSocket {
     const short = bytes[1] as number;
     const size = short === 126 ? 4 : short === 127 ? 10 : 2;
     if (bytes.length < size) return undefined;
-    const length = short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short;
+    const length =
+      short === 126
+        ? bytes.readUInt16BE(2)
+        : short === 127
+          ? Number(bytes.readBigUInt64BE(2))
+          : short;
     if (bytes.length < size + length) return undefined;
     this.#received = bytes.subarray(size + length);
     return { opcode: (bytes[0] as number) & 15, payload: bytes.subarray(size, size + length) };

@@ -1,4 +1,7 @@
-/** The gateway that is attacked, as a process of its own: `server.ts <{folder, tokens}>`. Its model answers at once, its store is of files. */
+/**
+ * The gateway that is attacked, as a process of its own: `server.ts <{folder, tokens}>`. Its model
+ * answers at once, its store is of files.
+ */
 import { join } from "node:path";
 import { BowlineError } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
@@ -31,7 +34,8 @@ async function serve({ folder, tokens }: Options): Promise<void> {
     id: "parrot",
     async *chat({ messages }) {
       const { content = "" } = messages.at(-1) ?? {};
-      for (const text of ["You said ", JSON.stringify(content).slice(0, 100), "."]) yield { type: "delta", text };
+      for (const text of ["You said ", JSON.stringify(content).slice(0, 100), "."])
+        yield { type: "delta", text };
       yield { type: "final", usage: { inputTokens: 1, outputTokens: 3 } };
     },
   };
@@ -40,7 +44,8 @@ async function serve({ folder, tokens }: Options): Promise<void> {
     store: createJsonlStore(join(folder, "sessions")),
     pending: createPendingFolder(join(folder, "pending")),
     agents: () => [{ id: "assistant", model: "parrot/parrot", description: "Repeats." }],
-    backendFor: ({ model }) => Promise.reject(new BowlineError("invalid_argument", `There is no ${model}.`)),
+    backendFor: ({ model }) =>
+      Promise.reject(new BowlineError("invalid_argument", `There is no ${model}.`)),
     providers: new Map([["parrot", provider]]),
     systemPrompt: () => "Repeat.",
     workspacePath: folder,
@@ -50,6 +55,13 @@ async function serve({ folder, tokens }: Options): Promise<void> {
     limits: { maxAuthFailures: Number.MAX_SAFE_INTEGER, maxEnded: 50, closeGraceMs: 1000 },
   });
   const measure = startMeter();
-  const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-  answerParent({ port: () => gateway.port, measure, sockets, printed: () => printed, close: () => gateway.close() });
+  const sockets = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+  answerParent({
+    port: () => gateway.port,
+    measure,
+    sockets,
+    printed: () => printed,
+    close: () => gateway.close(),
+  });
 }

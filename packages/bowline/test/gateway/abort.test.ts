@@ -20,7 +20,9 @@ async function leftOf(
   const entries: AnyEntry[] = [];
   for await (const batch of store.read("s")) entries.push(...batch);
   const abort = upTo === "all" ? -1 : entries.findIndex(({ type }) => type === "abort");
-  await (await copy.create(await store.load("s"), abort < 0 ? entries : entries.slice(0, abort))).close();
+  await (
+    await copy.create(await store.load("s"), abort < 0 ? entries : entries.slice(0, abort))
+  ).close();
   return { store: copy, pending: messages };
 }
 
@@ -41,13 +43,19 @@ describe("a run that goes on and is aborted", () => {
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await when(client, runId);
-    assert.deepEqual(await client.call("chat.abort", { runId }), { aborted: true, runIds: [runId] });
+    assert.deepEqual(await client.call("chat.abort", { runId }), {
+      aborted: true,
+      runIds: [runId],
+    });
     return { runId, ...(await leftOf(store, kept)) };
   }
 
   const moments: Record<string, Parameters<typeof killed>> = {
     "in the middle of its answer": [(client, runId) => client.event("chat.delta", runId)],
-    "before its session has anything of it": [() => wait(30), { systemPrompt: () => wait(300).then(() => "Slow.") }],
+    "before its session has anything of it": [
+      () => wait(30),
+      { systemPrompt: () => wait(300).then(() => "Slow.") },
+    ],
   };
   for (const [moment, given] of Object.entries(moments)) {
     it(`${moment} does not go on in the next process, once that is answered`, async () => {
@@ -59,7 +67,10 @@ describe("a run that goes on and is aborted", () => {
       while ((await left.pending.list()).length > 0) await wait(5);
       assert.equal(next.model.calls.length, 0);
       const { messages } = await client.call("chat.history", { sessionKey: "s" });
-      assert.deepEqual([messages[0]?.message.role, JSON.stringify(messages).includes("It went on")], ["user", false]);
+      assert.deepEqual(
+        [messages[0]?.message.role, JSON.stringify(messages).includes("It went on")],
+        ["user", false],
+      );
     });
   }
 
@@ -82,7 +93,11 @@ describe("a run that goes on and is aborted", () => {
   it("holds what was steered into it also when the server is killed at the run's very end", async () => {
     const [store, kept] = [createMemoryStore(), createMemoryPending()];
     const pending: Pending = { ...kept, remove: () => new Promise(() => {}) }; // the kill
-    const server = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
+    const server = await gatewayWith(["word ".repeat(2000)], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -110,7 +125,10 @@ describe("a run that goes on and is aborted", () => {
       ...pending,
       add: (message) => (isBroken ? Promise.reject(new Error("no disk")) : pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(2000)], { pending: broken, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], {
+      pending: broken,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -125,7 +143,10 @@ describe("a run that goes on and is aborted", () => {
       ...pending,
       add: (message) => wait(message.isAborted === true ? 200 : 0).then(() => pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(2000), "Next."], { pending: slow, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000), "Next."], {
+      pending: slow,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -155,41 +176,55 @@ describe("a run that goes on and is aborted", () => {
     await closing;
   });
 
-  it("stays stopped whenever its server is killed after the answer", { timeout: 60_000 }, async () => {
-    await using home = await temporary();
-    const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: token };
-    let server = await serveProcess(env);
-    const port = Number(new URL(server.url).port);
-    for (let round = 0; round < 3; round++) {
-      const client = await TestClient.enter(server.url.replace("http", "ws"), token, "all");
-      const message = `Read the file SOUL.md and count its lines. (${round})`;
-      const { runId } = await client.call("chat.send", { sessionKey: "s", message });
-      if (round > 0) await client.event("chat.delta", runId);
-      const { runIds } = await client.call("chat.abort", { runId });
-      await server.kill("SIGKILL");
-      server = await serveProcess(env, { port });
-      const next = await TestClient.enter(server.url.replace("http", "ws"), token, "all");
-      await next.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
-      const { event } = await next.end(runId);
-      assert.deepEqual([runIds, event], [[runId], "chat.aborted"], String(round));
-      next.socket.terminate();
-    }
-    await server.kill("SIGTERM");
-  });
+  it(
+    "stays stopped whenever its server is killed after the answer",
+    { timeout: 60_000 },
+    async () => {
+      await using home = await temporary();
+      const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: token };
+      let server = await serveProcess(env);
+      const port = Number(new URL(server.url).port);
+      for (let round = 0; round < 3; round++) {
+        const client = await TestClient.enter(server.url.replace("http", "ws"), token, "all");
+        const message = `Read the file SOUL.md and count its lines. (${round})`;
+        const { runId } = await client.call("chat.send", { sessionKey: "s", message });
+        if (round > 0) await client.event("chat.delta", runId);
+        const { runIds } = await client.call("chat.abort", { runId });
+        await server.kill("SIGKILL");
+        server = await serveProcess(env, { port });
+        const next = await TestClient.enter(server.url.replace("http", "ws"), token, "all");
+        await next.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
+        const { event } = await next.end(runId);
+        assert.deepEqual([runIds, event], [[runId], "chat.aborted"], String(round));
+        next.socket.terminate();
+      }
+      await server.kill("SIGTERM");
+    },
+  );
 });
 
 describe("a run that waits and is aborted", () => {
   it("cannot come back by the time that anybody is told", async () => {
     const pending = createMemoryPending();
     const slow: Pending = { ...pending, remove: (id) => wait(100).then(() => pending.remove(id)) };
-    await using server = await gatewayWith(["word ".repeat(2000)], { pending: slow, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], {
+      pending: slow,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "first" });
-    const { runId, status } = await client.call("chat.send", { sessionKey: "s", message: "second" });
+    const { runId, status } = await client.call("chat.send", {
+      sessionKey: "s",
+      message: "second",
+    });
     assert.equal(status, "queued");
-    const kept = async (): Promise<boolean> => (await pending.list()).some(({ id }) => id === runId);
+    const kept = async (): Promise<boolean> =>
+      (await pending.list()).some(({ id }) => id === runId);
     const told = client.end(runId).then(kept);
-    assert.deepEqual(await client.call("chat.abort", { runId }), { aborted: true, runIds: [runId] });
+    assert.deepEqual(await client.call("chat.abort", { runId }), {
+      aborted: true,
+      runIds: [runId],
+    });
     assert.deepEqual([await kept(), await told], [false, false]);
   });
 
@@ -199,10 +234,17 @@ describe("a run that waits and is aborted", () => {
       ...pending,
       add: (message) => wait(message.text === "second" ? 100 : 0).then(() => pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(2000)], { pending: slow, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], {
+      pending: slow,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "first" });
-    const sending = client.call("chat.send", { sessionKey: "s", message: "second", idempotencyKey: "the-key" });
+    const sending = client.call("chat.send", {
+      sessionKey: "s",
+      message: "second",
+      idempotencyKey: "the-key",
+    });
     await wait(30);
     assert.deepEqual((await client.call("chat.abort", { runId: "the-key" })).runIds, ["the-key"]);
     await sending;
@@ -216,7 +258,10 @@ describe("a run that waits and is aborted", () => {
   it("ends also when the disk fails, and the request says so", async () => {
     const pending = createMemoryPending();
     const broken: Pending = { ...pending, remove: () => Promise.reject(new Error("no disk")) };
-    await using server = await gatewayWith(["word ".repeat(2000)], { pending: broken, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], {
+      pending: broken,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "first" });
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "second" });
@@ -230,19 +275,29 @@ describe("a run that waits and is aborted", () => {
     const kept = new Promise<void>((resolve) => (keep = resolve));
     const slow: Pending = {
       ...pending,
-      add: (message) => (message.text === "second" ? kept : Promise.resolve()).then(() => pending.add(message)),
+      add: (message) =>
+        (message.text === "second" ? kept : Promise.resolve()).then(() => pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(2000)], { pending: slow, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], {
+      pending: slow,
+      pace: { delayMs: 5 },
+    });
     const [client, other] = [await server.client(), await server.client()];
     await client.call("chat.send", { sessionKey: "s", message: "first" });
-    const sending = other.call("chat.send", { sessionKey: "s", message: "second", idempotencyKey: "the-key" });
+    const sending = other.call("chat.send", {
+      sessionKey: "s",
+      message: "second",
+      idempotencyKey: "the-key",
+    });
     while ((await client.call("sessions.get", { sessionKey: "s" })).session.runs.length < 2);
     const aborting = client.call("chat.abort", { runId: "the-key" });
     await client.call("health.check", {}); // it is on its way
     keep();
     await Promise.all([sending, aborting]);
     assert.equal((await other.end("the-key")).event, "chat.aborted");
-    const [first] = other.frames.filter(({ id, data }) => id !== undefined || data?.runId === "the-key");
+    const [first] = other.frames.filter(
+      ({ id, data }) => id !== undefined || data?.runId === "the-key",
+    );
     assert.equal(first?.id, "test-1");
   });
 
@@ -254,17 +309,26 @@ describe("a run that waits and is aborted", () => {
       ...pending,
       add: (message) => (message.text === "second" ? kept : pending.add(message)),
     };
-    await using server = await gatewayWith(["word ".repeat(2000)], { pending: broken, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000)], {
+      pending: broken,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "first" });
-    const sending = client.refused("chat.send", { sessionKey: "s", message: "second", idempotencyKey: "the-key" });
+    const sending = client.refused("chat.send", {
+      sessionKey: "s",
+      message: "second",
+      idempotencyKey: "the-key",
+    });
     while ((await client.call("sessions.get", { sessionKey: "s" })).session.runs.length < 2);
     const aborting = client.call("chat.abort", { runId: "the-key" });
     await client.call("health.check", {});
     fail(new Error("no disk"));
     assert.equal(await sending, "internal");
     await aborting;
-    const ends = client.ofRun("the-key").filter(({ event = "" }) => /^chat\.(?:final|error|aborted)$/.test(event));
+    const ends = client
+      .ofRun("the-key")
+      .filter(({ event = "" }) => /^chat\.(?:final|error|aborted)$/.test(event));
     assert.deepEqual(
       ends.map(({ event }) => event),
       ["chat.error"],

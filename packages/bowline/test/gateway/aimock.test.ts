@@ -1,4 +1,7 @@
-/** The seed's transcript with wscat, against `bowline serve` and a server that nobody here wrote in Anthropic's place. */
+/**
+ * The seed's transcript with wscat, against `bowline serve` and a server that nobody here wrote in
+ * Anthropic's place.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LLMock } from "@copilotkit/aimock";
@@ -17,12 +20,22 @@ interface Frame {
   readonly id?: string;
   readonly result?: { readonly runId: string; readonly sessionKey: string };
   readonly event?: string;
-  readonly data?: { readonly runId: string; readonly text?: string; readonly usage?: Record<string, number> };
+  readonly data?: {
+    readonly runId: string;
+    readonly text?: string;
+    readonly usage?: Record<string, number>;
+  };
 }
 
 /** Answers at once, in small pieces; anything that is not in the script is a 503. */
 async function anthropic(): Promise<LLMock & AsyncDisposable> {
-  const mock = new LLMock({ port: 0, strict: true, auth: { apiKeys: [KEY] }, chunkSize: 2, latency: 0 });
+  const mock = new LLMock({
+    port: 0,
+    strict: true,
+    auth: { apiKeys: [KEY] },
+    chunkSize: 2,
+    latency: 0,
+  });
   const usage = { input_tokens: 25, output_tokens: 7 };
   mock.on({ userMessage: "What is 2+2?" }, { content: "2 + 2 equals 4.", usage });
   mock.on({ userMessage: "And 3+3?" }, { content: "3 + 3 equals 6.", usage });
@@ -31,7 +44,11 @@ async function anthropic(): Promise<LLMock & AsyncDisposable> {
 }
 
 function serving(home: string, mock: LLMock): Promise<Started> {
-  const env = { BOWLINE_TOKEN: "mysecrettoken", ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: `${mock.url}/v1` };
+  const env = {
+    BOWLINE_TOKEN: "mysecrettoken",
+    ANTHROPIC_API_KEY: KEY,
+    ANTHROPIC_BASE_URL: `${mock.url}/v1`,
+  };
   return started(home, ["--port", "0"], env);
 }
 
@@ -55,7 +72,10 @@ describe("bowline serve with aimock as Anthropic", () => {
     assert.match(runId, /^[0-9a-f-]{36}$/);
     assert.deepEqual([response?.id, response?.result?.sessionKey], ["2", "test"]);
     const last = events.pop();
-    assert.ok(events.length > 3 && events.every(({ event }) => event === "chat.delta"), JSON.stringify(events));
+    assert.ok(
+      events.length > 3 && events.every(({ event }) => event === "chat.delta"),
+      JSON.stringify(events),
+    );
     assert.ok([...events, last].every((frame) => frame?.data?.runId === runId));
     assert.equal(events.map(({ data }) => data?.text).join(""), "2 + 2 equals 4.");
     const { inputTokens, outputTokens, cost = 0 } = last?.data?.usage ?? {};
@@ -63,9 +83,15 @@ describe("bowline serve with aimock as Anthropic", () => {
     assert.ok(cost > 0, "the model's price is known");
 
     const [request, ...more] = mock.getRequests();
-    assert.deepEqual([more.length, request?.path, request?.response.status], [0, "/v1/messages", 200]);
+    assert.deepEqual(
+      [more.length, request?.path, request?.response.status],
+      [0, "/v1/messages", 200],
+    );
     assert.match(JSON.stringify(request?.body), /Core Directives/);
-    assert.ok(!server.said().includes(KEY) && !server.said().includes("mysecrettoken"), server.said());
+    assert.ok(
+      !server.said().includes(KEY) && !server.said().includes("mysecrettoken"),
+      server.said(),
+    );
   });
 
   it("answers each request before the first event of its run, whichever of many it is", async () => {
@@ -75,7 +101,10 @@ describe("bowline serve with aimock as Anthropic", () => {
     const client = await TestClient.enter(server.url.replace("http", "ws"), "mysecrettoken", "all");
     const runs = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
-        client.call("chat.send", { sessionKey: `s${at % 5}`, message: at % 2 === 0 ? "What is 2+2?" : "And 3+3?" }),
+        client.call("chat.send", {
+          sessionKey: `s${at % 5}`,
+          message: at % 2 === 0 ? "What is 2+2?" : "And 3+3?",
+        }),
       ),
     );
     for (const { runId } of runs) {
@@ -83,7 +112,9 @@ describe("bowline serve with aimock as Anthropic", () => {
       const answered = client.frames.findIndex(
         ({ result }) => (result as { runId?: string } | undefined)?.runId === runId,
       );
-      const begun = client.frames.findIndex(({ event, data }) => event !== undefined && data?.runId === runId);
+      const begun = client.frames.findIndex(
+        ({ event, data }) => event !== undefined && data?.runId === runId,
+      );
       assert.ok(answered >= 0 && answered < begun, `answered ${answered}, begun ${begun}`);
     }
     client.socket.terminate();

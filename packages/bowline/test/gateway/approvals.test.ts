@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool, type AgentTool } from "@bowline/core";
-import { createMemoryStore, type AnyEntry, type SessionWriter, type Store } from "@bowline/core/session";
+import {
+  createMemoryStore,
+  type AnyEntry,
+  type SessionWriter,
+  type Store,
+} from "@bowline/core/session";
 import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
 import { createMemoryPending } from "../../src/gateway/pending.ts";
 import { loadRules } from "../../src/gateway/rules.ts";
@@ -11,7 +16,11 @@ function commands(ran: string[]): AgentTool {
   return defineTool({
     name: "bash",
     description: "Runs a command.",
-    parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] } as const,
+    parameters: {
+      type: "object",
+      properties: { command: { type: "string" } },
+      required: ["command"],
+    } as const,
     replay: "safe",
     execute({ command }) {
       ran.push(command);
@@ -95,7 +104,9 @@ describe("a call that has to be allowed", () => {
   });
 
   it("is denied when nobody answers in time", async () => {
-    await using server = await asking([call("ls"), "Then not."], { limits: { approvalTimeoutMs: 40 } });
+    await using server = await asking([call("ls"), "Then not."], {
+      limits: { approvalTimeoutMs: 40 },
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.final", runId);
@@ -120,7 +131,14 @@ describe("a call that has to be allowed", () => {
 
 describe("an answer for more than once", () => {
   it("holds for the session, and not for another", async () => {
-    const script = [call("git log", "1"), "A.", call("git log", "2"), "B.", call("git log", "3"), "C."];
+    const script = [
+      call("git log", "1"),
+      "A.",
+      call("git log", "2"),
+      "B.",
+      call("git log", "3"),
+      "C.",
+    ];
     await using server = await asking(script);
     const client = await server.client();
     const first = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -135,12 +153,20 @@ describe("an answer for more than once", () => {
   });
 
   it("holds for ever by a pattern that covers the call, and for no other call", async () => {
-    await using server = await asking([call("git log -1"), call("git log -2"), call("git push"), "Done."]);
+    await using server = await asking([
+      call("git log -1"),
+      call("git log -2"),
+      call("git push"),
+      "Done.",
+    ]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     const { approvalId } = await client.event("exec.approval_request", runId);
     const resolve = { approvalId, decision: "allow-always" as const };
-    assert.equal(await client.refused("approvals.resolve", { ...resolve, pattern: "git push" }), "bad_params");
+    assert.equal(
+      await client.refused("approvals.resolve", { ...resolve, pattern: "git push" }),
+      "bad_params",
+    );
     await client.call("approvals.resolve", { ...resolve, pattern: "git log *" });
     const next = await client.until(
       ({ event, data }) => event === "exec.approval_request" && data?.approvalId !== approvalId,
@@ -155,7 +181,10 @@ describe("an answer for more than once", () => {
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     const { approvalId, pattern } = await client.event("exec.approval_request", runId);
     assert.equal(pattern, undefined);
-    assert.equal(await client.refused("approvals.resolve", { approvalId, decision: "allow-always" }), "bad_params");
+    assert.equal(
+      await client.refused("approvals.resolve", { approvalId, decision: "allow-always" }),
+      "bad_params",
+    );
     await client.call("exec.approve", { approvalId });
     assert.equal((await client.end(runId)).event, "chat.final");
   });
@@ -178,7 +207,8 @@ describe("a question and a restart", () => {
     const client = await second.client();
     await client.call("chat.subscribe", { sessionKey: "s", runId });
     let approvals: readonly { approvalId: string }[] = [];
-    while (approvals.length === 0) ({ approvals } = await client.call("approvals.list", { sessionKey: "s" }));
+    while (approvals.length === 0)
+      ({ approvals } = await client.call("approvals.list", { sessionKey: "s" }));
     assert.deepEqual(
       approvals.map((approval) => approval.approvalId),
       [approvalId],
@@ -215,7 +245,11 @@ describe("an answer that the server took", () => {
     ["exec.deny", []],
   ] as const) {
     it(`(${method}) holds when the server is killed then: nobody is asked again`, async () => {
-      const [store, pending, copy] = [createMemoryStore(), createMemoryPending(), createMemoryStore()];
+      const [store, pending, copy] = [
+        createMemoryStore(),
+        createMemoryPending(),
+        createMemoryStore(),
+      ];
       const first = await asking([call("ls")], { store: slow(store), pending });
       const client = await first.client();
       const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -234,7 +268,10 @@ describe("an answer that the server took", () => {
       const other = await second.client();
       await other.call("chat.subscribe", { sessionKey: "s", runId });
       assert.equal((await other.end(runId)).event, "chat.final");
-      assert.deepEqual([second.ran, other.frames.some(({ event }) => event === "exec.approval_request")], [ran, false]);
+      assert.deepEqual(
+        [second.ran, other.frames.some(({ event }) => event === "exec.approval_request")],
+        [ran, false],
+      );
     });
   }
 

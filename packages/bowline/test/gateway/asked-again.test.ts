@@ -20,11 +20,19 @@ const seq = (event: string, number: number, more: object = {}): object => ({
 const refused = (code: "busy" | "not_found"): object => ({
   error: { code: errorNumbers[code], message: "No.", data: { code, retryable: code === "busy" } },
 });
-const known = { result: { sessionKey: "s", runs: [{ runId: "run", sessionKey: "s", state: "running", seq: 7 }] } };
-const snapshot = seq("chat.snapshot", 7, { state: "running", blocks: [{ type: "text", turn: 0, text: "All of it." }] });
+const known = {
+  result: { sessionKey: "s", runs: [{ runId: "run", sessionKey: "s", state: "running", seq: 7 }] },
+};
+const snapshot = seq("chat.snapshot", 7, {
+  state: "running",
+  blocks: [{ type: "text", turn: 0, text: "All of it." }],
+});
 const final = seq("chat.final", 8, { usage: {}, stopReason: "stop" });
 
-/** A server that says what it is given, to each request of a connection in turn: first the answer, then events. */
+/**
+ * A server that says what it is given, to each request of a connection in turn: first the answer,
+ * then events.
+ */
 async function serverOf(
   ...connections: readonly (readonly (readonly object[])[])[]
 ): Promise<Disposable & { readonly client: GatewayClient; readonly asked: Asked[] }> {
@@ -36,7 +44,8 @@ async function serverOf(
     const answers = [...(connections[connected++] ?? [])];
     socket.on("message", (data: Buffer) => {
       const frame = JSON.parse(data.toString()) as Asked;
-      if (!("method" in frame)) return socket.send(JSON.stringify({ type: "auth", ok: true, limits: {} }));
+      if (!("method" in frame))
+        return socket.send(JSON.stringify({ type: "auth", ok: true, limits: {} }));
       asked.push(frame);
       const [answer, ...events] = answers.shift() ?? [];
       if (answer === undefined) return socket.terminate();
@@ -64,28 +73,39 @@ const begun = { result: { runId: "run", sessionKey: "s", status: "started" } };
 const message = { sessionKey: "s", message: "Hi", idempotencyKey: "run" };
 
 describe("what a client asks for by itself", () => {
-  it("is asked for again when the server has too much to do, after a gap", { timeout: 20_000 }, async () => {
-    const gap = seq("chat.delta", 4, { turn: 0, text: "it" });
-    using server = await serverOf([
-      [begun, seq("chat.user", 0, { text: "Hi" }), gap],
-      [refused("busy")],
-      [refused("busy")],
-      [known, snapshot, final],
-    ]);
-    const { text, end } = await (await server.client.send(message)).result();
-    assert.deepEqual([text, end.event], ["All of it.", "chat.final"]);
-    assert.equal(server.asked.length, 4);
-  });
+  it(
+    "is asked for again when the server has too much to do, after a gap",
+    { timeout: 20_000 },
+    async () => {
+      const gap = seq("chat.delta", 4, { turn: 0, text: "it" });
+      using server = await serverOf([
+        [begun, seq("chat.user", 0, { text: "Hi" }), gap],
+        [refused("busy")],
+        [refused("busy")],
+        [known, snapshot, final],
+      ]);
+      const { text, end } = await (await server.client.send(message)).result();
+      assert.deepEqual([text, end.event], ["All of it.", "chat.final"]);
+      assert.equal(server.asked.length, 4);
+    },
+  );
 
-  it("is asked for again on a new connection, and the rest after it", { timeout: 20_000 }, async () => {
-    using server = await serverOf([[begun], []], [[refused("busy")], [known, snapshot, final]]);
-    const run = await server.client.send(message);
-    server.client.request("health.check", {}).catch(() => {}); // which loses the connection
-    assert.equal((await run.result()).text, "All of it.");
-  });
+  it(
+    "is asked for again on a new connection, and the rest after it",
+    { timeout: 20_000 },
+    async () => {
+      using server = await serverOf([[begun], []], [[refused("busy")], [known, snapshot, final]]);
+      const run = await server.client.send(message);
+      server.client.request("health.check", {}).catch(() => {}); // which loses the connection
+      assert.equal((await run.result()).text, "All of it.");
+    },
+  );
 
   it("comes to an end when it is refused for good", { timeout: 20_000 }, async () => {
-    using server = await serverOf([[begun, seq("chat.user", 0, { text: "Hi" }), final], [refused("not_found")]]);
+    using server = await serverOf([
+      [begun, seq("chat.user", 0, { text: "Hi" }), final],
+      [refused("not_found")],
+    ]);
     const run = await server.client.send(message);
     await assert.rejects(run.result(), { code: "not_found" });
   });

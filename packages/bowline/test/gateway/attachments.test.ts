@@ -8,7 +8,10 @@ import type { Attachment, SendParams } from "../../src/gateway/protocol.ts";
 import { gatewayWith, token, wait } from "./gateway.ts";
 
 const bytes = (length: number, fill = 7): string => Buffer.alloc(length, fill).toString("base64");
-const png = (length: number, fill?: number): Attachment => ({ mimeType: "image/png", data: bytes(length, fill) });
+const png = (length: number, fill?: number): Attachment => ({
+  mimeType: "image/png",
+  data: bytes(length, fill),
+});
 const message = (attachments: readonly unknown[], more: Partial<SendParams> = {}): SendParams =>
   ({ sessionKey: "s", message: "look", attachments, ...more }) as SendParams;
 
@@ -45,7 +48,9 @@ describe("attachments", () => {
   });
 
   it("are bounded as the greeting says", async () => {
-    await using server = await gatewayWith(["Seen.", "Seen."], { limits: { maxAttachmentBytes: 1000 } });
+    await using server = await gatewayWith(["Seen.", "Seen."], {
+      limits: { maxAttachmentBytes: 1000 },
+    });
     const client = await server.client();
     const { maxAttachments, maxAttachmentBytes, maxFrameBytes } = client.welcome.limits;
     assert.deepEqual([maxAttachments, maxAttachmentBytes], [4, 1000]);
@@ -62,14 +67,21 @@ describe("attachments", () => {
       [{ mimeType: "image/png", data: bytes(10), url: "file:///etc/passwd" }],
     ];
     for (const attachments of refused)
-      assert.equal(await client.refused("chat.send", message(attachments)), "bad_params", JSON.stringify(attachments));
+      assert.equal(
+        await client.refused("chat.send", message(attachments)),
+        "bad_params",
+        JSON.stringify(attachments),
+      );
     const { runId } = await client.call("chat.send", message([png(600), png(400)]));
     await client.end(runId);
     assert.equal(server.model.calls.length, 1);
     // What the greeting allows fits into a frame, whatever text goes with it.
     await using usual = await gatewayWith([]);
     const { limits } = (await usual.client()).welcome;
-    const most = (limits.maxAttachmentBytes * 4) / 3 + limits.maxAttachments * 100 + 4 * limits.maxMessageLength;
+    const most =
+      (limits.maxAttachmentBytes * 4) / 3 +
+      limits.maxAttachments * 100 +
+      4 * limits.maxMessageLength;
     assert.ok(most < maxFrameBytes, `${most} of ${maxFrameBytes}`);
   });
 
@@ -92,14 +104,19 @@ describe("attachments", () => {
 
   it("steer a run, and follow it up", async () => {
     const sent = Promise.withResolvers<void>();
-    await using server = await gatewayWith([() => sent.promise.then(() => "Zero."), "One.", "Two."]);
+    await using server = await gatewayWith([
+      () => sent.promise.then(() => "Zero."),
+      "One.",
+      "Two.",
+    ]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.call("chat.steer", message([png(10, 1)], { message: "left" }));
     await client.call("chat.followUp", message([png(10, 2)], { message: "right" }));
     sent.resolve();
     await client.end(runId);
-    const said = server.model.calls.at(-1)?.context.messages.filter(({ role }) => role === "user") ?? [];
+    const said =
+      server.model.calls.at(-1)?.context.messages.filter(({ role }) => role === "user") ?? [];
     const images = said.flatMap(({ content }) => (typeof content === "string" ? [] : [content[1]]));
     assert.deepEqual(images, [
       { type: "image", ...png(10, 1) },
@@ -120,7 +137,11 @@ describe("attachments", () => {
 
   it("outlive a restart, once", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+    });
     const before = await first.client();
     const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
     await before.event("chat.delta", runId);
@@ -132,9 +153,12 @@ describe("attachments", () => {
     await client.call("chat.subscribe", { sessionKey: "s", runId: queued.runId });
     await client.end(queued.runId);
     while ((await pending.list()).length > 0) await wait(5);
-    const said = second.model.calls.at(-1)?.context.messages.filter(({ role }) => role === "user") ?? [];
+    const said =
+      second.model.calls.at(-1)?.context.messages.filter(({ role }) => role === "user") ?? [];
     assert.deepEqual(
-      said.map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content[1]).length)),
+      said.map(({ content }) =>
+        typeof content === "string" ? content : JSON.stringify(content[1]).length,
+      ),
       ["go", ...[10, 20].map((length) => JSON.stringify({ type: "image", ...png(length) }).length)],
     );
   });
@@ -148,7 +172,11 @@ describe("attachments", () => {
     });
     assert.equal(response.status, 202);
     const { events } = (await response.json()) as { events: string };
-    await (await fetch(`${server.gateway.url}${events}`, { headers: { authorization: `Bearer ${token}` } })).text();
+    await (
+      await fetch(`${server.gateway.url}${events}`, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+    ).text();
     const content = server.model.calls[0]?.context.messages[0]?.content;
     assert.equal(Array.isArray(content) && content.length, 2);
     const refused = await fetch(`${server.gateway.url}/api/chat`, {

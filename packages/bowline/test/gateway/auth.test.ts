@@ -43,7 +43,10 @@ describe("the first frame", () => {
   });
 
   it("finds the usual limits where one is given as undefined", async () => {
-    const limits = { maxConnections: undefined, maxFrameBytes: undefined } as unknown as Partial<GatewayLimits>;
+    const limits = {
+      maxConnections: undefined,
+      maxFrameBytes: undefined,
+    } as unknown as Partial<GatewayLimits>;
     await using server = await gatewayWith([], { limits });
     const { welcome } = await server.client();
     assert.equal(welcome.limits.maxFrameBytes, 1024 * 1024);
@@ -51,8 +54,21 @@ describe("the first frame", () => {
 
   it("closes with 4401 after a wrong token, and after anything else than an auth frame", async () => {
     await using server = await gatewayWith([]);
-    const frames = [auth("wrong"), auth(""), auth(5), auth(`${token}x`), "no json", "[]", "null", '{"type":"auth"}'];
-    for (const frame of [...frames, '{"id":1,"method":"health.check"}', '{"type":"auth","token":"x","events":5}']) {
+    const frames = [
+      auth("wrong"),
+      auth(""),
+      auth(5),
+      auth(`${token}x`),
+      "no json",
+      "[]",
+      "null",
+      '{"type":"auth"}',
+    ];
+    for (const frame of [
+      ...frames,
+      '{"id":1,"method":"health.check"}',
+      '{"type":"auth","token":"x","events":5}',
+    ]) {
       const { reply, code } = await knock(server, frame);
       assert.deepEqual([reply?.ok, code], [false, 4401], frame);
     }
@@ -93,13 +109,18 @@ describe("the first frame", () => {
       },
     };
     await using server = await gatewayWith([], { limits: { maxAuthFailures: 3 }, clock });
-    for (let count = 0; count < 3; count++) assert.equal((await knock(server, auth("wrong"))).code, 4401);
+    for (let count = 0; count < 3; count++)
+      assert.equal((await knock(server, auth("wrong"))).code, 4401);
     const { reply, code } = await knock(server, auth(token));
     assert.equal(code, 4429);
-    assert.ok(reply?.ok === false && reply.error.data?.retryAfterMs === 60_000, JSON.stringify(reply));
+    assert.ok(
+      reply?.ok === false && reply.error.data?.retryAfterMs === 60_000,
+      JSON.stringify(reply),
+    );
     now += 60_001;
     await server.client();
-    for (let count = 0; count < 3; count++) assert.equal((await knock(server, auth("wrong"))).code, 4401);
+    for (let count = 0; count < 3; count++)
+      assert.equal((await knock(server, auth("wrong"))).code, 4401);
     assert.equal((await knock(server, auth(token))).code, 4429);
     now -= 3_600_000; // the clock was wrong: nobody has to wait for an hour
     await server.client();
@@ -109,9 +130,15 @@ describe("the first frame", () => {
 describe("a first frame that is none", () => {
   it("is answered with all that one may have", async () => {
     await using server = await gatewayWith([]);
-    const { reply } = await knock(server, JSON.stringify({ type: "auth", token, events: "chat.delta" }));
+    const { reply } = await knock(
+      server,
+      JSON.stringify({ type: "auth", token, events: "chat.delta" }),
+    );
     assert.ok(reply?.ok === false);
-    assert.match(reply.error.message, /\{"type":"auth","token":"…"\}.*"events", "all" or a list of names/);
+    assert.match(
+      reply.error.message,
+      /\{"type":"auth","token":"…"\}.*"events", "all" or a list of names/,
+    );
   });
 });
 
@@ -125,11 +152,19 @@ describe("a token for reading", () => {
     const { runId } = await writer.call("chat.send", { sessionKey: "s", message: "Hi" });
     await reader.end(runId);
     assert.equal((await reader.call("chat.history", { sessionKey: "s" })).messages.length, 2);
-    const params = { sessionKey: "s", message: "Hi", title: "x", approvalId: "x", decision: "deny" };
+    const params = {
+      sessionKey: "s",
+      message: "Hi",
+      title: "x",
+      approvalId: "x",
+      decision: "deny",
+    };
     for (const [method, { readOnly, params: schema }] of Object.entries(methods)) {
       if (readOnly) continue;
       const names = Object.keys(schema.properties as object);
-      const own = Object.fromEntries(Object.entries(params).filter(([name]) => names.includes(name)));
+      const own = Object.fromEntries(
+        Object.entries(params).filter(([name]) => names.includes(name)),
+      );
       assert.equal(await reader.refused(method as "chat.send", own), "forbidden", method);
     }
   });
@@ -141,7 +176,9 @@ describe("the upgrade", () => {
     const { port } = server.gateway;
     const status = async (headers: Record<string, string>): Promise<string> => {
       const socket = server.socket(headers);
-      const failed = new Promise<string>((resolve) => socket.once("error", ({ message }) => resolve(message)));
+      const failed = new Promise<string>((resolve) =>
+        socket.once("error", ({ message }) => resolve(message)),
+      );
       const result = await Promise.race([once(socket, "open").then(() => "open"), failed]);
       socket.terminate();
       return result;
@@ -160,7 +197,12 @@ describe("the upgrade", () => {
     const { port } = server.gateway;
     const said = async (headers: Record<string, string>): Promise<string> => {
       const socket = connect(port, "127.0.0.1");
-      const lines = { host: `127.0.0.1:${port}`, upgrade: "websocket", connection: "upgrade", ...headers };
+      const lines = {
+        host: `127.0.0.1:${port}`,
+        upgrade: "websocket",
+        connection: "upgrade",
+        ...headers,
+      };
       const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.write(`GET / HTTP/1.1\r\n${head.join("")}\r\n`);
       let text = "";
@@ -190,7 +232,9 @@ describe("the upgrade", () => {
   });
 
   it("counts until its socket is gone, not only until it was told to go", async () => {
-    await using server = await gatewayWith([], { limits: { maxConnections: 1, closeGraceMs: 300 } });
+    await using server = await gatewayWith([], {
+      limits: { maxConnections: 1, closeGraceMs: 300 },
+    });
     const { socket } = await server.client();
     socket.send(JSON.stringify({ type: "auth", token }));
     socket.pause(); // it hears of no end
@@ -254,7 +298,9 @@ describe("the address", () => {
       ["https://evil.example", "Unexpected server response: 403"],
     ] as const) {
       const socket = server.socket({ host: "chat.example", origin });
-      const failed = new Promise<string>((resolve) => socket.once("error", ({ message }) => resolve(message)));
+      const failed = new Promise<string>((resolve) =>
+        socket.once("error", ({ message }) => resolve(message)),
+      );
       assert.equal(await Promise.race([once(socket, "open").then(() => "open"), failed]), expected);
       socket.terminate();
     }
@@ -262,14 +308,19 @@ describe("the address", () => {
 
   it("needs a token", async () => {
     await using server = await gatewayWith([]);
-    await assert.rejects(startGateway({ ...options, store: server.store, tokens: { full: "" } }), /empty/);
+    await assert.rejects(
+      startGateway({ ...options, store: server.store, tokens: { full: "" } }),
+      /empty/,
+    );
   });
 });
 
 describe("health", () => {
   it("is told without a token over HTTP, and with one over the socket; nothing else is there", async () => {
     await using server = await gatewayWith([]);
-    const health = (await (await fetch(`${server.gateway.url}/health`)).json()) as { status: string };
+    const health = (await (await fetch(`${server.gateway.url}/health`)).json()) as {
+      status: string;
+    };
     assert.equal(health.status, "ok");
     assert.equal((await fetch(`${server.gateway.url}/other`)).status, 404);
     const client = await server.client();

@@ -9,7 +9,10 @@ import { closed, gatewayWith, token, type TestGateway } from "./gateway.ts";
 const users: Readonly<Record<string, Access>> = { ann: { scope: "full" }, bob: { scope: "read" } };
 
 /** Its answer in words: `in`, or why not. */
-async function enter(server: TestGateway, given: string): Promise<{ said: string; code: number | undefined }> {
+async function enter(
+  server: TestGateway,
+  given: string,
+): Promise<{ said: string; code: number | undefined }> {
   const socket = server.socket();
   await once(socket, "open");
   const end = closed(socket);
@@ -20,15 +23,23 @@ async function enter(server: TestGateway, given: string): Promise<{ said: string
   return { said, code: said.includes('"ok":true') ? undefined : await end };
 }
 
-async function ask({ gateway }: TestGateway, given: string): Promise<{ status: number; text: string }> {
-  const answer = await fetch(`${gateway.url}/api/runs/x/events`, { headers: { authorization: `Bearer ${given}` } });
+async function ask(
+  { gateway }: TestGateway,
+  given: string,
+): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${gateway.url}/api/runs/x/events`, {
+    headers: { authorization: `Bearer ${given}` },
+  });
   return { status: answer.status, text: await answer.text() };
 }
 
 describe("authorize", () => {
   it("says who comes in and as what, over sockets and HTTP, at once or later", async () => {
     const asked: (string | undefined)[] = [];
-    const authorize = async (given: string, request: IncomingMessage): Promise<Access | undefined> => {
+    const authorize = async (
+      given: string,
+      request: IncomingMessage,
+    ): Promise<Access | undefined> => {
       asked.push(request.headers.host);
       return users[given];
     };
@@ -84,7 +95,10 @@ describe("authorize", () => {
     const wrong = Array.from({ length: 12 }, (_, at) => ask(server, `wrong-${at}`));
     const answers = (await Promise.all(wrong)).map(({ status }) => status);
     assert.deepEqual(
-      [answers.filter((status) => status === 401).length, answers.filter((status) => status === 429).length],
+      [
+        answers.filter((status) => status === 401).length,
+        answers.filter((status) => status === 429).length,
+      ],
       [3, 9],
     );
     const before = asked;
@@ -129,7 +143,8 @@ describe("authorize", () => {
 
   it("keeps tokens out of whatever is said", async () => {
     const given = "ann-has-a-secret-of-her-own";
-    const authorize = (one: string): Access | undefined => (one === given ? { scope: "full" } : undefined);
+    const authorize = (one: string): Access | undefined =>
+      one === given ? { scope: "full" } : undefined;
     const full = "one-for-everybody-1234";
     await using server = await gatewayWith([`It is ${full}.`], { authorize, tokens: { full } });
     for (const { said } of [await enter(server, `${given}-wrong`), await enter(server, given)])

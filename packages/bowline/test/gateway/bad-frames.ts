@@ -1,4 +1,6 @@
-/** Frames of every kind, made from the schemas, and what the protocol's description says of each. */
+/**
+ * Frames of every kind, made from the schemas, and what the protocol's description says of each.
+ */
 import fc from "fast-check";
 import type { JsonSchema } from "@bowline/core";
 import { closeCodes, errorNumbers } from "../../src/gateway/frame.ts";
@@ -8,7 +10,10 @@ import { methods } from "../../src/gateway/schema.ts";
 export type AnyFrame = string | Buffer;
 type Json = Readonly<Record<string, unknown>>;
 
-/** What has to come of a frame: an answer with one of these numbers (none: a result or any refusal), or the socket's end. */
+/**
+ * What has to come of a frame: an answer with one of these numbers (none: a result or any refusal),
+ * or the socket's end.
+ */
 export type Expected =
   | { readonly kind: "answer"; readonly id: string | number | null; readonly error?: number }
   | { readonly kind: "close"; readonly code: number };
@@ -17,20 +22,48 @@ export type Expected =
 const keys = Array.from({ length: 30 }, (_, index) => `session ${index}`);
 export const key: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...keys) },
-  { weight: 1, arbitrary: fc.constantFrom("__proto__", "../../etc/passwd", "a/b\\c\0d", "\u{1F9F5}", "\ud800", "con") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "__proto__",
+      "../../etc/passwd",
+      "a/b\\c\0d",
+      "\u{1F9F5}",
+      "\ud800",
+      "con",
+    ),
+  },
   { weight: 1, arbitrary: fc.constantFrom(256, 257).map((count) => "\u{1F9F5}".repeat(count)) },
   { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 5, unit: "binary" }) },
 );
 /** Nested so deep that it can be parsed and hardly be written: a mark in its place. */
 const deep = fc.constantFrom(10, 999, 5000, 100_000).map((depth) => `nested ${depth}`);
 export const write = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(/"nested (\d+)"/g, (_, depth) => "[".repeat(+depth) + "]".repeat(+depth));
+  JSON.stringify(value).replaceAll(
+    /"nested (\d+)"/g,
+    (_, depth) => "[".repeat(+depth) + "]".repeat(+depth),
+  );
 const odd = fc.oneof(
   { weight: 6, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
-  fc.constantFrom<unknown>(null, "", -1, 1e308, 2 ** 60, 0.5, true, [], {}, [null], '{"sessionKey":"s"}', "\ud800"),
+  fc.constantFrom<unknown>(
+    null,
+    "",
+    -1,
+    1e308,
+    2 ** 60,
+    0.5,
+    true,
+    [],
+    {},
+    [null],
+    '{"sessionKey":"s"}',
+    "\ud800",
+  ),
   fc.constantFrom(600, 5000, 400_000).map((length) => "x".repeat(length)),
   { weight: 1, arbitrary: deep },
-  fc.constant(Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`field ${index}`, index]))),
+  fc.constant(
+    Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`field ${index}`, index])),
+  ),
 );
 const badName = fc.constantFrom(
   "__proto__",
@@ -53,16 +86,26 @@ export function paramsOf({ properties = {}, required = [] }: JsonSchema): fc.Arb
 function valueOf(schema: JsonSchema): fc.Arbitrary<unknown> {
   const { type, enum: options, minLength = 0, maxLength, minimum, maximum, pattern } = schema;
   if (type === "object") return paramsOf(schema);
-  if (type === "array") return fc.array(valueOf(schema.items as JsonSchema), { minLength: 1, maxLength: 3 });
+  if (type === "array")
+    return fc.array(valueOf(schema.items as JsonSchema), { minLength: 1, maxLength: 3 });
   if (pattern !== undefined) return fc.constantFrom("AAAA", "iVBORw0KGgo=", "A".repeat(4000));
   if (Array.isArray(options)) return fc.constantFrom<unknown>(...(options as unknown[]));
   if (type === "integer")
-    return fc.integer({ min: (minimum as number) ?? -1000, max: Math.min((maximum as number) ?? 1000, 1000) });
+    return fc.integer({
+      min: (minimum as number) ?? -1000,
+      max: Math.min((maximum as number) ?? 1000, 1000),
+    });
   const longest = (maxLength as number) ?? 50;
   return fc.oneof(
-    { weight: 5, arbitrary: fc.string({ minLength: minLength as number, maxLength: Math.min(longest, 20) }) },
+    {
+      weight: 5,
+      arbitrary: fc.string({ minLength: minLength as number, maxLength: Math.min(longest, 20) }),
+    },
     { weight: 5, arbitrary: fc.constantFrom("one", "two", "three") },
-    { weight: 1, arbitrary: fc.string({ minLength: minLength as number, maxLength: 20, unit: "binary" }) },
+    {
+      weight: 1,
+      arbitrary: fc.string({ minLength: minLength as number, maxLength: 20, unit: "binary" }),
+    },
     { weight: 1, arbitrary: fc.constantFrom("y".repeat(longest), "\udc00") },
   );
 }
@@ -74,9 +117,14 @@ export function spoiled(schema: JsonSchema): fc.Arbitrary<unknown> {
   return fc.oneof(
     {
       weight: 5,
-      arbitrary: fc.tuple(paramsOf(schema), name, odd).map(([params, at, value]) => set(params, at, value)),
+      arbitrary: fc
+        .tuple(paramsOf(schema), name, odd)
+        .map(([params, at, value]) => set(params, at, value)),
     },
-    { weight: 2, arbitrary: fc.tuple(paramsOf(schema), name).map(([params, at]) => set(params, at, undefined)) },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(paramsOf(schema), name).map(([params, at]) => set(params, at, undefined)),
+    },
     { weight: 1, arbitrary: odd },
   );
 }
@@ -91,7 +139,18 @@ const id = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 5 }) },
   { weight: 6, arbitrary: fc.uuid() },
   { weight: 2, arbitrary: fc.string({ maxLength: 3 }) },
-  fc.constantFrom<unknown>(null, true, {}, [], -1.5, 2 ** 53, 1e308, "", "__proto__", "z".repeat(200)),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    {},
+    [],
+    -1.5,
+    2 ** 53,
+    1e308,
+    "",
+    "__proto__",
+    "z".repeat(200),
+  ),
   fc.constantFrom("z".repeat(201), "z".repeat(100_000)),
 );
 const request = fc.oneof(
@@ -103,15 +162,34 @@ const request = fc.oneof(
 );
 const notRequest = fc.oneof(
   fc
-    .tuple(id, fc.oneof(fc.constantFrom("nothing", "constructor", "__proto__", "toString", "", "m".repeat(5000)), odd))
+    .tuple(
+      id,
+      fc.oneof(
+        fc.constantFrom("nothing", "constructor", "__proto__", "toString", "", "m".repeat(5000)),
+        odd,
+      ),
+    )
     .map(([given, method]) => write({ id: given, method })),
   fc.json(),
   odd.map(write),
-  fc.constantFrom('{"id":1e999,"method":"health.check"}', '{"__proto__":{"id":1,"method":"health.check"}}', "null"),
+  fc.constantFrom(
+    '{"id":1e999,"method":"health.check"}',
+    '{"__proto__":{"id":1,"method":"health.check"}}',
+    "null",
+  ),
 );
 export const notJson: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 50 }),
-  fc.constantFrom("", " ", "{", '{"id":1,}', "\ufeff{}", "NaN", "[".repeat(20_000), '{"a":'.repeat(3000)),
+  fc.constantFrom(
+    "",
+    " ",
+    "{",
+    '{"id":1,}',
+    "\ufeff{}",
+    "NaN",
+    "[".repeat(20_000),
+    '{"a":'.repeat(3000),
+  ),
   fc.tuple(request, fc.nat()).map(([text, at]) => text.slice(0, at % text.length)),
 );
 const auth = fc.oneof(
@@ -131,10 +209,13 @@ export const badFrame: fc.Arbitrary<AnyFrame> = fc.oneof(
 );
 
 /** So many in a row that are no requests that nobody hears the last. */
-export const garbage: fc.Arbitrary<AnyFrame[]> = fc.array(fc.oneof(notJson, fc.constantFrom("{}", "[]", "1")), {
-  minLength: 25,
-  maxLength: 40,
-});
+export const garbage: fc.Arbitrary<AnyFrame[]> = fc.array(
+  fc.oneof(notJson, fc.constantFrom("{}", "[]", "1")),
+  {
+    minLength: 25,
+    maxLength: 40,
+  },
+);
 
 /** Frames in a row, some of them sent twice. */
 export const badFrames = (most: number): fc.Arbitrary<AnyFrame[]> =>
@@ -153,13 +234,15 @@ export function expectAfterAuth(frames: readonly AnyFrame[]): Expected[] {
     const isBad = one.error === errorNumbers.parse || one.error === errorNumbers.bad_request;
     // A frame whose method or params are refused neither counts nor clears.
     bad = isBad ? bad + 1 : one.error === undefined ? 0 : bad;
-    if (bad >= defaultLimits.maxBadFrames) return [...expected, { kind: "close", code: closeCodes.badFrames }];
+    if (bad >= defaultLimits.maxBadFrames)
+      return [...expected, { kind: "close", code: closeCodes.badFrames }];
   }
   return expected;
 }
 
 function expectOne(frame: AnyFrame): Expected {
-  if (Buffer.byteLength(frame) > defaultLimits.maxFrameBytes) return { kind: "close", code: closeCodes.tooLarge };
+  if (Buffer.byteLength(frame) > defaultLimits.maxFrameBytes)
+    return { kind: "close", code: closeCodes.tooLarge };
   if (typeof frame !== "string") return { kind: "close", code: closeCodes.unsupported };
   let value: unknown;
   try {
@@ -167,7 +250,8 @@ function expectOne(frame: AnyFrame): Expected {
   } catch {
     return { kind: "answer", id: null, error: errorNumbers.parse };
   }
-  const given: Json = typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+  const given: Json =
+    typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
   if (given.type === "auth") return { kind: "close", code: closeCodes.secondAuth };
   const isId = typeof given.id === "string" ? given.id.length <= 200 : Number.isFinite(given.id);
   const own = isId ? (given.id as string | number) : null;
@@ -181,7 +265,10 @@ function expectOne(frame: AnyFrame): Expected {
 
 /** Its ids, too, which a schema cannot describe. */
 export function fitsMethod(schema: JsonSchema, params: unknown): boolean {
-  return fits(schema, params) && Object.entries(params as Json).every(([name, value]) => isWellFormedId(name, value));
+  return (
+    fits(schema, params) &&
+    Object.entries(params as Json).every(([name, value]) => isWellFormedId(name, value))
+  );
 }
 
 function isWellFormedId(name: string, value: unknown): boolean {
@@ -189,10 +276,26 @@ function isWellFormedId(name: string, value: unknown): boolean {
   return value.isWellFormed() && (!/sessionKey$/i.test(name) || value.length <= 512);
 }
 
-/** As much of JSON Schema as the methods' params use; written apart from what the server checks with. */
+/**
+ * As much of JSON Schema as the methods' params use; written apart from what the server checks
+ * with.
+ */
 function fits(schema: JsonSchema, value: unknown): boolean {
-  const { type, properties = {}, required = [], enum: options, minLength = 0, maxLength = Infinity } = schema;
-  const { minimum = -Infinity, maximum = Infinity, minItems = 0, maxItems = Infinity, pattern = "" } = schema;
+  const {
+    type,
+    properties = {},
+    required = [],
+    enum: options,
+    minLength = 0,
+    maxLength = Infinity,
+  } = schema;
+  const {
+    minimum = -Infinity,
+    maximum = Infinity,
+    minItems = 0,
+    maxItems = Infinity,
+    pattern = "",
+  } = schema;
   if (Array.isArray(options)) return options.includes(value);
   if (type === "string") {
     if (typeof value !== "string") return false;
@@ -201,19 +304,26 @@ function fits(schema: JsonSchema, value: unknown): boolean {
     return length >= (minLength as number) && length <= (maxLength as number);
   }
   if (type === "array") {
-    if (!Array.isArray(value) || value.length < (minItems as number) || value.length > (maxItems as number))
+    if (
+      !Array.isArray(value) ||
+      value.length < (minItems as number) ||
+      value.length > (maxItems as number)
+    )
       return false;
     return value.every((item) => fits(schema.items as JsonSchema, item));
   }
   if (type === "integer")
     return (
-      Number.isInteger(value) && (value as number) >= (minimum as number) && (value as number) <= (maximum as number)
+      Number.isInteger(value) &&
+      (value as number) >= (minimum as number) &&
+      (value as number) <= (maximum as number)
     );
   if (type !== "object") throw new Error(`a type that this does not know: ${JSON.stringify(type)}`);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   if (!(required as string[]).every((name) => Object.hasOwn(value, name))) return false;
   return Object.entries(value).every(
     ([name, field]) =>
-      Object.hasOwn(properties as Json, name) && fits((properties as Record<string, JsonSchema>)[name] ?? {}, field),
+      Object.hasOwn(properties as Json, name) &&
+      fits((properties as Record<string, JsonSchema>)[name] ?? {}, field),
   );
 }

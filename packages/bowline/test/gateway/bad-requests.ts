@@ -37,7 +37,17 @@ interface Door {
   readonly refusal?: readonly number[];
 }
 
-const verbs = ["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"] as const;
+const verbs = [
+  "GET",
+  "POST",
+  "HEAD",
+  "PUT",
+  "DELETE",
+  "PATCH",
+  "OPTIONS",
+  "TRACE",
+  "PROPFIND",
+] as const;
 
 const doors: readonly Door[] = [
   { headers: [["host", "evil.example"]], refusal: [403] },
@@ -94,9 +104,17 @@ const credential = ({ full, read }: TokensOfTest): fc.Arbitrary<Credential> => {
     `Bearer ${"t".repeat(5000)}`,
   ];
   return fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom(...of("full", `Bearer ${full}`, `bearer ${full}`, `BEARER ${full}`)) },
+    {
+      weight: 8,
+      arbitrary: fc.constantFrom(
+        ...of("full", `Bearer ${full}`, `bearer ${full}`, `BEARER ${full}`),
+      ),
+    },
     { weight: 2, arbitrary: fc.constantFrom(...of("read", `Bearer ${read}`)) },
-    { weight: 2, arbitrary: fc.constantFrom(...of("none", undefined, ...wrong, "Bearer \u00ff\u00fe")) },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(...of("none", undefined, ...wrong, "Bearer \u00ff\u00fe")),
+    },
   );
 };
 
@@ -180,14 +198,17 @@ const chat: fc.Arbitrary<Asked> = fc
     target,
     body: text.toWellFormed(),
     isChunked: chunked === 0,
-    statuses: (scope) => (scope === "none" ? [401] : scope === "read" ? [403] : statusesOf(text, chunked === 0)),
+    statuses: (scope) =>
+      scope === "none" ? [401] : scope === "read" ? [403] : statusesOf(text, chunked === 0),
   }));
 
 function statusesOf(text: string, isChunked: boolean): readonly number[] {
   if (isChunked || Buffer.byteLength(text) > defaultLimits.maxFrameBytes) return [400];
   try {
     // Who fits may still be too many, too late, or ask for what there is not.
-    return fitsMethod(body, JSON.parse(Buffer.from(text).toString())) ? [202, 400, 404, 409, 429] : [400];
+    return fitsMethod(body, JSON.parse(Buffer.from(text).toString()))
+      ? [202, 400, 404, 409, 429]
+      : [400];
   } catch {
     return [400];
   }
@@ -211,7 +232,8 @@ const stream: fc.Arbitrary<Asked> = fc
       method,
       target: `/api/runs/${runId}/events${query === "" ? "" : `?${query}`}`,
       headers: begin !== undefined && isHeader ? [["last-event-id", begin]] : [],
-      statuses: (scope) => (scope === "none" ? [401] : after === undefined ? [200, 404] : [200, 204, 404]),
+      statuses: (scope) =>
+        scope === "none" ? [401] : after === undefined ? [200, 404] : [200, 204, 404],
       after,
     };
   });
@@ -246,7 +268,15 @@ const elsewhere: fc.Arbitrary<Asked> = fc
   .map(([method, path, hasQuery]) => {
     const isRead = method === "GET" || method === "HEAD";
     const found =
-      path === "/health" ? (isRead ? [200] : [404]) : files.includes(path) ? (isRead ? [200] : [405]) : [404];
+      path === "/health"
+        ? isRead
+          ? [200]
+          : [404]
+        : files.includes(path)
+          ? isRead
+            ? [200]
+            : [405]
+          : [404];
     return { method, target: hasQuery ? `${path}?a=%` : path, statuses: () => found };
   });
 
@@ -258,23 +288,36 @@ export function badRequest(tokens: TokensOfTest): fc.Arbitrary<AnyRequest> {
   );
   return fc
     .tuple(asked, door, credential(tokens), extra)
-    .map(([{ method, target, headers = [], body: text = "", isChunked = false, statuses, after }, at, who, more]) => ({
-      method,
-      target,
-      headers: [
-        ...at.headers,
-        ...(who.value === undefined ? [] : [["authorization", who.value] as const]),
-        ...headers,
-        ...more,
-      ],
-      body: text,
-      isChunked,
-      statuses: at.refusal ?? statuses(who.scope),
-      after,
-    }));
+    .map(
+      ([
+        { method, target, headers = [], body: text = "", isChunked = false, statuses, after },
+        at,
+        who,
+        more,
+      ]) => ({
+        method,
+        target,
+        headers: [
+          ...at.headers,
+          ...(who.value === undefined ? [] : [["authorization", who.value] as const]),
+          ...headers,
+          ...more,
+        ],
+        body: text,
+        isChunked,
+        statuses: at.refusal ?? statuses(who.scope),
+        after,
+      }),
+    );
 }
 
-export function encodeRequest({ method, target, headers, body: text, isChunked }: AnyRequest): Buffer {
+export function encodeRequest({
+  method,
+  target,
+  headers,
+  body: text,
+  isChunked,
+}: AnyRequest): Buffer {
   const bytes = Buffer.from(text);
   const size: readonly Header[] = isChunked
     ? [["transfer-encoding", "chunked"]]
@@ -285,5 +328,10 @@ export function encodeRequest({ method, target, headers, body: text, isChunked }
   const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`, "latin1");
   if (!isChunked) return Buffer.concat([head, bytes]);
   const chunk = bytes.length === 0 ? "" : `${bytes.length.toString(16)}\r\n`;
-  return Buffer.concat([head, Buffer.from(chunk), bytes, Buffer.from(`${chunk === "" ? "" : "\r\n"}0\r\n\r\n`)]);
+  return Buffer.concat([
+    head,
+    Buffer.from(chunk),
+    bytes,
+    Buffer.from(`${chunk === "" ? "" : "\r\n"}0\r\n\r\n`),
+  ]);
 }

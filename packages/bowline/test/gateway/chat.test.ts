@@ -22,9 +22,14 @@ const allowed = await loadRules([{ action: "allow", tool: "look" }]);
 describe("a run over the socket", () => {
   it("answers at once with the run's id, then deltas, then one final, also from a model that answers at once [J1, J32, J33, J37, J38]", async () => {
     const usage = { input: 7, output: 5 };
-    await using server = await gatewayWith([{ content: [{ type: "text", text: "Four, of course." }], usage }]);
+    await using server = await gatewayWith([
+      { content: [{ type: "text", text: "Four, of course." }], usage },
+    ]);
     const client = await server.client({ events: ["chat.delta", "chat.final"] });
-    const { runId, status } = await client.call("chat.send", { sessionKey: "any text ✓", message: "What is 2+2?" });
+    const { runId, status } = await client.call("chat.send", {
+      sessionKey: "any text ✓",
+      message: "What is 2+2?",
+    });
     assert.match(runId, uuid);
     assert.equal(status, "started");
     const final = await client.event("chat.final", runId);
@@ -45,7 +50,10 @@ describe("a run over the socket", () => {
     await using server = await gatewayWith(script, { tools: () => [look], rules: allowed });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Look." });
-    assert.deepEqual((await client.event("chat.final", runId)).usage, { inputTokens: 30, outputTokens: 3 });
+    assert.deepEqual((await client.event("chat.final", runId)).usage, {
+      inputTokens: 30,
+      outputTokens: 3,
+    });
     const own = client.ofRun(runId).filter(({ event }) => event !== undefined);
     assert.deepEqual(
       own.map(({ data }) => data?.seq),
@@ -66,13 +74,20 @@ describe("a run over the socket", () => {
   });
 
   it("says what went wrong, of which kind, and that it may be tried again", async () => {
-    const error = new BowlineError("rate_limited", "Slow down.", { status: 429, retryable: true, retryAfterMs: 1500 });
+    const error = new BowlineError("rate_limited", "Slow down.", {
+      status: 429,
+      retryable: true,
+      retryAfterMs: 1500,
+    });
     await using server = await gatewayWith([{ error }]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
     const { message, errorKind, error: info } = await client.event("chat.error", runId);
     assert.deepEqual([message, errorKind, info.retryAfterMs], ["Slow down.", "rate_limit", 1500]);
-    assert.equal(client.ofRun(runId).filter(({ event = "" }) => /final|error|aborted/.test(event)).length, 1);
+    assert.equal(
+      client.ofRun(runId).filter(({ event = "" }) => /final|error|aborted/.test(event)).length,
+      1,
+    );
   });
 
   it("keeps thinking apart from the answer [X27]", async () => {
@@ -93,17 +108,25 @@ describe("a run over the socket", () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "" }), "bad_params");
-    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "x".repeat(32_001) }), "bad_params");
+    assert.equal(
+      await client.refused("chat.send", { sessionKey: "s", message: "x".repeat(32_001) }),
+      "bad_params",
+    );
     assert.equal(await client.refused("chat.send", { sessionKey: "", message: "x" }), "bad_params");
     assert.equal(await client.refused("chat.send", { sessionKey: "s", message: 5 }), "bad_params");
-    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "x", agentId: "nobody" }), "not_found");
+    assert.equal(
+      await client.refused("chat.send", { sessionKey: "s", message: "x", agentId: "nobody" }),
+      "not_found",
+    );
     assert.deepEqual((await client.call("sessions.list", {})).sessions, []);
   });
 });
 
 describe("several clients of one session", () => {
   it("sees all of a run that another client began", async () => {
-    await using server = await gatewayWith(["A long enough answer for several deltas."], { pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["A long enough answer for several deltas."], {
+      pace: { delayMs: 5 },
+    });
     const [one, two] = [await server.client(), await server.client()];
     await two.call("chat.subscribe", { sessionKey: "s" });
     const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
@@ -129,7 +152,9 @@ describe("several clients of one session", () => {
     await two.end(runId);
     const before = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
     assert.equal(before + two.text(runId), text);
-    const later = two.ofRun(runId).flatMap(({ event, data }) => (event === "chat.snapshot" ? [] : [data?.seq]));
+    const later = two
+      .ofRun(runId)
+      .flatMap(({ event, data }) => (event === "chat.snapshot" ? [] : [data?.seq]));
     assert.deepEqual(
       later,
       later.map((_, index) => seq + 1 + index),
@@ -155,7 +180,9 @@ describe("several clients of one session", () => {
   });
 
   it("gives a snapshot where events are not held any more, and the end after it", async () => {
-    await using server = await gatewayWith(["0123456789".repeat(30)], { limits: { maxReplayEvents: 10 } });
+    await using server = await gatewayWith(["0123456789".repeat(30)], {
+      limits: { maxReplayEvents: 10 },
+    });
     const one = await server.client();
     const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
     await one.end(runId);
@@ -173,7 +200,11 @@ describe("several clients of one session", () => {
   it("says of a run that nobody knows that it is not known", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
-    const { runs } = await client.call("chat.subscribe", { sessionKey: "s", runId: "gone", seq: 3 });
+    const { runs } = await client.call("chat.subscribe", {
+      sessionKey: "s",
+      runId: "gone",
+      seq: 3,
+    });
     assert.deepEqual(runs, [{ runId: "gone", sessionKey: "s", state: "unknown", seq: -1 }]);
   });
 
@@ -192,13 +223,17 @@ describe("one run per session", () => {
   it("queues the second message, and runs it with the first answer in its context [X24]", async () => {
     await using server = await gatewayWith(["One.", "Two."], { pace: { delayMs: 5 } });
     const client = await server.client();
-    const sends = ["first", "second"].map((message) => client.call("chat.send", { sessionKey: "s", message }));
+    const sends = ["first", "second"].map((message) =>
+      client.call("chat.send", { sessionKey: "s", message }),
+    );
     const [first, second] = await Promise.all(sends);
     assert.deepEqual([first?.status, second?.status], ["started", "queued"]);
     await client.end(second?.runId ?? "");
     const roles = server.model.calls[1]?.context.messages.map(({ role }) => role);
     assert.deepEqual(roles, ["user", "assistant", "user"]);
-    const ids = client.frames.flatMap(({ event, data }) => (event === "chat.delta" ? [data?.runId] : []));
+    const ids = client.frames.flatMap(({ event, data }) =>
+      event === "chat.delta" ? [data?.runId] : [],
+    );
     assert.equal(ids.lastIndexOf(first?.runId) < ids.indexOf(second?.runId), true);
   });
 
@@ -208,7 +243,9 @@ describe("one run per session", () => {
       limits: { maxRuns: 2 },
     });
     const client = await server.client();
-    const sends = ["1", "2", "3"].map((sessionKey) => client.call("chat.send", { sessionKey, message: "go" }));
+    const sends = ["1", "2", "3"].map((sessionKey) =>
+      client.call("chat.send", { sessionKey, message: "go" }),
+    );
     const all = await Promise.all(sends);
     assert.deepEqual(
       all.map(({ status }) => status),
@@ -221,7 +258,10 @@ describe("one run per session", () => {
   });
 
   it("takes no more than the queue holds", async () => {
-    await using server = await gatewayWith(["a".repeat(400)], { pace: { delayMs: 20 }, limits: { maxQueuedRuns: 1 } });
+    await using server = await gatewayWith(["a".repeat(400)], {
+      pace: { delayMs: 20 },
+      limits: { maxQueuedRuns: 1 },
+    });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "1" });
     await client.event("chat.delta");
@@ -235,7 +275,11 @@ describe("one run per session", () => {
 
 describe("into a run that goes on", () => {
   it("steers it before its next model call, and follows up when it would stop", async () => {
-    const script = [{ content: [scriptedToolCall("wait", {})] }, "After steering.", "After the follow-up."];
+    const script = [
+      { content: [scriptedToolCall("wait", {})] },
+      "After steering.",
+      "After the follow-up.",
+    ];
     const { tool, release } = heldTool();
     const rules = await loadRules([{ action: "allow", tool: "wait" }]);
     await using server = await gatewayWith(script, { tools: () => [tool], rules });
@@ -257,14 +301,21 @@ describe("into a run that goes on", () => {
   it("is a message like any other when nothing goes on", async () => {
     await using server = await gatewayWith(["One.", "Two."]);
     const client = await server.client();
-    const { status, runId } = await client.call("chat.steer", { sessionKey: "s", message: "hello" });
+    const { status, runId } = await client.call("chat.steer", {
+      sessionKey: "s",
+      message: "hello",
+    });
     assert.equal(status, "started");
     assert.equal((await client.end(runId)).event, "chat.final");
   });
 
   it("keeps what was steered when the run is stopped, for the next one", async () => {
     const script = [{ content: [scriptedToolCall("slow", { at: "x" })] }, "Done."];
-    const slow = { ...look, name: "slow", execute: async () => (await wait(2000), { content: [] }) };
+    const slow = {
+      ...look,
+      name: "slow",
+      execute: async () => (await wait(2000), { content: [] }),
+    };
     const rules = await loadRules([{ action: "allow", tool: "slow" }]);
     await using server = await gatewayWith(script, { tools: () => [slow], rules });
     const client = await server.client();
@@ -285,7 +336,9 @@ describe("into a run that goes on", () => {
 
 describe("stopping a run", () => {
   it("keeps what was said, sends one end, and lets the next message through", async () => {
-    await using server = await gatewayWith(["word ".repeat(200), "Fine."], { pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(200), "Fine."], {
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.until(({ data }) => data?.seq === 6);
@@ -293,7 +346,10 @@ describe("stopping a run", () => {
     assert.deepEqual([aborted, runIds], [true, [runId]]);
     assert.equal((await client.end(runId)).event, "chat.aborted");
     const { messages } = await client.call("chat.history", { sessionKey: "s" });
-    const partial = messages.at(-1)?.message as unknown as { stopReason: string; content: { text: string }[] };
+    const partial = messages.at(-1)?.message as unknown as {
+      stopReason: string;
+      content: { text: string }[];
+    };
     assert.equal(partial.stopReason, "aborted");
     assert.match(partial.content[0]?.text ?? "", /^word word/);
     const next = await client.call("chat.send", { sessionKey: "s", message: "again" });
@@ -303,7 +359,10 @@ describe("stopping a run", () => {
   it("is no error when nothing runs", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
-    assert.deepEqual(await client.call("chat.abort", { sessionKey: "s" }), { aborted: false, runIds: [] });
+    assert.deepEqual(await client.call("chat.abort", { sessionKey: "s" }), {
+      aborted: false,
+      runIds: [],
+    });
     assert.equal(await client.refused("chat.abort", {}), "bad_params");
   });
 });
@@ -313,7 +372,10 @@ describe("the same message again", () => {
     await using server = await gatewayWith(["word ".repeat(20)], { pace: { delayMs: 3 } });
     const client = await server.client();
     const params = { sessionKey: "s", message: "go", idempotencyKey: "my-key" };
-    const [first, second] = await Promise.all([client.call("chat.send", params), client.call("chat.send", params)]);
+    const [first, second] = await Promise.all([
+      client.call("chat.send", params),
+      client.call("chat.send", params),
+    ]);
     assert.deepEqual([first.runId, first.status, second.runId], ["my-key", "started", "my-key"]);
     assert.equal(second.status, "in_flight");
     await client.end("my-key");

@@ -1,4 +1,7 @@
-/** The model and the agent of a session, chosen by a client: held to what the server can ask, kept in the log. */
+/**
+ * The model and the agent of a session, chosen by a client: held to what the server can ask, kept
+ * in the log.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
@@ -24,16 +27,21 @@ interface House {
 function house(options: TestOptions = {}): House {
   const asked: string[] = [];
   const { streamFn } = createScriptedModel(
-    Array.from({ length: 50 }, () => ({ messages }: { messages: readonly { role: string; content?: unknown }[] }) => {
-      const last = messages.at(-1);
-      return last?.role === "user" && last.content === "use the tool"
-        ? { content: [scriptedToolCall("wait", {})] }
-        : "Hello.";
-    }),
+    Array.from(
+      { length: 50 },
+      () =>
+        ({ messages }: { messages: readonly { role: string; content?: unknown }[] }) => {
+          const last = messages.at(-1);
+          return last?.role === "user" && last.content === "use the tool"
+            ? { content: [scriptedToolCall("wait", {})] }
+            : "Hello.";
+        },
+    ),
   );
   const backendFor = ({ model: reference }: { readonly model: string }): Backend => {
     const [provider = "", id = ""] = reference.split("/");
-    if (provider !== "house") throw new BowlineError("invalid_argument", `${reference} names no provider.`);
+    if (provider !== "house")
+      throw new BowlineError("invalid_argument", `${reference} names no provider.`);
     const notice = { code: "practice_model", message: `${reference} has no key.` } as const;
     const model = { ...createScriptedModel([]).model, provider, id };
     const noted: Backend["streamFn"] = (...call) => {
@@ -54,7 +62,11 @@ async function say(server: TestGateway, more: { readonly agentId?: string } = {}
 async function changesIn(store: Store): Promise<unknown[]> {
   const changes: unknown[] = [];
   for await (const batch of store.read("s")) {
-    for (const entry of batch as readonly (AnyEntry & { provider?: string; model?: string; agent?: string })[]) {
+    for (const entry of batch as readonly (AnyEntry & {
+      provider?: string;
+      model?: string;
+      agent?: string;
+    })[]) {
       if (entry.type === "model_change") changes.push([entry.provider, entry.model, entry.agent]);
     }
   }
@@ -67,10 +79,20 @@ describe("a model that is chosen for a session", () => {
     await using server = await gatewayWith([], options);
     const [client, other] = [await server.client(), await server.client()];
     await say(server);
-    const { session } = await client.call("sessions.patch", { sessionKey: "s", model: "house/large" });
+    const { session } = await client.call("sessions.patch", {
+      sessionKey: "s",
+      model: "house/large",
+    });
     assert.deepEqual([session.model, session.agentId], ["house/large", "assistant"]);
-    const told = await other.until(({ event, data }) => event === "sessions.changed" && data?.model === "house/large");
-    assert.deepEqual(told.data, { sessionKey: "s", change: "updated", model: "house/large", agentId: "assistant" });
+    const told = await other.until(
+      ({ event, data }) => event === "sessions.changed" && data?.model === "house/large",
+    );
+    assert.deepEqual(told.data, {
+      sessionKey: "s",
+      change: "updated",
+      model: "house/large",
+      agentId: "assistant",
+    });
     await say(server);
     await say(server, { agentId: "writer" });
     await say(server);
@@ -96,7 +118,10 @@ describe("a model that is chosen for a session", () => {
         },
       },
     ];
-    const { asked, options } = house({ tools, rules: await loadRules([{ action: "allow", tool: "wait" }]) });
+    const { asked, options } = house({
+      tools,
+      rules: await loadRules([{ action: "allow", tool: "wait" }]),
+    });
     await using server = await gatewayWith([], options);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "use the tool" });
@@ -105,7 +130,9 @@ describe("a model that is chosen for a session", () => {
     go();
     await client.end(runId);
     assert.deepEqual(asked, ["small", "large"]);
-    const models = client.ofRun(runId).flatMap(({ event, data }) => (event === "chat.turn" ? [data?.model] : []));
+    const models = client
+      .ofRun(runId)
+      .flatMap(({ event, data }) => (event === "chat.turn" ? [data?.model] : []));
     assert.equal(models.length, 2);
   });
 
@@ -116,7 +143,12 @@ describe("a model that is chosen for a session", () => {
       await using server = await gatewayWith([], options);
       const client = await server.client();
       await client.call("sessions.create", { sessionKey: "s" });
-      await client.call("sessions.patch", { sessionKey: "s", model: "house/large", agentId: "writer", title: "T" });
+      await client.call("sessions.patch", {
+        sessionKey: "s",
+        model: "house/large",
+        agentId: "writer",
+        title: "T",
+      });
     }
     const { asked, options } = house({ store, pending });
     await using server = await gatewayWith([], options);
@@ -128,7 +160,10 @@ describe("a model that is chosen for a session", () => {
     const { runId } = await client.call("chat.send", { sessionKey: "f", message: "go" });
     await client.end(runId);
     const { session } = await client.call("sessions.get", { sessionKey: "f" });
-    assert.deepEqual([asked, session.model, session.agentId], [["large", "large", "large"], "house/large", "writer"]);
+    assert.deepEqual(
+      [asked, session.model, session.agentId],
+      [["large", "large", "large"], "house/large", "writer"],
+    );
     const { title } = (await client.call("sessions.get", { sessionKey: "s" })).session;
     assert.equal(title, "T");
   });
@@ -163,11 +198,17 @@ describe("a model that is chosen for a session", () => {
         code,
         JSON.stringify(params),
       );
-    assert.equal(await client.refused("sessions.patch", { sessionKey: "none", model: "house/large" }), "not_found");
+    assert.equal(
+      await client.refused("sessions.patch", { sessionKey: "none", model: "house/large" }),
+      "not_found",
+    );
     assert.deepEqual(await changesIn(server.store), []);
     assert.equal((await client.call("sessions.get", { sessionKey: "s" })).session.title, "go");
     const reader = await server.client({ token: "for-reading-only" });
-    assert.equal(await reader.refused("sessions.patch", { sessionKey: "s", model: "house/large" }), "forbidden");
+    assert.equal(
+      await reader.refused("sessions.patch", { sessionKey: "s", model: "house/large" }),
+      "forbidden",
+    );
   });
 });
 
@@ -178,7 +219,10 @@ describe("a choice", () => {
     const client = await server.client();
     await say(server);
     await client.call("sessions.patch", { sessionKey: "s", model: "house/large" });
-    assert.equal(await client.refused("sessions.patch", { sessionKey: "fork", model: "house/large" }), "not_found");
+    assert.equal(
+      await client.refused("sessions.patch", { sessionKey: "fork", model: "house/large" }),
+      "not_found",
+    );
     await client.call("sessions.fork", { sessionKey: "s", newSessionKey: "fork" });
     await client.end((await client.call("chat.send", { sessionKey: "fork", message: "go" })).runId);
     assert.deepEqual(asked, ["small", "large"]);
@@ -198,10 +242,13 @@ describe("a session that another process has open", () => {
     await using server = await gatewayWith([], { store: elsewhere });
     const client = await server.client();
     const { sessions } = await client.call("sessions.list", {});
-    assert.deepEqual(Object.fromEntries(sessions.map(({ sessionKey, heldBy }) => [sessionKey, heldBy])), {
-      a: undefined,
-      b: { pid: 4711, host: "box", since: 5 },
-    });
+    assert.deepEqual(
+      Object.fromEntries(sessions.map(({ sessionKey, heldBy }) => [sessionKey, heldBy])),
+      {
+        a: undefined,
+        b: { pid: 4711, host: "box", since: 5 },
+      },
+    );
     await held.close();
   });
 });

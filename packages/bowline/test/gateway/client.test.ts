@@ -53,7 +53,10 @@ describe("the client", () => {
     const run = await client.send({ sessionKey: "s", message: "Hi" });
     let [last, cuts, said] = [-1, 0, ""];
     for await (const { event, data } of run) {
-      assert.ok(event === "chat.snapshot" || data.seq === last + 1, `${event} ${data.seq} after ${last}`);
+      assert.ok(
+        event === "chat.snapshot" || data.seq === last + 1,
+        `${event} ${data.seq} after ${last}`,
+      );
       last = data.seq;
       if (event === "chat.delta") said += data.text;
       if (cuts < 4 && data.seq > 10 * (cuts + 1)) {
@@ -78,7 +81,11 @@ describe("the client", () => {
 
   it("finds its server again after a restart, and the end of a run that ended meanwhile", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+    });
     using client = clientOf(first);
     const run = await client.send({ sessionKey: "s", message: "Hi" });
     for await (const { event } of run) if (event === "chat.delta") break;
@@ -100,10 +107,13 @@ describe("the client", () => {
   it("says what was refused, by its word", async () => {
     await using server = await gatewayWith([]);
     using client = clientOf(server);
-    await assert.rejects(client.request("sessions.get", { sessionKey: "none" }), (error: RequestError) => {
-      assert.deepEqual([error.code, error.number, error.retryable], ["not_found", -32004, false]);
-      return true;
-    });
+    await assert.rejects(
+      client.request("sessions.get", { sessionKey: "none" }),
+      (error: RequestError) => {
+        assert.deepEqual([error.code, error.number, error.retryable], ["not_found", -32004, false]);
+        return true;
+      },
+    );
   });
 
   it("refuses at once what the server would end the connection for, in place of sending it again and again", async () => {
@@ -127,7 +137,10 @@ describe("the client", () => {
         return error.code === "bad_request" && !error.retryable;
       });
     }
-    assert.equal((await (await client.send({ sessionKey: "s", message: "Hi" })).result()).text, "Hello.");
+    assert.equal(
+      (await (await client.send({ sessionKey: "s", message: "Hi" })).result()).text,
+      "Hello.",
+    );
     assert.equal(connections, 1);
   });
 
@@ -143,7 +156,10 @@ describe("the client", () => {
     const own = globalThis.WebSocket;
     try {
       Object.assign(globalThis, { WebSocket: undefined });
-      assert.throws(() => new GatewayClient({ url: server.gateway.url, token }), /no WebSocket here: pass that of ws/);
+      assert.throws(
+        () => new GatewayClient({ url: server.gateway.url, token }),
+        /no WebSocket here: pass that of ws/,
+      );
     } finally {
       Object.assign(globalThis, { WebSocket: own });
     }
@@ -178,7 +194,9 @@ describe("the client", () => {
       };
     };
     await assert.rejects(client.follow("s".repeat(1000), "run"), { code: "bad_params" });
-    await assert.rejects(client.send({ sessionKey: "s".repeat(1000), message: "Hi" }), { code: "bad_params" });
+    await assert.rejects(client.send({ sessionKey: "s".repeat(1000), message: "Hi" }), {
+      code: "bad_params",
+    });
     assert.equal(listening.size, 0);
   });
 
@@ -217,7 +235,9 @@ describe("the client", () => {
       socket.on("message", () => socket.send(JSON.stringify({ ...welcome, limits })));
     });
     await once(silent, "listening");
-    using client = clientOf(real, { url: `ws://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    using client = clientOf(real, {
+      url: `ws://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+    });
     await client.ready();
     while (connections.length < 2) await wait(5);
     client.close();
@@ -239,7 +259,9 @@ describe("the client", () => {
       down.pipe(up).pipe(down);
     }).listen(0, "127.0.0.1");
     await once(proxy, "listening");
-    using client = clientOf(real, { url: `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+    using client = clientOf(real, {
+      url: `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    });
     await client.ready();
     isDead = true;
     client.cut();
@@ -266,7 +288,11 @@ describe("the client", () => {
     const store = createMemoryStore();
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "left" });
-    await session.append({ type: "message", runId: "left", message: { role: "user", content: "Hi", timestamp: 1 } });
+    await session.append({
+      type: "message",
+      runId: "left",
+      message: { role: "user", content: "Hi", timestamp: 1 },
+    });
     await session.close();
     await using server = await gatewayWith([], { store });
     using client = clientOf(server);

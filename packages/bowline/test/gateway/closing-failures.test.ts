@@ -16,7 +16,9 @@ const call = { content: [scriptedToolCall("wait", {}, "w")] };
 function unwritable(store: Store): Store {
   const broken = (writer: SessionWriter): SessionWriter =>
     Object.create(writer, {
-      append: { value: (entries: Parameters<SessionWriter["append"]>[0]) => writer.append(entries) },
+      append: {
+        value: (entries: Parameters<SessionWriter["append"]>[0]) => writer.append(entries),
+      },
       close: {
         value: async () => {
           await writer.close();

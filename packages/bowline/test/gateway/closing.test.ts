@@ -42,7 +42,10 @@ describe("a server that stops", () => {
   });
 
   it("begins no stream any more, and says so in one: an EventSource that is refused does not come back", async () => {
-    await using server = await gatewayWith(["word ".repeat(500)], { pace: { delayMs: 5 }, limits: patient });
+    await using server = await gatewayWith(["word ".repeat(500)], {
+      pace: { delayMs: 5 },
+      limits: patient,
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     const raw = await RawHttp.open(server.gateway.port);
@@ -81,7 +84,10 @@ describe("a server that stops", () => {
     const { seq } = client.ofRun("run").at(-1)?.data ?? {};
     const asked = { authorization: `Bearer ${token}`, "last-event-id": String(seq) };
     const answer = await fetch(`${server.gateway.url}/api/runs/run/events`, { headers: asked });
-    assert.deepEqual([answer.status, /event: (.+)/.exec(await answer.text())?.[1]], [200, "shutdown"]);
+    assert.deepEqual(
+      [answer.status, /event: (.+)/.exec(await answer.text())?.[1]],
+      [200, "shutdown"],
+    );
     await closing;
   });
 
@@ -111,16 +117,22 @@ describe("a server that stops", () => {
 
   it("waits so long and no longer for clients that take nothing, and for a tool that does not end", async () => {
     const { tool } = heldTool();
-    const server = await gatewayWith(["x".repeat(16 * 1024 * 1024), { content: [scriptedToolCall("wait", {}, "w")] }], {
-      limits: { closeGraceMs: 300, maxBufferedBytes: 64 * 1024 * 1024 },
-      pace: { deltaLength: 1024 * 1024 },
-      tools: () => [tool],
-      rules: { judge: () => ({ action: "allow" }), add: async () => {} },
-    });
+    const server = await gatewayWith(
+      ["x".repeat(16 * 1024 * 1024), { content: [scriptedToolCall("wait", {}, "w")] }],
+      {
+        limits: { closeGraceMs: 300, maxBufferedBytes: 64 * 1024 * 1024 },
+        pace: { deltaLength: 1024 * 1024 },
+        tools: () => [tool],
+        rules: { judge: () => ({ action: "allow" }), add: async () => {} },
+      },
+    );
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     const auth = `host: localhost\r\nauthorization: Bearer ${token}\r\n`;
-    const stalled = await begun(server, `GET /api/runs/${runId}/events?seq=-1 HTTP/1.1\r\n${auth}\r\n`);
+    const stalled = await begun(
+      server,
+      `GET /api/runs/${runId}/events?seq=-1 HTTP/1.1\r\n${auth}\r\n`,
+    );
     stalled.pause();
     const silent = await server.client();
     await silent.call("chat.subscribe", { sessionKey: "s" });

@@ -33,7 +33,11 @@ const ask: ChatParams = {
   systemPrompt: "Be brief.",
   messages: [{ role: "user", content: "What is 2+2?" }],
   tools: [
-    { name: "add", description: "Adds.", inputSchema: { type: "object", properties: { a: { type: "number" } } } },
+    {
+      name: "add",
+      description: "Adds.",
+      inputSchema: { type: "object", properties: { a: { type: "number" } } },
+    },
   ],
 };
 
@@ -53,28 +57,50 @@ const anthropicAnswer = [
   { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Let me " } },
   { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "add." } },
   { type: "content_block_stop", index: 0 },
-  { type: "content_block_start", index: 1, content_block: { type: "tool_use", id: "toolu_1", name: "add", input: {} } },
-  { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: '{"a"' } },
-  { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: ":2}" } },
+  {
+    type: "content_block_start",
+    index: 1,
+    content_block: { type: "tool_use", id: "toolu_1", name: "add", input: {} },
+  },
+  {
+    type: "content_block_delta",
+    index: 1,
+    delta: { type: "input_json_delta", partial_json: '{"a"' },
+  },
+  {
+    type: "content_block_delta",
+    index: 1,
+    delta: { type: "input_json_delta", partial_json: ":2}" },
+  },
   { type: "content_block_stop", index: 1 },
   { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 12 } },
   { type: "message_stop" },
 ];
 
 const openaiAnswer = [
-  { choices: [{ index: 0, delta: { role: "assistant", content: "Let me " }, finish_reason: null }] },
+  {
+    choices: [{ index: 0, delta: { role: "assistant", content: "Let me " }, finish_reason: null }],
+  },
   { choices: [{ index: 0, delta: { content: "add." }, finish_reason: null }] },
   {
     choices: [
       {
         index: 0,
-        delta: { tool_calls: [{ index: 0, id: "call_1", function: { name: "add", arguments: '{"a"' } }] },
+        delta: {
+          tool_calls: [{ index: 0, id: "call_1", function: { name: "add", arguments: '{"a"' } }],
+        },
         finish_reason: null,
       },
     ],
   },
   {
-    choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: ":2}" } }] }, finish_reason: null }],
+    choices: [
+      {
+        index: 0,
+        delta: { tool_calls: [{ index: 0, function: { arguments: ":2}" } }] },
+        finish_reason: null,
+      },
+    ],
   },
   { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
   { choices: [], usage: { prompt_tokens: 9, completion_tokens: 12 } },
@@ -90,8 +116,12 @@ describe("a model reference", () => {
       provider: "anthropic",
       model: "claude-opus-4-6",
     });
-    assert.deepEqual(parseModelRef("openrouter/anthropic/x"), { provider: "openrouter", model: "anthropic/x" });
-    for (const bad of ["claude", "/model", "provider/", ""]) assert.throws(() => parseModelRef(bad), Error);
+    assert.deepEqual(parseModelRef("openrouter/anthropic/x"), {
+      provider: "openrouter",
+      model: "anthropic/x",
+    });
+    for (const bad of ["claude", "/model", "provider/", ""])
+      assert.throws(() => parseModelRef(bad), Error);
   });
 });
 
@@ -99,14 +129,18 @@ describe("AnthropicProvider", () => {
   it("gives deltas, whole calls and one final with usage [J4, J7, J8, J9, J11]", async () => {
     await using server = await loopback((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const event of anthropicAnswer) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      for (const event of anthropicAnswer)
+        response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
       response.end();
     });
     const given: ModelProvider = new AnthropicProvider("sk-test", { baseUrl: server.baseUrl });
     assert.equal(given.id, "anthropic");
     const events = await eventsOf(given.chat(ask));
     const calls = events.filter(({ type }) => type !== "delta");
-    assert.equal(events.map((event) => (event.type === "delta" ? event.text : "")).join(""), "Let me add.");
+    assert.equal(
+      events.map((event) => (event.type === "delta" ? event.text : "")).join(""),
+      "Let me add.",
+    );
     assert.deepEqual(calls, [
       { type: "tool_call", name: "add", input: { a: 2 }, callId: "toolu_1" },
       { type: "final", usage: { inputTokens: 9, outputTokens: 12 } },
@@ -120,9 +154,14 @@ describe("AnthropicProvider", () => {
 
   it("ends with an error event when the API refuses, and does not throw [J10]", async () => {
     await using server = await loopback(
-      failing(401, { type: "error", error: { type: "authentication_error", message: "invalid x-api-key" } }),
+      failing(401, {
+        type: "error",
+        error: { type: "authentication_error", message: "invalid x-api-key" },
+      }),
     );
-    const events = await eventsOf(new AnthropicProvider("sk-bad", { baseUrl: server.baseUrl }).chat(ask));
+    const events = await eventsOf(
+      new AnthropicProvider("sk-bad", { baseUrl: server.baseUrl }).chat(ask),
+    );
     assert.deepEqual(
       events.map(({ type }) => type),
       ["error"],
@@ -141,9 +180,19 @@ describe("AnthropicProvider", () => {
           { type: "tool_use", id: "toolu_1", name: "add", input: { a: 1 } },
         ],
       },
-      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "failed", is_error: true }] },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "toolu_1", content: "failed", is_error: true },
+        ],
+      },
     ];
-    await eventsOf(new AnthropicProvider("k", { baseUrl: server.baseUrl, maxRetries: 0 }).chat({ ...ask, messages }));
+    await eventsOf(
+      new AnthropicProvider("k", { baseUrl: server.baseUrl, maxRetries: 0 }).chat({
+        ...ask,
+        messages,
+      }),
+    );
     const sent = JSON.stringify(bodyOf(server).messages);
     assert.match(sent, /"type":"tool_use","id":"toolu_1","name":"add","input":\{"a":1\}/);
     assert.match(sent, /"tool_result".*"is_error":true|"is_error":true.*"tool_result"/);
@@ -156,7 +205,10 @@ describe("OpenAIProvider", () => {
     const given: ModelProvider = new OpenAIProvider("sk-test", { baseUrl: server.baseUrl });
     assert.equal(given.id, "openai");
     const events = await eventsOf(given.chat(ask));
-    assert.equal(events.map((event) => (event.type === "delta" ? event.text : "")).join(""), "Let me add.");
+    assert.equal(
+      events.map((event) => (event.type === "delta" ? event.text : "")).join(""),
+      "Let me add.",
+    );
     assert.deepEqual(
       events.filter(({ type }) => type !== "delta"),
       [
@@ -164,7 +216,10 @@ describe("OpenAIProvider", () => {
         { type: "final", usage: { inputTokens: 9, outputTokens: 12 } },
       ],
     );
-    assert.match(JSON.stringify(bodyOf(server).tools), /"type":"function","function":\{"name":"add"/);
+    assert.match(
+      JSON.stringify(bodyOf(server).tools),
+      /"type":"function","function":\{"name":"add"/,
+    );
     assert.equal(server.requests[0]?.headers.authorization, "Bearer sk-test");
   });
 
@@ -173,7 +228,9 @@ describe("OpenAIProvider", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(`data: ${JSON.stringify(openaiAnswer[0])}\n\n`);
     });
-    const events = await eventsOf(new OpenAIProvider("k", { baseUrl: server.baseUrl, maxRetries: 0 }).chat(ask));
+    const events = await eventsOf(
+      new OpenAIProvider("k", { baseUrl: server.baseUrl, maxRetries: 0 }).chat(ask),
+    );
     assert.deepEqual(
       events.map(({ type }) => type),
       ["delta", "error"],
@@ -245,11 +302,22 @@ async function turn(
 
 describe("runAgentTurn", () => {
   it("makes one model call when there are no tools, and hands every event on [J19, J20, J22, J24, J25]", async () => {
-    const own = provider([{ type: "delta", text: "Hi" }, { type: "delta", text: "." }, final(3, 2)]);
+    const own = provider([
+      { type: "delta", text: "Hi" },
+      { type: "delta", text: "." },
+      final(3, 2),
+    ]);
     const { events } = await turn({ provider: own });
-    assert.deepEqual(events, [{ type: "delta", text: "Hi" }, { type: "delta", text: "." }, final(3, 2)]);
+    assert.deepEqual(events, [
+      { type: "delta", text: "Hi" },
+      { type: "delta", text: "." },
+      final(3, 2),
+    ]);
     assert.equal(own.asked.length, 1);
-    assert.deepEqual([own.asked[0]?.model, own.asked[0]?.systemPrompt, own.asked[0]?.tools], ["m", "p", []]);
+    assert.deepEqual(
+      [own.asked[0]?.model, own.asked[0]?.systemPrompt, own.asked[0]?.tools],
+      ["m", "p", []],
+    );
   });
 
   it("runs a call, appends it with its result, asks again, and says final once with the sum [J21, J23, X12]", async () => {
@@ -287,7 +355,9 @@ describe("runAgentTurn", () => {
     assert.deepEqual(messages.slice(1), appended);
     assert.deepEqual(own.asked[1]?.messages.slice(1), appended);
     const { requiresApproval: _, ...definition } = add;
-    assert.deepEqual(own.asked[0]?.tools, [{ ...definition, inputSchema: { ...definition.inputSchema } }]);
+    assert.deepEqual(own.asked[0]?.tools, [
+      { ...definition, inputSchema: { ...definition.inputSchema } },
+    ]);
   });
 
   it("tells the model of a call that failed, and stops on an error [J24]", async () => {
@@ -302,11 +372,16 @@ describe("runAgentTurn", () => {
 
 describe("the registry", () => {
   it("has each provider whose key is set [J2, J29]", () => {
-    const ids = (env: Record<string, string>): string[] => [...createProviderRegistry({ env }).keys()];
+    const ids = (env: Record<string, string>): string[] => [
+      ...createProviderRegistry({ env }).keys(),
+    ];
     assert.deepEqual(ids({}), []);
     assert.deepEqual(ids({ ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: " " }), ["anthropic"]);
     assert.deepEqual(ids({ ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b" }), ["anthropic", "openai"]);
-    assert.ok(createProviderRegistry({ env: { OPENAI_API_KEY: "b" } }).get("openai") instanceof OpenAIProvider);
+    assert.ok(
+      createProviderRegistry({ env: { OPENAI_API_KEY: "b" } }).get("openai") instanceof
+        OpenAIProvider,
+    );
   });
 
   it("is part of what methods work with, and answers agents of its providers [J30, J31]", async () => {
@@ -321,9 +396,15 @@ describe("the registry", () => {
     });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "test", message: "Hi" });
-    assert.deepEqual((await client.event("chat.final", runId)).usage, { inputTokens: 1, outputTokens: 2 });
+    assert.deepEqual((await client.event("chat.final", runId)).usage, {
+      inputTokens: 1,
+      outputTokens: 2,
+    });
     assert.equal(client.text(runId), "Mine.");
-    assert.deepEqual([own.asked[0]?.model, own.asked[0]?.systemPrompt], ["model-7", "Built from files."]);
+    assert.deepEqual(
+      [own.asked[0]?.model, own.asked[0]?.systemPrompt],
+      ["model-7", "Built from files."],
+    );
     assert.deepEqual(own.asked[0]?.messages, [{ role: "user", content: "Hi" }]);
     assert.deepEqual(own.asked[0]?.tools, []);
   });

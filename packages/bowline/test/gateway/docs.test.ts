@@ -55,8 +55,12 @@ describe("the protocol", () => {
     assert.deepEqual(Object.keys(methods), [
       "health.check",
       "agents.list",
-      ...["create", "list", "get", "patch", "reset", "delete", "fork"].map((name) => `sessions.${name}`),
-      ...["send", "steer", "followUp", "abort", "history", "subscribe", "unsubscribe"].map((name) => `chat.${name}`),
+      ...["create", "list", "get", "patch", "reset", "delete", "fork"].map(
+        (name) => `sessions.${name}`,
+      ),
+      ...["send", "steer", "followUp", "abort", "history", "subscribe", "unsubscribe"].map(
+        (name) => `chat.${name}`,
+      ),
       "approvals.list",
       "approvals.resolve",
       "exec.approve",

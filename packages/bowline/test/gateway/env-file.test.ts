@@ -15,13 +15,18 @@ async function settings(folder: string, text: string, env: Environment = {}): Pr
   return (await withEnvFile(env, file)).env;
 }
 
-const refused = (message: RegExp): { code: string; message: RegExp } => ({ code: "invalid_argument", message });
+const refused = (message: RegExp): { code: string; message: RegExp } => ({
+  code: "invalid_argument",
+  message,
+});
 
 describe("a .env file", () => {
   it("sends no key of the environment to an address of its own", async () => {
     await using folder = await temporary();
     const moved = "OPENAI_BASE_URL=http://elsewhere.example/v1\n";
-    const why = refused(/\.env: OPENAI_BASE_URL there would send the OPENAI_API_KEY of the environment elsewhere/);
+    const why = refused(
+      /\.env: OPENAI_BASE_URL there would send the OPENAI_API_KEY of the environment elsewhere/,
+    );
     await assert.rejects(settings(folder.path, moved, { OPENAI_API_KEY: "mine" }), why);
     const both = { OPENAI_API_KEY: "its-own", OPENAI_BASE_URL: "http://elsewhere.example/v1" };
     assert.deepEqual(await settings(folder.path, `${moved}OPENAI_API_KEY=its-own\n`), both);
@@ -36,13 +41,17 @@ describe("a .env file", () => {
       await writeFile(envFile, text);
       return (await withEnvFile(env, envFile)).notices;
     };
-    const both = "ANTHROPIC_API_KEY=its-own\nANTHROPIC_BASE_URL=http://who:secret@elsewhere.example/?key=secret\n";
+    const both =
+      "ANTHROPIC_API_KEY=its-own\nANTHROPIC_BASE_URL=http://who:secret@elsewhere.example/?key=secret\n";
     const notice =
       `${envFile}: ANTHROPIC_BASE_URL there has the models of Anthropic asked at http://elsewhere.example, ` +
       "which gets all that is said and read.";
     assert.deepEqual(await told(both), [notice]);
     // Whose key is in the environment asks where the environment says.
-    assert.deepEqual(await told(both, { ANTHROPIC_API_KEY: "mine", ANTHROPIC_BASE_URL: "http://mine.example" }), []);
+    assert.deepEqual(
+      await told(both, { ANTHROPIC_API_KEY: "mine", ANTHROPIC_BASE_URL: "http://mine.example" }),
+      [],
+    );
     assert.deepEqual(await told("ANTHROPIC_API_KEY=its-own\n"), []);
     await writeFile(envFile, both);
     const lines: string[] = [];
@@ -62,7 +71,10 @@ describe("a .env file", () => {
     const mine = { BOWLINE_HOME: join(folder.path, "mine") };
     assert.deepEqual(await settings(folder.path, "BOWLINE_HOME=data\n", mine), mine);
     const envFile = join(folder.path, ".env");
-    await assert.rejects(serve({ port: 0, envFile, env: { HOME: folder.path } }), refused(/BOWLINE_HOME/));
+    await assert.rejects(
+      serve({ port: 0, envFile, env: { HOME: folder.path } }),
+      refused(/BOWLINE_HOME/),
+    );
   });
 
   it("names a workspace below its own folder only, where files are read without a question", async () => {
@@ -72,14 +84,23 @@ describe("a .env file", () => {
     await mkdir(outside);
     await symlink(outside, join(own, "link"));
     for (const path of ["/", outside, join(own, ".."), join(own, "link"), join(own, "link", "in")])
-      await assert.rejects(settings(own, `BOWLINE_WORKSPACE=${path}\n`), refused(/leads out of its folder/), path);
+      await assert.rejects(
+        settings(own, `BOWLINE_WORKSPACE=${path}\n`),
+        refused(/leads out of its folder/),
+        path,
+      );
     const inside = { BOWLINE_WORKSPACE: join(own, "yet", "to", "come") };
-    assert.deepEqual(await settings(own, `BOWLINE_WORKSPACE=${inside.BOWLINE_WORKSPACE}\n`), inside);
+    assert.deepEqual(
+      await settings(own, `BOWLINE_WORKSPACE=${inside.BOWLINE_WORKSPACE}\n`),
+      inside,
+    );
   });
 
   it("is read up to a size only: a link may lead to what never ends", async () => {
     await using folder = await temporary();
     const long = "# a note\n".repeat(150_000);
-    assert.deepEqual(await settings(folder.path, `BOWLINE_PORT=1\n${long}BOWLINE_TOKEN=late\n`), { BOWLINE_PORT: "1" });
+    assert.deepEqual(await settings(folder.path, `BOWLINE_PORT=1\n${long}BOWLINE_TOKEN=late\n`), {
+      BOWLINE_PORT: "1",
+    });
   });
 });

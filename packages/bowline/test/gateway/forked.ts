@@ -22,7 +22,11 @@ interface Question {
 }
 
 /** Resolves when the script has called {@link answerParent}. Killed when this process ends. */
-export async function forkScript(script: string, options: unknown, flags: readonly string[] = []): Promise<Forked> {
+export async function forkScript(
+  script: string,
+  options: unknown,
+  flags: readonly string[] = [],
+): Promise<Forked> {
   const child = fork(script, [JSON.stringify(options)], {
     execArgv: ["--conditions=@bowline/source", "--expose-gc", "--no-warnings", ...flags],
     env: { ...process.env, ...compileCache },
@@ -68,7 +72,8 @@ export async function forkScript(script: string, options: unknown, flags: readon
 /** The child's side: it is ready. Ends with its parent. */
 export function answerParent(answers: Answers): void {
   process.on("message", ({ id, name, question }: Question) => {
-    void (async () => process.send?.({ id, answer: (await answers[name]?.(question as never)) ?? null }))();
+    void (async () =>
+      process.send?.({ id, answer: (await answers[name]?.(question as never)) ?? null }))();
   });
   process.on("disconnect", () => process.exit(1));
   process.send?.({ id: -1, answer: null });

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { afterAuth, beforeAuth, breakProtocol, inPieces, resetAtOnce, vanish, VIOLATIONS } from "../fuzz/attacks.ts";
+import {
+  afterAuth,
+  beforeAuth,
+  breakProtocol,
+  inPieces,
+  resetAtOnce,
+  vanish,
+  VIOLATIONS,
+} from "../fuzz/attacks.ts";
 import { closeCodes } from "../../src/gateway/frame.ts";
 import { encodeFrame, RawSocket } from "../fuzz/raw-socket.ts";
 import { badFrames } from "./bad-frames.ts";
@@ -16,19 +24,25 @@ describe("frames of any kind", () => {
     { when: "after", arbitrary: badFrames(8), attack: afterAuth },
   ];
   for (const { when, arbitrary, attack } of attacks) {
-    it(`are answered or end the connection ${when} the client is let in`, { timeout: 60_000 }, async () => {
-      await using server = await gatewayWith(
-        Array.from({ length: 10_000 }, () => "Yes."),
-        { limits: { maxAuthFailures: 1e9, maxConnections: 1e4 } },
-      );
-      const target = { port: server.gateway.port, token };
-      await fc.assert(
-        fc.asyncProperty(arbitrary, async (frames) => assert.deepEqual(await attack(target, frames), [])),
-        { numRuns: runs },
-      );
-      const client = await server.client();
-      assert.equal((await client.call("health.check", {})).status, "ok");
-    });
+    it(
+      `are answered or end the connection ${when} the client is let in`,
+      { timeout: 60_000 },
+      async () => {
+        await using server = await gatewayWith(
+          Array.from({ length: 10_000 }, () => "Yes."),
+          { limits: { maxAuthFailures: 1e9, maxConnections: 1e4 } },
+        );
+        const target = { port: server.gateway.port, token };
+        await fc.assert(
+          fc.asyncProperty(arbitrary, async (frames) =>
+            assert.deepEqual(await attack(target, frames), []),
+          ),
+          { numRuns: runs },
+        );
+        const client = await server.client();
+        assert.equal((await client.call("health.check", {})).status, "ok");
+      },
+    );
   }
 
   it("may be none at all: each breach of the protocol ends the connection with its code", async () => {
@@ -49,7 +63,9 @@ describe("frames of any kind", () => {
     while (raw.texts.length === 0) await wait(1);
     raw.write(
       Buffer.concat(
-        Array.from({ length: 20_000 }, (_, index) => encodeFrame({ opcode: index === 0 ? 1 : 0, fin: false })),
+        Array.from({ length: 20_000 }, (_, index) =>
+          encodeFrame({ opcode: index === 0 ? 1 : 0, fin: false }),
+        ),
       ),
     );
     await raw.ended;
@@ -100,7 +116,9 @@ describe("frames of any kind", () => {
   it("are refused in few words, however much is wrong with them", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
-    const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`field ${index}`, index]));
+    const fields = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, index) => [`field ${index}`, index]),
+    );
     for (const params of [fields, { ["x".repeat(400_000)]: 1 }]) {
       const before = client.frames.length;
       assert.equal(await client.refused("health.check", params), "bad_params");

@@ -3,10 +3,20 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { createMemoryStore, type Store } from "@bowline/core/session";
-import { createScriptedModel, type ScriptedModelOptions, type ScriptedStep } from "@bowline/core/testing";
+import {
+  createScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedStep,
+} from "@bowline/core/testing";
 import { issuesOf } from "../../src/gateway/check.ts";
 import { startGateway, type Gateway, type GatewayOptions } from "../../src/gateway/server.ts";
-import type { EventData, EventName, MethodName, Params, Result } from "../../src/gateway/protocol.ts";
+import type {
+  EventData,
+  EventName,
+  MethodName,
+  Params,
+  Result,
+} from "../../src/gateway/protocol.ts";
 import { events, methods } from "../../src/gateway/schema.ts";
 import type { FrameError, Welcome } from "../../src/gateway/frame.ts";
 
@@ -17,7 +27,10 @@ export interface TestGateway extends AsyncDisposable {
   readonly store: Store;
   readonly model: ReturnType<typeof createScriptedModel>;
   /** A client that is in, with all events. */
-  client(options?: { readonly token?: string; readonly events?: "all" | readonly string[] }): Promise<TestClient>;
+  client(options?: {
+    readonly token?: string;
+    readonly events?: "all" | readonly string[];
+  }): Promise<TestClient>;
   socket(headers?: Record<string, string>): WebSocket;
 }
 
@@ -25,7 +38,10 @@ export type TestOptions = Partial<GatewayOptions> & { readonly pace?: ScriptedMo
 
 export const agents = [{ id: "assistant", model: "scripted/scripted", description: "Helps." }];
 
-export async function gatewayWith(script: readonly ScriptedStep[], options: TestOptions = {}): Promise<TestGateway> {
+export async function gatewayWith(
+  script: readonly ScriptedStep[],
+  options: TestOptions = {},
+): Promise<TestGateway> {
   const { pace, store = createMemoryStore(), ...given } = options;
   const model = createScriptedModel(script, pace);
   const gateway = await startGateway({
@@ -61,7 +77,11 @@ export type AnyFrame = {
   readonly result?: unknown;
   readonly error?: FrameError;
   readonly event?: EventName;
-  readonly data?: Record<string, unknown> & { readonly runId?: string; readonly seq?: number; readonly text?: string };
+  readonly data?: Record<string, unknown> & {
+    readonly runId?: string;
+    readonly seq?: number;
+    readonly text?: string;
+  };
 };
 
 export class TestClient {
@@ -77,14 +97,19 @@ export class TestClient {
     this.welcome = welcome;
     socket.on("message", (data: Buffer) => {
       const frame = JSON.parse(data.toString()) as AnyFrame;
-      if (frame.event !== undefined) assert.deepEqual(issuesOf(events[frame.event].data, frame.data), [], frame.event);
+      if (frame.event !== undefined)
+        assert.deepEqual(issuesOf(events[frame.event].data, frame.data), [], frame.event);
       this.frames.push(frame);
       this.#wake();
     });
     socket.on("close", () => this.#wake());
   }
 
-  static async enter(url: string, own: string, wanted?: "all" | readonly string[]): Promise<TestClient> {
+  static async enter(
+    url: string,
+    own: string,
+    wanted?: "all" | readonly string[],
+  ): Promise<TestClient> {
     const socket = new WebSocket(url);
     await once(socket, "open");
     socket.send(JSON.stringify({ type: "auth", token: own, ...(wanted && { events: wanted }) }));
@@ -133,12 +158,17 @@ export class TestClient {
   }
 
   async event<E extends EventName>(event: E, runId?: string): Promise<EventData<E>> {
-    const frame = await this.until((one) => one.event === event && (runId === undefined || one.data?.runId === runId));
+    const frame = await this.until(
+      (one) => one.event === event && (runId === undefined || one.data?.runId === runId),
+    );
     return frame.data as unknown as EventData<E>;
   }
 
   async end(runId: string): Promise<AnyFrame> {
-    return this.until(({ event = "", data }) => data?.runId === runId && /^chat\.(?:final|error|aborted)$/.test(event));
+    return this.until(
+      ({ event = "", data }) =>
+        data?.runId === runId && /^chat\.(?:final|error|aborted)$/.test(event),
+    );
   }
 
   /** What came of a run. */
@@ -158,7 +188,8 @@ export class TestClient {
   }
 }
 
-export const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
+export const wait = (ms: number): Promise<void> =>
+  new Promise((resolve) => void setTimeout(resolve, ms).unref());
 
 /** The code of a socket's end. */
 export async function closed(socket: WebSocket): Promise<number> {

@@ -1,4 +1,7 @@
-/** Clients that end their side of the connection with what they ask, as `nc` and proxies do: that says nothing about the answer. */
+/**
+ * Clients that end their side of the connection with what they ask, as `nc` and proxies do: that
+ * says nothing about the answer.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createJsonlStore } from "@bowline/core/session/node";
@@ -12,7 +15,9 @@ const head = `host: localhost\r\nauthorization: Bearer ${token}\r\n`;
 const get = (path: string): Buffer => Buffer.from(`GET ${path} HTTP/1.1\r\n${head}\r\n`);
 const post = (body: object): Buffer => {
   const text = JSON.stringify(body);
-  return Buffer.from(`POST /api/chat HTTP/1.1\r\n${head}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  return Buffer.from(
+    `POST /api/chat HTTP/1.1\r\n${head}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
 };
 
 async function open({ gateway }: TestGateway): Promise<RawHttp> {
@@ -41,12 +46,18 @@ function read({ answers: [answer] }: RawHttp): {
   const parts = events.flatMap(([, , event, data = ""]) =>
     event === "chat.delta" ? [(JSON.parse(data) as { text: string }).text] : [],
   );
-  return { text: parts.join(""), last: events.at(-1)?.[2] ?? "", seqs: events.map(([, seq]) => Number(seq)) };
+  return {
+    text: parts.join(""),
+    last: events.at(-1)?.[2] ?? "",
+    seqs: events.map(([, seq]) => Number(seq)),
+  };
 }
 
 describe("a client that ends its side of the connection", () => {
   it("has all of a short answer, and then the end", async () => {
-    await using server = await gatewayWith(["Yes."], { page: () => wait(20).then(() => new Response("page")) });
+    await using server = await gatewayWith(["Yes."], {
+      page: () => wait(20).then(() => new Response("page")),
+    });
     const asked: readonly [method: string, bytes: Buffer, status: number][] = [
       ["GET", get("/health"), 200],
       ["GET", get("/slow page"), 400],
@@ -128,11 +139,16 @@ describe("a client that ends its side of the connection", () => {
     raw.socket.end();
     await raw.ended;
     const { body = "", isWhole } = raw.answers[0] ?? {};
-    assert.ok(isWhole && body.includes(answer) && body.includes("\nevent: chat.final\n"), body.slice(0, 200));
+    assert.ok(
+      isWhole && body.includes(answer) && body.includes("\nevent: chat.final\n"),
+      body.slice(0, 200),
+    );
   });
 
   it("has all of a run that went on while it did not read", async () => {
-    const answer = Array.from({ length: 150 }, (_, index) => `${index}`.padEnd(64_000, "-")).join("");
+    const answer = Array.from({ length: 150 }, (_, index) => `${index}`.padEnd(64_000, "-")).join(
+      "",
+    );
     await using server = await gatewayWith([answer], {
       limits: { maxBufferedBytes: 32 * 1024 * 1024, maxReplayLength: 32 * 1024 * 1024 },
       pace: { deltaLength: 64_000, delayMs: 0.1 },
@@ -144,7 +160,8 @@ describe("a client that ends its side of the connection", () => {
     raw.socket.end();
     const client = await server.client({ events: ["chat.final"] });
     await client.call("chat.subscribe", { sessionKey: "s" });
-    for (let left = 5000; left > 0 && (await client.call("health.check", {})).runs > 0; left--) await wait(10);
+    for (let left = 5000; left > 0 && (await client.call("health.check", {})).runs > 0; left--)
+      await wait(10);
     raw.socket.resume();
     await raw.ended;
     const { text, last } = read(raw);
@@ -153,18 +170,26 @@ describe("a client that ends its side of the connection", () => {
 
   it("is let go within two ticks when it has gone altogether, though nothing is said", async () => {
     const { tool, release } = heldTool();
-    await using server = await gatewayWith([{ content: [scriptedToolCall("wait", {}, "w")] }, "Done."], {
-      limits: { tickIntervalMs: 30 },
-      tools: () => [tool],
-      rules: { judge: () => ({ action: "allow" }), add: async () => {} },
-    });
+    await using server = await gatewayWith(
+      [{ content: [scriptedToolCall("wait", {}, "w")] }, "Done."],
+      {
+        limits: { tickIntervalMs: 30 },
+        tools: () => [tool],
+        rules: { judge: () => ({ action: "allow" }), add: async () => {} },
+      },
+    );
     const events = await begin(server);
     const raw = await open(server);
     raw.ask("GET", get(events));
     await new Promise((resolve) => raw.socket.once("data", resolve));
     raw.socket.destroy();
     const client = await server.client();
-    for (let left = 5000; left > 0 && (await client.call("health.check", {})).connections > 1; left--) await wait(5);
+    for (
+      let left = 5000;
+      left > 0 && (await client.call("health.check", {})).connections > 1;
+      left--
+    )
+      await wait(5);
     assert.equal((await client.call("health.check", {})).connections, 1);
     release();
   });

@@ -18,12 +18,17 @@ const attacked = (): Promise<TestGateway> =>
   );
 
 describe("HTTP requests of any kind", () => {
-  for (const [how, attack] of Object.entries({ "one after the other": oneByOne, "all at once": pipelined })) {
+  for (const [how, attack] of Object.entries({
+    "one after the other": oneByOne,
+    "all at once": pipelined,
+  })) {
     it(`are answered as their kind has to be, ${how}`, { timeout: 60_000 }, async () => {
       await using server = await attacked();
       const target = { port: server.gateway.port, tokens };
       await fc.assert(
-        fc.asyncProperty(requests, async (some) => assert.deepEqual(await attack(target, some), [])),
+        fc.asyncProperty(requests, async (some) =>
+          assert.deepEqual(await attack(target, some), []),
+        ),
         { numRuns: runs },
       );
       assert.equal((await fetch(`${server.gateway.url}/health`)).status, 200);
@@ -44,13 +49,23 @@ describe("HTTP requests of any kind", () => {
     );
     assert.deepEqual(await flood(target, 500), []);
     const client = await server.client();
-    for (let left = 2000; left > 0 && (await client.call("health.check", {})).connections > 1; left--) await wait(10);
-    assert.equal((await client.call("health.check", {})).connections, 1, "readers that went are let go");
+    for (
+      let left = 2000;
+      left > 0 && (await client.call("health.check", {})).connections > 1;
+      left--
+    )
+      await wait(10);
+    assert.equal(
+      (await client.call("health.check", {})).connections,
+      1,
+      "readers that went are let go",
+    );
   });
 
   it("may be none at all: each breach of the protocol has its status", async () => {
     await using server = await attacked();
     const target = { port: server.gateway.port, tokens };
-    for (let which = 0; which < BREACHES; which++) assert.deepEqual(await breakHttp(target, which), []);
+    for (let which = 0; which < BREACHES; which++)
+      assert.deepEqual(await breakHttp(target, which), []);
   });
 });

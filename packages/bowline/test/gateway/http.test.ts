@@ -8,15 +8,31 @@ import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
-async function post(server: TestGateway, body: unknown, own: Record<string, string> = headers): Promise<Response> {
-  return fetch(`${server.gateway.url}/api/chat`, { method: "POST", headers: own, body: JSON.stringify(body) });
+async function post(
+  server: TestGateway,
+  body: unknown,
+  own: Record<string, string> = headers,
+): Promise<Response> {
+  return fetch(`${server.gateway.url}/api/chat`, {
+    method: "POST",
+    headers: own,
+    body: JSON.stringify(body),
+  });
 }
 
-function eventsOf(text: string): { id: number; event: string; data: { seq: number; text?: string } }[] {
+function eventsOf(
+  text: string,
+): { id: number; event: string; data: { seq: number; text?: string } }[] {
   return text.split("\n\n").flatMap((block) => {
     const found = /^(?:id: (\d+)\n)?event: (.+)\ndata: (.+)$/.exec(block);
     if (found === null) return [];
-    return [{ id: Number(found[1]), event: found[2] ?? "", data: JSON.parse(found[3] ?? "") as { seq: number } }];
+    return [
+      {
+        id: Number(found[1]),
+        event: found[2] ?? "",
+        data: JSON.parse(found[3] ?? "") as { seq: number },
+      },
+    ];
   });
 }
 
@@ -26,7 +42,9 @@ describe("a run over plain HTTP", () => {
     const started = await post(server, { sessionKey: "s", message: "Hi" });
     assert.equal(started.status, 202);
     const { runId, events } = (await started.json()) as { runId: string; events: string };
-    const all = eventsOf(await (await fetch(`${server.gateway.url}${events}&seq=-1`, { headers })).text());
+    const all = eventsOf(
+      await (await fetch(`${server.gateway.url}${events}&seq=-1`, { headers })).text(),
+    );
     assert.deepEqual(
       all.map(({ id }) => id),
       all.map((_, index) => index),
@@ -36,7 +54,9 @@ describe("a run over plain HTTP", () => {
       all.flatMap(({ event, data }) => (event === "chat.delta" ? [data.text] : [])).join(""),
       "word ".repeat(20).trim(),
     );
-    const rest = await fetch(`${server.gateway.url}${events}`, { headers: { ...headers, "last-event-id": "3" } });
+    const rest = await fetch(`${server.gateway.url}${events}`, {
+      headers: { ...headers, "last-event-id": "3" },
+    });
     assert.deepEqual(eventsOf(await rest.text()), all.slice(4));
     const client = await server.client();
     assert.equal((await client.call("chat.history", { sessionKey: "s" })).messages.length, 2);
@@ -45,12 +65,14 @@ describe("a run over plain HTTP", () => {
 
   it("goes on when its reader leaves", async () => {
     await using server = await gatewayWith(["word ".repeat(30)], { pace: { delayMs: 3 } });
-    const { runId, events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Record<
-      string,
-      string
-    >;
+    const { runId, events } = (await (
+      await post(server, { sessionKey: "s", message: "Hi" })
+    ).json()) as Record<string, string>;
     const leaving = new AbortController();
-    const response = await fetch(`${server.gateway.url}${events}`, { headers, signal: leaving.signal });
+    const response = await fetch(`${server.gateway.url}${events}`, {
+      headers,
+      signal: leaving.signal,
+    });
     await response.body?.getReader().read();
     leaving.abort();
     const client = await server.client();
@@ -65,11 +87,20 @@ describe("a run over plain HTTP", () => {
     const good = { sessionKey: "s", message: "Hi" };
     assert.equal((await post(server, good, {})).status, 401);
     assert.equal((await post(server, good, { authorization: "Bearer wrong" })).status, 401);
-    assert.equal((await post(server, good, { authorization: "Bearer for-reading-only" })).status, 403);
+    assert.equal(
+      (await post(server, good, { authorization: "Bearer for-reading-only" })).status,
+      403,
+    );
     assert.equal((await post(server, { sessionKey: "s" })).status, 400);
     assert.equal((await post(server, { ...good, message: "x".repeat(2_000_000) })).status, 400);
-    assert.equal((await post(server, good, { ...headers, origin: "http://evil.example" })).status, 403);
-    assert.equal((await fetch(`${server.gateway.url}/api/runs/none/events`, { headers })).status, 404);
+    assert.equal(
+      (await post(server, good, { ...headers, origin: "http://evil.example" })).status,
+      403,
+    );
+    assert.equal(
+      (await fetch(`${server.gateway.url}/api/runs/none/events`, { headers })).status,
+      404,
+    );
     assert.equal((await fetch(`${server.gateway.url}/api/else`, { headers })).status, 404);
   });
 
@@ -81,23 +112,47 @@ describe("a run over plain HTTP", () => {
     };
     const send = (body: BodyInit, more: object = {}): Promise<string> =>
       said("/api/chat", { method: "POST", body, ...more });
-    assert.match(await said("/api/chat"), /there are POST \/api\/chat and GET \/api\/runs\/<id>\/events\.$/);
-    assert.match(await said("/api/runs/none/events"), /remembers no such run; \?sessionKey=… lets it look further\.$/);
+    assert.match(
+      await said("/api/chat"),
+      /there are POST \/api\/chat and GET \/api\/runs\/<id>\/events\.$/,
+    );
+    assert.match(
+      await said("/api/runs/none/events"),
+      /remembers no such run; \?sessionKey=… lets it look further\.$/,
+    );
     assert.equal(await said("/api/runs/none/events?sessionKey=s"), "The session has no such run.");
-    assert.equal(await send("{}", { headers: { authorization: "Bearer wrong" } }), "The token is wrong.");
-    assert.equal(await send("{}", { headers: {} }), "The request needs the token: Authorization: Bearer …");
-    assert.equal(await send("x".repeat(1_048_577)), "The body has 1048577 bytes: 1048576 are the most.");
+    assert.equal(
+      await send("{}", { headers: { authorization: "Bearer wrong" } }),
+      "The token is wrong.",
+    );
+    assert.equal(
+      await send("{}", { headers: {} }),
+      "The request needs the token: Authorization: Bearer …",
+    );
+    assert.equal(
+      await send("x".repeat(1_048_577)),
+      "The body has 1048577 bytes: 1048576 are the most.",
+    );
     const chunks = new Blob(["{}"]).stream();
-    assert.match(await send(chunks, { duplex: "half" }), /^A body has to say its length: it cannot come in chunks\.$/);
+    assert.match(
+      await send(chunks, { duplex: "half" }),
+      /^A body has to say its length: it cannot come in chunks\.$/,
+    );
     const foreign = await send("{}", { headers: { ...headers, origin: "http://evil.example" } });
     assert.match(foreign, /^Pages of "http:\/\/evil\.example" are not let in/);
   });
 
   it("is read from where its number says, and from a picture of all where it says none", async () => {
     await using server = await gatewayWith(["Yes."]);
-    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as { events: string };
+    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as {
+      events: string;
+    };
     const read = async (more: Record<string, string>): Promise<ReturnType<typeof eventsOf>> =>
-      eventsOf(await (await fetch(`${server.gateway.url}${events}`, { headers: { ...headers, ...more } })).text());
+      eventsOf(
+        await (
+          await fetch(`${server.gateway.url}${events}`, { headers: { ...headers, ...more } })
+        ).text(),
+      );
     const all = await read({ "last-event-id": "-1" });
     assert.equal(all[0]?.event, "chat.user");
     for (const nothing of ["", " ", "x", "1e1", "0x1", "1.5", "NaN"]) {
@@ -109,8 +164,12 @@ describe("a run over plain HTTP", () => {
 
   it("is over for who has its last event, and is not waited for", async () => {
     await using server = await gatewayWith(["Yes."]);
-    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
-    const all = eventsOf(await (await fetch(`${server.gateway.url}${events}&seq=-1`, { headers })).text());
+    const { events } = (await (
+      await post(server, { sessionKey: "s", message: "Hi" })
+    ).json()) as Begun;
+    const all = eventsOf(
+      await (await fetch(`${server.gateway.url}${events}&seq=-1`, { headers })).text(),
+    );
     const last = Number(all.at(-1)?.id);
     for (const method of ["GET", "HEAD"]) {
       const asked = { ...headers, "last-event-id": String(last) };
@@ -132,14 +191,18 @@ describe("a run over plain HTTP", () => {
     const path = `${server.gateway.url}/api/runs/left/events?sessionKey=s`;
     const [picture, ...rest] = eventsOf(await (await fetch(path, { headers })).text());
     assert.deepEqual([picture?.event, rest], ["chat.snapshot", []]);
-    const again = await fetch(path, { headers: { ...headers, "last-event-id": String(picture?.id) } });
+    const again = await fetch(path, {
+      headers: { ...headers, "last-event-id": String(picture?.id) },
+    });
     assert.equal(again.status, 204);
   });
 
   it("is read at its address from the next server, too, whatever its session is called", async () => {
     const store = createMemoryStore();
     const first = await gatewayWith(["Hello."], { store });
-    const { events } = (await (await post(first, { sessionKey: "../a?b=c&d #1", message: "Hi" })).json()) as Begun;
+    const { events } = (await (
+      await post(first, { sessionKey: "../a?b=c&d #1", message: "Hi" })
+    ).json()) as Begun;
     await (await fetch(`${first.gateway.url}${events}`, { headers })).text();
     await first[Symbol.asyncDispose]();
     await using second = await gatewayWith([], { store });
@@ -161,7 +224,9 @@ describe("a run over plain HTTP", () => {
       await client.end(idempotencyKey);
       while ((await client.call("health.check", {})).runs > 0);
       if (idempotencyKey === "one") continue;
-      const answer = await fetch(path, { headers: { ...headers, ...(last && { "last-event-id": last }) } });
+      const answer = await fetch(path, {
+        headers: { ...headers, ...(last && { "last-event-id": last }) },
+      });
       const all = eventsOf(await answer.text());
       seen.push(`${answer.status} ${all.map(({ event }) => event).join()}`);
       last = String(all.at(-1)?.id ?? last);
@@ -171,7 +236,9 @@ describe("a run over plain HTTP", () => {
 
   it("can be asked about with HEAD, which leaves nobody to read it", async () => {
     await using server = await gatewayWith(["word ".repeat(500)], { pace: { delayMs: 5 } });
-    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const { events } = (await (
+      await post(server, { sessionKey: "s", message: "Hi" })
+    ).json()) as Begun;
     const head = await fetch(`${server.gateway.url}${events}`, { method: "HEAD", headers });
     assert.deepEqual([head.status, head.headers.get("content-type")], [200, "text/event-stream"]);
     assert.equal(head.headers.get("x-accel-buffering"), "no"); // nginx would hold it back
@@ -182,9 +249,16 @@ describe("a run over plain HTTP", () => {
   it("is cut off from a reader that does not read, which gets the rest when it comes back", async () => {
     // More than the system takes for the two ends of a connection.
     const limits = { maxBufferedBytes: 1024 * 1024 };
-    const answer = Array.from({ length: 250 }, (_, index) => `${index}`.padEnd(64_000, "-")).join("");
-    await using server = await gatewayWith([answer], { limits, pace: { deltaLength: 64_000, delayMs: 1 } });
-    const { runId, events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const answer = Array.from({ length: 250 }, (_, index) => `${index}`.padEnd(64_000, "-")).join(
+      "",
+    );
+    await using server = await gatewayWith([answer], {
+      limits,
+      pace: { deltaLength: 64_000, delayMs: 1 },
+    });
+    const { runId, events } = (await (
+      await post(server, { sessionKey: "s", message: "Hi" })
+    ).json()) as Begun;
     const client = await server.client({ events: ["chat.final"] });
     await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
     const [, slow] = await reader(server, `${events}&seq=-1`);
@@ -194,7 +268,12 @@ describe("a run over plain HTTP", () => {
       slow.pause();
     });
     await client.end(runId);
-    for (let left = 2000; left > 0 && (await client.call("health.check", {})).connections > 1; left--) await wait(10);
+    for (
+      let left = 2000;
+      left > 0 && (await client.call("health.check", {})).connections > 1;
+      left--
+    )
+      await wait(10);
     assert.equal((await client.call("health.check", {})).connections, 1, "it is let go");
     slow.on("data", (chunk: string) => (text += chunk)).on("error", () => {});
     slow.resume();
@@ -202,9 +281,15 @@ describe("a run over plain HTTP", () => {
     assert.equal(slow.complete, false, "it sees that it was cut off");
     const seen = eventsOf(text.slice(0, text.lastIndexOf("\n\n") + 2));
     const last = String(seen.at(-1)?.id);
-    const rest = await fetch(`${server.gateway.url}${events}`, { headers: { ...headers, "last-event-id": last } });
+    const rest = await fetch(`${server.gateway.url}${events}`, {
+      headers: { ...headers, "last-event-id": last },
+    });
     const [picture, end] = eventsOf(await rest.text());
-    assert.deepEqual([picture?.event, end?.event], ["chat.snapshot", "chat.final"], "so much is not held");
+    assert.deepEqual(
+      [picture?.event, end?.event],
+      ["chat.snapshot", "chat.final"],
+      "so much is not held",
+    );
     assert.ok(seen.length > 1 && Number(picture?.id) >= Number(last));
   });
 
@@ -213,7 +298,9 @@ describe("a run over plain HTTP", () => {
       limits: { tickIntervalMs: 20, closeGraceMs: 60_000 },
       pace: { delayMs: 20 },
     });
-    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const { events } = (await (
+      await post(server, { sessionKey: "s", message: "Hi" })
+    ).json()) as Begun;
     const response = await fetch(`${server.gateway.url}${events}&seq=-1`, { headers });
     const text = response.text();
     await wait(100);
@@ -230,7 +317,9 @@ describe("a run over plain HTTP", () => {
       limits: { maxConnections: 2 },
       pace: { delayMs: 5 },
     });
-    const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    const { events } = (await (
+      await post(server, { sessionKey: "s", message: "Hi" })
+    ).json()) as Begun;
     const readers = [await reader(server, events), await reader(server, events)];
     const third = await fetch(`${server.gateway.url}${events}`, { headers });
     assert.deepEqual([third.status, await codeOf(third)], [429, "busy"]);
@@ -262,8 +351,13 @@ describe("a run over plain HTTP", () => {
         yield* store.read(...about);
       },
     };
-    await using server = await gatewayWith(["Hi."], { store: slow, limits: { maxConnections: 1, maxEnded: 0 } });
-    const { events: path } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as Begun;
+    await using server = await gatewayWith(["Hi."], {
+      store: slow,
+      limits: { maxConnections: 1, maxEnded: 0 },
+    });
+    const { events: path } = (await (
+      await post(server, { sessionKey: "s", message: "Hi" })
+    ).json()) as Begun;
     await (await fetch(`${server.gateway.url}${path}`, { headers })).text();
     isSlow = true;
     const gone = requestOf(`${server.gateway.url}${path}`, { headers, agent: false });
@@ -294,7 +388,10 @@ async function codeOf(response: Response): Promise<string | undefined> {
   return ((await response.json()) as { error: { data?: { code: string } } }).error.data?.code;
 }
 
-async function reader({ gateway }: TestGateway, path: string): Promise<[ClientRequest, IncomingMessage]> {
+async function reader(
+  { gateway }: TestGateway,
+  path: string,
+): Promise<[ClientRequest, IncomingMessage]> {
   const asked = requestOf(`${gateway.url}${path}`, { headers, agent: false });
   asked.on("error", () => {}).end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
@@ -304,7 +401,10 @@ async function reader({ gateway }: TestGateway, path: string): Promise<[ClientRe
 describe("an HTTP server for anybody", () => {
   it("counts wrong tokens by who sent them: others are let in", async () => {
     await using server = await gatewayWith(["Yes."], { limits: { maxAuthFailures: 3 } });
-    const from = async (localAddress: string, authorization: string): Promise<number | undefined> => {
+    const from = async (
+      localAddress: string,
+      authorization: string,
+    ): Promise<number | undefined> => {
       const asked = requestOf(`${server.gateway.url}/api/runs/x/events`, {
         headers: { authorization },
         localAddress,
@@ -315,7 +415,8 @@ describe("an HTTP server for anybody", () => {
       response.resume();
       return response.statusCode;
     };
-    for (const expected of [401, 401, 401, 429]) assert.equal(await from("127.0.0.2", "Bearer wrong"), expected);
+    for (const expected of [401, 401, 401, 429])
+      assert.equal(await from("127.0.0.2", "Bearer wrong"), expected);
     assert.equal(await from("127.0.0.2", `Bearer ${token}`), 429);
     assert.equal(await from("127.0.0.1", `Bearer ${token}`), 404);
   });
@@ -325,7 +426,11 @@ describe("an HTTP server for anybody", () => {
     const begun = (text: string): Promise<string> =>
       new Promise((resolve, reject) => {
         let said = "";
-        const socket = connect(server.gateway.port, "127.0.0.1", () => void (text !== "" && socket.write(text)));
+        const socket = connect(
+          server.gateway.port,
+          "127.0.0.1",
+          () => void (text !== "" && socket.write(text)),
+        );
         socket.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
         socket.on("close", () => resolve(said)).on("error", reject);
       });
@@ -377,14 +482,19 @@ describe("an HTTP server for anybody", () => {
     };
     assert.deepEqual(await ask("/api/nothing", {}), [404, -32004, "not_found"]);
     assert.deepEqual(await ask("/api/runs/x/events", {}), [401, -32001, "unauthorized"]);
-    assert.deepEqual(await ask("/health", { origin: "http://evil.example" }), [403, -32003, "forbidden"]);
+    assert.deepEqual(await ask("/health", { origin: "http://evil.example" }), [
+      403,
+      -32003,
+      "forbidden",
+    ]);
     assert.deepEqual(await ask("/health", {}, "evil.example"), [403, -32003, "forbidden"]);
     assert.deepEqual(await ask("/health", {}, "a b"), [400, -32600, "bad_request"]);
   });
 });
 
 it("hands what is not its own to the page", async () => {
-  const page = (request: Request): Response => new Response(`page ${new URL(request.url).pathname}`);
+  const page = (request: Request): Response =>
+    new Response(`page ${new URL(request.url).pathname}`);
   await using server = await gatewayWith([], { page });
   assert.equal(await (await fetch(`${server.gateway.url}/x`)).text(), "page /x");
 });

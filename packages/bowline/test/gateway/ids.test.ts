@@ -13,7 +13,10 @@ const headers = { authorization: `Bearer ${token}` };
 /** What fits for every field that some method needs. */
 const plain = { sessionKey: "s", message: "Hi", approvalId: "a", decision: "deny" };
 
-async function post(url: string, body: string | Uint8Array<ArrayBuffer>): Promise<[status: number, error: FrameError]> {
+async function post(
+  url: string,
+  body: string | Uint8Array<ArrayBuffer>,
+): Promise<[status: number, error: FrameError]> {
   const response = await fetch(`${url}/api/chat`, { method: "POST", headers, body });
   return [response.status, ((await response.json()) as { error: FrameError }).error];
 }
@@ -24,16 +27,28 @@ describe("an id with half of a character", () => {
     const client = await server.client();
     let tried = 0;
     for (const [method, { params }] of Object.entries(methods)) {
-      const { properties, required } = params as { properties: Record<string, JsonSchema>; required: string[] };
-      const needed = Object.fromEntries(Object.entries(plain).filter(([field]) => required.includes(field)));
+      const { properties, required } = params as {
+        properties: Record<string, JsonSchema>;
+        required: string[];
+      };
+      const needed = Object.fromEntries(
+        Object.entries(plain).filter(([field]) => required.includes(field)),
+      );
       for (const field of Object.keys(properties).filter(isId)) {
         const given = { ...needed, [field]: `a${half}` };
         const error = await client.call(method as MethodName, given as never).then(
           () => assert.fail(`${method} took ${field}`),
           (thrown: { readonly frame: FrameError }) => thrown.frame,
         );
-        assert.deepEqual([error.data?.code, error.data?.issues?.[0]?.path], ["bad_params", field], method);
-        assert.match(error.message, new RegExp(`params of ${method} do not fit: ${field}: .*well-formed Unicode`));
+        assert.deepEqual(
+          [error.data?.code, error.data?.issues?.[0]?.path],
+          ["bad_params", field],
+          method,
+        );
+        assert.match(
+          error.message,
+          new RegExp(`params of ${method} do not fit: ${field}: .*well-formed Unicode`),
+        );
         tried++;
       }
     }
@@ -47,7 +62,10 @@ describe("an id with half of a character", () => {
     for (const field of ["sessionKey", "idempotencyKey"]) {
       const body = JSON.stringify({ sessionKey: "s", message: "Hi", [field]: half });
       const [status, error] = await post(server.gateway.url, body);
-      assert.deepEqual([status, error.data?.code, error.data?.issues?.[0]?.path], [400, "bad_params", field]);
+      assert.deepEqual(
+        [status, error.data?.code, error.data?.issues?.[0]?.path],
+        [400, "bad_params", field],
+      );
     }
     assert.equal(server.model.calls.length, 0);
   });
@@ -66,7 +84,10 @@ it("a session's key is as long as its store can have it, wherever the characters
   const longest = "🧵".repeat(256);
   const { runId } = await client.call("chat.send", { sessionKey: longest, message: "Hi" });
   assert.equal((await client.end(runId)).event, "chat.final");
-  assert.equal(await client.refused("chat.send", { sessionKey: `${longest}!`, message: "Hi" }), "bad_params");
+  assert.equal(
+    await client.refused("chat.send", { sessionKey: `${longest}!`, message: "Hi" }),
+    "bad_params",
+  );
 });
 
 it("a body that is no UTF-8 is refused, in place of a guess at what it says", async () => {
@@ -85,7 +106,10 @@ describe("what is wrong with params", () => {
         () => assert.fail("taken"),
         ({ message }: Error) => message,
       );
-    assert.match(await said("sessions.list", { limit: "5" }), /do not fit: limit: expected number, received string\.$/);
+    assert.match(
+      await said("sessions.list", { limit: "5" }),
+      /do not fit: limit: expected number, received string\.$/,
+    );
     assert.match(
       await said("chat.send", '{"sessionKey":"s","message":"Hi"}'),
       /do not fit: expected object, received string\.$/,

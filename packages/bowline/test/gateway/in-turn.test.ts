@@ -4,12 +4,15 @@ import { describe, it } from "node:test";
 import { RawHttp } from "../fuzz/raw-http.ts";
 import { gatewayWith, wait, type TestGateway, type TestOptions } from "./gateway.ts";
 
-const get = (path: string): Buffer => Buffer.from(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+const get = (path: string): Buffer =>
+  Buffer.from(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
 
 /** A page whose every answer takes a moment, and what was asked of it. */
-async function slowPage(
-  more: TestOptions = {},
-): Promise<{ readonly server: TestGateway; readonly asked: string[]; readonly most: () => number }> {
+async function slowPage(more: TestOptions = {}): Promise<{
+  readonly server: TestGateway;
+  readonly asked: string[];
+  readonly most: () => number;
+}> {
   const asked: string[] = [];
   let [now, most] = [0, 0];
   const page = async (request: Request): Promise<Response> => {
@@ -73,7 +76,8 @@ describe("requests on one connection", () => {
     const raw = await RawHttp.open(server.gateway.port);
     raw.socket.pause();
     for (let count = 0; count < 30; count++) raw.ask("GET", get("/"));
-    const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    const sockets = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
     assert.ok(sockets() >= 2);
     // Its own stays: it does not look. Others of this process may be on their way.
     for (let left = 1000; left > 0 && sockets() > 1; left--) await wait(20);

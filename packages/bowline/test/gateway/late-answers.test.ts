@@ -19,7 +19,10 @@ describe("an answer to a question", () => {
       },
     };
     const script = [{ content: [scriptedToolCall("bash", { command: "ls" }, "b")] }];
-    await using server = await gatewayWith(script, { rules, tools: () => [{ ...heldTool().tool, name: "bash" }] });
+    await using server = await gatewayWith(script, {
+      rules,
+      tools: () => [{ ...heldTool().tool, name: "bash" }],
+    });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "Go", idempotencyKey: "run" });
     const { approvalId } = await client.event("exec.approval_request", "run");
@@ -40,7 +43,10 @@ describe("an answer to a question", () => {
     const { approvalId } = await client.event("exec.approval_request", "run");
     release();
     assert.equal((await client.call("approvals.list", {})).approvals[0]?.approvalId, approvalId);
-    assert.equal(await client.call("exec.approve", { approvalId }).then((answer) => answer.approvalId), approvalId);
+    assert.equal(
+      await client.call("exec.approve", { approvalId }).then((answer) => answer.approvalId),
+      approvalId,
+    );
     assert.equal((await client.event("exec.approval_resolved", "run")).approvalId, approvalId);
     assert.equal((await client.end("run")).event, "chat.final");
   });

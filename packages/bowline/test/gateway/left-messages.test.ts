@@ -1,4 +1,7 @@
-/** Messages of an earlier process that nobody goes on with: they are seen, stopped and deleted all the same. */
+/**
+ * Messages of an earlier process that nobody goes on with: they are seen, stopped and deleted all
+ * the same.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
@@ -16,15 +19,26 @@ async function waitingIn(client: TestClient): Promise<string[]> {
   return waiting.map(({ messageId, kind }) => `${messageId} ${kind}`);
 }
 
-/** One whose run has begun, what was steered into it, and one behind it; of an agent that is not there. */
+/**
+ * One whose run has begun, what was steered into it, and one behind it; of an agent that is not
+ * there.
+ */
 async function left(store = createMemoryStore()) {
   const pending = createMemoryPending();
   const session = await createSession(store, { id: "s" });
-  await session.append({ type: "run_start", runId: "begun", model: { provider: "scripted", model: "scripted" } });
+  await session.append({
+    type: "run_start",
+    runId: "begun",
+    model: { provider: "scripted", model: "scripted" },
+  });
   const user = { role: "user", content: "the text of begun", timestamp: 1 } as const;
   await session.append({ type: "message", runId: "begun", message: user });
   await session.close();
-  for (const one of [message("begun", "send", 1), message("so", "steer", 2), message("next", "send", 3)])
+  for (const one of [
+    message("begun", "send", 1),
+    message("so", "steer", 2),
+    message("next", "send", 3),
+  ])
     await pending.add(one);
   return { store, pending };
 }
@@ -59,7 +73,10 @@ describe("messages whose agent is not there any more", () => {
     {
       await using server = await gatewayWith([], options);
       const client = await server.client();
-      assert.deepEqual(await client.call("chat.abort", { runId: "next" }), { aborted: true, runIds: ["next"] });
+      assert.deepEqual(await client.call("chat.abort", { runId: "next" }), {
+        aborted: true,
+        runIds: ["next"],
+      });
       assert.deepEqual((await client.call("chat.abort", { sessionKey: "s" })).runIds, ["begun"]);
       assert.deepEqual(await waitingIn(client), ["so held"]);
     }
@@ -74,7 +91,11 @@ describe("messages whose agent is not there any more", () => {
     const options = await left();
     await using server = await gatewayWith(["Here."], options);
     const client = await server.client();
-    await client.call("chat.send", { sessionKey: "s", message: "the text of next", idempotencyKey: "next" });
+    await client.call("chat.send", {
+      sessionKey: "s",
+      message: "the text of next",
+      idempotencyKey: "next",
+    });
     assert.equal((await client.end("next")).event, "chat.final");
     assert.deepEqual((await client.call("chat.abort", { sessionKey: "s" })).runIds, ["begun"]);
   });

@@ -43,7 +43,8 @@ describe("who is told of events", () => {
     listeners.add(follower);
     listeners.subscribe(follower, "s");
     const start = cpuMs();
-    for (let index = 0; index < 100_000; index++) listeners.publish("s", { json: "{}" }, "chat.delta");
+    for (let index = 0; index < 100_000; index++)
+      listeners.publish("s", { json: "{}" }, "chat.delta");
     const ms = cpuMs() - start;
     assert.equal(count, 100_000);
     // Looking at each of the others takes seconds.

@@ -12,7 +12,9 @@ describe("a folder", () => {
     await Promise.all([makeFolder(path), makeFolder(path), makeFolder(join(path, "..", "d"))]);
     for (const folder of [path, join(home.path, "a"), join(home.path, "a", "b", "d")])
       assert.equal((await stat(folder)).mode & 0o777, 0o700, folder);
-    const many = Array.from({ length: 200 }, (_, at) => join(home.path, `${at % 20}`, "e", `${at % 7}`, "f"));
+    const many = Array.from({ length: 200 }, (_, at) =>
+      join(home.path, `${at % 20}`, "e", `${at % 7}`, "f"),
+    );
     await Promise.all(many.map((folder) => makeFolder(folder)));
     await makeFolder(path);
     await makeFolder("/");
@@ -35,19 +37,32 @@ describe("a folder", () => {
 
   const skip = process.platform === "linux" ? false : "there is no /proc";
 
-  it("is refused where there can be none, which Node itself never says", { skip, timeout: 5000 }, async () => {
-    for (const folder of ["/proc/x", "/proc/x/y", "/proc/self/x"])
-      await assert.rejects(makeFolder(folder), { code: "ENOENT" });
-  });
+  it(
+    "is refused where there can be none, which Node itself never says",
+    { skip, timeout: 5000 },
+    async () => {
+      for (const folder of ["/proc/x", "/proc/x/y", "/proc/self/x"])
+        await assert.rejects(makeFolder(folder), { code: "ENOENT" });
+    },
+  );
 
   it("that cannot be had for a server is said in one line", { skip, timeout: 60_000 }, async () => {
     const workspace = await bowline(["serve", "--port", "0", "--workspace", "/proc/x"]);
     const data = await bowline(["serve", "--port", "0"], { env: { BOWLINE_HOME: "/proc/x" } });
-    assert.deepEqual([workspace.code, workspace.stderr], [1, "bowline: /proc/x cannot be used (ENOENT).\n"]);
-    assert.deepEqual([data.code, data.stderr], [1, "bowline: /proc/x/workspace cannot be used (ENOENT).\n"]);
+    assert.deepEqual(
+      [workspace.code, workspace.stderr],
+      [1, "bowline: /proc/x cannot be used (ENOENT).\n"],
+    );
+    assert.deepEqual(
+      [data.code, data.stderr],
+      [1, "bowline: /proc/x/workspace cannot be used (ENOENT).\n"],
+    );
     await using home = await temporary();
     const both = ["serve", "--port", "0", "--workspace", home.path];
     const own = await bowline(both, { env: { BOWLINE_HOME: "/proc/x", BOWLINE_TOKEN: "mine" } });
-    assert.deepEqual([own.code, own.stderr], [1, "bowline: /proc/x/gateway cannot be used (ENOENT).\n"]);
+    assert.deepEqual(
+      [own.code, own.stderr],
+      [1, "bowline: /proc/x/gateway cannot be used (ENOENT).\n"],
+    );
   });
 });

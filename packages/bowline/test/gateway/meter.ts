@@ -1,4 +1,7 @@
-/** What a process uses: memory after a collection, processor time, and how long its event loop was held. */
+/**
+ * What a process uses: memory after a collection, processor time, and how long its event loop was
+ * held.
+ */
 
 export interface Measure {
   /** Resident memory, and what of it the scripts' objects and buffers are, in bytes. */
@@ -7,7 +10,10 @@ export interface Measure {
   /** Since the last measure: milliseconds of the clock and of the processor. */
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** The longest time, in milliseconds, that the loop was held by work of its own: waits for a busy machine do not count. */
+  /**
+   * The longest time, in milliseconds, that the loop was held by work of its own: waits for a busy
+   * machine do not count.
+   */
   readonly heldMs: number;
   /** The highest resident memory that was seen. */
   readonly peakRss: number;

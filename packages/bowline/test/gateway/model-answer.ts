@@ -4,7 +4,12 @@ import { scriptedToolCall, type ScriptedAnswer } from "@bowline/core/testing";
 /** What the model of the model says: as the last message asks for it. */
 export function answerTo(context: Context, text: string): ScriptedAnswer {
   if (text.includes("tool"))
-    return { content: [scriptedToolCall("bash", { command: `note ${text.split(" ")[0]}` }, `call ${text}`)] };
-  if (text.includes("fail")) return { content: [{ type: "text", text: "I cannot " }], stopReason: "error" };
+    return {
+      content: [
+        scriptedToolCall("bash", { command: `note ${text.split(" ")[0]}` }, `call ${text}`),
+      ],
+    };
+  if (text.includes("fail"))
+    return { content: [{ type: "text", text: "I cannot " }], stopReason: "error" };
   return `You said ${text}, the ${context.messages.length}th. ${"word ".repeat(text.includes("slow") ? 20 : 4)}`;
 }

@@ -4,8 +4,15 @@ import type { Result } from "../../src/gateway/protocol.ts";
 import type { Disk } from "./model-disk.ts";
 import type { Ledger } from "./model-ledger.ts";
 
-/** Each message that was accepted is in its session's log once, unless it was taken back or its run failed; what was refused is not. */
-export async function checkMessages(ledger: Ledger, disk: Disk, keys: readonly string[]): Promise<void> {
+/**
+ * Each message that was accepted is in its session's log once, unless it was taken back or its run
+ * failed; what was refused is not.
+ */
+export async function checkMessages(
+  ledger: Ledger,
+  disk: Disk,
+  keys: readonly string[],
+): Promise<void> {
   const found = new Map<string, number>();
   for (const sessionKey of keys)
     for (const entry of await disk.entries(sessionKey)) {
@@ -20,7 +27,8 @@ export async function checkMessages(ledger: Ledger, disk: Disk, keys: readonly s
     if (count > 1) ledger.fault(`${word} is in ${sessionKey} ${count} times`);
     if (count === 0 && fate === "accepted" && !mayBeOut)
       ledger.fault(`${word} was accepted and is not in ${sessionKey}`);
-    if (count > 0 && fate === "refused") ledger.fault(`${word} was refused and is in ${sessionKey}`);
+    if (count > 0 && fate === "refused")
+      ledger.fault(`${word} was refused and is in ${sessionKey}`);
   }
 }
 
@@ -28,11 +36,14 @@ export async function checkMessages(ledger: Ledger, disk: Disk, keys: readonly s
 export function checkTexts(ledger: Ledger, { sessionKey, messages }: Result<"chat.history">): void {
   const last = new Map<string, string>();
   for (const { runId, message } of messages)
-    if (runId !== undefined && message.role === "assistant") last.set(runId, messageText(message as AssistantMessage));
+    if (runId !== undefined && message.role === "assistant")
+      last.set(runId, messageText(message as AssistantMessage));
   for (const [runId, text] of last) {
     const told = ledger.texts.get(runId);
     const isMeant = ledger.ends.get(runId) === "chat.final" && !ledger.mayBeGone(runId, sessionKey);
     if (told !== undefined && told !== text && isMeant)
-      ledger.fault(`${runId} is ${JSON.stringify(text)} in the history, and was told as ${JSON.stringify(told)}`);
+      ledger.fault(
+        `${runId} is ${JSON.stringify(text)} in the history, and was told as ${JSON.stringify(told)}`,
+      );
   }
 }

@@ -1,6 +1,18 @@
-/** What a server of the model writes to: in memory, at its own pace, and copied as it is when the server is killed. */
-import { createMemoryStore, type AnyEntry, type SessionWriter, type Store } from "@bowline/core/session";
-import { createMemoryPending, type Pending, type PendingMessage } from "../../src/gateway/pending.ts";
+/**
+ * What a server of the model writes to: in memory, at its own pace, and copied as it is when the
+ * server is killed.
+ */
+import {
+  createMemoryStore,
+  type AnyEntry,
+  type SessionWriter,
+  type Store,
+} from "@bowline/core/session";
+import {
+  createMemoryPending,
+  type Pending,
+  type PendingMessage,
+} from "../../src/gateway/pending.ts";
 import { wait } from "./gateway.ts";
 
 export class Disk {
@@ -43,7 +55,9 @@ export class Disk {
     };
     this.store = {
       ...inner,
-      create: late(async (...given: Parameters<Store["create"]>) => lateWriter(await inner.create(...given))),
+      create: late(async (...given: Parameters<Store["create"]>) =>
+        lateWriter(await inner.create(...given)),
+      ),
       open: late(async (id: string) => lateWriter(await inner.open(id))),
       delete: late((id: string) => inner.delete(id)),
     };

@@ -40,7 +40,10 @@ export class Ledger {
   readonly texts = new Map<string, string>();
   /** Sessions of which something was deleted. */
   readonly deleted = new Set<string>();
-  /** Runs that were stopped, and sessions and runs that were by who was not answered: it may be so, and nobody was told. */
+  /**
+   * Runs that were stopped, and sessions and runs that were by who was not answered: it may be so,
+   * and nobody was told.
+   */
   readonly stopped = new Set<string | undefined>();
   /** Each event as it was told first. */
   readonly #told = new Map<string, string>();
@@ -49,7 +52,10 @@ export class Ledger {
     if (this.faults.length < 20) this.faults.push(what);
   }
 
-  /** Its session was deleted, or it was stopped before it began: a message that is sent again begins anew when that is forgotten. */
+  /**
+   * Its session was deleted, or it was stopped before it began: a message that is sent again begins
+   * anew when that is forgotten.
+   */
   mayBeGone(runId: string, sessionKey: string): boolean {
     return this.stopped.has(sessionKey) || this.stopped.has(runId) || this.deleted.has(sessionKey);
   }
@@ -108,17 +114,21 @@ export class Sight {
     const fault = (what: string): void =>
       this.#ledger.fault(`${this.#who}, ${runId}: ${event} ${first} ${what} (last ${this.last})`);
     // The first that a run says, to who asked for what will come; or it has begun anew.
-    const isFirst = seq === 0 && (this.#isAsking || (this.isEnded && this.#ledger.mayBeGone(runId, data.sessionKey)));
+    const isFirst =
+      seq === 0 &&
+      (this.#isAsking || (this.isEnded && this.#ledger.mayBeGone(runId, data.sessionKey)));
     if (isFirst) this.askAgain(-1);
     this.#isAsking = false;
     if (this.isEnded) fault("after the end");
     if (event === "chat.snapshot") {
       [this.#text, this.#turn, this.#isWhole] = ["", -1, true];
-      for (const block of data.blocks ?? []) if (block.type === "text") this.#add(block.turn, block.text);
+      for (const block of data.blocks ?? [])
+        if (block.type === "text") this.#add(block.turn, block.text);
       this.isInterrupted = data.state === "interrupted";
     } else {
       if (this.last !== undefined && first <= this.last) fault("comes again");
-      if (this.last !== undefined && first > this.last + 1) fault(first - this.last > JUMP ? "jumps" : "leaves a gap");
+      if (this.last !== undefined && first > this.last + 1)
+        fault(first - this.last > JUMP ? "jumps" : "leaves a gap");
       if (event === "chat.delta") this.#add(data.turn ?? 0, data.text ?? "");
     }
     this.last = seq;
@@ -126,7 +136,10 @@ export class Sight {
     this.isEnded = true;
     const known = this.#ledger.texts.get(runId);
     if (!this.#isWhole || event !== "chat.final") return;
-    const isAnother = known !== undefined && known !== this.#text && !this.#ledger.mayBeGone(runId, data.sessionKey);
+    const isAnother =
+      known !== undefined &&
+      known !== this.#text &&
+      !this.#ledger.mayBeGone(runId, data.sessionKey);
     if (isAnother) fault(`has the text ${this.#text}, another had ${known}`);
     this.#ledger.texts.set(runId, this.#text);
   }

@@ -1,4 +1,7 @@
-/** A loopback proxy that cuts connections after a random number of bytes, in whichever direction they go. */
+/**
+ * A loopback proxy that cuts connections after a random number of bytes, in whichever direction
+ * they go.
+ */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 

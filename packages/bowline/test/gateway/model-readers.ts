@@ -1,4 +1,7 @@
-/** Who reads runs in the model: sockets that check each frame, an EventSource as HTML 9.2 has it, and a reader with `fetch`. */
+/**
+ * Who reads runs in the model: sockets that check each frame, an EventSource as HTML 9.2 has it,
+ * and a reader with `fetch`.
+ */
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
@@ -9,7 +12,10 @@ import { isEnd, isOpenRun, Sight, type Ledger, type RunFrame } from "./model-led
 /** No answer takes longer, in milliseconds. */
 const ANSWER_MS = 30_000;
 
-export type Reply<M extends MethodName> = { readonly result: Result<M> } | { readonly refused: string } | "lost";
+export type Reply<M extends MethodName> =
+  | { readonly result: Result<M> }
+  | { readonly refused: string }
+  | "lost";
 
 interface Answer {
   readonly id: number;
@@ -41,13 +47,23 @@ export class SocketReader {
   }
 
   /** Undefined when it was cut before it was in. */
-  static async enter(ledger: Ledger, name: string, port: number): Promise<SocketReader | undefined> {
+  static async enter(
+    ledger: Ledger,
+    name: string,
+    port: number,
+  ): Promise<SocketReader | undefined> {
     const socket = new WebSocket(`ws://127.0.0.1:${port}`);
     socket.on("error", () => {});
-    const isIn = Promise.race([once(socket, "close").then(() => false), once(socket, "open").then(() => true)]);
+    const isIn = Promise.race([
+      once(socket, "close").then(() => false),
+      once(socket, "open").then(() => true),
+    ]);
     if (!(await isIn.catch(() => false))) return undefined;
     socket.send(JSON.stringify({ type: "auth", token, events: "all" }));
-    const entered = Promise.race([once(socket, "close").then(() => false), once(socket, "message").then(() => true)]);
+    const entered = Promise.race([
+      once(socket, "close").then(() => false),
+      once(socket, "message").then(() => true),
+    ]);
     return (await entered.catch(() => false)) ? new SocketReader(ledger, name, socket) : undefined;
   }
 
@@ -66,7 +82,11 @@ export class SocketReader {
     const answered = new Promise<Reply<M>>((resolve) => {
       this.#answers.set(id, ({ result, error }) => {
         if (error === undefined) this.#note(method, params, result);
-        resolve(error === undefined ? { result: result as Result<M> } : { refused: error.data?.code ?? "?" });
+        resolve(
+          error === undefined
+            ? { result: result as Result<M> }
+            : { refused: error.data?.code ?? "?" },
+        );
       });
     });
     this.socket.send(JSON.stringify({ id, method, params }));
@@ -78,7 +98,11 @@ export class SocketReader {
   }
 
   #note(method: MethodName, params: unknown, result: unknown): void {
-    const { sessionKey, runId, seq } = params as { sessionKey: string; runId?: string; seq?: number };
+    const { sessionKey, runId, seq } = params as {
+      sessionKey: string;
+      runId?: string;
+      seq?: number;
+    };
     if (method === "chat.unsubscribe") {
       this.#follows.delete(sessionKey);
       for (const [run, key] of this.#owed) if (key === sessionKey) this.#owed.delete(run);
@@ -86,7 +110,8 @@ export class SocketReader {
     if (method === "chat.send" || method === "chat.steer" || method === "chat.followUp") {
       const { runId: given, status } = result as Result<"chat.send">;
       this.#join(sessionKey);
-      if (status === "started" || status === "queued" || status === "steered") this.#owe(given, sessionKey);
+      if (status === "started" || status === "queued" || status === "steered")
+        this.#owe(given, sessionKey);
     }
     if (method === "chat.subscribe") {
       this.#join(sessionKey);
@@ -120,16 +145,19 @@ export class SocketReader {
   #hear(frame: RunFrame | Answer): void {
     if ("id" in frame) {
       const answer = this.#answers.get(frame.id);
-      if (answer === undefined) this.#ledger.fault(`${this.name}: an answer to nothing: ${JSON.stringify(frame)}`);
+      if (answer === undefined)
+        this.#ledger.fault(`${this.name}: an answer to nothing: ${JSON.stringify(frame)}`);
       this.#answers.delete(frame.id);
       answer?.(frame);
       return;
     }
     const { event, data } = frame;
-    if (event === "exec.approval_request") this.asked.push((data as unknown as { approvalId: string }).approvalId);
+    if (event === "exec.approval_request")
+      this.asked.push((data as unknown as { approvalId: string }).approvalId);
     if (!("runId" in data)) return;
     if (!this.#follows.has(data.sessionKey)) {
-      if (!event.startsWith("exec.")) this.#ledger.fault(`${this.name}: ${event} of a session that it does not follow`);
+      if (!event.startsWith("exec."))
+        this.#ledger.fault(`${this.name}: ${event} of a session that it does not follow`);
       return;
     }
     this.#sightOf(data.runId).take(frame);
@@ -151,9 +179,12 @@ class EventParser {
     const blocks = (this.#rest + text).split("\n\n");
     this.#rest = blocks.pop() ?? "";
     for (const block of blocks) {
-      const fields = new Map(block.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line] as const));
+      const fields = new Map(
+        block.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line] as const),
+      );
       const valueOf = (name: string): string => fields.get(name)?.slice(name.length + 2) ?? "";
-      if (fields.has("data")) yield { event: valueOf("event"), id: valueOf("id"), data: valueOf("data") };
+      if (fields.has("data"))
+        yield { event: valueOf("event"), id: valueOf("id"), data: valueOf("data") };
     }
   }
 }
@@ -168,7 +199,11 @@ const pathOf = ({ runId, sessionKey }: Stream): string =>
   `/api/runs/${encodeURIComponent(runId)}/events?sessionKey=${encodeURIComponent(sessionKey)}`;
 
 /** Comes back after every end, with the last number, until it is told not to. Resolves then. */
-export async function readAsEventSource(ledger: Ledger, stream: Stream, isOver: () => boolean): Promise<void> {
+export async function readAsEventSource(
+  ledger: Ledger,
+  stream: Stream,
+  isOver: () => boolean,
+): Promise<void> {
   const who = `EventSource`;
   const sight = new Sight(ledger, who);
   let [last, ends, tries] = ["", 0, 0];
@@ -188,7 +223,8 @@ export async function readAsEventSource(ledger: Ledger, stream: Stream, isOver: 
           if (event === "shutdown") continue;
           sight.take({ event, data: JSON.parse(data) });
           if (!isEnd(event)) continue;
-          const isAnew = Number(id) >= endedAt + 100_000 || ledger.mayBeGone(stream.runId, stream.sessionKey);
+          const isAnew =
+            Number(id) >= endedAt + 100_000 || ledger.mayBeGone(stream.runId, stream.sessionKey);
           if (++ends > 1 && !isAnew) fault(`its end came ${ends} times`);
           endedAt = Number(id);
         }
@@ -198,7 +234,8 @@ export async function readAsEventSource(ledger: Ledger, stream: Stream, isOver: 
     if (ends > 0 && ++tries > 30) return fault("it is not told that the run is over");
     await wait(15);
   }
-  const isDone = ends > 0 || sight.isInterrupted || ledger.mayBeGone(stream.runId, stream.sessionKey);
+  const isDone =
+    ends > 0 || sight.isInterrupted || ledger.mayBeGone(stream.runId, stream.sessionKey);
   if (!isDone) fault(`it never had the end; it has ${last}`);
 }
 
@@ -209,26 +246,40 @@ async function connect(stream: Stream, last: string): Promise<readonly [number, 
     host: "127.0.0.1",
     path: pathOf(stream),
     agent: false,
-    headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", ...(last && { "last-event-id": last }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: "text/event-stream",
+      ...(last && { "last-event-id": last }),
+    },
   });
   asked.end();
-  const answer = once(asked, "response").catch(() => undefined) as Promise<[IncomingMessage] | undefined>;
+  const answer = once(asked, "response").catch(() => undefined) as Promise<
+    [IncomingMessage] | undefined
+  >;
   const [response] = (await answer) ?? [];
   asked.on("error", () => {});
   return response === undefined ? [0] : [response.statusCode ?? 0, response];
 }
 
 /** Reads once, from `seq` on, over a connection that is kept. */
-export async function readWithFetch(ledger: Ledger, stream: Stream, seq: number | undefined): Promise<void> {
+export async function readWithFetch(
+  ledger: Ledger,
+  stream: Stream,
+  seq: number | undefined,
+): Promise<void> {
   const sight = new Sight(ledger, `fetch from ${seq}`);
   sight.askAgain(seq);
-  const headers = { authorization: `Bearer ${token}`, ...(seq !== undefined && { "last-event-id": String(seq) }) };
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(seq !== undefined && { "last-event-id": String(seq) }),
+  };
   let isCut = false;
   let isShutdown = false;
   try {
     const response = await fetch(`http://127.0.0.1:${stream.port}${pathOf(stream)}`, { headers });
     if (response.status === 204 || response.status === 404) return;
-    if (response.status !== 200) return ledger.fault(`fetch of ${stream.runId}: ${response.status}`);
+    if (response.status !== 200)
+      return ledger.fault(`fetch of ${stream.runId}: ${response.status}`);
     const parser = new EventParser();
     const decoder = new TextDecoder();
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>)

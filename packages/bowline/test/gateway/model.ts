@@ -1,6 +1,7 @@
 /**
- * The gateway under clients that do at random what clients can do, all at once, over connections that are cut, on servers that are
- * stopped and killed; and what docs/gateway.md promises them. A seed decides what is done; when, the machine has a say in.
+ * The gateway under clients that do at random what clients can do, all at once, over connections
+ * that are cut, on servers that are stopped and killed; and what docs/gateway.md promises them. A
+ * seed decides what is done; when, the machine has a say in.
  */
 import { defineTool, messageText } from "@bowline/core";
 import { createScriptedModel } from "@bowline/core/testing";
@@ -51,7 +52,8 @@ class World {
   readonly #clients: GatewayClient[] = [];
   readonly #sockets = new Set<SocketReader>();
   /** Messages with a key, to send them again. */
-  readonly #sent: { readonly word: string; readonly text: string; readonly sessionKey: string }[] = [];
+  readonly #sent: { readonly word: string; readonly text: string; readonly sessionKey: string }[] =
+    [];
   #disk: Disk;
   #gateway: Gateway | undefined;
   #proxy: Proxy | undefined;
@@ -144,7 +146,8 @@ class World {
     const { port } = this.#gateway;
     if (this.#proxy !== undefined) this.#proxy.upstream = port;
     this.#observer = await SocketReader.enter(this.ledger, "observer", port);
-    for (const sessionKey of [...keys, ...forks]) await this.#observer?.ask("chat.subscribe", { sessionKey });
+    for (const sessionKey of [...keys, ...forks])
+      await this.#observer?.ask("chat.subscribe", { sessionKey });
   }
 
   readonly #model = createScriptedModel([]).model;
@@ -154,7 +157,9 @@ class World {
     const last = context.messages.at(-1);
     const text = last?.role === "user" ? messageText(last) : "";
     const delayMs = text.includes("slow") ? 4 : 0;
-    return createScriptedModel([answerTo(context, text)], { delayMs, deltaLength: 6 }).streamFn(...asked);
+    return createScriptedModel([answerTo(context, text)], { delayMs, deltaLength: 6 }).streamFn(
+      ...asked,
+    );
   };
 
   /** Cuts, stops and kills. */
@@ -170,7 +175,11 @@ class World {
   }
 
   async #restart(): Promise<void> {
-    await this.#within("the server does not close", Promise.resolve(this.#gateway?.close()), 30_000);
+    await this.#within(
+      "the server does not close",
+      Promise.resolve(this.#gateway?.close()),
+      30_000,
+    );
     this.#observer?.socket.terminate();
     await this.#start();
   }
@@ -186,9 +195,14 @@ class World {
     await this.#start();
   }
 
-  #newMessage(random: () => number, sessionKey: string): { readonly word: string; readonly text: string } {
+  #newMessage(
+    random: () => number,
+    sessionKey: string,
+  ): { readonly word: string; readonly text: string } {
     const word = `w${this.#words++}`;
-    const flavour = ["plain", "plain", "tool", "slow", "slow", "fail"][Math.floor(random() * 6)] as string;
+    const flavour = ["plain", "plain", "tool", "slow", "slow", "fail"][
+      Math.floor(random() * 6)
+    ] as string;
     this.ledger.messages.set(word, { sessionKey, fate: "unknown", runId: undefined });
     return { word, text: `${word} ${flavour}` };
   }
@@ -226,7 +240,11 @@ class World {
     }
   }
 
-  async #step(socket: SocketReader, pick: <T>(from: readonly T[]) => T, random: () => number): Promise<void> {
+  async #step(
+    socket: SocketReader,
+    pick: <T>(from: readonly T[]) => T,
+    random: () => number,
+  ): Promise<void> {
     const sessionKey = pick(keys);
     const known = pick(this.#sent.length === 0 ? [undefined] : this.#sent);
     const what = random();
@@ -235,17 +253,26 @@ class World {
       const method = pick(["chat.send", "chat.send", "chat.steer", "chat.followUp"] as const);
       const isKeyed = method !== "chat.send" || random() < 0.7;
       const attachments = random() < 0.1 ? { attachments: [image] } : {};
-      if (isKeyed && random() < 0.5 && !("attachments" in attachments)) this.#sent.push({ word, text, sessionKey });
+      if (isKeyed && random() < 0.5 && !("attachments" in attachments))
+        this.#sent.push({ word, text, sessionKey });
       const key = isKeyed ? { idempotencyKey: word } : {};
-      this.#noteSent(word, await socket.ask(method, { sessionKey, message: text, ...key, ...attachments }));
+      this.#noteSent(
+        word,
+        await socket.ask(method, { sessionKey, message: text, ...key, ...attachments }),
+      );
     } else if (what < 0.45 && known !== undefined) {
       const method = pick(["chat.send", "chat.steer"] as const);
-      const again = { sessionKey: known.sessionKey, message: known.text, idempotencyKey: known.word };
+      const again = {
+        sessionKey: known.sessionKey,
+        message: known.text,
+        idempotencyKey: known.word,
+      };
       this.#noteSent(known.word, await socket.ask(method, again));
     } else if (what < 0.55) {
       const runId = known !== undefined && random() < 0.5 ? { runId: known.word } : {};
       const meant = random() < 0.5 ? { sessionKey, ...runId } : runId;
-      if ((await socket.ask("chat.abort", meant)) === "lost") this.ledger.stopped.add(known?.word).add(sessionKey);
+      if ((await socket.ask("chat.abort", meant)) === "lost")
+        this.ledger.stopped.add(known?.word).add(sessionKey);
     } else if (what < 0.7) {
       const runId = known?.word ?? "none";
       const seq = random() < 0.7 ? { seq: Math.floor(random() * 30) - 1 } : {};
@@ -258,7 +285,8 @@ class World {
     } else if (what < 0.75) await socket.ask("chat.unsubscribe", { sessionKey });
     else if (what < 0.82) await this.#page(socket, sessionKey);
     else if (what < 0.85) await socket.ask("sessions.list", { limit: 2 });
-    else if (what < 0.88) await socket.ask("sessions.fork", { sessionKey, newSessionKey: pick(forks) });
+    else if (what < 0.88)
+      await socket.ask("sessions.fork", { sessionKey, newSessionKey: pick(forks) });
     else if (what < 0.9) await socket.ask("sessions.patch", { sessionKey, title: "Another" });
     else if (what < 0.91) {
       this.ledger.deleted.add("s2");
@@ -291,19 +319,23 @@ class World {
       before = page.result.hasMore ? page.result.messages[0]?.id : undefined;
     }
     const then = await socket.ask("chat.history", { sessionKey, limit: 500 });
-    const isSame = typeof then === "object" && "result" in then && then.result.messages[0]?.id === all[0];
+    const isSame =
+      typeof then === "object" && "result" in then && then.result.messages[0]?.id === all[0];
     if (isSame && paged.join() !== all.slice(0, -1).join())
       this.ledger.fault(`history ${all.join()} is paged as ${paged.join()}`);
   }
 
-  /** At any time what was accepted is in the transcript, or waits, or its run has ended without it. */
+  /**
+   * At any time what was accepted is in the transcript, or waits, or its run has ended without it.
+   */
   async #watch(isDone: () => boolean): Promise<void> {
     for (let turn = 0; !isDone(); turn++) {
       await wait(3);
       const sessionKey = keys[turn % keys.length] as string;
       const accepted = [...this.ledger.messages].filter(([, { fate }]) => fate === "accepted");
       const reply = await this.#observer?.ask("chat.history", { sessionKey, limit: 500 });
-      const isAnswered = typeof reply === "object" && "result" in reply && !this.ledger.deleted.has(sessionKey);
+      const isAnswered =
+        typeof reply === "object" && "result" in reply && !this.ledger.deleted.has(sessionKey);
       if (isAnswered) this.#checkHeld(sessionKey, accepted, reply.result);
     }
   }
@@ -313,18 +345,27 @@ class World {
     accepted: readonly (readonly [string, Message])[],
     { messages, waiting }: Result<"chat.history">,
   ): void {
-    const said = messages.flatMap(({ message }) => (message.role === "user" ? [messageText(message as never)] : []));
-    const there = new Set([...said, ...waiting.map(({ text }) => text)].map((text) => text.split(" ")[0]));
+    const said = messages.flatMap(({ message }) =>
+      message.role === "user" ? [messageText(message as never)] : [],
+    );
+    const there = new Set(
+      [...said, ...waiting.map(({ text }) => text)].map((text) => text.split(" ")[0]),
+    );
     for (const [word, { sessionKey: own, runId = word }] of accepted)
-      if (own === sessionKey && !there.has(word)) this.#begin("a look", this.#checkOut(word, runId, sessionKey));
+      if (own === sessionKey && !there.has(word))
+        this.#begin("a look", this.#checkOut(word, runId, sessionKey));
   }
 
   /** One that is taken back while it waits is in neither a moment before that is told. */
   async #checkOut(word: string, runId: string, sessionKey: string): Promise<void> {
     const { ledger } = this;
-    const isTold = (): boolean => ledger.ends.get(runId) === "chat.error" || ledger.mayBeGone(runId, sessionKey);
+    const isTold = (): boolean =>
+      ledger.ends.get(runId) === "chat.error" || ledger.mayBeGone(runId, sessionKey);
     for (let left = 800; left > 0 && !isTold(); left--) await wait(10);
-    if (!isTold()) this.ledger.fault(`${word} was accepted, and is neither in the history of ${sessionKey} nor waits`);
+    if (!isTold())
+      this.ledger.fault(
+        `${word} was accepted, and is neither in the history of ${sessionKey} nor waits`,
+      );
   }
 
   async #actClient(index: number): Promise<void> {
@@ -342,11 +383,15 @@ class World {
       const sessionKey = keys[Math.floor(random() * keys.length)] as string;
       const { word, text } = this.#newMessage(random, sessionKey);
       const known = this.#sent[Math.floor(random() * this.#sent.length)];
-      if (known !== undefined && random() < 0.4) this.#begin(`a look at ${known.word}`, lookAt(client, known));
+      if (known !== undefined && random() < 0.4)
+        this.#begin(`a look at ${known.word}`, lookAt(client, known));
       const method = random() < 0.8 ? "chat.send" : "chat.steer";
       this.#sent.push({ word, text, sessionKey });
       if (method === "chat.send")
-        this.#begin(`client ${index} with ${word}`, this.#follow(client, index, word, text, sessionKey));
+        this.#begin(
+          `client ${index} with ${word}`,
+          this.#follow(client, index, word, text, sessionKey),
+        );
       else
         this.#begin(
           `post ${word}`,
@@ -358,7 +403,13 @@ class World {
     }
   }
 
-  async #follow(client: GatewayClient, index: number, word: string, text: string, sessionKey: string): Promise<void> {
+  async #follow(
+    client: GatewayClient,
+    index: number,
+    word: string,
+    text: string,
+    sessionKey: string,
+  ): Promise<void> {
     const message = this.ledger.messages.get(word);
     try {
       const run = await client.send({ sessionKey, message: text, idempotencyKey: word });
@@ -366,8 +417,12 @@ class World {
       const sight = new Sight(this.ledger, `client ${index}`);
       for await (const frame of run) sight.take(frame);
       const outcome = await run.result().catch((error: RequestError) => error.code);
-      const isKnown = typeof outcome !== "string" || sight.isInterrupted || this.ledger.mayBeGone(word, sessionKey);
-      if (!isKnown && client.state !== "ended") this.ledger.fault(`client ${index}: ${word} came to ${outcome}`);
+      const isKnown =
+        typeof outcome !== "string" ||
+        sight.isInterrupted ||
+        this.ledger.mayBeGone(word, sessionKey);
+      if (!isKnown && client.state !== "ended")
+        this.ledger.fault(`client ${index}: ${word} came to ${outcome}`);
     } catch (error) {
       const { code } = error as RequestError;
       if (code === "connection_lost" && client.state === "ended") {
@@ -404,7 +459,9 @@ class World {
     for (let left = 4; left > 0; left--) {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
       const sent = { method: "POST", headers, body: JSON.stringify(params) };
-      const response = await fetch(`http://127.0.0.1:${port}/api/chat`, sent).catch(() => undefined);
+      const response = await fetch(`http://127.0.0.1:${port}/api/chat`, sent).catch(
+        () => undefined,
+      );
       await response?.arrayBuffer().catch(() => {});
       if (response !== undefined && response.status !== 429) return response.status;
       await wait(10);
@@ -414,26 +471,38 @@ class World {
 
   async #health(): Promise<{ readonly runs: number; readonly connections: number }> {
     const reply = await this.#observer?.ask("health.check", {});
-    return typeof reply === "object" && "result" in reply ? reply.result : { runs: -1, connections: -1 };
+    return typeof reply === "object" && "result" in reply
+      ? reply.result
+      : { runs: -1, connections: -1 };
   }
 
-  /** Whether all runs come to an end when nobody does anything any more, and all who wait for it hear of it. */
+  /**
+   * Whether all runs come to an end when nobody does anything any more, and all who wait for it
+   * hear of it.
+   */
   async #settle(): Promise<boolean> {
     const isQuiet = async (): Promise<boolean> => {
       const waiting = await Promise.all([...keys, ...forks].map((key) => this.#waiting(key)));
-      return (await this.#health()).runs === 0 && waiting.flat().every(({ kind }) => kind === "held");
+      return (
+        (await this.#health()).runs === 0 && waiting.flat().every(({ kind }) => kind === "held")
+      );
     };
     if (!(await this.#until("runs do not end", isQuiet))) return false;
     await this.#until(
       "an end was not told",
       async () => [...this.#sockets].every(({ owed }) => owed.length === 0),
-      () => [...this.#sockets].flatMap(({ name, owed }) => owed.map((runId) => `${name}: ${runId}`)).join(),
+      () =>
+        [...this.#sockets]
+          .flatMap(({ name, owed }) => owed.map((runId) => `${name}: ${runId}`))
+          .join(),
     );
     await this.#allDone("waits for ever");
     return true;
   }
 
-  async #waiting(sessionKey: string): Promise<readonly { readonly kind: string; readonly text: string }[]> {
+  async #waiting(
+    sessionKey: string,
+  ): Promise<readonly { readonly kind: string; readonly text: string }[]> {
     const reply = await this.#observer?.ask("chat.history", { sessionKey, limit: 1 });
     return typeof reply === "object" && "result" in reply ? reply.result.waiting : [];
   }
@@ -458,7 +527,11 @@ class World {
     await this.#until("messages are kept that are done", async () => (await left()) === "[]");
   }
 
-  async #until(what: string, isSo: () => Promise<boolean>, more = (): string => ""): Promise<boolean> {
+  async #until(
+    what: string,
+    isSo: () => Promise<boolean>,
+    more = (): string => "",
+  ): Promise<boolean> {
     const deadline = Date.now() + 30_000;
     while (!(await isSo())) {
       if (Date.now() > deadline) {
@@ -487,7 +560,10 @@ class World {
   }
 }
 
-/** At a run that another began, perhaps long ago, to its end; or it is not known, or the connection is lost. */
+/**
+ * At a run that another began, perhaps long ago, to its end; or it is not known, or the connection
+ * is lost.
+ */
 async function lookAt(
   client: GatewayClient,
   run: { readonly word: string; readonly sessionKey: string },

@@ -17,8 +17,12 @@ const headers = { authorization: `Bearer ${token}`, "content-type": "application
 
 function socketTo(url: string, own: Record<string, string> = {}): Promise<string> {
   const socket = new WebSocket(url.replace("http", "ws"), { headers: own });
-  const failed = new Promise<string>((resolve) => socket.once("error", ({ message }) => resolve(message)));
-  return Promise.race([once(socket, "open").then(() => "open"), failed]).finally(() => socket.terminate());
+  const failed = new Promise<string>((resolve) =>
+    socket.once("error", ({ message }) => resolve(message)),
+  );
+  return Promise.race([once(socket, "open").then(() => "open"), failed]).finally(() =>
+    socket.terminate(),
+  );
 }
 
 const begin = (url: string, body: object): Promise<Response> =>
@@ -74,7 +78,9 @@ describe("a gateway on a server of one's own", () => {
     for (const path of ["/agents", "/agents/", "/agents?x", "/agents/any/where"])
       assert.equal(await socketTo(`${server.origin}${path}`), "open", path);
     const to = async (path: string): Promise<[number, string | null]> => {
-      const { status, headers: got } = await fetch(`${server.origin}${path}`, { redirect: "manual" });
+      const { status, headers: got } = await fetch(`${server.origin}${path}`, {
+        redirect: "manual",
+      });
       return [status, got.get("location")];
     };
     assert.deepEqual(await to("/agents"), [308, "agents/"]);
@@ -87,12 +93,18 @@ describe("a gateway on a server of one's own", () => {
   });
 
   it("lets nobody in whom it would not let in on a port of its own", async () => {
-    await using server = await mounted([], { limits: { maxConnections: 2, maxStrangers: 1, maxAuthFailures: 2 } });
+    await using server = await mounted([], {
+      limits: { maxConnections: 2, maxStrangers: 1, maxAuthFailures: 2 },
+    });
     const evil = { origin: "http://evil.example" };
     assert.match(await socketTo(server.url, evil), /403/);
     assert.match(await socketTo(server.url, { host: "evil.example" }), /403/);
     assert.equal((await fetch(`${server.url}/health`, { headers: evil })).status, 403);
-    const asked = get({ port: new URL(server.origin).port, path: "/agents/health", headers: { host: "evil.example" } });
+    const asked = get({
+      port: new URL(server.origin).port,
+      path: "/agents/health",
+      headers: { host: "evil.example" },
+    });
     const [{ statusCode }] = (await once(asked, "response")) as [{ statusCode: number }];
     assert.equal(statusCode, 403);
     await server.client();
@@ -112,14 +124,19 @@ describe("a gateway on a server of one's own", () => {
     const { port } = new URL(server.origin);
     const programs = await RawHttp.open(Number(port));
     const client = await server.client();
-    const { events } = (await (await begin(server.url, { sessionKey: "s", message: "Hi" })).json()) as {
+    const { events } = (await (
+      await begin(server.url, { sessionKey: "s", message: "Hi" })
+    ).json()) as {
       events: string;
     };
     const reader = await fetch(`${server.origin}${events}`, { headers });
     const gone = closed(client.socket);
     await server.gateway.close();
     assert.equal(await gone, 1001);
-    assert.match(await reader.text(), /event: shutdown\ndata: \{"reason":"the server was stopped"\}\n\n$/);
+    assert.match(
+      await reader.text(),
+      /event: shutdown\ndata: \{"reason":"the server was stopped"\}\n\n$/,
+    );
     programs.ask("GET", Buffer.from("GET /its HTTP/1.1\r\nhost: localhost\r\n\r\n"));
     await programs.until(1);
     assert.equal(programs.answers[0]?.body, "the program's");
@@ -180,10 +197,22 @@ describe("a gateway on a server of one's own", () => {
     await using server = await mounted([]);
     const { store } = server;
     const backendFor = (): never => assert.fail("not asked");
-    const given = { store, agents: () => agents, backendFor, systemPrompt: () => "", workspacePath: "/" };
+    const given = {
+      store,
+      agents: () => agents,
+      backendFor,
+      systemPrompt: () => "",
+      workspacePath: "/",
+    };
     for (const path of ["agents", "//evil.example", "/a?b", "/a#b", "/a b"])
-      await assert.rejects(createGateway({ ...given, tokens: { full: token }, path }), /A path is as "\/agents", not/);
-    await assert.rejects(createGateway(given), /Nobody could come in: give tokens, authorize or both\./);
+      await assert.rejects(
+        createGateway({ ...given, tokens: { full: token }, path }),
+        /A path is as "\/agents", not/,
+      );
+    await assert.rejects(
+      createGateway(given),
+      /Nobody could come in: give tokens, authorize or both\./,
+    );
     await assert.rejects(createGateway({ ...given, tokens: { full: "" } }), /must not be empty/);
     await (await createGateway({ ...given, tokens: { full: token }, path: "/a/b-c/" })).close();
   });

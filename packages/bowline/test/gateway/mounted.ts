@@ -4,7 +4,11 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from "node:net";
 import { createMemoryStore, type Store } from "@bowline/core/session";
 import { createScriptedModel, type ScriptedStep } from "@bowline/core/testing";
-import { createGateway, type MountedGateway, type MountOptions } from "../../src/gateway/create-gateway.ts";
+import {
+  createGateway,
+  type MountedGateway,
+  type MountOptions,
+} from "../../src/gateway/create-gateway.ts";
 import { agents, TestClient, token, type TestOptions } from "./gateway.ts";
 
 export interface Mounted extends AsyncDisposable {
@@ -22,7 +26,10 @@ export interface Mounted extends AsyncDisposable {
 
 export type MountedOptions = Omit<TestOptions, "host" | "port"> & Pick<MountOptions, "path">;
 
-export async function mounted(script: readonly ScriptedStep[], options: MountedOptions = {}): Promise<Mounted> {
+export async function mounted(
+  script: readonly ScriptedStep[],
+  options: MountedOptions = {},
+): Promise<Mounted> {
   const { pace, store = createMemoryStore(), path = "/agents", ...given } = options;
   const { model, streamFn } = createScriptedModel(script, pace);
   const gateway = await createGateway({

@@ -27,7 +27,11 @@ class SlowSocket {
   }
 }
 
-function outboxOf(maxBytes = 1024 * 1024): { outbox: Outbox; socket: SlowSocket; isFull: () => boolean } {
+function outboxOf(maxBytes = 1024 * 1024): {
+  outbox: Outbox;
+  socket: SlowSocket;
+  isFull: () => boolean;
+} {
   const socket = new SlowSocket();
   let full = false;
   const outbox = new Outbox(socket, maxBytes, () => (full = true));
@@ -65,7 +69,8 @@ describe("what waits for a slow client", () => {
   it("is joined to frames of a size that holds nobody up", () => {
     const { outbox, socket } = outboxOf(100 * 1024 * 1024);
     outbox.push(blocked);
-    for (const frame of framesOf(Array.from({ length: 500 }, () => "y".repeat(4000)))) outbox.push(frame);
+    for (const frame of framesOf(Array.from({ length: 500 }, () => "y".repeat(4000))))
+      outbox.push(frame);
     socket.read();
     const deltas = deltasOf(socket);
     assert.ok(deltas.length < 50, `${deltas.length} frames`);
@@ -117,7 +122,9 @@ describe("a client that asks for much at once", () => {
       const { runId } = await client.call("chat.send", { sessionKey: "s", message: history });
       await client.end(runId);
     }
-    const asked = Array.from({ length: 15 }, () => client.call("chat.history", { sessionKey: "s" }));
+    const asked = Array.from({ length: 15 }, () =>
+      client.call("chat.history", { sessionKey: "s" }),
+    );
     for (const { messages } of await Promise.all(asked)) assert.equal(messages.length, 40);
   });
 
@@ -127,7 +134,10 @@ describe("a client that asks for much at once", () => {
     raw.text(JSON.stringify({ type: "auth", token }));
     for (let count = 0; count < 20; count++) {
       server.model.push("Yes.");
-      const before = await client.call("chat.send", { sessionKey: "s", message: "m".repeat(20_000) });
+      const before = await client.call("chat.send", {
+        sessionKey: "s",
+        message: "m".repeat(20_000),
+      });
       await client.end(before.runId);
     }
     server.model.push("word ".repeat(1_000_000));

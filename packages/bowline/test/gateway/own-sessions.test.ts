@@ -43,27 +43,43 @@ describe("a user with sessions of their own", () => {
   it("is refused every method for a session of others, whether it is there or not", async () => {
     await using server = await house(["Hello."], { tools: () => [touch] });
     const bob = await server.client({ token: "bob" });
-    const { runId } = await bob.call("chat.send", { sessionKey: "bob/1", message: "Hi", idempotencyKey: "of-bob" });
+    const { runId } = await bob.call("chat.send", {
+      sessionKey: "bob/1",
+      message: "Hi",
+      idempotencyKey: "of-bob",
+    });
     await bob.end(runId);
     const ann = await server.client({ token: "ann" });
     const given: Readonly<Record<string, unknown>> = { message: "x", title: "x" };
     const tried: string[] = [];
     for (const [method, { params }] of Object.entries(methods)) {
       const names = Object.keys(params.properties as object);
-      const rest = Object.fromEntries(names.flatMap((name) => (name in given ? [[name, given[name]]] : [])));
+      const rest = Object.fromEntries(
+        names.flatMap((name) => (name in given ? [[name, given[name]]] : [])),
+      );
       for (const name of names.filter((one) => /sessionKey$/i.test(one))) {
         if (method === "chat.unsubscribe") continue;
         tried.push(`${method} ${name}`);
         for (const key of ["bob/1", "bob/none", "ann", "Ann/1", "", "ann/".slice(0, 3)]) {
           const own = name === "newSessionKey" ? { sessionKey: "ann/1" } : {};
-          const refusal = await ann.refused(method as "chat.send", { ...rest, ...own, [name]: key });
-          assert.equal(refusal, key === "" ? "bad_params" : "forbidden", `${method} ${name} ${key}`);
+          const refusal = await ann.refused(method as "chat.send", {
+            ...rest,
+            ...own,
+            [name]: key,
+          });
+          assert.equal(
+            refusal,
+            key === "" ? "bad_params" : "forbidden",
+            `${method} ${name} ${key}`,
+          );
         }
       }
     }
     assert.equal(tried.length, 14, tried.join());
     // A method that knows sessions in another way has to be thought of here.
-    const others = Object.keys(methods).filter((method) => !tried.some((one) => one.startsWith(`${method} `)));
+    const others = Object.keys(methods).filter(
+      (method) => !tried.some((one) => one.startsWith(`${method} `)),
+    );
     assert.deepEqual(others, [
       "health.check",
       "agents.list",
@@ -74,28 +90,42 @@ describe("a user with sessions of their own", () => {
       "exec.deny",
     ]);
     assert.equal((await bob.call("chat.history", { sessionKey: "bob/1" })).messages.length, 2);
-    assert.ok(!JSON.stringify(ann.frames.filter(({ event }) => event !== undefined)).includes("bob/"));
+    assert.ok(
+      !JSON.stringify(ann.frames.filter(({ event }) => event !== undefined)).includes("bob/"),
+    );
   });
 
   it("neither stops nor finds a run of others by its id", async () => {
     await using server = await house(["word ".repeat(300)], { pace: { delayMs: 5 } });
-    const [ann, bob] = [await server.client({ token: "ann" }), await server.client({ token: "bob" })];
+    const [ann, bob] = [
+      await server.client({ token: "ann" }),
+      await server.client({ token: "bob" }),
+    ];
     await bob.call("chat.send", { sessionKey: "bob/1", message: "Hi", idempotencyKey: "of-bob" });
     await bob.event("chat.delta", "of-bob");
     const nothing = { aborted: false, runIds: [] };
     assert.deepEqual(await ann.call("chat.abort", { runId: "of-bob" }), nothing);
     assert.deepEqual(await ann.call("chat.abort", { runId: "none" }), nothing);
-    assert.deepEqual(await ann.call("chat.abort", { sessionKey: "ann/1", runId: "of-bob" }), nothing);
+    assert.deepEqual(
+      await ann.call("chat.abort", { sessionKey: "ann/1", runId: "of-bob" }),
+      nothing,
+    );
     const { runs } = await ann.call("chat.subscribe", { sessionKey: "ann/1", runId: "of-bob" });
     assert.deepEqual(runs, [{ runId: "of-bob", sessionKey: "ann/1", state: "unknown", seq: -1 }]);
     const message = { sessionKey: "ann/1", message: "Hi", idempotencyKey: "of-bob" };
     assert.equal(await ann.refused("chat.send", message), "conflict");
-    assert.deepEqual(await bob.call("chat.abort", { runId: "of-bob" }), { aborted: true, runIds: ["of-bob"] });
+    assert.deepEqual(await bob.call("chat.abort", { runId: "of-bob" }), {
+      aborted: true,
+      runIds: ["of-bob"],
+    });
   });
 
   it("hears of no session and no question of others, and answers none", async () => {
     await using server = await house([call, "Done."], { tools: () => [touch] });
-    const [ann, bob] = [await server.client({ token: "ann" }), await server.client({ token: "bob" })];
+    const [ann, bob] = [
+      await server.client({ token: "ann" }),
+      await server.client({ token: "bob" }),
+    ];
     const all = await server.client();
     await bob.call("chat.send", { sessionKey: "bob/1", message: "Hi" });
     const { approvalId } = await bob.event("exec.approval_request");
@@ -104,12 +134,18 @@ describe("a user with sessions of their own", () => {
     assert.deepEqual(await ann.call("approvals.list", {}), { approvals: [] });
     assert.equal((await bob.call("approvals.list", {})).approvals.length, 1);
     for (const id of [approvalId, "none"]) {
-      assert.equal(await ann.refused("approvals.resolve", { approvalId: id, decision: "allow-once" }), "not_found");
+      assert.equal(
+        await ann.refused("approvals.resolve", { approvalId: id, decision: "allow-once" }),
+        "not_found",
+      );
       assert.equal(await ann.refused("exec.approve", { approvalId: id }), "not_found");
       assert.equal(await ann.refused("exec.deny", { approvalId: id }), "not_found");
     }
     // It would hold in the sessions of everyone.
-    assert.equal(await bob.refused("approvals.resolve", { approvalId, decision: "allow-always" }), "forbidden");
+    assert.equal(
+      await bob.refused("approvals.resolve", { approvalId, decision: "allow-always" }),
+      "forbidden",
+    );
     await bob.call("approvals.resolve", { approvalId, decision: "allow-session" });
     await bob.event("exec.approval_resolved");
     assert.equal(await ann.refused("exec.approve", { approvalId }), "not_found");
@@ -125,14 +161,19 @@ describe("a user with sessions of their own", () => {
   it("finds their sessions among those of others, page by page", async () => {
     const store = createMemoryStore();
     for (let at = 0; at < 1300; at++) {
-      const session = await createSession(store, { id: `${at % 100 === 99 ? "ann" : "bob"}/${at}` });
+      const session = await createSession(store, {
+        id: `${at % 100 === 99 ? "ann" : "bob"}/${at}`,
+      });
       await session.close();
     }
     await using server = await house([], { store });
     const ann = await server.client({ token: "ann" });
     const found: string[] = [];
     for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
-      const page = await ann.call("sessions.list", { limit: 5, ...(cursor !== undefined && { cursor }) });
+      const page = await ann.call("sessions.list", {
+        limit: 5,
+        ...(cursor !== undefined && { cursor }),
+      });
       assert.ok(page.sessions.length <= 5);
       found.push(...page.sessions.map(({ sessionKey }) => sessionKey));
       ({ cursor } = page);
@@ -141,7 +182,10 @@ describe("a user with sessions of their own", () => {
     const all = Array.from({ length: 13 }, (_, at) => `ann/${at * 100 + 99}`);
     assert.deepEqual(found.toSorted(), all.toSorted());
     assert.equal((await ann.call("sessions.list", { limit: 500 })).sessions.length, 13);
-    assert.equal((await (await server.client()).call("sessions.list", { limit: 500 })).sessions.length, 500);
+    assert.equal(
+      (await (await server.client()).call("sessions.list", { limit: 500 })).sessions.length,
+      500,
+    );
   });
 
   it("is as confined over HTTP", async () => {
@@ -149,7 +193,11 @@ describe("a user with sessions of their own", () => {
     const { url } = server.gateway;
     const headers = (who: string): Record<string, string> => ({ authorization: `Bearer ${who}` });
     const send = async (who: string, sessionKey: string): Promise<Response> => {
-      const body = JSON.stringify({ sessionKey, message: "Hi", idempotencyKey: `of ${sessionKey}` });
+      const body = JSON.stringify({
+        sessionKey,
+        message: "Hi",
+        idempotencyKey: `of ${sessionKey}`,
+      });
       return fetch(`${url}/api/chat`, { method: "POST", headers: headers(who), body });
     };
     const read = async (who: string, path: string): Promise<number> => {
@@ -164,7 +212,10 @@ describe("a user with sessions of their own", () => {
     const [bare = ""] = events.split("?");
     assert.deepEqual([await read("bob", events), await read("bob", bare)], [200, 200]);
     assert.deepEqual([await read("ann", events), await read("ann", bare)], [403, 404]);
-    assert.deepEqual([await read("ann", "/api/runs/none/events"), await read(token, bare)], [404, 200]);
+    assert.deepEqual(
+      [await read("ann", "/api/runs/none/events"), await read(token, bare)],
+      [404, 200],
+    );
   });
 
   it("has tools and a system prompt that know whose session it is", async () => {
@@ -188,9 +239,18 @@ describe("a user with sessions of their own", () => {
   it("is told the same through the second door", async () => {
     await using server = await house([]);
     const socket = server.socket();
-    const hello = new Promise<string>((resolve) => socket.once("message", (data: Buffer) => resolve(data.toString())));
+    const hello = new Promise<string>((resolve) =>
+      socket.once("message", (data: Buffer) => resolve(data.toString())),
+    );
     socket.once("open", () =>
-      socket.send(JSON.stringify({ type: "req", id: "1", method: "connect", params: { auth: { token: "ann" } } })),
+      socket.send(
+        JSON.stringify({
+          type: "req",
+          id: "1",
+          method: "connect",
+          params: { auth: { token: "ann" } },
+        }),
+      ),
     );
     assert.match(await hello, /"auth":\{[^}]*"sessions":"ann\/"\}/);
     socket.terminate();

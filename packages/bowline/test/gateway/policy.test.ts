@@ -4,11 +4,20 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { commandWords } from "../../src/gateway/command-words.ts";
-import { covers, defaultRules, judge, patternOf, type Call, type PolicyRule } from "../../src/gateway/policy.ts";
+import {
+  covers,
+  defaultRules,
+  judge,
+  patternOf,
+  type Call,
+  type PolicyRule,
+} from "../../src/gateway/policy.ts";
 import { loadRules } from "../../src/gateway/rules.ts";
 import { temporary } from "../command.ts";
 
-const bash = (command: string): { tool: string; args: { command: string }; sessionKey: string } => ({
+const bash = (
+  command: string,
+): { tool: string; args: { command: string }; sessionKey: string } => ({
   tool: "bash",
   args: { command },
   sessionKey: "s",
@@ -53,22 +62,28 @@ describe("the words of a command", () => {
       "!a",
       "a\\ b",
     ];
-    for (const command of [...commands, ...more]) assert.equal(commandWords(command), undefined, command);
+    for (const command of [...commands, ...more])
+      assert.equal(commandWords(command), undefined, command);
   });
 
   it("never hold a character that bash expands, whatever the command", () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...Array.from("ab '\"$`\\&|;<>(){}*?~!#=\n-")) }), (command) => {
-        const unquoted = command.replaceAll(/'[^']*'|"[^"]*"/g, "");
-        if (commandWords(command) !== undefined) assert.doesNotMatch(unquoted, /[$`\\<>(){}*?~!#\n]/);
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom(...Array.from("ab '\"$`\\&|;<>(){}*?~!#=\n-")) }),
+        (command) => {
+          const unquoted = command.replaceAll(/'[^']*'|"[^"]*"/g, "");
+          if (commandWords(command) !== undefined)
+            assert.doesNotMatch(unquoted, /[$`\\<>(){}*?~!#\n]/);
+        },
+      ),
     );
   });
 });
 
 describe("the rules", () => {
   it("allow what only reads, and ask about the rest", () => {
-    const action = (tool: string): string => judge(defaultRules, { tool, args: { path: "a" }, sessionKey: "s" }).action;
+    const action = (tool: string): string =>
+      judge(defaultRules, { tool, args: { path: "a" }, sessionKey: "s" }).action;
     assert.deepEqual(["read", "grep", "glob", "write", "edit", "bash", "else"].map(action), [
       "allow",
       "allow",
@@ -138,7 +153,11 @@ describe("the rules", () => {
       "src/secret///./key",
       "src/secret/key/",
     ])
-      assert.equal(judge(rules, { tool: "write", args: { path }, sessionKey: "s" }).action, "deny", path);
+      assert.equal(
+        judge(rules, { tool: "write", args: { path }, sessionKey: "s" }).action,
+        "deny",
+        path,
+      );
   });
 
   it("are looked through at once, whatever a model calls a file", { timeout: 5_000 }, () => {
@@ -160,8 +179,13 @@ describe("the rules", () => {
     fc.assert(
       fc.property(text("ab/.**", 8), text("ab/", 9), (pattern, path) => {
         fc.pre(!pattern.startsWith("./") && !/^\/|\/\/|\/$/.test(path));
-        const like = new RegExp(`^${pattern.replaceAll(/\*\*\/|\*\*|[*.]/g, (found) => stars[found] ?? "")}$`);
-        assert.equal(covers(pattern, { tool: "write", args: { path }, sessionKey: "s" }), like.test(path));
+        const like = new RegExp(
+          `^${pattern.replaceAll(/\*\*\/|\*\*|[*.]/g, (found) => stars[found] ?? "")}$`,
+        );
+        assert.equal(
+          covers(pattern, { tool: "write", args: { path }, sessionKey: "s" }),
+          like.test(path),
+        );
       }),
       { numRuns: 2000 },
     );
@@ -169,13 +193,16 @@ describe("the rules", () => {
 
   it("allow by the pattern that is offered exactly the call that was asked about", () => {
     fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[a-z.*-]{1,4}$/), { minLength: 1, maxLength: 4 }), (words) => {
-        const call = bash(words.join(" "));
-        const pattern = patternOf(call);
-        if (pattern === undefined) return;
-        assert.equal(covers(pattern, call), true);
-        assert.equal(covers(pattern, bash(`${words.join(" ")} more`)), false);
-      }),
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z.*-]{1,4}$/), { minLength: 1, maxLength: 4 }),
+        (words) => {
+          const call = bash(words.join(" "));
+          const pattern = patternOf(call);
+          if (pattern === undefined) return;
+          assert.equal(covers(pattern, call), true);
+          assert.equal(covers(pattern, bash(`${words.join(" ")} more`)), false);
+        },
+      ),
     );
   });
 
@@ -186,7 +213,10 @@ describe("the rules", () => {
     await Promise.all([rules.add(allow("ls")), rules.add(allow("pwd")), rules.add(allow("ls"))]);
     const again = await loadRules([], file);
     assert.equal(again.judge(bash("ls && pwd")).action, "allow");
-    assert.equal((JSON.parse(await readFile(file, "utf8")) as { rules: unknown[] }).rules.length, 2);
+    assert.equal(
+      (JSON.parse(await readFile(file, "utf8")) as { rules: unknown[] }).rules.length,
+      2,
+    );
     await writeFile(file, '{"rules": "all"}');
     await assert.rejects(loadRules([], file), /no list of rules/);
   });

@@ -31,7 +31,10 @@ export async function serveProcess(
   });
   const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
   const first = once(createInterface({ input: child.stdout }), "line") as Promise<[string]>;
-  const [line] = await Promise.race([first, once(child, "exit").then(() => Promise.reject(new Error("it ended")))]);
+  const [line] = await Promise.race([
+    first,
+    once(child, "exit").then(() => Promise.reject(new Error("it ended"))),
+  ]);
   const kill = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill(signal);
@@ -42,14 +45,19 @@ export async function serveProcess(
   return { child, ...said, kill, [Symbol.asyncDispose]: () => kill("SIGKILL") };
 }
 
-/** wscat with these lines typed; each is typed when the answer to the one before has come. Gives what it printed. */
+/**
+ * wscat with these lines typed; each is typed when the answer to the one before has come. Gives
+ * what it printed.
+ */
 export async function wscatSession(
   url: string,
   typed: readonly string[],
   isLast: (line: string) => boolean,
 ): Promise<string[]> {
   const door = await doorTo(url);
-  const child = spawn(process.execPath, [wscat, "-c", door.url], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [wscat, "-c", door.url], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
   const printed: string[] = [];
   let next = 0;
@@ -74,7 +82,10 @@ export async function wscatSession(
 
 const PING = Buffer.from([0x89, 0]);
 
-/** Another address of a server, where a client is pinged as soon as it is in: it has entered when it answers. */
+/**
+ * Another address of a server, where a client is pinged as soon as it is in: it has entered when it
+ * answers.
+ */
 async function doorTo(
   url: string,
 ): Promise<{ readonly url: string; readonly entered: Promise<void>; readonly close: () => void }> {

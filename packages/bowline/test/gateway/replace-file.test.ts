@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, open, readdir, readFile, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
+import {
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+  type FileHandle,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
@@ -39,20 +48,34 @@ describe("a file of the gateway", () => {
 
   const skip = process.platform === "win32" ? "there is no such limit" : false;
 
-  it("is as it was when there is no room for another, and nothing else is left", { skip }, async () => {
-    await using home = await temporary();
-    const path = join(home.path, "file");
-    await replaceFile(path, "before");
-    const script = `import { replaceFile } from ${JSON.stringify(source)};
+  it(
+    "is as it was when there is no room for another, and nothing else is left",
+    { skip },
+    async () => {
+      await using home = await temporary();
+      const path = join(home.path, "file");
+      await replaceFile(path, "before");
+      const script = `import { replaceFile } from ${JSON.stringify(source)};
       await replaceFile(${JSON.stringify(path)}, "x".repeat(100_000)).catch(({ code, message, retryable }) =>
         console.log(JSON.stringify([code, message, retryable])));`;
-    const args = ["--conditions=@bowline/source", "--no-warnings", "--input-type=module", "-e", script];
-    const limited = ["-c", 'ulimit -f 8; exec "$0" "$@"', process.execPath, ...args];
-    const { stdout } = await promisify(execFile)("sh", limited);
-    assert.deepEqual(JSON.parse(stdout), ["storage_failed", `Writing ${path} failed (EFBIG).`, true]);
-    assert.equal(await readFile(path, "utf8"), "before");
-    assert.deepEqual(await readdir(home.path), ["file"]);
-  });
+      const args = [
+        "--conditions=@bowline/source",
+        "--no-warnings",
+        "--input-type=module",
+        "-e",
+        script,
+      ];
+      const limited = ["-c", 'ulimit -f 8; exec "$0" "$@"', process.execPath, ...args];
+      const { stdout } = await promisify(execFile)("sh", limited);
+      assert.deepEqual(JSON.parse(stdout), [
+        "storage_failed",
+        `Writing ${path} failed (EFBIG).`,
+        true,
+      ]);
+      assert.equal(await readFile(path, "utf8"), "before");
+      assert.deepEqual(await readdir(home.path), ["file"]);
+    },
+  );
 
   it("is asked for again after it could not be written: a message is refused by name, and taken when there is room", async () => {
     await using home = await temporary();

@@ -6,7 +6,11 @@ import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/sess
 import { createJsonlStore } from "@bowline/core/session/node";
 import { WebSocket } from "ws";
 import { GatewayClient } from "../../src/gateway/client.ts";
-import { createMemoryPending, createPendingFolder, type Pending } from "../../src/gateway/pending.ts";
+import {
+  createMemoryPending,
+  createPendingFolder,
+  type Pending,
+} from "../../src/gateway/pending.ts";
 import { temporary } from "../command.ts";
 import { gatewayWith, wait, type TestClient, type TestGateway } from "./gateway.ts";
 import { serveProcess } from "./processes.ts";
@@ -14,46 +18,53 @@ import { serveProcess } from "./processes.ts";
 const task = "Read the file SOUL.md and count its lines.";
 
 describe("a server that is killed in the middle of a run", () => {
-  it("goes on with the run when it is started again, and its clients see one end", { timeout: 60_000 }, async () => {
-    await using home = await temporary();
-    const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };
-    await using first = await serveProcess(env);
-    const port = Number(new URL(first.url).port);
-    const client = new GatewayClient({
-      url: first.url,
-      token: first.token,
-      WebSocket,
-      backoff: { firstMs: 50, maxMs: 200 },
-    });
-    const ends: string[] = [];
-    const seen = new Map<string, number>();
-    client.onEvent(({ event, data }) => {
-      if (!("seq" in data)) return;
-      const last = seen.get(data.runId) ?? -1;
-      assert.ok(event === "chat.snapshot" ? data.seq >= last : data.seq > last, `${event} ${data.seq} after ${last}`);
-      seen.set(data.runId, data.seq);
-      if (/^chat\.(?:final|error|aborted)$/.test(event)) ends.push(event);
-    });
-    const run = await client.send({ sessionKey: "s", message: task });
-    const queued = await client.send({ sessionKey: "s", message: "What is 2+2?" });
-    for await (const { event } of run) if (event === "chat.delta") break;
-    await first.kill("SIGKILL");
-    await using second = await serveProcess(env, { port });
-    const [{ end, text }, other] = await Promise.all([run.result(), queued.result()]);
-    assert.equal(end.event, "chat.final", JSON.stringify(end));
-    assert.match(text, /\d+ lines/);
-    assert.equal(other.end.event, "chat.final");
-    assert.match(other.text, /4/);
-    assert.deepEqual(ends, ["chat.final", "chat.final"]);
-    const { messages } = await client.request("chat.history", { sessionKey: "s" });
-    const said = messages.map(({ message }) => message).filter(({ role }) => role === "user");
-    assert.equal(said.length, 2);
-    client.close();
-    const pending = join(home.path, "gateway", "pending");
-    for (let left = 100; left > 0 && (await readdir(pending)).length > 0; left--) await wait(20); // the end is told first
-    assert.deepEqual(await readdir(pending), []);
-    await second.kill("SIGTERM");
-  });
+  it(
+    "goes on with the run when it is started again, and its clients see one end",
+    { timeout: 60_000 },
+    async () => {
+      await using home = await temporary();
+      const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };
+      await using first = await serveProcess(env);
+      const port = Number(new URL(first.url).port);
+      const client = new GatewayClient({
+        url: first.url,
+        token: first.token,
+        WebSocket,
+        backoff: { firstMs: 50, maxMs: 200 },
+      });
+      const ends: string[] = [];
+      const seen = new Map<string, number>();
+      client.onEvent(({ event, data }) => {
+        if (!("seq" in data)) return;
+        const last = seen.get(data.runId) ?? -1;
+        assert.ok(
+          event === "chat.snapshot" ? data.seq >= last : data.seq > last,
+          `${event} ${data.seq} after ${last}`,
+        );
+        seen.set(data.runId, data.seq);
+        if (/^chat\.(?:final|error|aborted)$/.test(event)) ends.push(event);
+      });
+      const run = await client.send({ sessionKey: "s", message: task });
+      const queued = await client.send({ sessionKey: "s", message: "What is 2+2?" });
+      for await (const { event } of run) if (event === "chat.delta") break;
+      await first.kill("SIGKILL");
+      await using second = await serveProcess(env, { port });
+      const [{ end, text }, other] = await Promise.all([run.result(), queued.result()]);
+      assert.equal(end.event, "chat.final", JSON.stringify(end));
+      assert.match(text, /\d+ lines/);
+      assert.equal(other.end.event, "chat.final");
+      assert.match(other.text, /4/);
+      assert.deepEqual(ends, ["chat.final", "chat.final"]);
+      const { messages } = await client.request("chat.history", { sessionKey: "s" });
+      const said = messages.map(({ message }) => message).filter(({ role }) => role === "user");
+      assert.equal(said.length, 2);
+      client.close();
+      const pending = join(home.path, "gateway", "pending");
+      for (let left = 100; left > 0 && (await readdir(pending)).length > 0; left--) await wait(20); // the end is told first
+      assert.deepEqual(await readdir(pending), []);
+      await second.kill("SIGTERM");
+    },
+  );
 });
 
 describe("messages into a run whose server is killed", () => {
@@ -75,7 +86,11 @@ describe("messages into a run whose server is killed", () => {
       for await (const { event } of run) if (event === "chat.delta") break;
       for (const method of ["chat.steer", "chat.followUp"] as const) {
         const message = `What is ${round}+${method.length}?`;
-        await client.request(method, { sessionKey: "s", message, idempotencyKey: `${round} ${method}` });
+        await client.request(method, {
+          sessionKey: "s",
+          message,
+          idempotencyKey: `${round} ${method}`,
+        });
         sent.push(message);
       }
       await wait(round * 15);
@@ -98,7 +113,11 @@ describe("messages into a run whose server is killed", () => {
 describe("a server that is stopped", () => {
   it("says so, leaves the run open, and the next one finishes it", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+    });
     const before = await first.client();
     const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
     await before.until(({ data }) => data?.seq === 4);
@@ -116,9 +135,15 @@ describe("a server that is stopped", () => {
 });
 
 describe("a message that steered a run", () => {
-  /** A run that was steered while it answered, and a server that was stopped before it heard of it. */
+  /**
+   * A run that was steered while it answered, and a server that was stopped before it heard of it.
+   */
   async function stopped(store: Store, pending: Pending): Promise<string> {
-    const server = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
+    const server = await gatewayWith(["word ".repeat(2000)], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -146,7 +171,8 @@ describe("a message that steered a run", () => {
         kept.map(({ kind }) => kind),
         ["send", "steer", "followUp"],
       );
-      if (lost === "the server's note") for (const { id, kind } of kept) if (kind !== "send") await pending.remove(id);
+      if (lost === "the server's note")
+        for (const { id, kind } of kept) if (kind !== "send") await pending.remove(id);
       const source = lost === "the log's entry" ? await withoutQueues(store) : store;
       await using server = await gatewayWith(["One.", "Two."], { store: source, pending });
       const client = await server.client();
@@ -159,7 +185,11 @@ describe("a message that steered a run", () => {
 
   it("that was aborted is heard once, with the next", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    await using server = await gatewayWith(["word ".repeat(2000), "One."], { store, pending, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(2000), "One."], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.event("chat.delta", runId);
@@ -174,8 +204,13 @@ describe("a message that steered a run", () => {
   async function withoutQueues(store: Store): Promise<Store> {
     const copy = createMemoryStore();
     const entries: AnyEntry[] = [];
-    for await (const batch of store.read("s")) entries.push(...batch.filter(({ type }) => type !== "queued"));
-    const renumbered = entries.map((entry, seq) => ({ ...entry, seq, parentId: entries[seq - 1]?.id ?? null }));
+    for await (const batch of store.read("s"))
+      entries.push(...batch.filter(({ type }) => type !== "queued"));
+    const renumbered = entries.map((entry, seq) => ({
+      ...entry,
+      seq,
+      parentId: entries[seq - 1]?.id ?? null,
+    }));
     await (await copy.create(await store.load("s"), renumbered)).close();
     return copy;
   }
@@ -187,13 +222,25 @@ describe("a run that is cut off again and again", () => {
     const seqs: number[] = [];
     let runId = "";
     for (let life = 0; life < 3; life++) {
-      const server = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 3 } });
+      const server = await gatewayWith(["word ".repeat(2000)], {
+        store,
+        pending,
+        pace: { delayMs: 3 },
+      });
       const client = await server.client();
-      if (life === 0) ({ runId } = await client.call("chat.send", { sessionKey: "s", message: "go" }));
+      if (life === 0)
+        ({ runId } = await client.call("chat.send", { sessionKey: "s", message: "go" }));
       else await client.call("chat.subscribe", { sessionKey: "s", runId, seq: seqs.at(-1) ?? -1 });
-      await client.until(() => client.ofRun(runId).filter(({ event }) => event === "chat.delta").length >= 5);
-      const own = client.ofRun(runId).flatMap(({ event, data }) => (event === undefined ? [] : [data?.seq as number]));
-      assert.ok(life === 0 || (own[0] as number) > (seqs.at(-1) as number), `${own[0]} after ${seqs.at(-1)}`);
+      await client.until(
+        () => client.ofRun(runId).filter(({ event }) => event === "chat.delta").length >= 5,
+      );
+      const own = client
+        .ofRun(runId)
+        .flatMap(({ event, data }) => (event === undefined ? [] : [data?.seq as number]));
+      assert.ok(
+        life === 0 || (own[0] as number) > (seqs.at(-1) as number),
+        `${own[0]} after ${seqs.at(-1)}`,
+      );
       seqs.push(...own);
       await server.gateway.close();
     }
@@ -218,7 +265,10 @@ describe("what was accepted", () => {
     const { runId } = await client.call("chat.send", { sessionKey: "../../evil", message: "go" });
     const names = await readdir(folder);
     assert.equal(names.length, 1);
-    assert.equal((JSON.parse(await readFile(join(folder, names[0] ?? ""), "utf8")) as { id: string }).id, runId);
+    assert.equal(
+      (JSON.parse(await readFile(join(folder, names[0] ?? ""), "utf8")) as { id: string }).id,
+      runId,
+    );
     looked.resolve();
     await client.end(runId);
     while ((await readdir(folder)).length > 0) await wait(5);

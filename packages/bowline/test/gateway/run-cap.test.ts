@@ -54,8 +54,14 @@ it("a run that is stopped between its promise and its answer leaves its place to
     },
     { limits: { ...defaultLimits, maxRuns: 1 }, clock: systemClock, listeners },
   );
-  const first = await runs.accept({ sessionKey: "s", message: "Hi", idempotencyKey: "first" }, "send");
-  const second = await runs.accept({ sessionKey: "t", message: "Hi", idempotencyKey: "second" }, "send");
+  const first = await runs.accept(
+    { sessionKey: "s", message: "Hi", idempotencyKey: "first" },
+    "send",
+  );
+  const second = await runs.accept(
+    { sessionKey: "t", message: "Hi", idempotencyKey: "second" },
+    "send",
+  );
   assert.deepEqual([first.result.status, second.result.status], ["started", "queued"]);
   second.start();
   const stopping = runs.abort({ sessionKey: "s" });
@@ -75,7 +81,11 @@ it("a run that was taken up and waits for room to go on is stopped, and deleted,
     await before.event("chat.user", id);
   }
   await first[Symbol.asyncDispose]();
-  await using second = await gatewayWith([never, never, never], { store, pending, limits: { maxRuns: 1 } });
+  await using second = await gatewayWith([never, never, never], {
+    store,
+    pending,
+    limits: { maxRuns: 1 },
+  });
   const client = await second.client();
   const states: string[] = [];
   for (const id of ids) {
@@ -87,5 +97,8 @@ it("a run that was taken up and waits for room to go on is stopped, and deleted,
   assert.equal((await client.end("b")).event, "chat.aborted");
   assert.deepEqual(await client.call("sessions.delete", { sessionKey: "c" }), { deleted: true });
   assert.equal((await client.end("c")).event, "chat.aborted");
-  assert.equal((await client.call("sessions.get", { sessionKey: "a" })).session.runs[0]?.state, "running");
+  assert.equal(
+    (await client.call("sessions.get", { sessionKey: "a" })).session.runs[0]?.state,
+    "running",
+  );
 });

@@ -11,7 +11,13 @@ import { RunMemory } from "../../src/gateway/run-memory.ts";
 import { wait } from "./gateway.ts";
 
 function endedRun(runId: string, length: number): RunLog {
-  const log = new RunLog({ runId, sessionKey: "s", maxEvents: 1000, maxLength: 1e9, publish: () => {} });
+  const log = new RunLog({
+    runId,
+    sessionKey: "s",
+    maxEvents: 1000,
+    maxLength: 1e9,
+    publish: () => {},
+  });
   log.append("chat.delta", { turn: 0, text: "x".repeat(length) });
   log.state = "final";
   log.append("chat.final", { usage: {}, stopReason: "stop" });
@@ -49,7 +55,13 @@ describe("runs that have ended", () => {
   it("are not forgotten when they are none: a message that was for a run may begin one of its own later", () => {
     const memory = new RunMemory({ clock: systemClock, limits: { ...defaultLimits, maxEnded: 1 } });
     memory.end("late");
-    const log = new RunLog({ runId: "late", sessionKey: "s", maxEvents: 10, maxLength: 1e6, publish: () => {} });
+    const log = new RunLog({
+      runId: "late",
+      sessionKey: "s",
+      maxEvents: 10,
+      maxLength: 1e6,
+      publish: () => {},
+    });
     memory.add(log);
     for (const runId of ["a", "b"]) {
       memory.add(endedRun(runId, 10));

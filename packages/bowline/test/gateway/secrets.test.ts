@@ -63,7 +63,11 @@ it("finds the secrets of an environment by their names", () => {
     HOME: "/home/someone",
     A_TOKEN: "short",
   };
-  assert.deepEqual(secretsOf(env, ["another-one", "tiny"]), ["key-of-openai", "token-of-bowline", "another-one"]);
+  assert.deepEqual(secretsOf(env, ["another-one", "tiny"]), [
+    "key-of-openai",
+    "token-of-bowline",
+    "another-one",
+  ]);
 });
 
 it("sends no secret in any frame: deltas, calls, results, errors, titles, history", async () => {
@@ -78,7 +82,12 @@ it("sends no secret in any frame: deltas, calls, results, errors, titles, histor
   });
   const rules = await loadRules([{ action: "allow", tool: "look" }]);
   const script = [
-    { content: [{ type: "thinking" as const, thinking: `so ${secret}` }, scriptedToolCall("look", { at: secret })] },
+    {
+      content: [
+        { type: "thinking" as const, thinking: `so ${secret}` },
+        scriptedToolCall("look", { at: secret }),
+      ],
+    },
     `It says ${secret}, and the key is ${key}`,
   ];
   await using server = await gatewayWith(script, {
@@ -88,7 +97,10 @@ it("sends no secret in any frame: deltas, calls, results, errors, titles, histor
     pace: { deltaLength: 3 },
   });
   const [one, two] = [await server.client(), await server.client()];
-  const { runId } = await one.call("chat.send", { sessionKey: "s", message: `My password is ${secret}` });
+  const { runId } = await one.call("chat.send", {
+    sessionKey: "s",
+    message: `My password is ${secret}`,
+  });
   await one.end(runId);
   await two.call("chat.subscribe", { sessionKey: "s", runId });
   await two.end(runId);

@@ -1,4 +1,7 @@
-/** Details of seed 003 that its other tests take for granted: defaults, orders, what follows a failure. */
+/**
+ * Details of seed 003 that its other tests take for granted: defaults, orders, what follows a
+ * failure.
+ */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -43,41 +46,67 @@ async function eventsOf(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> 
 
 describe("a provider", () => {
   it("of OpenAI's sends the prompt first, a limit if there is one, and ends with an error when it is refused [J7, J13, J14]", async () => {
-    await using server = await loopback(chatText("Hello."), failing(401, { error: { message: "bad key" } }));
+    await using server = await loopback(
+      chatText("Hello."),
+      failing(401, { error: { message: "bad key" } }),
+    );
     const provider = new OpenAIProvider("sk-test", { baseUrl: server.baseUrl });
     assert.equal((await eventsOf(provider.chat({ ...ask, maxTokens: 9 }))).at(-1)?.type, "final");
-    const { messages, tools, ...body } = JSON.parse(server.requests[0]?.body ?? "{}") as Record<string, unknown>;
+    const { messages, tools, ...body } = JSON.parse(server.requests[0]?.body ?? "{}") as Record<
+      string,
+      unknown
+    >;
     assert.deepEqual(messages, [
       { role: "developer", content: "Be brief." },
       { role: "user", content: "Hi" },
     ]);
     assert.deepEqual([tools, body.model, body.max_completion_tokens], [undefined, "some-model", 9]);
     const [refused, ...more] = await eventsOf(provider.chat(ask));
-    assert.ok(refused?.type === "error" && refused.message.includes("bad key"), JSON.stringify(refused));
+    assert.ok(
+      refused?.type === "error" && refused.message.includes("bad key"),
+      JSON.stringify(refused),
+    );
     assert.deepEqual(more, []);
   });
 
   it("gives no call whose arguments are no JSON, but an error that names it [J9, J14, X5]", async () => {
     const broken = '{"a": ';
     const block = { type: "tool_use", id: "t", name: "add", input: {} };
-    const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], usage: {} };
+    const message = {
+      id: "m",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: [],
+      usage: {},
+    };
     const onMessages = [
       { type: "message_start", message },
       { type: "content_block_start", index: 0, content_block: block },
-      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: broken } },
+      {
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "input_json_delta", partial_json: broken },
+      },
       { type: "content_block_stop", index: 0 },
       { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: {} },
       { type: "message_stop" },
     ];
     const tool_calls = [{ index: 0, id: "c", function: { name: "add", arguments: broken } }];
-    const onChat = [{ choices: [{ index: 0, delta: { tool_calls }, finish_reason: "tool_calls" }] }, "[DONE]"];
+    const onChat = [
+      { choices: [{ index: 0, delta: { tool_calls }, finish_reason: "tool_calls" }] },
+      "[DONE]",
+    ];
     for (const [Provider, answer] of [
       [AnthropicProvider, onMessages],
       [OpenAIProvider, onChat],
     ] as const) {
       await using server = await loopback(streamed(...answer));
       const [error, ...more] = await eventsOf(
-        new Provider("k", { baseUrl: server.baseUrl, maxRetries: 0 }).chat({ ...ask, tools: [add] }),
+        new Provider("k", { baseUrl: server.baseUrl, maxRetries: 0 }).chat({
+          ...ask,
+          tools: [add],
+        }),
       );
       assert.ok(error?.type === "error", JSON.stringify(error));
       assert.match(error.message, /call of add cannot be run: .*JSON/);
@@ -89,7 +118,9 @@ describe("a provider", () => {
     for (const Provider of [AnthropicProvider, OpenAIProvider]) {
       const abort = new AbortController();
       await using server = await loopback((response) => {
-        response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n", () => abort.abort());
+        response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .write(": hello\n\n", () => abort.abort());
       });
       const provider = new Provider("k", { baseUrl: server.baseUrl });
       const events = await eventsOf(provider.chat({ ...ask, signal: abort.signal }));
@@ -103,7 +134,10 @@ describe("a provider", () => {
 
 describe("runAgentTurn", () => {
   type Turn = { events: ChatEvent[]; ran: string[] };
-  const turn = async (answers: ChatEvent[][], options: Partial<RunnerOptions> = {}): Promise<Turn> => {
+  const turn = async (
+    answers: ChatEvent[][],
+    options: Partial<RunnerOptions> = {},
+  ): Promise<Turn> => {
     const events: ChatEvent[] = [];
     const ran: string[] = [];
     await runAgentTurn({
@@ -138,7 +172,10 @@ describe("runAgentTurn", () => {
     const error: ChatEvent = { type: "error", message: "over" };
     assert.deepEqual(await turn([[call, error], [final]]), { events: [call, error], ran: [] });
     const cut = await turn([[call], [final]]);
-    assert.deepEqual([cut.ran.length, ...cut.events.map(({ type }) => type)], [0, "tool_call", "error"]);
+    assert.deepEqual(
+      [cut.ran.length, ...cut.events.map(({ type }) => type)],
+      [0, "tool_call", "error"],
+    );
   });
 
   it("stops a model that calls for ever, with an error [J24]", async () => {
@@ -190,7 +227,9 @@ describe("a run that goes on and on", () => {
 
 describe("a failed run", () => {
   it("is told as chat.error with its id and what went wrong, and nothing after it [J32]", async () => {
-    await using server = await gatewayWith([{ content: [], error: new BowlineError("refusal", "No.") }]);
+    await using server = await gatewayWith([
+      { content: [], error: new BowlineError("refusal", "No.") },
+    ]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
     const { message, errorKind } = await client.event("chat.error", runId);
@@ -202,10 +241,17 @@ describe("a failed run", () => {
 
 describe("what a client asks for", () => {
   it("is answered by the agent `assistant`, wherever it stands, unless another is named [J31]", async () => {
-    const agents = ["first", "assistant"].map((id) => ({ id, model: `scripted/${id}`, description: "" }));
+    const agents = ["first", "assistant"].map((id) => ({
+      id,
+      model: `scripted/${id}`,
+      description: "",
+    }));
     await using server = await gatewayWith([], { agents: () => agents });
     const { welcome } = await server.client();
-    assert.deepEqual([welcome.model.agentId, welcome.model.wanted], ["assistant", "scripted/assistant"]);
+    assert.deepEqual(
+      [welcome.model.agentId, welcome.model.wanted],
+      ["assistant", "scripted/assistant"],
+    );
     await using other = await gatewayWith([], { agents: () => agents.slice(0, 1) });
     assert.equal((await other.client()).welcome.model.agentId, "first");
   });
@@ -244,7 +290,10 @@ describe("the server", () => {
     await Promise.race([once(holder, "listening"), once(holder, "error")]).catch(() => {});
     try {
       const env = { BOWLINE_HOME: home.path };
-      await assert.rejects(serve({ env, envFile: join(home.path, ".env") }), { code: "EADDRINUSE", port: 18_789 });
+      await assert.rejects(serve({ env, envFile: join(home.path, ".env") }), {
+        code: "EADDRINUSE",
+        port: 18_789,
+      });
     } finally {
       holder.close();
     }
@@ -254,8 +303,14 @@ describe("the server", () => {
     await using home = await temporary();
     const settings = { envFile: join(home.path, ".env") };
     const env = { BOWLINE_HOME: home.path, BOWLINE_HOST: "0.0.0.0", BOWLINE_PORT: "none" };
-    await assert.rejects(serve({ ...settings, env }), /BOWLINE_PORT takes a number up to 65535, not "none"/);
-    await assert.rejects(serve({ ...settings, env, port: 0 }), /0\.0\.0\.0 can be reached by other machines/);
+    await assert.rejects(
+      serve({ ...settings, env }),
+      /BOWLINE_PORT takes a number up to 65535, not "none"/,
+    );
+    await assert.rejects(
+      serve({ ...settings, env, port: 0 }),
+      /0\.0\.0\.0 can be reached by other machines/,
+    );
     const served = await serve({ ...settings, env, port: 0, host: "127.0.0.1" });
     assert.match(served.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     await served.close();
@@ -263,10 +318,14 @@ describe("the server", () => {
 
   it("is what the repository's `dev` starts [J34]", async () => {
     const root = join(import.meta.dirname, "../../../..");
-    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { dev: string } };
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      scripts: { dev: string };
+    };
     const [program, ...args] = scripts.dev.split(" ");
     assert.equal(program, "node");
-    const { stdout } = await promisify(execFile)(process.execPath, [...args, "--help"], { cwd: root });
+    const { stdout } = await promisify(execFile)(process.execPath, [...args, "--help"], {
+      cwd: root,
+    });
     assert.match(stdout, /bowline serve/);
   });
 });

@@ -3,9 +3,16 @@ import { describe, it } from "node:test";
 import type { EventFrame } from "../../src/gateway/frame.ts";
 import { SeenRuns } from "../../src/gateway/seen-runs.ts";
 
-const of = (seq: number): { runId: string; sessionKey: string; seq: number } => ({ runId: "r", sessionKey: "s", seq });
+const of = (seq: number): { runId: string; sessionKey: string; seq: number } => ({
+  runId: "r",
+  sessionKey: "s",
+  seq,
+});
 const delta = (seq: number, firstSeq?: number): EventFrame => {
-  return { event: "chat.delta", data: { ...of(seq), turn: 0, text: "x", ...(firstSeq !== undefined && { firstSeq }) } };
+  return {
+    event: "chat.delta",
+    data: { ...of(seq), turn: 0, text: "x", ...(firstSeq !== undefined && { firstSeq }) },
+  };
 };
 const snapshot = (seq: number): EventFrame => {
   return { event: "chat.snapshot", data: { ...of(seq), state: "running", blocks: [] } };

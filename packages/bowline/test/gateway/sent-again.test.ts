@@ -1,4 +1,7 @@
-/** Messages into a run that are sent again under their key: by a client that lost the answer, perhaps to the next server. */
+/**
+ * Messages into a run that are sent again under their key: by a client that lost the answer,
+ * perhaps to the next server.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore } from "@bowline/core/session";
@@ -47,7 +50,11 @@ describe("a message into a run that is sent again", () => {
       const options: TestOptions = { store, pending, tools: () => [tool], rules: allow };
       const first = await gatewayWith([call, "Done."], options);
       const before = await first.client();
-      await before.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+      await before.call("chat.send", {
+        sessionKey: "s",
+        message: "Begin",
+        idempotencyKey: "first",
+      });
       await before.event("chat.tool_call");
       await before.call("chat.steer", so);
       if (isHeld) await before.call("chat.abort", { sessionKey: "s" });
@@ -73,7 +80,11 @@ describe("a message into a run that is sent again", () => {
       if (entries.some(({ type }) => type === "run_end")) await late?.();
       await append(entries);
     });
-    await using server = await gatewayWith(["Done.", call], { store, tools: () => [heldTool().tool], rules: allow });
+    await using server = await gatewayWith(["Done.", call], {
+      store,
+      tools: () => [heldTool().tool],
+      rules: allow,
+    });
     const client = await server.client();
     late = () => client.call("chat.followUp", so);
     await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });

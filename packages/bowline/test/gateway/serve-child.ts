@@ -1,4 +1,7 @@
-/** The gateway as a process of its own, for tests that kill it. Prints its address as JSON, then what a person would read. */
+/**
+ * The gateway as a process of its own, for tests that kill it. Prints its address as JSON, then
+ * what a person would read.
+ */
 import { serve } from "../../src/gateway/serve.ts";
 
 const [options = "{}"] = process.argv.slice(2);

@@ -14,7 +14,10 @@ import { TestClient } from "./gateway.ts";
 
 const lines: string[] = [];
 
-async function started(home: string, options: ServeOptions = {}): Promise<Served & AsyncDisposable> {
+async function started(
+  home: string,
+  options: ServeOptions = {},
+): Promise<Served & AsyncDisposable> {
   lines.length = 0;
   const env = { BOWLINE_HOME: home, ...options.env };
   const served = await serve({
@@ -43,7 +46,15 @@ describe("the workspace", () => {
       /^# Agents\n\n## assistant\n\nModel: anthropic\/claude-opus-4-6\nDescription: .*helpful, accurate.*concise.*general-purpose/,
     );
     assert.match(soul, /^# Core Directives\n/);
-    for (const word of [/own machine/, /helpful, honest/i, /not sure/, /not make up/, /privacy/, /cloud/, /explain/])
+    for (const word of [
+      /own machine/,
+      /helpful, honest/i,
+      /not sure/,
+      /not make up/,
+      /privacy/,
+      /cloud/,
+      /explain/,
+    ])
       assert.match(soul, word);
     assert.match(tools, /^# Available Tools\n\n## bash\n/);
     for (const word of [
@@ -95,7 +106,11 @@ describe("serve", () => {
     assert.equal(DEFAULT_PORT, 18_789);
     await using home = await temporary();
     const first = await started(home.path);
-    assert.deepEqual((await readdir(join(home.path, "workspace"))).toSorted(), ["AGENTS.md", "SOUL.md", "TOOLS.md"]);
+    assert.deepEqual((await readdir(join(home.path, "workspace"))).toSorted(), [
+      "AGENTS.md",
+      "SOUL.md",
+      "TOOLS.md",
+    ]);
     assert.match(first.token, /^[\w-]{32}$/);
     assert.equal((await stat(join(home.path, "gateway", "token"))).mode & 0o777, 0o600);
     assert.ok(lines.includes(`Open ${first.url}/#token=${first.token}`), lines.join("\n"));
@@ -107,7 +122,9 @@ describe("serve", () => {
     const second = await started(home.path);
     assert.equal(second.token, first.token);
     await second.close();
-    await using third = await started(home.path, { env: { BOWLINE_TOKEN: "mysecrettoken", BOWLINE_HOME: home.path } });
+    await using third = await started(home.path, {
+      env: { BOWLINE_TOKEN: "mysecrettoken", BOWLINE_HOME: home.path },
+    });
     assert.equal(third.token, "mysecrettoken");
     assert.equal(lines.join("\n").includes("mysecrettoken"), false);
   });
@@ -115,7 +132,9 @@ describe("serve", () => {
   it("is alone in its data folder: another would take up what it was asked to do", async () => {
     await using home = await temporary();
     const first = await started(home.path);
-    const said = new RegExp(`^A bowline serve, process ${process.pid}, uses the data folder already: .*BOWLINE_HOME`);
+    const said = new RegExp(
+      `^A bowline serve, process ${process.pid}, uses the data folder already: .*BOWLINE_HOME`,
+    );
     await assert.rejects(
       started(home.path),
       (error: BowlineError) => said.test(error.message) && error.code === "session_locked",
@@ -151,8 +170,14 @@ describe("serve", () => {
         () => assert.fail("it started"),
         ({ message }: Error) => message,
       );
-    assert.match(await refused({ BOWLINE_FALLBACK: "nonsense" }), /^The fallback: .*provider\/model.* not "nonsense"/);
-    assert.match(await refused({}, { fallback: "acme/x" }), /^The fallback: acme\/x names no provider that is known/);
+    assert.match(
+      await refused({ BOWLINE_FALLBACK: "nonsense" }),
+      /^The fallback: .*provider\/model.* not "nonsense"/,
+    );
+    assert.match(
+      await refused({}, { fallback: "acme/x" }),
+      /^The fallback: acme\/x names no provider that is known/,
+    );
     const same = { BOWLINE_TOKEN: "t", BOWLINE_READ_TOKEN: "t" };
     assert.equal(await refused(same), "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.");
     await writeFile(join(home.path, "file"), "");
@@ -166,7 +191,9 @@ describe("serve", () => {
     await writeFile(join(home.path, "workspace", "AGENTS.md"), "Nobody yet.");
     {
       await using server = await started(home.path);
-      assert.deepEqual(server.notices, [{ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." }]);
+      assert.deepEqual(server.notices, [
+        { agent: "AGENTS.md", message: "names no agent, so that nobody can answer." },
+      ]);
     }
     await writeFile(join(home.path, "workspace", "AGENTS.md"), "## a\nModel: openai/m\n");
     await using server = await started(home.path, { fallback: "groq/x" });
@@ -180,10 +207,16 @@ describe("serve", () => {
     await using home = await temporary();
     await using server = await started(home.path);
     const client = await enter(server);
-    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Run `echo hello`." });
+    const { runId } = await client.call("chat.send", {
+      sessionKey: "s",
+      message: "Run `echo hello`.",
+    });
     assert.equal((await client.event("chat.notice", runId)).code, "practice_model");
     const asked = await client.event("exec.approval_request", runId);
-    assert.deepEqual([asked.command, asked.workingDir], ["echo hello", join(home.path, "workspace")]);
+    assert.deepEqual(
+      [asked.command, asked.workingDir],
+      ["echo hello", join(home.path, "workspace")],
+    );
     await client.call("exec.approve", { approvalId: asked.approvalId });
     await client.event("chat.final", runId);
     assert.match((await client.event("chat.tool_result", runId)).output, /hello/);
@@ -197,7 +230,10 @@ describe("serve", () => {
     });
     await using own = await loopback(anthropic);
     await using other = await loopback(
-      streamed({ choices: [{ index: 0, delta: { content: "From the other." }, finish_reason: "stop" }] }, "[DONE]"),
+      streamed(
+        { choices: [{ index: 0, delta: { content: "From the other." }, finish_reason: "stop" }] },
+        "[DONE]",
+      ),
     );
     await using home = await temporary();
     await mkdir(join(home.path, "workspace"));
@@ -210,7 +246,10 @@ describe("serve", () => {
     {
       await using server = await started(home.path, { env: urls });
       const client = await enter(server);
-      assert.deepEqual([client.welcome.model.provider, client.welcome.notice], ["anthropic", undefined]);
+      assert.deepEqual(
+        [client.welcome.model.provider, client.welcome.notice],
+        ["anthropic", undefined],
+      );
       const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
       const { errorKind, message } = await client.event("chat.error", runId);
       assert.equal(errorKind, "auth");

@@ -33,7 +33,12 @@ function start(): {
         timer.fire();
       }
   };
-  return { changes: new SessionChanges(clock, (change) => sent.push([now, change])), sent, goOn, timers };
+  return {
+    changes: new SessionChanges(clock, (change) => sent.push([now, change])),
+    sent,
+    goOn,
+    timers,
+  };
 }
 
 const of = (change: Change["change"], sessionKey = "s"): Change => ({ sessionKey, change });
@@ -63,7 +68,15 @@ describe("changes of sessions", () => {
 
   it("that make what a client has untrue do not wait, and swallow nothing", () => {
     const { changes, sent, goOn } = start();
-    for (const change of ["created", "run", "updated", "reset", "updated", "deleted", "created"] as const)
+    for (const change of [
+      "created",
+      "run",
+      "updated",
+      "reset",
+      "updated",
+      "deleted",
+      "created",
+    ] as const)
       changes.add(of(change));
     goOn(1000);
     assert.deepEqual(
@@ -78,7 +91,11 @@ describe("changes of sessions", () => {
     changes.add({ ...of("updated"), model: "house/large", agentId: "helper" });
     changes.add(of("updated"));
     goOn(300);
-    assert.deepEqual(sent.at(-1)?.[1], { ...of("updated"), model: "house/large", agentId: "helper" });
+    assert.deepEqual(sent.at(-1)?.[1], {
+      ...of("updated"),
+      model: "house/large",
+      agentId: "helper",
+    });
   });
 
   it("that wait are said when the server closes, and nothing is left behind", () => {

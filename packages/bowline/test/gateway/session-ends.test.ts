@@ -1,4 +1,7 @@
-/** What ends with a session, with a conversation, or with a request about one; and what two requests at once come to. */
+/**
+ * What ends with a session, with a conversation, or with a request about one; and what two requests
+ * at once come to.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
@@ -18,9 +21,16 @@ describe("a session that is reset", () => {
   it("has nothing left that was for the conversation before, whether its run went on or was over", async () => {
     for (const isOver of [false, true]) {
       const pending = createMemoryPending();
-      await using server = await gatewayWith([call, "Anew."], { pending, tools: () => [heldTool().tool] });
+      await using server = await gatewayWith([call, "Anew."], {
+        pending,
+        tools: () => [heldTool().tool],
+      });
       const client = await server.client();
-      await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+      await client.call("chat.send", {
+        sessionKey: "s",
+        message: "Begin",
+        idempotencyKey: "first",
+      });
       await client.event("exec.approval_request");
       await client.call("chat.steer", { sessionKey: "s", message: "Left" });
       if (isOver) {
@@ -50,7 +60,11 @@ describe("a session that is reset", () => {
     await client.event("exec.approval_request");
     const resetting = client.call("sessions.reset", { sessionKey: "s" });
     await client.end("first");
-    await client.call("sessions.patch", { sessionKey: "s", model: "scripted/better", title: "Better" });
+    await client.call("sessions.patch", {
+      sessionKey: "s",
+      model: "scripted/better",
+      title: "Better",
+    });
     gone.resolve();
     const { session } = await resetting;
     assert.deepEqual([session.model, session.title], ["scripted/better", "Better"]);
@@ -102,7 +116,8 @@ it("a message that came too late for its run, and is refused as one of its own, 
   const pending: Pending = {
     ...kept,
     async add(message) {
-      if (message.text === "Late" && message.kind === "send") throw new BowlineError("storage_failed", "No room.");
+      if (message.text === "Late" && message.kind === "send")
+        throw new BowlineError("storage_failed", "No room.");
       await kept.add(message);
       if (message.kind !== "steer") return;
       reached.resolve();
@@ -126,8 +141,14 @@ it("a message that came too late for its run, and is refused as one of its own, 
 
 it("a session is left with the answer, not before: what is answered between the two would be undone", async () => {
   const left: string[] = [];
-  const caller = { unsubscribe: (sessionKey: string) => left.push(sessionKey) } as unknown as Caller;
-  const { after } = await handlers["chat.unsubscribe"]({} as MethodContext, { sessionKey: "s" }, caller);
+  const caller = {
+    unsubscribe: (sessionKey: string) => left.push(sessionKey),
+  } as unknown as Caller;
+  const { after } = await handlers["chat.unsubscribe"](
+    {} as MethodContext,
+    { sessionKey: "s" },
+    caller,
+  );
   assert.deepEqual(left, []);
   after?.();
   assert.deepEqual(left, ["s"]);
@@ -147,7 +168,11 @@ describe("a fork", () => {
     await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
     await client.end("first");
     meanwhile = async () => {
-      const { status } = await client.call("chat.send", { sessionKey: "fork", message: "Hi", idempotencyKey: "hi" });
+      const { status } = await client.call("chat.send", {
+        sessionKey: "fork",
+        message: "Hi",
+        idempotencyKey: "hi",
+      });
       assert.equal(status, "started");
       await client.call("health.check", {}); // by now it would have found the session locked
     };

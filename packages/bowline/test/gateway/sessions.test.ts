@@ -14,7 +14,10 @@ describe("sessions", () => {
     await using server = await gatewayWith(["One.", "Two."]);
     const client = await server.client();
     for (const sessionKey of ["../etc/passwd\n", '🪢 {"a":1}']) {
-      const { runId } = await client.call("chat.send", { sessionKey, message: `Hello from ${sessionKey}` });
+      const { runId } = await client.call("chat.send", {
+        sessionKey,
+        message: `Hello from ${sessionKey}`,
+      });
       await client.end(runId);
     }
     const { sessions } = await client.call("sessions.list", {});
@@ -36,10 +39,16 @@ describe("sessions", () => {
     assert.equal(await client.refused("sessions.create", { sessionKey }), "conflict");
     assert.equal(session.title, "First");
     await client.end((await client.call("chat.send", { sessionKey, message: "a" })).runId);
-    assert.equal((await client.call("sessions.patch", { sessionKey, title: "Renamed" })).session.title, "Renamed");
+    assert.equal(
+      (await client.call("sessions.patch", { sessionKey, title: "Renamed" })).session.title,
+      "Renamed",
+    );
     const fork = await client.call("sessions.fork", { sessionKey, newSessionKey: "fork" });
     assert.deepEqual([fork.session.forkedFrom, fork.session.messageCount], [sessionKey, 2]);
-    assert.equal(await client.refused("sessions.fork", { sessionKey, newSessionKey: sessionKey }), "conflict");
+    assert.equal(
+      await client.refused("sessions.fork", { sessionKey, newSessionKey: sessionKey }),
+      "conflict",
+    );
     await client.call("sessions.reset", { sessionKey });
     assert.deepEqual((await client.call("chat.history", { sessionKey })).messages, []);
     assert.equal((await client.call("sessions.get", { sessionKey })).session.title, "Renamed");
@@ -51,16 +60,24 @@ describe("sessions", () => {
     assert.deepEqual(await client.call("sessions.delete", { sessionKey }), { deleted: false });
     assert.equal(await client.refused("sessions.get", { sessionKey }), "not_found");
     assert.equal(await client.refused("sessions.patch", { sessionKey, title: "x" }), "not_found");
-    const changes = other.frames.filter(({ event }) => event === "sessions.changed").map(({ data }) => data?.change);
-    for (const change of ["created", "updated", "reset", "deleted"]) assert.ok(changes.includes(change), change);
+    const changes = other.frames
+      .filter(({ event }) => event === "sessions.changed")
+      .map(({ data }) => data?.change);
+    for (const change of ["created", "updated", "reset", "deleted"])
+      assert.ok(changes.includes(change), change);
   });
 
   it("are renamed in the middle of a run, and a reset or deletion ends the run first", async () => {
-    await using server = await gatewayWith(["word ".repeat(100), "word ".repeat(100)], { pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(100), "word ".repeat(100)], {
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     const first = await client.call("chat.send", { sessionKey: "s", message: "a" });
     await client.event("chat.delta", first.runId);
-    assert.equal((await client.call("sessions.patch", { sessionKey: "s", title: "Now" })).session.title, "Now");
+    assert.equal(
+      (await client.call("sessions.patch", { sessionKey: "s", title: "Now" })).session.title,
+      "Now",
+    );
     await client.call("sessions.reset", { sessionKey: "s" });
     assert.equal((await client.end(first.runId)).event, "chat.aborted");
     const second = await client.call("chat.send", { sessionKey: "s", message: "b" });
@@ -76,7 +93,9 @@ describe("history", () => {
     await using server = await gatewayWith(answers);
     const client = await server.client();
     for (const [index] of answers.entries())
-      await client.end((await client.call("chat.send", { sessionKey: "s", message: `question ${index}` })).runId);
+      await client.end(
+        (await client.call("chat.send", { sessionKey: "s", message: `question ${index}` })).runId,
+      );
     const last = await client.call("chat.history", { sessionKey: "s", limit: 3 });
     assert.deepEqual([last.messages.length, last.hasMore], [3, true]);
     const before = await client.call("chat.history", {
@@ -85,15 +104,26 @@ describe("history", () => {
       before: last.messages[0]?.id ?? "",
     });
     assert.deepEqual([before.messages.length, before.hasMore], [7, false]);
-    assert.equal(await client.refused("chat.history", { sessionKey: "s", limit: 501 }), "bad_params");
+    assert.equal(
+      await client.refused("chat.history", { sessionKey: "s", limit: 501 }),
+      "bad_params",
+    );
     assert.deepEqual((await client.call("chat.history", { sessionKey: "none" })).messages, []);
-    assert.deepEqual((await client.call("chat.history", { sessionKey: "none", before: "nothing" })).messages, []);
+    assert.deepEqual(
+      (await client.call("chat.history", { sessionKey: "none", before: "nothing" })).messages,
+      [],
+    );
     // The last messages once more would pass for earlier ones.
-    assert.equal(await client.refused("chat.history", { sessionKey: "s", before: "nothing" }), "not_found");
+    assert.equal(
+      await client.refused("chat.history", { sessionKey: "s", before: "nothing" }),
+      "not_found",
+    );
   });
 
   it("cuts what is huge", async () => {
-    await using server = await gatewayWith(["x".repeat(3_000_000)], { pace: { deltaLength: 50_000 } });
+    await using server = await gatewayWith(["x".repeat(3_000_000)], {
+      pace: { deltaLength: 50_000 },
+    });
     const client = await server.client();
     await client.end((await client.call("chat.send", { sessionKey: "s", message: "go" })).runId);
     const { messages } = await client.call("chat.history", { sessionKey: "s" });
@@ -118,7 +148,11 @@ describe("sessions in which something goes on", () => {
     for (const method of ["sessions.delete", "sessions.reset"] as const) {
       await using server = await gatewayWith([call, call], { tools: () => [heldTool().tool] });
       const client = await server.client();
-      await client.call("chat.send", { sessionKey: "s", message: "First", idempotencyKey: "first" });
+      await client.call("chat.send", {
+        sessionKey: "s",
+        message: "First",
+        idempotencyKey: "first",
+      });
       await client.event("exec.approval_request", "first");
       const ending = client.call(method, { sessionKey: "s" });
       const next = { sessionKey: "s", message: "Second", idempotencyKey: "second" };
@@ -126,7 +160,11 @@ describe("sessions in which something goes on", () => {
       await ending;
       await client.event("exec.approval_request", "second"); // nobody has ended it
       const { messages } = await client.call("chat.history", { sessionKey: "s" });
-      assert.equal((messages[0]?.message as { content?: string } | undefined)?.content, "Second", method);
+      assert.equal(
+        (messages[0]?.message as { content?: string } | undefined)?.content,
+        "Second",
+        method,
+      );
     }
   });
 
@@ -145,9 +183,14 @@ describe("sessions in which something goes on", () => {
       if (entries.some(({ type }) => type === "run_end")) await followUp?.();
       await append(entries);
     });
-    await using server = await gatewayWith(["Done.", call], { pending, store: late, tools: () => [heldTool().tool] });
+    await using server = await gatewayWith(["Done.", call], {
+      pending,
+      store: late,
+      tools: () => [heldTool().tool],
+    });
     const client = await server.client();
-    followUp = () => client.call("chat.followUp", { sessionKey: "s", message: "Left", idempotencyKey: "left" });
+    followUp = () =>
+      client.call("chat.followUp", { sessionKey: "s", message: "Left", idempotencyKey: "left" });
     await client.call("chat.send", { sessionKey: "s", message: "First", idempotencyKey: "first" });
     assert.equal((await client.end("first")).event, "chat.final");
     followUp = undefined;

@@ -50,7 +50,9 @@ describe("a client that reads slowly", () => {
   });
 
   it("that answers no ping is let go", async () => {
-    await using server = await gatewayWith([], { limits: { tickIntervalMs: 40, closeGraceMs: 40 } });
+    await using server = await gatewayWith([], {
+      limits: { tickIntervalMs: 40, closeGraceMs: 40 },
+    });
     // A bare connection, which answers nothing.
     const socket = connect(server.gateway.port, "127.0.0.1");
     socket.write(
@@ -92,7 +94,9 @@ it("says that it failed when it cannot say what it is, and is there for the next
 
 it("serves clients that want few events only those", async () => {
   await using server = await gatewayWith(["Hi."]);
-  const client = await TestClient.enter(`ws://127.0.0.1:${server.gateway.port}`, token, ["chat.final"]);
+  const client = await TestClient.enter(`ws://127.0.0.1:${server.gateway.port}`, token, [
+    "chat.final",
+  ]);
   const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
   await client.end(runId);
   assert.deepEqual(

@@ -25,15 +25,19 @@ const sizeOf = (blocks: readonly Block[]): number => Buffer.byteLength(JSON.stri
 describe("what a snapshot carries", () => {
   it("is bounded whatever was said, and is all of it where it fits", () => {
     fc.assert(
-      fc.property(fc.array(block, { maxLength: 40 }), fc.integer({ min: 1000, max: 100_000 }), (blocks, max) => {
-        const before = JSON.stringify(blocks);
-        const shown = snapshotBlocks(blocks, max);
-        assert.ok(sizeOf(shown) <= max, `${sizeOf(shown)} of ${max}`);
-        assert.equal(JSON.stringify(blocks), before);
-        assert.doesNotMatch(JSON.stringify(shown), /\\ud[89a-f]/);
-        const isShort = sizeOf(blocks) <= max - 300;
-        if (isShort) assert.equal(JSON.stringify(shown), before);
-      }),
+      fc.property(
+        fc.array(block, { maxLength: 40 }),
+        fc.integer({ min: 1000, max: 100_000 }),
+        (blocks, max) => {
+          const before = JSON.stringify(blocks);
+          const shown = snapshotBlocks(blocks, max);
+          assert.ok(sizeOf(shown) <= max, `${sizeOf(shown)} of ${max}`);
+          assert.equal(JSON.stringify(blocks), before);
+          assert.doesNotMatch(JSON.stringify(shown), /\\ud[89a-f]/);
+          const isShort = sizeOf(blocks) <= max - 300;
+          if (isShort) assert.equal(JSON.stringify(shown), before);
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -54,16 +58,27 @@ describe("what a snapshot carries", () => {
     assert.deepEqual(whole, call);
     assert.match((cut as { text: string }).text, /^beginx+\n\[\d+ characters left out\]\nx+end$/);
     const [, short] = snapshotBlocks([said, call], 20_000);
-    const { path, content: shown } = (short as typeof call).input as { path: string; content: string };
+    const { path, content: shown } = (short as typeof call).input as {
+      path: string;
+      content: string;
+    };
     assert.equal(path, "a.txt");
     assert.match(shown, /^y+\n\[\d+ characters left out\]\ny+$/);
   });
 
   it("is the last of many, and says that more was", () => {
-    const blocks = Array.from({ length: 1000 }, (_, turn): Block => ({ type: "text", turn, text: "x".repeat(100) }));
+    const blocks = Array.from({ length: 1000 }, (_, turn): Block => ({
+      type: "text",
+      turn,
+      text: "x".repeat(100),
+    }));
     const shown = snapshotBlocks(blocks, 20_000);
     assert.deepEqual(shown.slice(1), blocks.slice(1 - shown.length));
-    assert.deepEqual(shown[0], { type: "text", turn: 0, text: `[${1001 - shown.length} earlier parts left out]\n` });
+    assert.deepEqual(shown[0], {
+      type: "text",
+      turn: 0,
+      text: `[${1001 - shown.length} earlier parts left out]\n`,
+    });
   });
 });
 
@@ -73,7 +88,9 @@ it("a run that said more than may wait for a client can be taken up by one", asy
     pace: { deltaLength: 32 * 1024 },
     limits: { maxBufferedBytes, maxReplayEvents: 5 },
   });
-  const { runId } = await (await server.client()).call("chat.send", { sessionKey: "s", message: "go" });
+  const { runId } = await (
+    await server.client()
+  ).call("chat.send", { sessionKey: "s", message: "go" });
   const client = await server.client();
   while ((await client.call("health.check", {})).runs > 0);
   await client.call("chat.subscribe", { sessionKey: "s", runId });

@@ -22,7 +22,11 @@ describe("a message that came too late for its run, whose server is killed", () 
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "first", model });
-    await session.append({ type: "message", runId: "first", message: { role: "user", content: "go", timestamp: 1 } });
+    await session.append({
+      type: "message",
+      runId: "first",
+      message: { role: "user", content: "go", timestamp: 1 },
+    });
     await session.append({ type: "run_end", runId: "first", reason: "done" });
     await session.close();
     await pending.add(steered);
@@ -42,13 +46,23 @@ describe("a message that came too late for its run, whose server is killed", () 
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "first", model });
-    await session.append({ type: "message", runId: "first", message: { role: "user", content: "go", timestamp: 1 } });
+    await session.append({
+      type: "message",
+      runId: "first",
+      message: { role: "user", content: "go", timestamp: 1 },
+    });
     const end = { type: "run_end", runId: "first", reason: "aborted" } as const;
     await session.append(end);
     await session.close();
     await pending.add({ ...steered, timestamp: 1 });
     await (await gatewayWith([], { store, pending }))[Symbol.asyncDispose]();
-    const next: PendingMessage = { ...steered, id: "next", kind: "send", text: "Next", timestamp: 20 };
+    const next: PendingMessage = {
+      ...steered,
+      id: "next",
+      kind: "send",
+      text: "Next",
+      timestamp: 20,
+    };
     await pending.add(next);
     const begun = await openSession(store, "s");
     await begun.append({ type: "run_start", runId: "next", model });
@@ -78,7 +92,12 @@ describe("a key that an earlier server took", () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "first", model });
-    const message = { role: "user", content: steered.text, timestamp: steered.timestamp, messageId: "late" };
+    const message = {
+      role: "user",
+      content: steered.text,
+      timestamp: steered.timestamp,
+      messageId: "late",
+    };
     await session.append({ type: "message", runId: "first", message });
     await session.append({ type: "run_end", runId: "first", reason: "done" });
     await session.close();
@@ -86,7 +105,11 @@ describe("a key that an earlier server took", () => {
     await using server = await gatewayWith([], { store, pending });
     const client = await server.client();
     const again = { sessionKey: "s", message: steered.text, idempotencyKey: "late" };
-    assert.deepEqual(await client.call("chat.steer", again), { runId: "first", sessionKey: "s", status: "finished" });
+    assert.deepEqual(await client.call("chat.steer", again), {
+      runId: "first",
+      sessionKey: "s",
+      status: "finished",
+    });
     await client.call("chat.subscribe", { sessionKey: "s", runId: "first" });
     const { blocks } = await client.event("chat.snapshot", "first");
     assert.deepEqual(blocks, [{ type: "user", text: steered.text, messageId: "late" }]); // by which its sender knows it
@@ -96,8 +119,17 @@ describe("a key that an earlier server took", () => {
 
 it("runs are gone on with by the agent that was chosen while they went on or waited", async () => {
   const [store, pending] = [createMemoryStore(), createMemoryPending()];
-  const agents = ["assistant", "other"].map((id) => ({ id, model: `scripted/${id}`, description: "" }));
-  const first = await gatewayWith(["word ".repeat(2000)], { store, pending, agents: () => agents, pace: slow });
+  const agents = ["assistant", "other"].map((id) => ({
+    id,
+    model: `scripted/${id}`,
+    description: "",
+  }));
+  const first = await gatewayWith(["word ".repeat(2000)], {
+    store,
+    pending,
+    agents: () => agents,
+    pace: slow,
+  });
   const before = await first.client();
   for (const idempotencyKey of ["goes on", "waits"])
     await before.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey });

@@ -7,7 +7,11 @@ import { WebSocket } from "ws";
 import { systemClock } from "@bowline/core";
 import type { Message } from "@bowline/core";
 import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
-import { createMemoryPending, createPendingFolder, type PendingMessage } from "../../src/gateway/pending.ts";
+import {
+  createMemoryPending,
+  createPendingFolder,
+  type PendingMessage,
+} from "../../src/gateway/pending.ts";
 import { RunLog } from "../../src/gateway/run-log.ts";
 import { temporary } from "../command.ts";
 import { closed, gatewayWith, TestClient, token, wait } from "./gateway.ts";
@@ -51,7 +55,10 @@ describe("a message that a killed server had accepted", () => {
     const [read, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = { ...pending, list: () => read.promise.then(() => pending.list()) };
     const port = await freePort();
-    const starting = gatewayWith([() => answered.promise.then(() => "Once."), "Twice!"], { pending: slow, port });
+    const starting = gatewayWith([() => answered.promise.then(() => "Once."), "Twice!"], {
+      pending: slow,
+      port,
+    });
     try {
       (await knocked(port)).terminate(); // it listens
       const entering = TestClient.enter(`ws://127.0.0.1:${port}`, token, "all");
@@ -65,7 +72,11 @@ describe("a message that a killed server had accepted", () => {
       read.resolve();
       const client = await entering;
       later.terminate();
-      const { status } = await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "the-run" });
+      const { status } = await client.call("chat.send", {
+        sessionKey: "s",
+        message: "go",
+        idempotencyKey: "the-run",
+      });
       assert.equal(status, "in_flight");
       answered.resolve();
       assert.equal((await client.end("the-run")).event, "chat.final");
@@ -86,7 +97,11 @@ describe("a message that a killed server had accepted", () => {
     await session.append({ type: "run_start", runId: "the-run", model });
     await session.close();
     await pending.add(left);
-    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+    });
     const before = await first.client();
     await before.call("chat.subscribe", { sessionKey: "s", runId: "the-run", seq: -1 });
     await before.until(({ event }) => event === "chat.delta" || event === "chat.snapshot");
@@ -108,7 +123,13 @@ describe("a message that a killed server had accepted", () => {
       const held = { role: "user" as const, content: "held", timestamp: 0 };
       await session.append({ type: "run_start", runId: "the-run", model });
       await session.append({ type: "message", runId: "the-run", message: held });
-      if (isEnded) await session.append({ type: "run_end", runId: "the-run", reason: "interrupted", usage: {} });
+      if (isEnded)
+        await session.append({
+          type: "run_end",
+          runId: "the-run",
+          reason: "interrupted",
+          usage: {},
+        });
       await session.close();
       await pending.add(left);
       await using server = await gatewayWith(["Yes."], { store, pending });
@@ -131,7 +152,8 @@ describe("a message that a killed server had accepted", () => {
     for (const sessionKey of ["a", "b"]) {
       const { runId } = await before.call("chat.send", { sessionKey, message: "go" });
       await before.until(
-        ({ event, data }) => event === "chat.delta" && data !== undefined && "runId" in data && data.runId === runId,
+        ({ event, data }) =>
+          event === "chat.delta" && data !== undefined && "runId" in data && data.runId === runId,
       );
       runs.push({ runId, sessionKey });
     }
@@ -150,7 +172,9 @@ describe("a message that a killed server had accepted", () => {
     }
     const waiting = runs.find(({ runId }) => states.get(runId) === "queued");
     assert.ok(waiting, [...states].join(" "));
-    assert.deepEqual((await client.call("chat.abort", { runId: waiting.runId })).runIds, [waiting.runId]);
+    assert.deepEqual((await client.call("chat.abort", { runId: waiting.runId })).runIds, [
+      waiting.runId,
+    ]);
     const { event, data } = await client.end(waiting.runId);
     assert.equal(event, "chat.aborted");
     assert.ok(data !== undefined && "seq" in data && data.seq > 1_000_000, JSON.stringify(data));
@@ -159,9 +183,20 @@ describe("a message that a killed server had accepted", () => {
   it("is told what is left of its run once, however long that is, and reads it no more often", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
-    await session.append({ type: "run_start", runId: "the-run", model: { provider: "scripted", model: "scripted" } });
-    const about = { api: "scripted", provider: "scripted", model: "scripted", usage: {}, timestamp: 2 };
-    const add = (message: Message): Promise<unknown> => session.append({ type: "message", runId: "the-run", message });
+    await session.append({
+      type: "run_start",
+      runId: "the-run",
+      model: { provider: "scripted", model: "scripted" },
+    });
+    const about = {
+      api: "scripted",
+      provider: "scripted",
+      model: "scripted",
+      usage: {},
+      timestamp: 2,
+    };
+    const add = (message: Message): Promise<unknown> =>
+      session.append({ type: "message", runId: "the-run", message });
     await add({ role: "user", content: "go", timestamp: 1 });
     for (let turn = 0; turn < 1100; turn++) {
       const call = { type: "toolCall", id: `c${turn}`, name: "look", arguments: { turn } } as const;
@@ -210,11 +245,16 @@ describe("a message that a killed server had accepted", () => {
       add: (message: PendingMessage) => (times.push(message.timestamp), pending.add(message)),
     };
     const clock = { ...systemClock, now: () => 1000 };
-    await using server = await gatewayWith(["word ".repeat(20)], { pending: noted, clock, pace: { delayMs: 5 } });
+    await using server = await gatewayWith(["word ".repeat(20)], {
+      pending: noted,
+      clock,
+      pace: { delayMs: 5 },
+    });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     server.model.push("Again.", "And again.");
-    for (let count = 0; count < 3; count++) await client.call("chat.steer", { sessionKey: "s", message: "again" });
+    for (let count = 0; count < 3; count++)
+      await client.call("chat.steer", { sessionKey: "s", message: "again" });
     await client.end(runId);
     assert.equal(new Set(times).size, 4, times.join(" "));
     assert.deepEqual(
@@ -225,14 +265,21 @@ describe("a message that a killed server had accepted", () => {
 
   it("is known by its key also when it went into another's run", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
-    const first = await gatewayWith(["word ".repeat(2000)], { store, pending, pace: { delayMs: 5 } });
+    const first = await gatewayWith(["word ".repeat(2000)], {
+      store,
+      pending,
+      pace: { delayMs: 5 },
+    });
     const before = await first.client();
     const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
     const steering = { sessionKey: "s", message: "and fast", idempotencyKey: "the-key" };
     assert.equal((await before.call("chat.steer", steering)).status, "steered");
     await first.gateway.close();
     const asked = Promise.withResolvers<void>();
-    await using second = await gatewayWith([() => asked.promise.then(() => "One."), "Two."], { store, pending });
+    await using second = await gatewayWith([() => asked.promise.then(() => "One."), "Two."], {
+      store,
+      pending,
+    });
     const client = await second.client();
     await client.call("chat.subscribe", { sessionKey: "s", runId, seq: -1 });
     const again = await client.call("chat.steer", steering);
@@ -278,7 +325,11 @@ it("a server that cannot read what was left says so, lets the port go, and sends
   const asked = fetch(`http://127.0.0.1:${port}/health`);
   (await knocked(port)).terminate(); // what was sent before has come
   read.reject(new Error("no disk"));
-  await Promise.all([refused, assert.rejects(asked), closed(early).then((code) => assert.equal(code, 1011))]);
+  await Promise.all([
+    refused,
+    assert.rejects(asked),
+    closed(early).then((code) => assert.equal(code, 1011)),
+  ]);
   await using server = await gatewayWith([], { port });
   assert.equal((await server.client()).welcome.ok, true);
 });
@@ -291,7 +342,9 @@ it("a run that is taken up again says first what is left of it, to who knows mor
   log.continueFrom(5_000_000, [{ type: "user", text: "go" }]);
   log.show();
   log.append("chat.delta", { turn: 0, text: "From the beginning." });
-  const [snapshot, delta] = published.map((json) => JSON.parse(json) as { event: string; data: { seq: number } });
+  const [snapshot, delta] = published.map(
+    (json) => JSON.parse(json) as { event: string; data: { seq: number } },
+  );
   assert.equal(snapshot?.event, "chat.snapshot");
   assert.deepEqual([snapshot?.data.seq, delta?.data.seq], [4_999_999, 5_000_000]);
 });

@@ -5,7 +5,10 @@ import { serveProcess, wscatSession } from "./processes.ts";
 
 it("runs the seed's transcript with wscat and without a key, answered by the practice model [J1, J36, J37, J38, J39, J41, X25]", async () => {
   await using home = await temporary();
-  await using server = await serveProcess({ BOWLINE_HOME: home.path, BOWLINE_TOKEN: "mysecrettoken" });
+  await using server = await serveProcess({
+    BOWLINE_HOME: home.path,
+    BOWLINE_TOKEN: "mysecrettoken",
+  });
   const printed = await wscatSession(
     server.url.replace("http", "ws").replace("127.0.0.1", "localhost"),
     [

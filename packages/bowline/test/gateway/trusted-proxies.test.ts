@@ -4,7 +4,11 @@ import { once } from "node:events";
 import { describe, it } from "node:test";
 import { gatewayWith, token, type TestGateway } from "./gateway.ts";
 
-async function ask({ gateway }: TestGateway, bearer: string, more: Record<string, string> = {}): Promise<number> {
+async function ask(
+  { gateway }: TestGateway,
+  bearer: string,
+  more: Record<string, string> = {},
+): Promise<number> {
   const headers = { authorization: `Bearer ${bearer}`, ...more };
   return (await fetch(`${gateway.url}/api/runs/x/events`, { headers })).status;
 }
@@ -15,7 +19,8 @@ const limits = { maxAuthFailures: 2 };
 describe("wrong tokens behind a trusted proxy", () => {
   it("are counted by whom the proxy has them from, so that nobody locks out the others", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1"] });
-    for (let count = 0; count < 2; count++) assert.equal(await ask(server, "wrong", from("203.0.113.5")), 401);
+    for (let count = 0; count < 2; count++)
+      assert.equal(await ask(server, "wrong", from("203.0.113.5")), 401);
     assert.equal(await ask(server, token, from("203.0.113.5")), 429);
     assert.equal(await ask(server, token, from("203.0.113.6")), 404);
     const one = server.socket(from("203.0.113.5"));
@@ -32,7 +37,10 @@ describe("wrong tokens behind a trusted proxy", () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1", "10.0.0.0/8"] });
     // The stranger says to come for somebody, or to be a proxy; the last says from whom it has it.
     assert.equal(await ask(server, "wrong", from("198.51.100.1, 203.0.113.5")), 401);
-    assert.equal(await ask(server, "wrong", from("10.0.0.1, 198.51.100.2, 203.0.113.5, 10.9.9.9")), 401);
+    assert.equal(
+      await ask(server, "wrong", from("10.0.0.1, 198.51.100.2, 203.0.113.5, 10.9.9.9")),
+      401,
+    );
     assert.equal(await ask(server, token, from("198.51.100.3,203.0.113.5:4711")), 429);
     assert.equal(await ask(server, token, from("203.0.113.5, 198.51.100.1")), 404);
   });
@@ -48,8 +56,14 @@ describe("wrong tokens behind a trusted proxy", () => {
   it("are counted by the socket's own address when it is no trusted proxy's, whatever is said", async () => {
     for (const trustProxy of [undefined, ["10.0.0.1", "::1"]]) {
       await using server = await gatewayWith([], { limits, ...(trustProxy && { trustProxy }) });
-      assert.equal(await ask(server, "wrong", { ...from("10.0.0.1"), forwarded: "for=10.0.0.1" }), 401);
-      assert.equal(await ask(server, "wrong", { ...from("203.0.113.5"), "x-real-ip": "203.0.113.5" }), 401);
+      assert.equal(
+        await ask(server, "wrong", { ...from("10.0.0.1"), forwarded: "for=10.0.0.1" }),
+        401,
+      );
+      assert.equal(
+        await ask(server, "wrong", { ...from("203.0.113.5"), "x-real-ip": "203.0.113.5" }),
+        401,
+      );
       assert.equal(await ask(server, token, from("203.0.113.6")), 429);
     }
   });
@@ -57,8 +71,14 @@ describe("wrong tokens behind a trusted proxy", () => {
   it("are counted by one header only: the other may be what the stranger wrote", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1"] });
     for (const name of ["198.51.100.1", "198.51.100.2"])
-      assert.equal(await ask(server, "wrong", { ...from("203.0.113.5"), forwarded: `for=${name}` }), 401);
-    assert.equal(await ask(server, token, { ...from("203.0.113.5"), forwarded: "for=198.51.100.3" }), 429);
+      assert.equal(
+        await ask(server, "wrong", { ...from("203.0.113.5"), forwarded: `for=${name}` }),
+        401,
+      );
+    assert.equal(
+      await ask(server, token, { ...from("203.0.113.5"), forwarded: "for=198.51.100.3" }),
+      429,
+    );
   });
 });
 
@@ -72,13 +92,23 @@ describe("the path of a trusted proxy", () => {
 
   it("stands before the address of a run's events", async () => {
     await using server = await gatewayWith(["One.", "Two."], { trustProxy: ["127.0.0.1"] });
-    assert.match(await begin(server, { "x-forwarded-prefix": "/agents/" }), /^\/agents\/api\/runs\//);
+    assert.match(
+      await begin(server, { "x-forwarded-prefix": "/agents/" }),
+      /^\/agents\/api\/runs\//,
+    );
     assert.match(await begin(server, {}), /^\/api\/runs\//);
   });
 
   it("names no other server, and is nobody else's word", async () => {
-    await using server = await gatewayWith(["One.", "Two.", "Three.", "Four."], { trustProxy: ["127.0.0.1"] });
-    for (const prefix of ["//evil.example", "https://evil.example", "/\\evil.example", `/${"x".repeat(300)}`])
+    await using server = await gatewayWith(["One.", "Two.", "Three.", "Four."], {
+      trustProxy: ["127.0.0.1"],
+    });
+    for (const prefix of [
+      "//evil.example",
+      "https://evil.example",
+      "/\\evil.example",
+      `/${"x".repeat(300)}`,
+    ])
       assert.match(await begin(server, { "x-forwarded-prefix": prefix }), /^\/api\/runs\//, prefix);
     await using open = await gatewayWith(["One."]);
     assert.match(await begin(open, { "x-forwarded-prefix": "/agents" }), /^\/api\/runs\//);

@@ -24,7 +24,10 @@ const connect = (params: object = {}, id: unknown = "c"): string =>
   JSON.stringify({ type: "req", id, method: "connect", params: { auth: { token }, ...params } });
 
 /** A socket whose first frame was this; `frames` has what came. */
-async function knock(server: TestGateway, first: string): Promise<{ socket: WebSocket; frames: Typed[] }> {
+async function knock(
+  server: TestGateway,
+  first: string,
+): Promise<{ socket: WebSocket; frames: Typed[] }> {
   const socket = server.socket();
   const frames: Typed[] = [];
   socket.on("message", (data: Buffer) => frames.push(JSON.parse(data.toString()) as Typed));
@@ -58,10 +61,19 @@ describe("a client that connects", () => {
   it("is greeted with what the server can do, in the answer to its request", async () => {
     await using server = await gatewayWith([]);
     const client = { id: "cli", version: "1.2.3", platform: "linux", mode: "operator" };
-    const { socket, frames } = await knock(server, connect({ minProtocol: 3, maxProtocol: 5, client }));
+    const { socket, frames } = await knock(
+      server,
+      connect({ minProtocol: 3, maxProtocol: 5, client }),
+    );
     const { type, id, ok, payload } = await until(frames, () => true);
-    assert.deepEqual([type, id, ok, payload?.type, payload?.protocol], ["res", "c", true, "hello-ok", 4]);
-    assert.deepEqual(payload?.features, { methods: Object.keys(methods), events: Object.keys(events) });
+    assert.deepEqual(
+      [type, id, ok, payload?.type, payload?.protocol],
+      ["res", "c", true, "hello-ok", 4],
+    );
+    assert.deepEqual(payload?.features, {
+      methods: Object.keys(methods),
+      events: Object.keys(events),
+    });
     assert.deepEqual(Object.keys(payload.policy as object).slice(0, 3), [
       "maxPayload",
       "maxBufferedBytes",
@@ -95,10 +107,15 @@ describe("a client that connects", () => {
 
     const answer = frames.findIndex(({ id }) => id === 1);
     const runId = frames[answer]?.payload?.runId;
-    const ofRun = frames.filter(({ type, payload }) => type === "event" && payload?.runId === runId);
+    const ofRun = frames.filter(
+      ({ type, payload }) => type === "event" && payload?.runId === runId,
+    );
     assert.ok(ofRun.length > 3 && frames.indexOf(ofRun[0] as Typed) > answer);
-    for (const { event = "tick", payload } of ofRun) assert.deepEqual(issuesOf(events[event].data, payload), []);
-    const texts = ofRun.flatMap(({ event, payload }) => (event === "chat.delta" ? [payload?.text] : []));
+    for (const { event = "tick", payload } of ofRun)
+      assert.deepEqual(issuesOf(events[event].data, payload), []);
+    const texts = ofRun.flatMap(({ event, payload }) =>
+      event === "chat.delta" ? [payload?.text] : [],
+    );
     assert.equal(texts.join(""), "Hello there.");
     // The connection's own numbers have no gap; the run's are in the payload.
     const seqs = frames.flatMap(({ type, seq }) => (type === "event" ? [seq] : []));
@@ -116,7 +133,9 @@ describe("a client that connects", () => {
     const { socket, frames } = await knock(server, connect(params));
     const { payload = {} } = await until(frames, () => true);
     assert.deepEqual((payload.auth as { scopes: string[] }).scopes, ["operator.read"]);
-    socket.send('{"type":"req","id":2,"method":"chat.send","params":{"sessionKey":"s","message":"x"}}');
+    socket.send(
+      '{"type":"req","id":2,"method":"chat.send","params":{"sessionKey":"s","message":"x"}}',
+    );
     assert.equal((await until(frames, ({ id }) => id === 2)).error?.code, "forbidden");
     socket.send('{"type":"req","id":3,"method":"chat.subscribe","params":{"sessionKey":"s"}}');
     await until(frames, ({ id }) => id === 3);

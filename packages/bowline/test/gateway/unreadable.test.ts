@@ -13,7 +13,8 @@ import { gatewayWith, type TestOptions } from "./gateway.ts";
 function breakable(): { readonly store: Store; isBroken: boolean } {
   const store = createMemoryStore();
   const check = (): void => {
-    if (made.isBroken) throw new BowlineError("storage_failed", "Too many open files.", { retryable: true });
+    if (made.isBroken)
+      throw new BowlineError("storage_failed", "Too many open files.", { retryable: true });
   };
   const made = {
     isBroken: false,
@@ -43,10 +44,17 @@ describe("a session that cannot be read", () => {
     const client = await server.client();
     disk.isBroken = true;
     assert.equal(await client.refused("chat.send", first), "storage_failed");
-    assert.equal(await client.refused("chat.subscribe", { sessionKey: "s", runId: "first", seq: 2 }), "storage_failed");
+    assert.equal(
+      await client.refused("chat.subscribe", { sessionKey: "s", runId: "first", seq: 2 }),
+      "storage_failed",
+    );
     disk.isBroken = false;
     assert.equal((await client.call("chat.send", first)).status, "finished");
-    const { runs } = await client.call("chat.subscribe", { sessionKey: "s", runId: "first", seq: 2 });
+    const { runs } = await client.call("chat.subscribe", {
+      sessionKey: "s",
+      runId: "first",
+      seq: 2,
+    });
     assert.deepEqual(
       runs.map(({ state }) => state),
       ["final"],
@@ -56,10 +64,25 @@ describe("a session that cannot be read", () => {
 
   it("is left alone by a server that starts, with what is to be gone on with, and the others are served", async () => {
     const [disk, pending] = [breakable(), createMemoryPending()];
-    const left = { id: "left", kind: "send", sessionKey: "s", agentId: "assistant", text: "go", timestamp: 1 } as const;
+    const left = {
+      id: "left",
+      kind: "send",
+      sessionKey: "s",
+      agentId: "assistant",
+      text: "go",
+      timestamp: 1,
+    } as const;
     const session = await createSession(disk.store, { id: "s" });
-    await session.append({ type: "run_start", runId: "left", model: { provider: "scripted", model: "scripted" } });
-    await session.append({ type: "message", runId: "left", message: { role: "user", content: "go", timestamp: 1 } });
+    await session.append({
+      type: "run_start",
+      runId: "left",
+      model: { provider: "scripted", model: "scripted" },
+    });
+    await session.append({
+      type: "message",
+      runId: "left",
+      message: { role: "user", content: "go", timestamp: 1 },
+    });
     await session.close();
     await pending.add(left);
     disk.isBroken = true;
@@ -86,7 +109,11 @@ describe("a session that cannot be read", () => {
 
   it("is answered for by nobody else than who was chosen", async () => {
     const disk = breakable();
-    const two = ["assistant", "other"].map((id) => ({ id, model: `scripted/${id}`, description: "" }));
+    const two = ["assistant", "other"].map((id) => ({
+      id,
+      model: `scripted/${id}`,
+      description: "",
+    }));
     const options: TestOptions = { store: disk.store, agents: () => two };
     const before = await gatewayWith([], options);
     await (await before.client()).call("sessions.create", { sessionKey: "s", agentId: "other" });
@@ -94,7 +121,10 @@ describe("a session that cannot be read", () => {
     await using server = await gatewayWith(["Yes."], options);
     const client = await server.client();
     disk.isBroken = true;
-    assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "Who?" }), "storage_failed");
+    assert.equal(
+      await client.refused("chat.send", { sessionKey: "s", message: "Who?" }),
+      "storage_failed",
+    );
   });
 });
 

@@ -21,30 +21,50 @@ const kindsOf = async (client: TestClient): Promise<string[]> => {
 describe("a message that waits", () => {
   it("is told to everyone who follows the session, with its images, and is in the history until it is in", async () => {
     const { tool, release } = heldTool();
-    await using server = await gatewayWith([call, "Done.", "And now this."], { tools: () => [tool], rules: allow });
+    await using server = await gatewayWith([call, "Done.", "And now this."], {
+      tools: () => [tool],
+      rules: allow,
+    });
     const [one, two] = [await server.client(), await server.client()];
     await two.call("chat.subscribe", { sessionKey: "s" });
     await one.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
     await two.event("chat.tool_call");
     assert.deepEqual(await kindsOf(two), []);
     const attachments = [{ mimeType: "image/png", data } as const];
-    await one.call("chat.send", { sessionKey: "s", message: "Then", idempotencyKey: "then", attachments });
+    await one.call("chat.send", {
+      sessionKey: "s",
+      message: "Then",
+      idempotencyKey: "then",
+      attachments,
+    });
     await one.call("chat.steer", { sessionKey: "s", message: "Look here", idempotencyKey: "look" });
-    await one.call("chat.followUp", { sessionKey: "s", message: "And there", idempotencyKey: "there" });
+    await one.call("chat.followUp", {
+      sessionKey: "s",
+      message: "And there",
+      idempotencyKey: "there",
+    });
     const told = async (runId: string, messageId: string): Promise<Record<string, unknown>> => {
-      const frame = await two.until((f) => f.event === "chat.queued" && f.data?.messageId === messageId);
+      const frame = await two.until(
+        (f) => f.event === "chat.queued" && f.data?.messageId === messageId,
+      );
       assert.equal(frame.data?.runId, runId);
       return frame.data ?? {};
     };
     const { seq, kind, text, images } = await told("then", "then");
-    assert.deepEqual([seq, kind, text, images], [0, "send", "Then", [image]], "the first that its own run says");
+    assert.deepEqual(
+      [seq, kind, text, images],
+      [0, "send", "Then", [image]],
+      "the first that its own run says",
+    );
     assert.equal((await told("first", "look")).kind, "steer");
     assert.equal((await told("first", "there")).kind, "followUp");
     assert.deepEqual(await kindsOf(two), ["look steer", "there followUp", "then send"]);
     release();
     await two.end("then");
     assert.deepEqual(await kindsOf(two), []);
-    const users = two.frames.filter(({ event }) => event === "chat.user").map(({ data: said }) => said);
+    const users = two.frames
+      .filter(({ event }) => event === "chat.user")
+      .map(({ data: said }) => said);
     assert.deepEqual(
       users.map((user) => [user?.messageId, user?.text, user?.images]),
       [
@@ -74,7 +94,9 @@ describe("a message that waits", () => {
       queued.map(({ data: of }) => of?.runId),
       ["b"],
     );
-    const answered = client.frames.findIndex(({ result }) => (result as { runId?: string } | undefined)?.runId === "b");
+    const answered = client.frames.findIndex(
+      ({ result }) => (result as { runId?: string } | undefined)?.runId === "b",
+    );
     assert.ok(answered < client.frames.indexOf(queued[0] as (typeof queued)[number]));
   });
 
@@ -125,7 +147,12 @@ describe("a message that waits", () => {
       await append(entries);
     });
     const [script, pending] = [[call, "Heard."], createMemoryPending()];
-    await using server = await gatewayWith(script, { store, pending, tools: () => [tool], rules: allow });
+    await using server = await gatewayWith(script, {
+      store,
+      pending,
+      tools: () => [tool],
+      rules: allow,
+    });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
     await client.event("chat.tool_call");
@@ -146,7 +173,9 @@ describe("a message that waits", () => {
     await client.call("chat.send", { sessionKey: "s", message: "Now", idempotencyKey: "now" });
     await client.end("now");
     const { messages } = await client.call("chat.history", { sessionKey: "s" });
-    const said = messages.flatMap(({ message }) => (message.role === "user" ? [(message as UserMessage).content] : []));
+    const said = messages.flatMap(({ message }) =>
+      message.role === "user" ? [(message as UserMessage).content] : [],
+    );
     assert.deepEqual(said, ["Begin", "But so", "Now"]);
     assert.deepEqual(await kindsOf(client), []);
   });
@@ -243,7 +272,11 @@ describe("a message that was accepted is in the history, wherever it is", () => 
       },
     };
     const { tool, release } = heldTool();
-    await using server = await gatewayWith([call, "Heard."], { store, tools: () => [tool], rules: allow });
+    await using server = await gatewayWith([call, "Heard."], {
+      store,
+      tools: () => [tool],
+      rules: allow,
+    });
     const [client, other] = [await server.client(), await server.client()];
     await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
     await client.event("chat.tool_call");
@@ -269,7 +302,10 @@ describe("a message that was accepted is in the history, wherever it is", () => 
     }
     await before.call("chat.steer", { sessionKey: "s", message: "But so", idempotencyKey: "so" });
     await first.gateway.close();
-    await using second = await gatewayWith([call, "Heard."], { ...options, limits: { maxRuns: 1 } });
+    await using second = await gatewayWith([call, "Heard."], {
+      ...options,
+      limits: { maxRuns: 1 },
+    });
     assert.deepEqual(await kindsOf(await second.client()), ["so steer"]);
   });
 });
@@ -286,7 +322,12 @@ describe("a snapshot", () => {
     };
     const first = await gatewayWith(["Seen."], { store });
     const client = await first.client();
-    await client.call("chat.send", { sessionKey: "s", message: "Look", idempotencyKey: "r", attachments });
+    await client.call("chat.send", {
+      sessionKey: "s",
+      message: "Look",
+      idempotencyKey: "r",
+      attachments,
+    });
     await client.end("r");
     const user = { type: "user", text: "Look", images: [image] };
     assert.deepEqual(await blocksOf(await first.client()), [{ ...user, messageId: "r" }, "text"]);

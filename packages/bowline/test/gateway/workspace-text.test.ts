@@ -1,4 +1,7 @@
-/** What a workspace that somebody else made can put before a model, and how long it can keep the gateway busy. */
+/**
+ * What a workspace that somebody else made can put before a model, and how long it can keep the
+ * gateway busy.
+ */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
@@ -21,19 +24,30 @@ describe("a file of the workspace", () => {
     assert.equal(await buildSystemPrompt(workspace), "I am kind.");
   });
 
-  it("is neither a device nor a pipe, and of a large one the beginning", { timeout: 10_000 }, async () => {
-    await using folder = await temporary();
-    await symlink("/dev/zero", join(folder.path, "SOUL.md"));
-    execFileSync("bash", ["-c", "mkfifo AGENTS.md"], { cwd: folder.path });
-    await writeFile(join(folder.path, "TOOLS.md"), "x".repeat(3_000_000));
-    assert.deepEqual(await readAgents(folder.path), []);
-    assert.match(await buildSystemPrompt(folder.path), /^x{20000}\n\[cut after 20000 characters\]$/);
-    assert.equal((await readWorkspaceText(folder.path, "TOOLS.md"))?.length, 256 * 1024);
-  });
+  it(
+    "is neither a device nor a pipe, and of a large one the beginning",
+    { timeout: 10_000 },
+    async () => {
+      await using folder = await temporary();
+      await symlink("/dev/zero", join(folder.path, "SOUL.md"));
+      execFileSync("bash", ["-c", "mkfifo AGENTS.md"], { cwd: folder.path });
+      await writeFile(join(folder.path, "TOOLS.md"), "x".repeat(3_000_000));
+      assert.deepEqual(await readAgents(folder.path), []);
+      assert.match(
+        await buildSystemPrompt(folder.path),
+        /^x{20000}\n\[cut after 20000 characters\]$/,
+      );
+      assert.equal((await readWorkspaceText(folder.path, "TOOLS.md"))?.length, 256 * 1024);
+    },
+  );
 
   it("is taken apart at once, however it is written", { timeout: 5_000 }, () => {
     const spaces = " ".repeat(50_000);
-    const texts = [`## a${spaces}x\nModel: p/m`, `## a\n${"\n".repeat(50_000)}x`, `## a\nModel: p/m${spaces}x`];
+    const texts = [
+      `## a${spaces}x\nModel: p/m`,
+      `## a\n${"\n".repeat(50_000)}x`,
+      `## a\nModel: p/m${spaces}x`,
+    ];
     assert.deepEqual(
       texts.map((text) => parseAgents(text).map(({ id, model }) => [id.length, model.length])),
       [[[50_002, 3]], [], [[1, 50_004]]],

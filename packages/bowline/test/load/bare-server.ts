@@ -1,7 +1,7 @@
 /**
- * The least that could do the same, to compare with: `ws` and a list of who follows what. It says the same words at the same pace in
- * frames of the same form, also as server-sent events, and knows nothing of stores, agents, order, limits or coming back; who reads
- * too slowly is cut off.
+ * The least that could do the same, to compare with: `ws` and a list of who follows what. It says
+ * the same words at the same pace in frames of the same form, also as server-sent events, and knows
+ * nothing of stores, agents, order, limits or coming back; who reads too slowly is cut off.
  */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
@@ -19,7 +19,11 @@ if (options !== undefined) await serve((JSON.parse(options) as { readonly shape:
 interface Request {
   readonly id?: string;
   readonly method?: string;
-  readonly params: { readonly sessionKey: string; readonly message: string; readonly idempotencyKey: string };
+  readonly params: {
+    readonly sessionKey: string;
+    readonly message: string;
+    readonly idempotencyKey: string;
+  };
 }
 
 async function serve({ deltas, paceMs }: Shape): Promise<void> {

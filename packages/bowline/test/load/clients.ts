@@ -1,6 +1,7 @@
 /**
- * A share of the clients, as a process of its own: `clients.ts <{url, token, shape, part, parts}>`. The slow ones are one share: when
- * they read at last, they have much to do, and must not hold up those that are timed.
+ * A share of the clients, as a process of its own: `clients.ts <{url, token, shape, part, parts}>`.
+ * The slow ones are one share: when they read at last, they have much to do, and must not hold up
+ * those that are timed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerParent } from "../gateway/forked.ts";
@@ -33,7 +34,10 @@ export interface ClientsReport {
   readonly cutOff: number;
   readonly back: number;
   readonly faults: readonly string[];
-  /** How many deltas took so many tenths of a millisecond, of clients that read at once and short deltas. */
+  /**
+   * How many deltas took so many tenths of a millisecond, of clients that read at once and short
+   * deltas.
+   */
   readonly late: Late;
   /** The same of readers of server-sent events. */
   readonly lateStreams: Late;
@@ -48,7 +52,12 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
   const faults: string[] = [];
   const fault = (what: string): void => void (faults.length < 20 && faults.push(what));
   const [late, lateStreams] = [new Map<number, number>(), new Map<number, number>()];
-  const [counts, streamCounts, slowCounts, slowStreamCounts] = [newCounts(), newCounts(), newCounts(), newCounts()];
+  const [counts, streamCounts, slowCounts, slowStreamCounts] = [
+    newCounts(),
+    newCounts(),
+    newCounts(),
+    newCounts(),
+  ];
   const common = { url, token, shape, fault };
   const noteIn = (all: Map<number, number>) => ({
     late: (us: number): void => {
@@ -63,7 +72,10 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
   const streams = new Map<string, StreamReader[]>();
   const slow: LoadClient[] = [];
   const slowShape = { ...shape, slowStreams: part === parts ? shape.slowStreams : 0 };
-  const slowStreams = new SlowStreamReaders({ ...common, shape: slowShape, counts: slowStreamCounts }, comesBack);
+  const slowStreams = new SlowStreamReaders(
+    { ...common, shape: slowShape, counts: slowStreamCounts },
+    comesBack,
+  );
   const begun = new Map<string, number>();
   let deadline = 0;
   let cutOff = 0;
@@ -85,13 +97,17 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
     for (const index of mine(shape.streams)) {
       const key = keyOf(index % shape.runs);
       const timed = isWide(key, shape) ? {} : noteIn(lateStreams);
-      streams.set(key, [...(streams.get(key) ?? []), new StreamReader({ ...common, counts: streamCounts, ...timed })]);
+      streams.set(key, [
+        ...(streams.get(key) ?? []),
+        new StreamReader({ ...common, counts: streamCounts, ...timed }),
+      ]);
     }
     for (let left = part === parts ? shape.slow : 0; left > 0; left--)
       slow.push(await LoadClient.enter({ ...common, counts: slowCounts }));
     await slowStreams.connect();
     const wide = Array.from({ length: shape.wideRuns }, (_, index) => keyOf(index));
-    for (const client of slow) for (const sessionKey of wide) await client.request("chat.subscribe", { sessionKey });
+    for (const client of slow)
+      for (const sessionKey of wide) await client.request("chat.subscribe", { sessionKey });
     for (const [sessionKey, [, ...others]] of followers)
       for (const client of others) await client.request("chat.subscribe", { sessionKey });
   }
@@ -108,7 +124,8 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
       setTimeout(() => void next(key, owner), (span * index) / sessions.length);
     }
     slowStreams.play(deadline);
-    for (const [index, client] of slow.entries()) void (index % 2 === 0 ? dawdle(client) : stall(client));
+    for (const [index, client] of slow.entries())
+      void (index % 2 === 0 ? dawdle(client) : stall(client));
   }
 
   async function next(sessionKey: string, owner: LoadClient): Promise<void> {
@@ -153,7 +170,8 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
     }
     for (const [key, all] of streams)
       for (const { runs, isDone } of all)
-        if (runs.size !== begun.get(key) || !isDone) fault(`${key}: a reader over HTTP did not see all`);
+        if (runs.size !== begun.get(key) || !isDone)
+          fault(`${key}: a reader over HTTP did not see all`);
     for (const client of slow) await settle(client);
     const slowOnes = await slowStreams.finish(limit);
     for (const client of [...readers, ...slow]) client.close();
@@ -170,8 +188,13 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
     };
 
     function areDone(): boolean {
-      const areEven = [...followers].every(([key, all]) => all.every(({ runs }) => runs.size === begun.get(key)));
-      return areEven && [...readers, ...slow.filter(({ isOpen }) => isOpen)].every(({ isDone }) => isDone);
+      const areEven = [...followers].every(([key, all]) =>
+        all.every(({ runs }) => runs.size === begun.get(key)),
+      );
+      return (
+        areEven &&
+        [...readers, ...slow.filter(({ isOpen }) => isOpen)].every(({ isDone }) => isDone)
+      );
     }
   }
 
@@ -183,7 +206,8 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
     }
     cutOff++;
     if (!comesBack) return;
-    if (client.closeCode !== 4413 && client.closeCode !== 1006) fault(`a slow reader was closed: ${client.closeCode}`);
+    if (client.closeCode !== 4413 && client.closeCode !== 1006)
+      fault(`a slow reader was closed: ${client.closeCode}`);
     const again = await LoadClient.enter({ ...common, counts: slowCounts } satisfies LoadOptions);
     await again.resume(client);
     const limit = performance.now() + 10_000;

@@ -1,4 +1,6 @@
-/** The gateway under load, as a process of its own: `gateway-server.ts <{folder, token, shape}>`. */
+/**
+ * The gateway under load, as a process of its own: `gateway-server.ts <{folder, token, shape}>`.
+ */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createJsonlStore } from "@bowline/core/session/node";
@@ -24,7 +26,9 @@ async function serve({ folder, token, shape }: Options): Promise<void> {
     id: "paced",
     /** The message names the run and the width of its words. */
     async *chat({ messages }) {
-      const [label = "", width = "40"] = JSON.stringify(messages.at(-1)?.content).split(/[" ]/).slice(1);
+      const [label = "", width = "40"] = JSON.stringify(messages.at(-1)?.content)
+        .split(/[" ]/)
+        .slice(1);
       const from = performance.now();
       for (let index = 0; index < deltas; index++) {
         await sleep(Math.max(0, from + index * paceMs - performance.now()));

@@ -39,7 +39,10 @@ export class LoadClient {
 
   private constructor(options: LoadOptions) {
     this.#options = options;
-    this.#socket = new WebSocket(options.url, { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 });
+    this.#socket = new WebSocket(options.url, {
+      perMessageDeflate: false,
+      maxPayload: 64 * 1024 * 1024,
+    });
     this.#socket.on("error", () => {}); // "close" follows
     this.#socket.on("close", (code) => (this.closeCode = code));
     this.#socket.on("message", (data: Buffer) => this.#receive(data.toString()));
@@ -58,7 +61,9 @@ export class LoadClient {
   async request(method: string, params: Readonly<Record<string, unknown>>): Promise<void> {
     const id = String(this.#next++);
     this.#socket.send(JSON.stringify({ id, method, params }));
-    const { error } = await new Promise<{ readonly error?: unknown }>((resolve) => this.#answers.set(id, resolve));
+    const { error } = await new Promise<{ readonly error?: unknown }>((resolve) =>
+      this.#answers.set(id, resolve),
+    );
     if (error !== undefined) this.#options.fault(`${method}: ${JSON.stringify(error)}`);
   }
 

@@ -1,4 +1,7 @@
-/** The same load on the gateway and on a bare server of `ws`, one after the other, and what both made of it. */
+/**
+ * The same load on the gateway and on a bare server of `ws`, one after the other, and what both
+ * made of it.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +19,10 @@ export interface LoadReport {
 }
 
 export interface Figures {
-  /** Deltas of clients that read, and how long they took from the model to the client, in milliseconds. */
+  /**
+   * Deltas of clients that read, and how long they took from the model to the client, in
+   * milliseconds.
+   */
   readonly deltas: number;
   readonly p50: number;
   readonly p99: number;
@@ -31,11 +37,16 @@ export interface Figures {
   readonly cpuPerFrame: number;
   /** The longest time that the loop was held, in milliseconds. */
   readonly heldMs: number;
-  /** Resident memory in bytes: without clients, with all of them and no load, the highest under load, and afterwards. */
+  /**
+   * Resident memory in bytes: without clients, with all of them and no load, the highest under
+   * load, and afterwards.
+   */
   readonly rss: readonly [empty: number, idle: number, peak: number, after: number];
   /** Of that, objects and buffers after a collection. */
   readonly used: readonly [empty: number, idle: number, loaded: number, after: number];
-  /** The clients' processes, together, of one core: what they need makes the latency longer, too. */
+  /**
+   * The clients' processes, together, of one core: what they need makes the latency longer, too.
+   */
   readonly clientsCpu: number;
   readonly slow: {
     readonly cutOff: number;
@@ -43,18 +54,27 @@ export interface Figures {
     readonly joined: number;
     readonly snapshots: number;
   };
-  /** Whole runs that slow readers of server-sent events had, how often they had left one, and how often they were cut off. */
+  /**
+   * Whole runs that slow readers of server-sent events had, how often they had left one, and how
+   * often they were cut off.
+   */
   readonly slowStreams: { readonly ended: number; readonly left: number; readonly cutOff: number };
 }
 
 /** Processes that clients are shared out to; the slow ones have one more. */
 const PARTS = 2;
 
-/** A short load on a busy machine may do little: until all was tried it is played again, each time twice as long, up to so long. */
+/**
+ * A short load on a busy machine may do little: until all was tried it is played again, each time
+ * twice as long, up to so long.
+ */
 const SHORT_SECONDS = 10;
 const LONGEST_SECONDS = 40;
 
-export async function runLoad(asked: Shape, onProgress: (line: string) => void): Promise<LoadReport> {
+export async function runLoad(
+  asked: Shape,
+  onProgress: (line: string) => void,
+): Promise<LoadReport> {
   const faults: string[] = [];
   let shape = asked;
   const one = async (name: "gateway" | "bare"): Promise<Figures> => {
@@ -83,7 +103,9 @@ function untried({ slow, streams, slowStreams }: Figures, isShort: boolean): str
   // In a short time a machine may do but one of the two.
   const isTried = isShort ? cutOff + joined > 0 : cutOff > 0 && joined > 0;
   if (!isTried || back < cutOff)
-    found.push(`slow readers were not tried: ${cutOff} cut off, ${back} back, ${joined} joined deltas`);
+    found.push(
+      `slow readers were not tried: ${cutOff} cut off, ${back} back, ${joined} joined deltas`,
+    );
   if (!(streams.p50 > 0)) found.push("readers over HTTP were not tried");
   const { ended, left } = slowStreams;
   if (ended === 0 || left === 0)
@@ -98,15 +120,24 @@ interface Options {
   readonly onProgress: (line: string) => void;
 }
 
-async function measureOne(shape: Shape, { name, folder, faults, onProgress }: Options): Promise<Figures> {
+async function measureOne(
+  shape: Shape,
+  { name, folder, faults, onProgress }: Options,
+): Promise<Figures> {
   const token = "the-token-of-the-load";
-  await using server = await forkScript(join(import.meta.dirname, `${name}-server.ts`), { folder, token, shape });
+  await using server = await forkScript(join(import.meta.dirname, `${name}-server.ts`), {
+    folder,
+    token,
+    shape,
+  });
   const url = `ws://127.0.0.1:${await server.ask<number>("port")}`;
   const empty = await server.ask<Measure>("measure");
   const common = { url, token, shape, parts: PARTS, comesBack: name === "gateway" };
   const script = join(import.meta.dirname, "clients.ts");
   await using clients = await several(
-    Array.from({ length: PARTS + 1 }, (_, part) => forkScript(script, { ...common, part } satisfies ClientsOptions)),
+    Array.from({ length: PARTS + 1 }, (_, part) =>
+      forkScript(script, { ...common, part } satisfies ClientsOptions),
+    ),
   );
   await clients.ask("connect");
   await sleep(200);
@@ -118,13 +149,18 @@ async function measureOne(shape: Shape, { name, folder, faults, onProgress }: Op
     const frames = total(await clients.ask<number>("progress"));
     onProgress(`${name}: ${second} of ${shape.seconds} s, ${frames} frames`);
   }
-  const [used, theirs] = await Promise.all([server.ask<Measure>("measure"), clients.ask<Measure>("measure")]);
-  // Beside those of who reads, which are counted when they arrive, the server wrote what slow readers got.
+  const [used, theirs] = await Promise.all([
+    server.ask<Measure>("measure"),
+    clients.ask<Measure>("measure"),
+  ]);
+  // Beside those of who reads, which are counted when they arrive, the server wrote what slow
+  // readers got.
   const frames = total(await clients.ask<number>("progress"));
   const reports = await clients.ask<ClientsReport>("finish");
   const after = await server.ask<Measure>("measure");
   faults.push(...reports.flatMap((report) => report.faults.map((fault) => `${name}: ${fault}`)));
-  const sum = (pick: (report: ClientsReport) => number): number => reports.reduce((all, each) => all + pick(each), 0);
+  const sum = (pick: (report: ClientsReport) => number): number =>
+    reports.reduce((all, each) => all + pick(each), 0);
   const late = sorted(reports.flatMap((report) => report.late));
   const lateStreams = sorted(reports.flatMap((report) => report.lateStreams));
   return {
@@ -166,7 +202,8 @@ interface Several extends AsyncDisposable {
 async function several(starting: readonly Promise<Forked>[]): Promise<Several> {
   const all = await Promise.all(starting);
   return {
-    ask: <T>(name: string, question?: unknown) => Promise.all(all.map((each) => each.ask<T>(name, question))),
+    ask: <T>(name: string, question?: unknown) =>
+      Promise.all(all.map((each) => each.ask<T>(name, question))),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(all.map((each) => each.kill()));
     },

@@ -7,11 +7,14 @@ export interface Shape {
   readonly streams: number;
   /** Sessions, each with one run after the other: as many go on at the same time. */
   readonly runs: number;
-  /** Clients that do not; each follows all the wide sessions. Half of them read now and then, the others not at all. */
+  /**
+   * Clients that do not; each follows all the wide sessions. Half of them read now and then, the
+   * others not at all.
+   */
   readonly slow: number;
   /**
-   * Readers of server-sent events that do not either, each of one wide session. Half read now and then; the others leave in the
-   * middle of a run and come back with the last number they have.
+   * Readers of server-sent events that do not either, each of one wide session. Half read now and
+   * then; the others leave in the middle of a run and come back with the last number they have.
    */
   readonly slowStreams: number;
   readonly seconds: number;

@@ -1,4 +1,7 @@
-/** Readers of server-sent events that are slow, and one client that reads at once and tells them of each run. */
+/**
+ * Readers of server-sent events that are slow, and one client that reads at once and tells them of
+ * each run.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { keyOf, LoadClient, type LoadOptions } from "./load-client.ts";
 import { StreamReader } from "./stream-reader.ts";
@@ -35,31 +38,41 @@ export class SlowStreamReaders {
     for (const sessionKey of new Set(this.#readers.map((one) => one.sessionKey)))
       await scout.request("chat.subscribe", { sessionKey });
     scout.onBegin = (sessionKey, runId) => {
-      for (const one of this.#readers) if (one.sessionKey === sessionKey) one.reader.read(sessionKey, runId);
+      for (const one of this.#readers)
+        if (one.sessionKey === sessionKey) one.reader.read(sessionKey, runId);
     };
   }
 
   play(deadline: number): void {
     const { length } = this.#readers;
     for (const [index, { reader }] of this.#readers.entries())
-      void (this.#mayLeave && index >= length / 2 ? this.#comeAndGo(reader, deadline) : this.#dawdle(reader, deadline));
+      void (this.#mayLeave && index >= length / 2
+        ? this.#comeAndGo(reader, deadline)
+        : this.#dawdle(reader, deadline));
   }
 
   /** Waits until each has seen the whole of each run. */
   async finish(limit: number): Promise<SlowStreams> {
-    const isBehind = (): boolean => this.#scout?.isDone !== true || this.#readers.some(({ reader }) => !reader.isDone);
+    const isBehind = (): boolean =>
+      this.#scout?.isDone !== true || this.#readers.some(({ reader }) => !reader.isDone);
     while (performance.now() < limit && isBehind()) await sleep(20);
     const begun = [...(this.#scout?.sessions.values() ?? [])];
     for (const { sessionKey, reader } of this.#readers) {
       const runs = begun.filter((key) => key === sessionKey).length;
       if (reader.runs.size !== runs || !reader.isDone)
-        this.#options.fault(`${sessionKey}: a slow reader over HTTP did not see all of ${runs} runs`);
+        this.#options.fault(
+          `${sessionKey}: a slow reader over HTTP did not see all of ${runs} runs`,
+        );
       reader.close();
     }
     this.#scout?.close();
     const sum = (pick: (reader: StreamReader) => number): number =>
       this.#readers.reduce((all, { reader }) => all + pick(reader), 0);
-    return { counts: this.#options.counts, left: sum(({ left }) => left), cutOff: sum(({ cutOff }) => cutOff) };
+    return {
+      counts: this.#options.counts,
+      left: sum(({ left }) => left),
+      cutOff: sum(({ cutOff }) => cutOff),
+    };
   }
 
   async #dawdle(reader: StreamReader, deadline: number): Promise<void> {

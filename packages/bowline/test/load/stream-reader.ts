@@ -1,10 +1,16 @@
-/** One reader under load without a socket: the runs of a session as server-sent events, each checked to its end. */
+/**
+ * One reader under load without a socket: the runs of a session as server-sent events, each checked
+ * to its end.
+ */
 import { Agent, get, type ClientRequest, type IncomingMessage } from "node:http";
 import { isWide, type LoadOptions } from "./load-client.ts";
 import { WatchedRun, type RunFrame } from "./watched-run.ts";
 
 export interface StreamReaderOptions extends LoadOptions {
-  /** Whether it looks away, has a connection for each run that it is behind with, and comes back for the rest when that ends. */
+  /**
+   * Whether it looks away, has a connection for each run that it is behind with, and comes back for
+   * the rest when that ends.
+   */
   readonly isSlow?: boolean;
 }
 
@@ -22,7 +28,8 @@ export class StreamReader {
 
   constructor(options: StreamReaderOptions) {
     this.#options = options;
-    this.#agent = options.isSlow === true ? new Agent() : new Agent({ keepAlive: true, maxSockets: 1 });
+    this.#agent =
+      options.isSlow === true ? new Agent() : new Agent({ keepAlive: true, maxSockets: 1 });
   }
 
   get isDone(): boolean {
@@ -33,7 +40,11 @@ export class StreamReader {
   read(sessionKey: string, runId: string): void {
     const { shape } = this.#options;
     const fault = (what: string): void => this.#options.fault(`${sessionKey}, over HTTP: ${what}`);
-    const run = new WatchedRun(shape, isWide(sessionKey, shape) ? shape.wideWidth : shape.width, fault);
+    const run = new WatchedRun(
+      shape,
+      isWide(sessionKey, shape) ? shape.wideWidth : shape.width,
+      fault,
+    );
     this.runs.set(runId, run);
     this.#ask(sessionKey, runId, run, fault);
   }
@@ -81,7 +92,8 @@ export class StreamReader {
       response.setEncoding("utf8").on("data", (chunk: string) => {
         const blocks = (rest + chunk).split("\n\n");
         rest = blocks.pop() ?? "";
-        for (const block of blocks) if (!block.startsWith(":")) run.take(parse(block), counts, late);
+        for (const block of blocks)
+          if (!block.startsWith(":")) run.take(parse(block), counts, late);
       });
       response.on("close", closed);
       if (this.#isAway) response.pause();

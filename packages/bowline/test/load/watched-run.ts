@@ -53,7 +53,8 @@ export class WatchedRun {
     } else if (event === "chat.final") {
       this.isEnded = true;
       counts.ended++;
-      if (this.#words !== this.#shape.deltas) this.#fault(`${this.#words} of ${this.#shape.deltas} deltas came`);
+      if (this.#words !== this.#shape.deltas)
+        this.#fault(`${this.#words} of ${this.#shape.deltas} deltas came`);
     } else if (event === "chat.error" || event === "chat.aborted") {
       this.isEnded = true;
       this.#fault(`it ended with ${event}: ${JSON.stringify(data)}`);

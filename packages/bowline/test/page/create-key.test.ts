@@ -5,7 +5,8 @@ import { createKey } from "../../src/gateway/create-key.ts";
 describe("a key", () => {
   it("is a random UUID, made without what only secure pages have", () => {
     const keys = Array.from({ length: 200 }, createKey);
-    for (const key of keys) assert.match(key, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    for (const key of keys)
+      assert.match(key, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
     assert.equal(new Set(keys).size, keys.length);
   });
 });

@@ -13,14 +13,22 @@ import { gif, png } from "../browser/pictures.ts";
 
 const image = { name: "a.png", mimeType: "image/png", bytes: 3, data: "AAAA" } as const;
 const told = { mimeType: "image/png", bytes: 3 };
-const after = (...actions: readonly PageAction[]): PageState => actions.reduce(reduce, initialState("s"));
+const after = (...actions: readonly PageAction[]): PageState =>
+  actions.reduce(reduce, initialState("s"));
 const heard = (event: RunEvent["event"], data: object): PageAction => ({
   type: "run_event",
   frame: { event, data: { runId: "m", sessionKey: "s", seq: 1, ...data } } as unknown as RunEvent,
 });
 const sending: PageAction = {
   type: "sending",
-  message: { id: "m", sessionKey: "s", mode: "send", text: "look", state: "sending", images: [image] },
+  message: {
+    id: "m",
+    sessionKey: "s",
+    mode: "send",
+    text: "look",
+    state: "sending",
+    images: [image],
+  },
 };
 const content = [
   { type: "text", text: "look" },
@@ -38,10 +46,13 @@ const kept = {
 const first = ({ conversation }: PageState): RunView => runsOf(conversation)[0] as RunView;
 
 describe("the room that images have together", () => {
-  const sizes = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 1000 }), isFixed: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 6,
-  });
+  const sizes = fc.array(
+    fc.record({ bytes: fc.integer({ min: 1, max: 1000 }), isFixed: fc.boolean() }),
+    {
+      minLength: 1,
+      maxLength: 6,
+    },
+  );
 
   it("is never more than there is, changes none that fits, and gives large ones alike", () => {
     fc.assert(
@@ -75,9 +86,27 @@ describe("the room that images have together", () => {
 describe("the kind of an image", () => {
   it("is what its first bytes say, and of everything else there is none", () => {
     const webp = Buffer.from("RIFF\x10\x00\x00\x00WEBPVP8 ", "latin1");
-    const starts = [png("a", 1, 1).buffer, gif("a").buffer, Buffer.from([0xff, 0xd8, 0xff, 0xe0]), webp];
-    assert.deepEqual(starts.map(imageTypeOf), ["image/png", "image/gif", "image/jpeg", "image/webp"]);
-    for (const other of ["", "<svg>", "%PDF-1.7", "GIF8", "RIFF1234WAVE", "BM1234567890", " \x89PNG\r\n\x1a\n"])
+    const starts = [
+      png("a", 1, 1).buffer,
+      gif("a").buffer,
+      Buffer.from([0xff, 0xd8, 0xff, 0xe0]),
+      webp,
+    ];
+    assert.deepEqual(starts.map(imageTypeOf), [
+      "image/png",
+      "image/gif",
+      "image/jpeg",
+      "image/webp",
+    ]);
+    for (const other of [
+      "",
+      "<svg>",
+      "%PDF-1.7",
+      "GIF8",
+      "RIFF1234WAVE",
+      "BM1234567890",
+      " \x89PNG\r\n\x1a\n",
+    ])
       assert.equal(imageTypeOf(Buffer.from(other, "latin1")), undefined, other);
   });
 });

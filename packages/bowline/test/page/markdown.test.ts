@@ -11,7 +11,9 @@ const reader = createMarkdownReader();
 /** Everything of a text, as HTML. */
 const htmlOf = (text: string): string =>
   readAll(text, reader)
-    .all.map((piece) => (piece.type === "html" ? piece.html : `<code:${piece.language}>${piece.code}`))
+    .all.map((piece) =>
+      piece.type === "html" ? piece.html : `<code:${piece.language}>${piece.code}`,
+    )
     .join("");
 
 const grown = (chunks: readonly string[], own: MarkdownReader = reader): Pieces => {
@@ -93,21 +95,31 @@ describe("a text that grows", () => {
   });
 
   it("is shown as it was written where it is too deep to be read, and what follows as ever", () => {
-    for (const text of [">".repeat(50_000), `${"- ".repeat(20_000)}x`, `1. ${"> + ".repeat(200)}x`]) {
+    for (const text of [
+      ">".repeat(50_000),
+      `${"- ".repeat(20_000)}x`,
+      `1. ${"> + ".repeat(200)}x`,
+    ]) {
       assert.equal(
         readAll(text, reader)
           .all.map((piece) => (piece.type === "code" ? piece.code : ""))
           .join(""),
         text,
       );
-      assert.deepEqual(grown([text.slice(0, 40_000), text.slice(40_000)]).all, readAll(text, reader).all);
+      assert.deepEqual(
+        grown([text.slice(0, 40_000), text.slice(40_000)]).all,
+        readAll(text, reader).all,
+      );
     }
     assert.equal(htmlOf("*fine*").trim(), "<p><em>fine</em></p>");
   });
 
   it("has nothing looked for in a paragraph that is too long for that, nor emphasis over much of one", () => {
     const long = "_a* &".repeat(2001);
-    assert.equal(htmlOf(`${long}\n\n_b_`), `<p>${long.replaceAll("&", "&amp;")}</p>\n<p><em>b</em></p>\n`);
+    assert.equal(
+      htmlOf(`${long}\n\n_b_`),
+      `<p>${long.replaceAll("&", "&amp;")}</p>\n<p><em>b</em></p>\n`,
+    );
     for (const [mark, tag] of [
       ["_", "em"],
       ["**", "strong"],
@@ -135,7 +147,10 @@ describe("a text that grows", () => {
   });
 
   it("knows a link that is defined behind its use when it is whole", () => {
-    assert.match(htmlOf("See [this].\n\nMore.\n\n[this]: https://example.com/a"), /href="https:\/\/example\.com\/a"/);
+    assert.match(
+      htmlOf("See [this].\n\nMore.\n\n[this]: https://example.com/a"),
+      /href="https:\/\/example\.com\/a"/,
+    );
   });
 });
 
@@ -145,7 +160,10 @@ describe("markdown of a model", () => {
       '![a <b> "c"](https://example.com/x.png) ![](https://example.com/y.png) ![no](data:image/png;base64,AA)',
     );
     assert.doesNotMatch(html, /<img|data:/);
-    assert.match(html, /<a href="https:\/\/example\.com\/x\.png">\[image: a &#60;b&#62; &#34;c&#34;\]<\/a>/);
+    assert.match(
+      html,
+      /<a href="https:\/\/example\.com\/x\.png">\[image: a &#60;b&#62; &#34;c&#34;\]<\/a>/,
+    );
     assert.match(html, />\[image: https:\/\/example\.com\/y\.png\]</);
     assert.match(html, /\[image: no\]/);
   });
@@ -160,7 +178,10 @@ describe("markdown of a model", () => {
   it("has the model's HTML as the text that it is, but for tags of words", () => {
     assert.equal(htmlOf("<div onclick=x>a</div>"), "<p>&#60;div onclick=x&#62;a&#60;/div&#62;</p>");
     assert.equal(htmlOf("a <img src=x> b"), "<p>a &#60;img src=x&#62; b</p>\n");
-    assert.equal(htmlOf("H<sub>2</sub>O<br/>x <b class=x>y"), "<p>H<sub>2</sub>O<br/>x &#60;b class=x&#62;y</p>\n");
+    assert.equal(
+      htmlOf("H<sub>2</sub>O<br/>x <b class=x>y"),
+      "<p>H<sub>2</sub>O<br/>x &#60;b class=x&#62;y</p>\n",
+    );
   });
 
   it("has code as text with its language, if that is a word", () => {

@@ -18,10 +18,17 @@ describe("the page's files", () => {
     const text = await (await get("/")).text();
     const files = [...pageFiles().keys()];
     // Seen from where the document is: a proxy may have it under a path of its own.
-    const { imports } = JSON.parse(/<script type="importmap">(.*)<\/script>/.exec(text)?.[1] ?? "") as ImportMap;
+    const { imports } = JSON.parse(
+      /<script type="importmap">(.*)<\/script>/.exec(text)?.[1] ?? "",
+    ) as ImportMap;
     const named = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path = ""]) => path);
-    const paths = [...named, ...Object.values(imports)].map((path) => new URL(path, "http://page/agents/").pathname);
-    assert.deepEqual([...new Set(paths)].toSorted(), files.map((path) => `/agents${path}`).toSorted());
+    const paths = [...named, ...Object.values(imports)].map(
+      (path) => new URL(path, "http://page/agents/").pathname,
+    );
+    assert.deepEqual(
+      [...new Set(paths)].toSorted(),
+      files.map((path) => `/agents${path}`).toSorted(),
+    );
     for (const path of files) {
       const response = await get(path);
       assert.equal(response.status, 200, path);
@@ -36,16 +43,22 @@ describe("the page's files", () => {
     const reached = new Set([mainAddress]);
     for (const path of reached) {
       const code = await (await get(path)).text();
-      // Libraries are minified, which the reader of imports does not know: their imports are bare names, all in the map.
+      // Libraries are minified, which the reader of imports does not know: their imports are bare
+      // names, all in the map.
       if (path.startsWith("/assets/library/")) continue;
       for (const specifier of importsOf(code)) {
         const target = importMap[specifier] ?? new URL(specifier, `http://page${path}`).pathname;
-        assert.ok(specifier.startsWith(".") || specifier in importMap, `${path} imports ${specifier}`);
+        assert.ok(
+          specifier.startsWith(".") || specifier in importMap,
+          `${path} imports ${specifier}`,
+        );
         reached.add(target);
       }
     }
     reached.add(importMap.htm as string); // htm/preact imports it
-    const scripts = [...pageFiles()].filter(([, { type }]) => type === "text/javascript").map(([path]) => path);
+    const scripts = [...pageFiles()]
+      .filter(([, { type }]) => type === "text/javascript")
+      .map(([path]) => path);
     assert.deepEqual([...reached].toSorted(), scripts.toSorted());
   });
 
@@ -72,7 +85,11 @@ describe("the page's files", () => {
   it("are only to be read", async () => {
     for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
       const response = await get("/", { method });
-      assert.deepEqual([response.status, response.headers.get("allow")], [405, "GET, HEAD"], method);
+      assert.deepEqual(
+        [response.status, response.headers.get("allow")],
+        [405, "GET, HEAD"],
+        method,
+      );
     }
     assert.equal(await (await get("/", { method: "HEAD" })).text(), "");
   });
@@ -108,7 +125,8 @@ describe("the page's policy", () => {
     const directives = new Map(
       policy.split("; ").map((part) => [part.split(" ")[0], part.split(" ").slice(1).join(" ")]),
     );
-    const [, map = ""] = /<script type="importmap">(.*?)<\/script>/.exec(await response.text()) ?? [];
+    const [, map = ""] =
+      /<script type="importmap">(.*?)<\/script>/.exec(await response.text()) ?? [];
     assert.deepEqual(Object.fromEntries(directives), {
       "default-src": "'none'",
       "script-src": `'self' 'sha256-${createHash("sha256").update(map).digest("base64")}'`,
@@ -142,7 +160,9 @@ describe("the page's policy", () => {
     const response = await fetch(`${server.gateway.url}/`);
     assert.match(response.headers.get("content-security-policy") ?? "", /script-src 'self'/);
     assert.match(await response.text(), /<div id="app">/);
-    const foreign = await fetch(`${server.gateway.url}/`, { headers: { origin: "https://evil.example" } });
+    const foreign = await fetch(`${server.gateway.url}/`, {
+      headers: { origin: "https://evil.example" },
+    });
     assert.equal(foreign.status, 403);
   });
 });

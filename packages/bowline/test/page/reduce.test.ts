@@ -1,19 +1,28 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RunEvent } from "../../src/gateway/client.ts";
-import type { Approval, HistoryEntry, SessionInfo, WaitingMessage } from "../../src/gateway/protocol.ts";
+import type {
+  Approval,
+  HistoryEntry,
+  SessionInfo,
+  WaitingMessage,
+} from "../../src/gateway/protocol.ts";
 import { currentRun, runsOf } from "../../src/page/state/conversation.ts";
 import { runsOfHistory } from "../../src/page/state/history-runs.ts";
 import type { Outgoing } from "../../src/page/state/outgoing.ts";
 import type { PageAction, PageState } from "../../src/page/state/page-state.ts";
 import { initialState, reduce } from "../../src/page/state/reduce.ts";
 
-const after = (...actions: readonly PageAction[]): PageState => actions.reduce(reduce, initialState("s"));
+const after = (...actions: readonly PageAction[]): PageState =>
+  actions.reduce(reduce, initialState("s"));
 
 let seq = 0;
 const heard = (event: RunEvent["event"], data: object): PageAction => ({
   type: "run_event",
-  frame: { event, data: { runId: "r", sessionKey: "s", seq: seq++, ...data } } as unknown as RunEvent,
+  frame: {
+    event,
+    data: { runId: "r", sessionKey: "s", seq: seq++, ...data },
+  } as unknown as RunEvent,
 });
 
 const message = (id: string, own: Partial<Outgoing> = {}): PageAction => ({
@@ -100,7 +109,10 @@ describe("a transcript", () => {
 
   it("without runs is cut at each message of the user", () => {
     const loose = told.map(({ id, message: own }) => ({ id, message: own }));
-    assert.equal(runsOfHistory([...loose, ...loose.map((one) => ({ ...one, id: `${one.id}b` }))]).length, 2);
+    assert.equal(
+      runsOfHistory([...loose, ...loose.map((one) => ({ ...one, id: `${one.id}b` }))]).length,
+      2,
+    );
   });
 
   it("joins earlier messages in front, also in the middle of a run, and keeps them when it is loaded anew", () => {
@@ -114,16 +126,29 @@ describe("a transcript", () => {
   });
 
   it("has earlier messages once, however often they were asked for, and none where they do not join", () => {
-    const loaded = after(history(told.slice(2), undefined, true), history(told.slice(1, 2), "3", true));
-    assert.equal(reduce(loaded, history(told.slice(1, 2), "3", true)).conversation, loaded.conversation);
-    const anew = reduce(loaded, history([entry("9", "new", { role: "user", content: "Later" })], undefined, true));
+    const loaded = after(
+      history(told.slice(2), undefined, true),
+      history(told.slice(1, 2), "3", true),
+    );
+    assert.equal(
+      reduce(loaded, history(told.slice(1, 2), "3", true)).conversation,
+      loaded.conversation,
+    );
+    const anew = reduce(
+      loaded,
+      history([entry("9", "new", { role: "user", content: "Later" })], undefined, true),
+    );
     assert.equal(reduce(anew, history(told.slice(0, 1), "2")).conversation, anew.conversation);
   });
 
   it("gives way to a run that is followed, which keeps its place and what its turns cost", () => {
     const state = after(
       history([...told, entry("5", "r", { role: "user", content: "And?" })]),
-      heard("chat.snapshot", { runId: "old", state: "final", blocks: [{ type: "user", text: "Hi" }] }),
+      heard("chat.snapshot", {
+        runId: "old",
+        state: "final",
+        blocks: [{ type: "user", text: "Hi" }],
+      }),
       heard("chat.user", { text: "And?" }),
       heard("chat.delta", { turn: 0, text: "So" }),
     );
@@ -157,21 +182,37 @@ describe("a message on its way", () => {
 
   it("that steers waits until the run has taken it in, one for one", () => {
     const steered = { mode: "steer", text: "same" } as const;
-    const two = after(message("a", steered), message("b", steered), sent("a", "steered"), sent("b", "steered"));
+    const two = after(
+      message("a", steered),
+      message("b", steered),
+      sent("a", "steered"),
+      sent("b", "steered"),
+    );
     const one = reduce(two, heard("chat.user", { text: "same" }));
     assert.deepEqual(
       one.outgoing.map(({ id }) => id),
       ["b"],
     );
-    const snapshot = heard("chat.snapshot", { state: "running", blocks: [{ type: "user", text: "same" }] });
+    const snapshot = heard("chat.snapshot", {
+      state: "running",
+      blocks: [{ type: "user", text: "same" }],
+    });
     assert.deepEqual(reduce(one, snapshot).outgoing, []);
   });
 
   it("that steers is told by its id, also where the server shows it in other words", () => {
-    const steering = after(message("a", { mode: "steer", text: "the key is sk-1" }), sent("a", "steered"));
-    assert.equal(reduce(steering, heard("chat.user", { messageId: "b", text: "the key is sk-1" })).outgoing.length, 1);
+    const steering = after(
+      message("a", { mode: "steer", text: "the key is sk-1" }),
+      sent("a", "steered"),
+    );
+    assert.equal(
+      reduce(steering, heard("chat.user", { messageId: "b", text: "the key is sk-1" })).outgoing
+        .length,
+      1,
+    );
     assert.deepEqual(
-      reduce(steering, heard("chat.user", { messageId: "a", text: "the key is [redacted]" })).outgoing,
+      reduce(steering, heard("chat.user", { messageId: "a", text: "the key is [redacted]" }))
+        .outgoing,
       [],
     );
   });
@@ -188,18 +229,27 @@ describe("a message on its way", () => {
   });
 
   it("is forgotten with a run that was cancelled before it began", () => {
-    const cancelled = after(message("a"), sent("a", "queued"), heard("chat.aborted", { runId: "a", usage: {} }));
+    const cancelled = after(
+      message("a"),
+      sent("a", "queued"),
+      heard("chat.aborted", { runId: "a", usage: {} }),
+    );
     assert.deepEqual(cancelled.outgoing, []);
   });
 
   describe("of others", () => {
     const queued = (messageId: string, runId: string, kind: string): PageAction =>
       heard("chat.queued", { messageId, runId, kind, text: `text of ${messageId}`, images: [] });
-    const idsOf = ({ conversation }: PageState): string[] => conversation.waiting.map(({ messageId }) => messageId);
+    const idsOf = ({ conversation }: PageState): string[] =>
+      conversation.waiting.map(({ messageId }) => messageId);
 
     it("waits, too, as it is told or as the transcript says, until its run says something or it is in", () => {
       const late = { messageId: "b", kind: "send", text: "text of b" } as const;
-      const waiting = after(history([], undefined, false, [late]), queued("a", "a", "send"), queued("c", "r", "steer"));
+      const waiting = after(
+        history([], undefined, false, [late]),
+        queued("a", "a", "send"),
+        queued("c", "r", "steer"),
+      );
       assert.deepEqual(idsOf(waiting), ["b", "a", "c"]);
       assert.deepEqual(waiting.conversation.waiting[1], {
         messageId: "a",
@@ -208,18 +258,32 @@ describe("a message on its way", () => {
         images: [],
       });
       assert.equal(waiting.conversation.live.size, 0, "what waits is no run yet");
-      assert.deepEqual(idsOf(reduce(waiting, queued("a", "a", "send"))), ["b", "c", "a"], "said twice it is one");
+      assert.deepEqual(
+        idsOf(reduce(waiting, queued("a", "a", "send"))),
+        ["b", "c", "a"],
+        "said twice it is one",
+      );
       assert.deepEqual(idsOf(reduce(waiting, heard("chat.notice", { runId: "b" }))), ["a", "c"]);
-      assert.deepEqual(idsOf(reduce(waiting, heard("chat.aborted", { runId: "a", usage: {} }))), ["b", "c"]);
-      assert.deepEqual(idsOf(reduce(waiting, heard("chat.user", { messageId: "c", text: "x" }))), ["b", "a"]);
-      const block = { type: "user", text: "x", messageId: "c" };
-      assert.deepEqual(idsOf(reduce(waiting, heard("chat.snapshot", { state: "running", blocks: [block] }))), [
+      assert.deepEqual(idsOf(reduce(waiting, heard("chat.aborted", { runId: "a", usage: {} }))), [
+        "b",
+        "c",
+      ]);
+      assert.deepEqual(idsOf(reduce(waiting, heard("chat.user", { messageId: "c", text: "x" }))), [
         "b",
         "a",
       ]);
+      const block = { type: "user", text: "x", messageId: "c" };
+      assert.deepEqual(
+        idsOf(reduce(waiting, heard("chat.snapshot", { state: "running", blocks: [block] }))),
+        ["b", "a"],
+      );
       const picture = heard("chat.snapshot", { runId: "a", state: "queued", blocks: [] });
       assert.equal(reduce(waiting, picture).conversation, waiting.conversation);
-      assert.deepEqual(idsOf(reduce(waiting, history([], "1"))), ["b", "a", "c"], "earlier messages say nothing of it");
+      assert.deepEqual(
+        idsOf(reduce(waiting, history([], "1"))),
+        ["b", "a", "c"],
+        "earlier messages say nothing of it",
+      );
       assert.deepEqual(idsOf(reduce(waiting, history([]))), []);
     });
   });
@@ -233,9 +297,15 @@ describe("a question", () => {
     );
     assert.equal(open.approvals.length, 1);
     assert.deepEqual(Object.keys(open.approvals[0] as Approval).includes("seq"), false);
-    const answered = reduce(open, heard("exec.approval_resolved", { approvalId: "q", decision: "deny", by: "page" }));
+    const answered = reduce(
+      open,
+      heard("exec.approval_resolved", { approvalId: "q", decision: "deny", by: "page" }),
+    );
     assert.deepEqual(answered.approvals, []);
-    assert.deepEqual(runsOf(answered.conversation)[0]?.answers, new Map([["c", { decision: "deny", by: "page" }]]));
+    assert.deepEqual(
+      runsOf(answered.conversation)[0]?.answers,
+      new Map([["c", { decision: "deny", by: "page" }]]),
+    );
   });
 
   it("is gone with its run", () => {
@@ -248,7 +318,10 @@ describe("a question", () => {
       { type: "approvals", approvals: [asked] },
       heard("exec.approval_resolved", { approvalId: "q", decision: "allow" }),
     );
-    assert.deepEqual(runsOf(open.conversation)[0]?.answers, new Map([["c", { decision: "allow" }]]));
+    assert.deepEqual(
+      runsOf(open.conversation)[0]?.answers,
+      new Map([["c", { decision: "allow" }]]),
+    );
   });
 });
 

@@ -6,7 +6,9 @@ import { RunLog, type RunEventBody, type RunEventName } from "../../src/gateway/
 import type { RunEvent } from "../../src/gateway/client.ts";
 import { foldRun, newRun, type RunView } from "../../src/page/state/run-view.ts";
 
-type Said = { [E in RunEventName]: { readonly event: E; readonly body: RunEventBody<E> } }[RunEventName];
+type Said = {
+  [E in RunEventName]: { readonly event: E; readonly body: RunEventBody<E> };
+}[RunEventName];
 
 const text = fc.string({ maxLength: 6 });
 const turn = fc.nat({ max: 2 });
@@ -16,12 +18,24 @@ const error = { code: "server_error" as const, message: "no", retryable: true };
 
 const said = fc.oneof(
   fc.record({ event: fc.constant("chat.user"), body: fc.record({ text }) }),
-  fc.record({ event: fc.constantFrom("chat.delta", "chat.thinking"), body: fc.record({ turn, text }) }),
-  fc.record({ event: fc.constant("chat.tool_call"), body: fc.record({ toolCallId, name, input: fc.jsonValue() }) }),
+  fc.record({
+    event: fc.constantFrom("chat.delta", "chat.thinking"),
+    body: fc.record({ turn, text }),
+  }),
+  fc.record({
+    event: fc.constant("chat.tool_call"),
+    body: fc.record({ toolCallId, name, input: fc.jsonValue() }),
+  }),
   fc.record({ event: fc.constant("tool.progress"), body: fc.record({ toolCallId, name, text }) }),
   fc.record({
     event: fc.constant("chat.tool_result"),
-    body: fc.record({ toolCallId, name, output: text, isError: fc.boolean(), durationMs: fc.nat({ max: 99 }) }),
+    body: fc.record({
+      toolCallId,
+      name,
+      output: text,
+      isError: fc.boolean(),
+      durationMs: fc.nat({ max: 99 }),
+    }),
   }),
   fc.record({
     event: fc.constant("chat.turn"),
@@ -36,8 +50,13 @@ const ends: fc.Arbitrary<Said> = fc.constantFrom<Said>(
   { event: "chat.aborted", body: { usage: {} } },
 );
 
-/** What a server says of the run, and what it would send to one that comes after the event `late`. */
-function publish(all: readonly Said[], late: number): { frames: RunEvent[]; toLatecomer: RunEvent[] } {
+/**
+ * What a server says of the run, and what it would send to one that comes after the event `late`.
+ */
+function publish(
+  all: readonly Said[],
+  late: number,
+): { frames: RunEvent[]; toLatecomer: RunEvent[] } {
   const frames: RunEvent[] = [];
   let toLatecomer: RunEvent[] = [];
   const log = new RunLog({
@@ -49,7 +68,8 @@ function publish(all: readonly Said[], late: number): { frames: RunEvent[]; toLa
   });
   log.state = "running";
   for (const [index, { event, body }] of all.entries()) {
-    if (index === late) toLatecomer = log.since(undefined).map(({ frame }) => JSON.parse(frame.json) as RunEvent);
+    if (index === late)
+      toLatecomer = log.since(undefined).map(({ frame }) => JSON.parse(frame.json) as RunEvent);
     log.append(event, body);
   }
   return { frames, toLatecomer: [...toLatecomer, ...frames.slice(late)] };
@@ -60,7 +80,11 @@ const fold = (frames: readonly EventFrame[]): RunView =>
 
 describe("a run's events, folded", () => {
   it("give the same blocks and end to who saw all and to who came in the middle", () => {
-    const runs = fc.record({ body: fc.array(said, { maxLength: 40 }), end: ends, late: fc.nat({ max: 40 }) });
+    const runs = fc.record({
+      body: fc.array(said, { maxLength: 40 }),
+      end: ends,
+      late: fc.nat({ max: 40 }),
+    });
     fc.assert(
       fc.property(runs, ({ body, end, late }) => {
         const all = [...body, end];
@@ -86,14 +110,20 @@ describe("a run's events, folded", () => {
         );
         const [snapshot] = toLatecomer;
         assert.equal(snapshot?.event, "chat.snapshot");
-        assert.deepEqual(fold(frames).blocks, snapshot?.event === "chat.snapshot" && snapshot.data.blocks);
+        assert.deepEqual(
+          fold(frames).blocks,
+          snapshot?.event === "chat.snapshot" && snapshot.data.blocks,
+        );
       }),
       { numRuns: 300 },
     );
   });
 
   it("show one card for a call that was begun again after a restart, and another for an id that comes again", () => {
-    const call: Said = { event: "chat.tool_call", body: { toolCallId: "one", name: "read", input: {} } };
+    const call: Said = {
+      event: "chat.tool_call",
+      body: { toolCallId: "one", name: "read", input: {} },
+    };
     const result: Said = {
       event: "chat.tool_result",
       body: { toolCallId: "one", name: "read", output: "ok", isError: false, durationMs: 1 },
@@ -104,7 +134,10 @@ describe("a run's events, folded", () => {
   });
 
   it("change nothing of what was, and leave untouched blocks the same objects", () => {
-    const call: Said = { event: "chat.tool_call", body: { toolCallId: "one", name: "bash", input: {} } };
+    const call: Said = {
+      event: "chat.tool_call",
+      body: { toolCallId: "one", name: "bash", input: {} },
+    };
     const delta: Said = { event: "chat.delta", body: { turn: 0, text: "word" } };
     const { frames } = publish([call, delta, delta], 0);
     const before = fold(frames.slice(0, 2));

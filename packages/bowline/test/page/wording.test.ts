@@ -30,7 +30,9 @@ describe("the address of the page", () => {
   it("has the session that was put into it", () => {
     const keys = fc.string({ unit: "grapheme", minLength: 1, maxLength: 100 });
     fc.assert(
-      fc.property(keys, (sessionKey) => assert.deepEqual(parseAddress(formatAddress(sessionKey)), { sessionKey })),
+      fc.property(keys, (sessionKey) =>
+        assert.deepEqual(parseAddress(formatAddress(sessionKey)), { sessionKey }),
+      ),
     );
   });
 });

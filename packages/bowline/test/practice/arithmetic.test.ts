@@ -12,7 +12,9 @@ function valueOf(expression: string): string {
 
 describe("arithmetic", () => {
   it("binds as JavaScript does", () => {
-    const number = fc.tuple(fc.nat(9999), fc.constantFrom(1, 10, 100)).map(([top, bottom]) => String(top / bottom));
+    const number = fc
+      .tuple(fc.nat(9999), fc.constantFrom(1, 10, 100))
+      .map(([top, bottom]) => String(top / bottom));
     const { tree } = fc.letrec<{ tree: string }>((tie) => ({
       tree: fc.oneof(
         { maxDepth: 5, withCrossShrink: true },
@@ -20,13 +22,16 @@ describe("arithmetic", () => {
         tie("tree").map((inner) => `-(${inner})`),
         fc
           .tuple(tie("tree"), fc.constantFrom("+", "-", "*", "/", "%"), tie("tree"), fc.boolean())
-          .map(([a, operator, b, isGroup]) => (isGroup ? `(${a} ${operator} ${b})` : `${a} ${operator} ${b}`)),
+          .map(([a, operator, b, isGroup]) =>
+            isGroup ? `(${a} ${operator} ${b})` : `${a} ${operator} ${b}`,
+          ),
       ),
     }));
     fc.assert(
       fc.property(tree, (expression) => {
         const expected = runInNewContext(expression) as number;
-        if (Number.isFinite(expected)) assert.equal(valueOf(expression), String(Number(expected.toPrecision(12))));
+        if (Number.isFinite(expected))
+          assert.equal(valueOf(expression), String(Number(expected.toPrecision(12))));
         else assert.throws(() => valueOf(expression), /no result/);
       }),
       { numRuns: 2000 },
@@ -42,7 +47,8 @@ describe("arithmetic", () => {
       "1.50+.5": "2",
       "0*-1": "0",
     };
-    for (const [expression, value] of Object.entries(cases)) assert.equal(valueOf(expression), value, expression);
+    for (const [expression, value] of Object.entries(cases))
+      assert.equal(valueOf(expression), value, expression);
   });
 
   it("says what is wrong with what it cannot calculate", () => {
@@ -57,12 +63,17 @@ describe("arithmetic", () => {
       "1..2": /where a number|did not expect/,
       "": /its end/,
     };
-    for (const [expression, reason] of Object.entries(cases)) assert.throws(() => calculate(expression), reason);
+    for (const [expression, reason] of Object.entries(cases))
+      assert.throws(() => calculate(expression), reason);
   });
 
   it("answers a task in one turn, without a tool", () => {
     const say = (content: string): string => plan({ messages: [{ role: "user", content }] }).text;
-    for (const wording of ["What is (2 + 3) * 4.5?", "(2 + 3) * 4.5", "please calculate (2 + 3) * 4.5"])
+    for (const wording of [
+      "What is (2 + 3) * 4.5?",
+      "(2 + 3) * 4.5",
+      "please calculate (2 + 3) * 4.5",
+    ])
       assert.equal(say(wording), "(2 + 3) * 4.5 = 22.5");
     assert.equal(say("what is (2+3)*4.5?"), "(2+3)*4.5 = 22.5");
     assert.match(say("what is 1 / 0?"), /no result/);

@@ -8,12 +8,15 @@ import { createFolder, createTalk, createTools } from "./talk.ts";
 import type { Talk } from "./talk.ts";
 
 const FILES = {
-  "README.md": "# Knots\n\n[![build](badge.svg)](url)\n\nA small guide to knots\nand hitches.\n\n## Install\n",
-  "package.json": '{\n  "name": "knots",\n  "description": "Ties knots",\n  "version": "1.0.0"\n}\n',
+  "README.md":
+    "# Knots\n\n[![build](badge.svg)](url)\n\nA small guide to knots\nand hitches.\n\n## Install\n",
+  "package.json":
+    '{\n  "name": "knots",\n  "description": "Ties knots",\n  "version": "1.0.0"\n}\n',
   "notes.txt": "alpha\nbeta\nalpha again, alphabet\n",
   "my notes.txt": "spaced\n",
   "empty.txt": "",
-  "src/tie.ts": "/**\n * Ties a bowline.\n *\n * And more.\n */\nexport function tie(): void {}\n// TODO: untie\n",
+  "src/tie.ts":
+    "/**\n * Ties a bowline.\n *\n * And more.\n */\nexport function tie(): void {}\n// TODO: untie\n",
   "src/loop.ts":
     "#!/usr/bin/env node\n// Copyright 2020\n\n// A loop that\n// does not slip.\nexport const loop = 1;\n",
   "src/deep/plain.ts": "export interface Rope {}\nexport const rope = 2; // TODO, TODO\n",
@@ -23,10 +26,16 @@ const FILES = {
   "test/tie.test.ts": "import { tie } from '../src/tie.ts';\ntie();\n",
 };
 
-function open(limits?: { lines?: number; paths?: number }): Talk & { folder: string; file(path: string): string } {
+function open(limits?: {
+  lines?: number;
+  paths?: number;
+}): Talk & { folder: string; file(path: string): string } {
   const folder = createFolder(FILES);
   const talk = createTalk(createTools(folder, limits));
-  return Object.assign(talk, { folder, file: (path: string) => readFileSync(join(folder, path), "utf8") });
+  return Object.assign(talk, {
+    folder,
+    file: (path: string) => readFileSync(join(folder, path), "utf8"),
+  });
 }
 
 /** Asserts that each wording gets an answer with all the parts, and without asking for help. */
@@ -57,7 +66,10 @@ describe("the task forms", () => {
 
   it("read the usual tasks", () => {
     const cases: Record<string, string[]> = {
-      "which file in packages/core/src is the largest, and what is it for?": ["largest or smallest file", "explain"],
+      "which file in packages/core/src is the largest, and what is it for?": [
+        "largest or smallest file",
+        "explain",
+      ],
       "what is (2+3)*4.5?": ["calculate"],
       "list the files in docs": ["list files"],
       'write "hello there" to notes.txt and then run `ls -la`': ["write a file", "run a command"],
@@ -89,7 +101,8 @@ describe("the task forms", () => {
       "zzz and help",
     ]) {
       const text = open().say(wording);
-      for (const { name, example } of taskForms) assert.ok(text.includes(name) && text.includes(example), wording);
+      for (const { name, example } of taskForms)
+        assert.ok(text.includes(name) && text.includes(example), wording);
       assert.match(text, /not an LLM[^]*ANTHROPIC_API_KEY=[^]*--model provider\/model[^]*Ollama/);
     }
     assert.match(open().say("tell me a joke"), /^I do not understand “tell me a joke”/);
@@ -116,22 +129,38 @@ describe("the task forms", () => {
       "Hey Bowline, would you kindly print `notes.txt` for me? Thanks",
       "what's in notes.txt?",
     ];
-    answers(wordings, "notes.txt, lines 1 to 3 of 3:\n\n```\nalpha\nbeta\nalpha again, alphabet\n```");
+    answers(
+      wordings,
+      "notes.txt, lines 1 to 3 of 3:\n\n```\nalpha\nbeta\nalpha again, alphabet\n```",
+    );
   });
 });
 
 describe("list files", () => {
   it("shows what is directly in a folder, folders marked", () => {
     answers(
-      ["list the files in src", "what is in src?", "Show me the files in the src folder", "what files are in src"],
+      [
+        "list the files in src",
+        "what is in src?",
+        "Show me the files in the src folder",
+        "what files are in src",
+      ],
       "3 items in src:\n\n- src/deep/\n- src/loop.ts\n- src/tie.ts",
     );
-    answers(["list files", "list the files here", "list all the files in this folder"], "- README.md", "- notes.txt");
+    answers(
+      ["list files", "list the files here", "list all the files in this folder"],
+      "- README.md",
+      "- notes.txt",
+    );
   });
 
   it("finds files of an extension at any depth", () => {
     answers(
-      ["list the .ts files in src", "which .ts files are there in src", "find all the *.ts files in src"],
+      [
+        "list the .ts files in src",
+        "which .ts files are there in src",
+        "find all the *.ts files in src",
+      ],
       "3 `*.ts` files in src:\n\n- src/deep/plain.ts\n- src/loop.ts\n- src/tie.ts",
     );
     answers(["list the .rs files"], "There are no `*.rs` files in this folder.");
@@ -160,7 +189,12 @@ describe("list files", () => {
 describe("find files", () => {
   it("goes by glob or by a part of the name", () => {
     answers(
-      ["find tie.ts", "where is tie.ts?", "find a file called tie.ts", "find the file tie.ts in src"],
+      [
+        "find tie.ts",
+        "where is tie.ts?",
+        "find a file called tie.ts",
+        "find the file tie.ts in src",
+      ],
       "- src/tie.ts",
     );
     answers(["find *.test.ts", "find files matching *.test.ts"], "- test/tie.test.ts");
@@ -175,7 +209,10 @@ describe("read a file", () => {
       ["show the first 2 lines of notes.txt", "what are the first 2 lines of notes.txt?"],
       "notes.txt, lines 1 to 2 of 3:\n\n```\nalpha\nbeta\n```",
     );
-    answers(["show me the last 2 lines of notes.txt", "print the last 2 lines in notes.txt"], "lines 2 to 3 of 3:\n\n");
+    answers(
+      ["show me the last 2 lines of notes.txt", "print the last 2 lines in notes.txt"],
+      "lines 2 to 3 of 3:\n\n",
+    );
     answers(
       ["show lines 2 to 3 of notes.txt", "read lines 2-3 of notes.txt"],
       "lines 2 to 3 of 3:\n\n```\nbeta\nalpha",
@@ -187,7 +224,10 @@ describe("read a file", () => {
 
   it("shows the heads of several files in one turn", () => {
     const talk = open();
-    assert.match(talk.say("show the first 1 lines of notes.txt and README.md"), /alpha\n```\n\nREADME.md[^]*# Knots/);
+    assert.match(
+      talk.say("show the first 1 lines of notes.txt and README.md"),
+      /alpha\n```\n\nREADME.md[^]*# Knots/,
+    );
     assert.deepEqual(
       talk.turns.map((calls) => calls.length),
       [2],
@@ -206,7 +246,10 @@ describe("read a file", () => {
 
   it("finds the end of a file that the tool cuts, and never takes a part for the whole", () => {
     const talk = open({ lines: 2 });
-    assert.match(talk.say("show the last line of notes.txt"), /lines 3 to 3 of 3:\n\n```\nalpha again, alphabet\n```/);
+    assert.match(
+      talk.say("show the last line of notes.txt"),
+      /lines 3 to 3 of 3:\n\n```\nalpha again, alphabet\n```/,
+    );
     assert.equal(talk.turns.length, 2);
     assert.match(talk.say("read notes.txt"), /notes.txt, lines 1 to 2 of 3/);
     assert.match(talk.say("write it to copy.txt"), /I do not know what “it” is/);
@@ -247,7 +290,11 @@ describe("search and count", () => {
 
   it("counts lines, of several files in one turn", () => {
     answers(
-      ["how many lines does notes.txt have?", "count the lines of notes.txt", "how many lines are in notes.txt"],
+      [
+        "how many lines does notes.txt have?",
+        "count the lines of notes.txt",
+        "how many lines are in notes.txt",
+      ],
       "notes.txt has 3 lines.",
     );
     answers(
@@ -261,7 +308,10 @@ describe("search and count", () => {
       ["how many files are in src?", "count the files in src", "how many files are there in src"],
       "There are 4 files in src, subfolders included.",
     );
-    answers(["how many .md files are there?", "count all the .md files"], "There are 3 `*.md` files in this folder");
+    answers(
+      ["how many .md files are there?", "count all the .md files"],
+      "There are 3 `*.md` files in this folder",
+    );
     answers(["how many .py files are in src"], "There is 1 `*.py` file in src");
   });
 });
@@ -269,20 +319,33 @@ describe("search and count", () => {
 describe("sizes", () => {
   it("names the largest and the smallest with their bytes", () => {
     answers(
-      ["which file in src is the largest?", "what is the largest file in src?", "show me the largest .ts file in src"],
+      [
+        "which file in src is the largest?",
+        "what is the largest file in src?",
+        "show me the largest .ts file in src",
+      ],
       "src/loop.ts is the largest, with 95 bytes.",
     );
-    answers(["what's the biggest file in src and test"], "Of the 5 files in src and test, src/loop.ts is the biggest");
+    answers(
+      ["what's the biggest file in src and test"],
+      "Of the 5 files in src and test, src/loop.ts is the biggest",
+    );
     answers(["what is the smallest .md file?"], "docs/guide.md is the smallest, with 19 bytes.");
   });
 
   it("sees all of a folder, also when its list is long", () => {
-    assert.match(open({ paths: 1 }).say("what is the largest file in src?"), /Of the 4 files in src, src\/loop.ts/);
+    assert.match(
+      open({ paths: 1 }).say("what is the largest file in src?"),
+      /Of the 4 files in src, src\/loop.ts/,
+    );
   });
 
   it("names all that are equal", () => {
     const talk = createTalk(createTools(createFolder({ "a.txt": "x", "b.txt": "y" })));
-    assert.match(talk.say("which file is the largest?"), /a.txt and b.txt are equally the largest, with 1 byte\./);
+    assert.match(
+      talk.say("which file is the largest?"),
+      /a.txt and b.txt are equally the largest, with 1 byte\./,
+    );
     assert.match(talk.say("compare a.txt and b.txt"), /The largest are a.txt and b.txt\./);
   });
 
@@ -295,7 +358,9 @@ describe("sizes", () => {
     const talk = open();
     assert.match(
       talk.say("compare the sizes of docs and test"),
-      new RegExp(`docs has ${docs} bytes in 2 files and test has 44 bytes in 1 file. The largest is test.`),
+      new RegExp(
+        `docs has ${docs} bytes in 2 files and test has 44 bytes in 1 file. The largest is test.`,
+      ),
     );
     assert.equal(talk.turns.length, 1);
     answers(["compare docs with test", "compare test to docs"], "The largest is test.");
@@ -310,7 +375,10 @@ describe("explain", () => {
       ["what is README.md for?", "explain README.md", "what is README.md about"],
       "README.md says of itself: Knots: A small guide to knots and hitches.",
     );
-    answers(["what is package.json for?", "describe package.json"], "package.json says of itself: Ties knots");
+    answers(
+      ["what is package.json for?", "describe package.json"],
+      "package.json says of itself: Ties knots",
+    );
     answers(["what does src/tie.ts do?"], "src/tie.ts says of itself: Ties a bowline.");
     answers(["explain src/loop.ts"], "src/loop.ts says of itself: A loop that does not slip.");
     answers(["explain src/deep/tool.py"], "says of itself: Splices two ropes.");
@@ -322,9 +390,18 @@ describe("explain", () => {
   });
 
   it("explains a folder and the project from its readme, else from its package.json", () => {
-    answers(["what is this project about?", "explain this project", "describe the repo"], "Knots: A small guide");
-    const folder = createFolder({ "lib/package.json": '{ "description": "Splices" }', "lib/a.ts": "" });
-    assert.match(createTalk(createTools(folder)).say("what is lib for?"), /lib\/package.json says of itself: Splices/);
+    answers(
+      ["what is this project about?", "explain this project", "describe the repo"],
+      "Knots: A small guide",
+    );
+    const folder = createFolder({
+      "lib/package.json": '{ "description": "Splices" }',
+      "lib/a.ts": "",
+    });
+    assert.match(
+      createTalk(createTools(folder)).say("what is lib for?"),
+      /lib\/package.json says of itself: Splices/,
+    );
     answers(["what is src for?"], "I could not read src: src is a folder");
   });
 });
@@ -372,10 +449,17 @@ describe("commands and changes", () => {
       "rename all alpha to omega in the file notes.txt",
     ]) {
       const talk = open();
-      assert.equal(talk.say(wording), "Edited notes.txt: 3 replacements (first at line 1).", wording);
+      assert.equal(
+        talk.say(wording),
+        "Edited notes.txt: 3 replacements (first at line 1).",
+        wording,
+      );
       assert.equal(talk.file("notes.txt"), "omega\nbeta\nomega again, omegabet\n");
     }
-    answers(["replace Beta with x in notes.txt"], "I could not edit notes.txt: oldText is not in notes.txt.");
+    answers(
+      ["replace Beta with x in notes.txt"],
+      "I could not edit notes.txt: oldText is not in notes.txt.",
+    );
     answers(["replace a with b in notes.txt and README.md"], "one file at a time");
   });
 });

@@ -37,7 +37,9 @@ function toChunks(body: string): Chunk[] {
 }
 
 /** The reply that a client puts together from the chunks, and its finish reason. */
-function toReply(chunks: readonly Chunk[]): PracticeReply & { finish: string | null | undefined; fragments: number } {
+function toReply(
+  chunks: readonly Chunk[],
+): PracticeReply & { finish: string | null | undefined; fragments: number } {
   const calls: { id: string; name: string; text: string }[] = [];
   const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
   let fragments = 0;
@@ -54,7 +56,12 @@ function toReply(chunks: readonly Chunk[]): PracticeReply & { finish: string | n
     arguments: JSON.parse(text) as Record<string, unknown>,
   }));
   const text = deltas.map(({ content }) => content ?? "").join("");
-  return { text, toolCalls, fragments, finish: chunks.flatMap(({ choices }) => choices).at(-1)?.finish_reason };
+  return {
+    text,
+    toolCalls,
+    fragments,
+    finish: chunks.flatMap(({ choices }) => choices).at(-1)?.finish_reason,
+  };
 }
 
 describe("the practice server", () => {
@@ -64,7 +71,10 @@ describe("the practice server", () => {
   });
   after(() => server.close());
   const post = (body: unknown, path = "/chat/completions"): Promise<Response> =>
-    fetch(server.baseUrl + path, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) });
+    fetch(server.baseUrl + path, {
+      method: "POST",
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
 
   it("is on loopback, and streams what plan() replies", async () => {
     assert.match(server.baseUrl, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
@@ -75,7 +85,12 @@ describe("the practice server", () => {
       `write "${"é 😀 \\n ".repeat(200)}" to a.txt`,
       "what is 2 + 2?",
     ]) {
-      const response = await post({ model: "practice", messages: user(content), tools, stream: true });
+      const response = await post({
+        model: "practice",
+        messages: user(content),
+        tools,
+        stream: true,
+      });
       assert.equal(response.status, 200);
       assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
       const chunks = toChunks(await response.text());
@@ -90,12 +105,17 @@ describe("the practice server", () => {
         ),
       );
       assert.ok(chunks.filter(({ choices }) => choices[0]?.finish_reason !== null).length === 1);
-      if (toolCalls.length > 0) assert.ok(fragments > toolCalls.length, "arguments come in several fragments");
+      if (toolCalls.length > 0)
+        assert.ok(fragments > toolCalls.length, "arguments come in several fragments");
     }
   });
 
   it("streams parallel calls under their own index and id", async () => {
-    const response = await post({ messages: user("read a.txt, b.txt and c.txt"), tools, stream: true });
+    const response = await post({
+      messages: user("read a.txt, b.txt and c.txt"),
+      tools,
+      stream: true,
+    });
     const { toolCalls } = toReply(toChunks(await response.text()));
     assert.deepEqual(
       toolCalls.map((call) => call.arguments["path"]),
@@ -105,10 +125,18 @@ describe("the practice server", () => {
   });
 
   it("adds usage as a last chunk without choices, if asked to", async () => {
-    const response = await post({ messages: user("2 + 2"), stream: true, stream_options: { include_usage: true } });
+    const response = await post({
+      messages: user("2 + 2"),
+      stream: true,
+      stream_options: { include_usage: true },
+    });
     const last = toChunks(await response.text()).at(-1);
     assert.deepEqual(last?.choices, []);
-    const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, total_tokens: total } = last?.usage ?? {};
+    const {
+      prompt_tokens: prompt = 0,
+      completion_tokens: completion = 0,
+      total_tokens: total,
+    } = last?.usage ?? {};
     assert.ok(prompt > 0 && completion > 0 && total === prompt + completion);
   });
 
@@ -125,12 +153,20 @@ describe("the practice server", () => {
     assert.equal(body.object, "chat.completion");
     assert.equal(choice?.finish_reason, "tool_calls");
     assert.equal(choice.message.role, "assistant");
-    assert.deepEqual(choice.message.tool_calls[0]?.function, { name: "read", arguments: '{"path":"a.txt"}' });
+    assert.deepEqual(choice.message.tool_calls[0]?.function, {
+      name: "read",
+      arguments: '{"path":"a.txt"}',
+    });
     assert.ok("prompt_tokens" in body.usage);
   });
 
   it("calls no tool if tool_choice is none", async () => {
-    const response = await post({ messages: user("read a.txt"), tools, tool_choice: "none", stream: true });
+    const response = await post({
+      messages: user("read a.txt"),
+      tools,
+      tool_choice: "none",
+      stream: true,
+    });
     assert.match(toReply(toChunks(await response.text())).text, /not offered/);
   });
 
@@ -173,7 +209,10 @@ describe("the practice server", () => {
 
   it("survives a body as large as it may be", async () => {
     const content = `read ${"x".repeat(31 * 1024 * 1024)}`;
-    assert.match(await (await post({ messages: user(content), tools })).text(), /I do not understand/);
+    assert.match(
+      await (await post({ messages: user(content), tools })).text(),
+      /I do not understand/,
+    );
   });
 });
 
@@ -182,13 +221,18 @@ describe("the stream of the practice server", () => {
     const waits: number[] = [];
     const gone = new EventEmitter();
     const wait = (ms: number, signal: AbortSignal): Promise<void> => {
-      if (waits.push(ms) === 1) signal.addEventListener("abort", () => gone.emit("gone"), { once: true });
+      if (waits.push(ms) === 1)
+        signal.addEventListener("abort", () => gone.emit("gone"), { once: true });
       return sleep(2, undefined, { signal });
     };
     const server = await startPracticeServer({ paceMs: 7, wait });
     const leave = new AbortController();
     const body = JSON.stringify({ messages: user("what can you do?"), stream: true });
-    const response = await fetch(`${server.baseUrl}/chat/completions`, { method: "POST", body, signal: leave.signal });
+    const response = await fetch(`${server.baseUrl}/chat/completions`, {
+      method: "POST",
+      body,
+      signal: leave.signal,
+    });
     const reader = response.body?.getReader();
     await reader?.read();
     const heard = once(gone, "gone");
@@ -215,7 +259,11 @@ describe("the stream of the practice server", () => {
       { role: "assistant", tool_calls: [{ id: "a", function: { name: "bash" } }] },
       { role: "tool", tool_call_id: "a", content: text },
     ];
-    const body = JSON.stringify({ messages, tools: [{ function: { name: "bash" } }], stream: true });
+    const body = JSON.stringify({
+      messages,
+      tools: [{ function: { name: "bash" } }],
+      stream: true,
+    });
     const response = await fetch(`${server.baseUrl}/chat/completions`, { method: "POST", body });
     assert.ok((await response.text()).includes("word"));
     assert.ok(total > 1000 && total < 4000, `${total} ms`);

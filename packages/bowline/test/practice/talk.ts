@@ -1,4 +1,7 @@
-/** Plays a conversation with the practice model against real files in a temporary folder, with the smallest possible tools. */
+/**
+ * Plays a conversation with the practice model against real files in a temporary folder, with the
+ * smallest possible tools.
+ */
 import { execSync } from "node:child_process";
 import {
   existsSync,
@@ -20,7 +23,9 @@ export type Tool = (args: Arguments) => string;
 export const toolNames = ["read", "write", "edit", "bash", "grep", "glob"] as const;
 
 const folders: string[] = [];
-process.once("exit", () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+process.once("exit", () =>
+  folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })),
+);
 
 export function createFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "practice-"));
@@ -32,8 +37,14 @@ export function createFolder(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-/** The tools over a folder. `limits` cut what read and glob give, as the real ones do for large files and folders. */
-export function createTools(folder: string, limits: { lines?: number; paths?: number } = {}): Record<string, Tool> {
+/**
+ * The tools over a folder. `limits` cut what read and glob give, as the real ones do for large
+ * files and folders.
+ */
+export function createTools(
+  folder: string,
+  limits: { lines?: number; paths?: number } = {},
+): Record<string, Tool> {
   const at = (path: unknown): string => join(folder, typeof path === "string" ? path : ".");
   const text = (path: unknown): string => {
     if (!existsSync(at(path))) throw new Error(`No such file: ${String(path)}`);
@@ -52,12 +63,16 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
     const all = walk("").filter((name) => {
       const isKind = kind === "any" || (kind === "directory") === name.endsWith("/");
       return (
-        isKind && name.startsWith(base) && name !== base && expression.test(name.slice(base.length).replace(/\/$/, ""))
+        isKind &&
+        name.startsWith(base) &&
+        name !== base &&
+        expression.test(name.slice(base.length).replace(/\/$/, ""))
       );
     });
     const shown = all.toSorted().slice(0, Number(limit ?? limits.paths ?? 500));
     const lines = shown.map((name) => (sizes ? `${statSync(at(name)).size}\t${name}` : name));
-    if (shown.length < all.length) lines.push(`[${shown.length} of ${all.length} shown; narrow the pattern]`);
+    if (shown.length < all.length)
+      lines.push(`[${shown.length} of ${all.length} shown; narrow the pattern]`);
     return lines.join("\n") || "[no matches]";
   };
   return {
@@ -67,8 +82,12 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
       if (whole === "") return "[empty file]";
       const lines = whole.replace(/\n$/, "").split("\n");
       const start = Number(offset) - 1;
-      if (start >= lines.length) throw new Error(`Offset ${String(offset)} is beyond the ${lines.length} lines`);
-      const shown = lines.slice(start, start + Math.min(Number(limit ?? Infinity), limits.lines ?? 2000));
+      if (start >= lines.length)
+        throw new Error(`Offset ${String(offset)} is beyond the ${lines.length} lines`);
+      const shown = lines.slice(
+        start,
+        start + Math.min(Number(limit ?? Infinity), limits.lines ?? 2000),
+      );
       const end = start + shown.length;
       if (end === lines.length) return start === 0 ? whole : shown.join("\n");
       return `${shown.join("\n")}\n[lines ${start + 1}-${end} of ${lines.length}; read on with offset ${end + 1}]`;
@@ -82,7 +101,8 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
     edit: ({ path, oldText, newText, replaceAll }) => {
       const parts = text(path).split(String(oldText));
       if (parts.length === 1) throw new Error(`oldText is not in ${String(path)}`);
-      if (parts.length > 2 && !replaceAll) throw new Error(`oldText is ${parts.length - 1} times in ${String(path)}`);
+      if (parts.length > 2 && !replaceAll)
+        throw new Error(`oldText is ${parts.length - 1} times in ${String(path)}`);
       writeFileSync(at(path), parts.join(String(newText)));
       const line = (parts[0] ?? "").split("\n").length;
       const count = parts.length - 1;
@@ -90,15 +110,24 @@ export function createTools(folder: string, limits: { lines?: number; paths?: nu
     },
     bash: ({ command }) => {
       try {
-        return execSync(String(command), { cwd: folder, encoding: "utf8", stdio: "pipe" }) || "[no output]";
+        return (
+          execSync(String(command), { cwd: folder, encoding: "utf8", stdio: "pipe" }) ||
+          "[no output]"
+        );
       } catch (error) {
-        const { stdout, stderr, status } = error as { stdout: string; stderr: string; status: number };
+        const { stdout, stderr, status } = error as {
+          stdout: string;
+          stderr: string;
+          status: number;
+        };
         return `${stdout}${stderr}[exit code ${status}]`;
       }
     },
     grep: ({ pattern, path, glob: names = "*", ignoreCase, literal }) => {
       if (!existsSync(at(path))) throw new Error(`No such file or folder: ${String(path)}`);
-      const source = literal ? String(pattern).replaceAll(/[^\w\s]/g, String.raw`\$&`) : String(pattern);
+      const source = literal
+        ? String(pattern).replaceAll(/[^\w\s]/g, String.raw`\$&`)
+        : String(pattern);
       const expression = new RegExp(source, ignoreCase ? "i" : "");
       const isFile = statSync(at(path)).isFile();
       const paths = isFile
@@ -143,7 +172,10 @@ export interface Talk {
   readonly replies: PracticeReply[];
 }
 
-export function createTalk(tools: Readonly<Record<string, Tool>>, offered: readonly string[] = toolNames): Talk {
+export function createTalk(
+  tools: Readonly<Record<string, Tool>>,
+  offered: readonly string[] = toolNames,
+): Talk {
   const messages: PracticeMessage[] = [{ role: "system", content: "You are helpful." }];
   const talk: Talk = { messages, turns: [], replies: [], say };
   function say(text: string): string {
@@ -151,7 +183,10 @@ export function createTalk(tools: Readonly<Record<string, Tool>>, offered: reado
     talk.turns.length = 0;
     talk.replies.length = 0;
     for (let turn = 1; turn <= 12; turn++) {
-      const reply = plan({ messages, tools: offered.map((name) => ({ type: "function", function: { name } })) });
+      const reply = plan({
+        messages,
+        tools: offered.map((name) => ({ type: "function", function: { name } })),
+      });
       talk.replies.push(reply);
       if (reply.toolCalls.length === 0) {
         messages.push({ role: "assistant", content: reply.text });
@@ -163,7 +198,9 @@ export function createTalk(tools: Readonly<Record<string, Tool>>, offered: reado
         function: { name, arguments: JSON.stringify(args) },
       }));
       messages.push({ role: "assistant", content: reply.text, tool_calls: wire });
-      talk.turns.push(reply.toolCalls.map(({ name, arguments: args }) => `${name} ${JSON.stringify(args)}`));
+      talk.turns.push(
+        reply.toolCalls.map(({ name, arguments: args }) => `${name} ${JSON.stringify(args)}`),
+      );
       for (const call of reply.toolCalls)
         messages.push({
           role: "tool",

@@ -20,9 +20,13 @@ const FILES = {
   "b/twice.txt": "2\n",
 };
 
-function open(tools: Partial<Record<string, Tool>> = {}): ReturnType<typeof createTalk> & { folder: string } {
+function open(
+  tools: Partial<Record<string, Tool>> = {},
+): ReturnType<typeof createTalk> & { folder: string } {
   const folder = createFolder(FILES);
-  return Object.assign(createTalk({ ...createTools(folder), ...(tools as Record<string, Tool>) }), { folder });
+  return Object.assign(createTalk({ ...createTools(folder), ...(tools as Record<string, Tool>) }), {
+    folder,
+  });
 }
 
 function deny(reason: string): Tool {
@@ -47,7 +51,10 @@ describe("a task of several steps", () => {
 
   it("passes several files on as them, and reads them in one turn", () => {
     const talk = open();
-    assert.match(talk.say("list the .ts files in src and explain them"), /Ties every knot[^]*Unties[^]*The only one/);
+    assert.match(
+      talk.say("list the .ts files in src and explain them"),
+      /Ties every knot[^]*Unties[^]*The only one/,
+    );
     assert.deepEqual(
       talk.turns.map((calls) => calls.length),
       [1, 3],
@@ -58,7 +65,10 @@ describe("a task of several steps", () => {
   it("passes values on: numbers to calculations, texts to files", () => {
     const talk = open();
     const text = talk.say("what is 6 * 7; write the result to out.txt, then read that file");
-    assert.equal(text, "6 * 7 = 42\n\nCreated out.txt (2 bytes).\n\nout.txt, lines 1 to 1 of 1:\n\n```\n42\n```");
+    assert.equal(
+      text,
+      "6 * 7 = 42\n\nCreated out.txt (2 bytes).\n\nout.txt, lines 1 to 1 of 1:\n\n```\n42\n```",
+    );
     talk.say("read notes.txt and save it as copy.txt");
     assert.equal(readFileSync(join(talk.folder, "copy.txt"), "utf8"), FILES["notes.txt"]);
     talk.say("run `echo 7` and then write it to seven.txt");
@@ -66,7 +76,17 @@ describe("a task of several steps", () => {
   });
 
   it("is joined by and, then, semicolons, commas, full stops and new lines", () => {
-    for (const joiner of [" and ", " and then ", ", then ", "; ", ", and ", ". Then ", ".\n", "\n", ", "]) {
+    for (const joiner of [
+      " and ",
+      " and then ",
+      ", then ",
+      "; ",
+      ", and ",
+      ". Then ",
+      ".\n",
+      "\n",
+      ", ",
+    ]) {
       const text = open().say(`read notes.txt${joiner}count its lines`);
       assert.match(text, /alpha\nbeta\n```\n\nnotes.txt has 2 lines\.$/, joiner);
     }
@@ -75,14 +95,19 @@ describe("a task of several steps", () => {
   it("does not cut where only the whole makes sense", () => {
     const talk = open();
     talk.say("write salt and pepper, then sugar to list.txt");
-    assert.equal(readFileSync(join(talk.folder, "list.txt"), "utf8"), "salt and pepper, then sugar");
+    assert.equal(
+      readFileSync(join(talk.folder, "list.txt"), "utf8"),
+      "salt and pepper, then sugar",
+    );
     talk.say('write "milk and then read it" to list.txt and read it');
     assert.equal(readFileSync(join(talk.folder, "list.txt"), "utf8"), "milk and then read it");
     assert.equal(talk.turns.length, 2);
   });
 
   it("ends at the step that fails, and names what was not done", () => {
-    const text = open().say("read notes.txt, then read nope.txt and then write done to log.txt; list the files");
+    const text = open().say(
+      "read notes.txt, then read nope.txt and then write done to log.txt; list the files",
+    );
     assert.match(text, /alpha\nbeta/);
     assert.match(text, /I could not read nope.txt: No such file: nope.txt\./);
     assert.match(text, /So I did not do this: “write done to log.txt” and “list the files”\.$/);
@@ -132,13 +157,19 @@ describe("a conversation", () => {
       { role: "assistant", content: "Fixed." },
       {
         role: "user",
-        content: [{ type: "text", text: "read" }, { type: "image" }, { type: "text", text: "notes.txt" }],
+        content: [
+          { type: "text", text: "read" },
+          { type: "image" },
+          { type: "text", text: "notes.txt" },
+        ],
       },
       { role: "assistant", content: null, tool_calls: [{ id: "y", function: { name: "browse" } }] },
       { role: "tool", tool_call_id: "y", content: "page" },
     ];
     const { toolCalls } = plan({ messages, tools: [{ function: { name: "read" } }] });
-    assert.deepEqual(toolCalls, [{ id: "call_7_0", name: "read", arguments: { path: "notes.txt" } }]);
+    assert.deepEqual(toolCalls, [
+      { id: "call_7_0", name: "read", arguments: { path: "notes.txt" } },
+    ]);
   });
 });
 
@@ -151,14 +182,23 @@ describe("what goes wrong", () => {
       'glob {"pattern":"**/large.ts","path":".","kind":"any","sizes":true,"limit":100000}',
       'read {"path":"src/large.ts"}',
     ]);
-    assert.match(talk.say("list the files in util"), /1 item in src\/util:\n\n- src\/util\/only.ts/);
+    assert.match(
+      talk.say("list the files in util"),
+      /1 item in src\/util:\n\n- src\/util\/only.ts/,
+    );
     assert.match(talk.say("search for only in util"), /in src\/util: on 1 line/);
   });
 
   it("stops when there are several such places or none", () => {
-    assert.match(open().say("read twice.txt"), /^I could not read twice.txt: No such file: twice.txt\.$/);
+    assert.match(
+      open().say("read twice.txt"),
+      /^I could not read twice.txt: No such file: twice.txt\.$/,
+    );
     const talk = open();
-    assert.match(talk.say("read nope.txt"), /^I could not read nope.txt: No such file: nope.txt\.$/);
+    assert.match(
+      talk.say("read nope.txt"),
+      /^I could not read nope.txt: No such file: nope.txt\.$/,
+    );
     assert.equal(talk.turns.length, 2);
     assert.match(talk.say("list the files in nowhere"), /No such folder: nowhere/);
     assert.match(talk.say("read src"), /src is a folder/);
@@ -169,7 +209,10 @@ describe("what goes wrong", () => {
       throw new Error(`${String(path)} is outside the working directory /work`);
     };
     const talk = open({ read: outside });
-    assert.match(talk.say("read ../../etc/passwd"), /^I could not read ..\/..\/etc\/passwd: .* is outside the working/);
+    assert.match(
+      talk.say("read ../../etc/passwd"),
+      /^I could not read ..\/..\/etc\/passwd: .* is outside the working/,
+    );
     assert.equal(talk.turns.length, 1);
   });
 
@@ -186,7 +229,10 @@ describe("what goes wrong", () => {
 
   it("says that a tool is not on offer", () => {
     const talk = createTalk(createTools(createFolder(FILES)), ["read"]);
-    assert.match(talk.say("run `ls`"), /I was not allowed to run `ls`: the tool `bash` is not offered here\./);
+    assert.match(
+      talk.say("run `ls`"),
+      /I was not allowed to run `ls`: the tool `bash` is not offered here\./,
+    );
     assert.match(talk.say("read nope.txt"), /No such file: nope.txt/);
     assert.deepEqual(plan({ messages: [{ role: "user", content: "list files" }] }).toolCalls, []);
   });
@@ -204,7 +250,11 @@ describe("what goes wrong", () => {
   it("says so when a call has no result, as after a crash", () => {
     const messages = [
       { role: "user", content: "read notes.txt" },
-      { role: "assistant", content: "", tool_calls: [{ id: "call_1_0", function: { name: "read" } }] },
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [{ id: "call_1_0", function: { name: "read" } }],
+      },
     ];
     const reply = plan({ messages, tools: [{ function: { name: "read" } }] });
     assert.equal(reply.text, "I could not read notes.txt: no result came back.");
@@ -229,7 +279,14 @@ describe("whatever the tools return", () => {
   );
   const output = fc.oneof(
     fc.array(fc.oneof(line, fc.string()), { maxLength: 6 }).map((lines) => lines.join("\n")),
-    fc.constantFrom("Error: ", "Error: No such file: x", "Denied: ", "Denied: no", "\u0000", "[[[["),
+    fc.constantFrom(
+      "Error: ",
+      "Error: No such file: x",
+      "Denied: ",
+      "Denied: no",
+      "\u0000",
+      "[[[[",
+    ),
     fc.string({ unit: "binary" }),
   );
   const names = fc.constantFrom(
@@ -264,11 +321,17 @@ describe("whatever the tools return", () => {
 
   it("plan neither throws nor takes more than twelve turns", () => {
     fc.assert(
-      fc.property(fc.array(task, { minLength: 1, maxLength: 2 }), fc.infiniteStream(output), (tasks, outputs) => {
-        const tools = Object.fromEntries(toolNames.map((name) => [name, () => String(outputs.next().value)]));
-        const talk = createTalk(tools);
-        for (const text of tasks) assert.notEqual(talk.say(text), "");
-      }),
+      fc.property(
+        fc.array(task, { minLength: 1, maxLength: 2 }),
+        fc.infiniteStream(output),
+        (tasks, outputs) => {
+          const tools = Object.fromEntries(
+            toolNames.map((name) => [name, () => String(outputs.next().value)]),
+          );
+          const talk = createTalk(tools);
+          for (const text of tasks) assert.notEqual(talk.say(text), "");
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -309,7 +372,10 @@ describe("whatever the tools return", () => {
     fc.assert(
       fc.property(text, (content) => {
         const start = cpuMs();
-        plan({ messages: [{ role: "user", content }], tools: toolNames.map((name) => ({ function: { name } })) });
+        plan({
+          messages: [{ role: "user", content }],
+          tools: toolNames.map((name) => ({ function: { name } })),
+        });
         assert.ok(cpuMs() - start < 2000, content);
       }),
       { numRuns: 500 },

@@ -17,7 +17,11 @@ interface Rig {
   readonly results: () => string[];
 }
 
-function createRig(t: TestContext, steps: readonly ScriptedStep[], options: Omit<ToolsOptions, "root"> = {}): Rig {
+function createRig(
+  t: TestContext,
+  steps: readonly ScriptedStep[],
+  options: Omit<ToolsOptions, "root"> = {},
+): Rig {
   const folder = createFolder(t);
   const { model, streamFn } = createScriptedModel(steps);
   const tools = createTools({ root: folder.root, outputFolder: folder.outputs, ...options });
@@ -25,16 +29,25 @@ function createRig(t: TestContext, steps: readonly ScriptedStep[], options: Omit
   const events: AgentEvent[] = [];
   agent.subscribe((event) => void events.push(event));
   const results = (): string[] =>
-    agent.state.messages.flatMap((message) => (message.role === "toolResult" ? [messageText(message)] : []));
+    agent.state.messages.flatMap((message) =>
+      message.role === "toolResult" ? [messageText(message)] : [],
+    );
   return { folder, agent, events, results };
 }
 
 describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
   it("reads, edits and runs in its working directory", async (t) => {
     const { folder, agent, events, results } = createRig(t, [
-      { content: [scriptedToolCall("glob", { pattern: "*" }), scriptedToolCall("grep", { pattern: "a - b" })] },
+      {
+        content: [
+          scriptedToolCall("glob", { pattern: "*" }),
+          scriptedToolCall("grep", { pattern: "a - b" }),
+        ],
+      },
       { content: [scriptedToolCall("read", { path: "sum.sh" })] },
-      { content: [scriptedToolCall("edit", { path: "sum.sh", oldText: "a - b", newText: "a + b" })] },
+      {
+        content: [scriptedToolCall("edit", { path: "sum.sh", oldText: "a - b", newText: "a + b" })],
+      },
       {
         content: [
           scriptedToolCall("bash", { command: "bash sum.sh" }),
@@ -58,7 +71,9 @@ describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
     ]);
     assert.equal(folder.get("sum.sh"), "a=2 b=3\necho $((a + b))\n");
     assert.equal(folder.get("out/sum.txt"), "5\n");
-    const edited = events.find((event) => event.type === "tool_execution_end" && event.toolName === "edit");
+    const edited = events.find(
+      (event) => event.type === "tool_execution_end" && event.toolName === "edit",
+    );
     assert.ok(edited?.type === "tool_execution_end");
     const { diff } = edited.result.details as EditDetails;
     assert.match(diff, /\n-echo \$\(\(a - b\)\)\n\+echo \$\(\(a \+ b\)\)\n/);
@@ -75,31 +90,47 @@ describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
     symlinkSync(folder.outside, folder.at("link"));
     const { reason } = await agent.prompt("Read the secret.");
     assert.equal(reason, "done");
-    const refusal = (path: string): string => `Error: ${path} is outside the working directory ${folder.root}`;
+    const refusal = (path: string): string =>
+      `Error: ${path} is outside the working directory ${folder.root}`;
     assert.deepEqual(results(), [...paths, "../outside/new.txt"].map(refusal));
     assert.deepEqual(readdirSync(folder.outside), ["secret.txt"]);
-    assert.ok(agent.state.messages.every((message) => message.role !== "toolResult" || message.isError));
+    assert.ok(
+      agent.state.messages.every((message) => message.role !== "toolResult" || message.isError),
+    );
   });
 
   it("shows of long output the head and the tail, and streams it while it comes", async (t) => {
     const { folder, agent, events, results } = createRig(
       t,
-      [{ content: [scriptedToolCall("bash", { command: "seq 1 1000; sleep 0.3; echo end" })] }, "Done."],
+      [
+        { content: [scriptedToolCall("bash", { command: "seq 1 1000; sleep 0.3; echo end" })] },
+        "Done.",
+      ],
       { limits: { resultCharacters: 1000 } },
     );
     await agent.prompt("Count.");
     const [text = ""] = results();
     assert.ok(text.startsWith("1\n2\n3\n") && text.endsWith("\n999\n1000\nend\n"), text);
-    const gap = new RegExp(`\\n\\[2897 characters left out here; the full output is in ${folder.outputs}/\\S+\\]\\n`);
+    const gap = new RegExp(
+      `\\n\\[2897 characters left out here; the full output is in ${folder.outputs}/\\S+\\]\\n`,
+    );
     assert.match(text, gap);
-    const updates = events.flatMap((event) => (event.type === "tool_execution_update" ? [event.partialResult] : []));
+    const updates = events.flatMap((event) =>
+      event.type === "tool_execution_update" ? [event.partialResult] : [],
+    );
     assert.match(messageText({ content: updates[0]?.content ?? [] }), /\n1000\n$/);
-    assert.match(messageText({ content: updates.at(-1)?.content ?? [] }), /^1\n2\n[^]*\n1000\nend\n$/);
+    assert.match(
+      messageText({ content: updates.at(-1)?.content ?? [] }),
+      /^1\n2\n[^]*\n1000\nend\n$/,
+    );
   });
 
   it("ends the process group of a command when it is aborted, and keeps what was printed", async (t) => {
     const command = "trap '' TERM; sleep 60 & echo $$ $!; wait; while :; do sleep 1; done";
-    const { agent, results } = createRig(t, [{ content: [scriptedToolCall("bash", { command })] }, "never said"]);
+    const { agent, results } = createRig(t, [
+      { content: [scriptedToolCall("bash", { command })] },
+      "never said",
+    ]);
     let pids: number[] = [];
     let aborted = 0;
     agent.subscribe((event) => {

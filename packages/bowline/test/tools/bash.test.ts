@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { describe, it } from "node:test";
 import { vendors } from "@bowline/core";
 import { runCommand } from "../../src/tools/run-command.ts";
@@ -36,7 +44,10 @@ describe("bash", () => {
     const command = "for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done";
     const { text } = await folder.call("bash", { command });
     assert.equal(text, [1, 2, 3, 4, 5].map((i) => `out ${i}\nerr ${i}\n`).join(""));
-    assert.match((await folder.call("bash", { command: "if (" })).text, /syntax error[^]*\n\[exit code 2\]$/);
+    assert.match(
+      (await folder.call("bash", { command: "if (" })).text,
+      /syntax error[^]*\n\[exit code 2\]$/,
+    );
   });
 
   it("says when nothing was printed", async (t) => {
@@ -53,14 +64,22 @@ describe("bash", () => {
     assert.deepEqual(await say("echo a; exit 2"), ["a\n[exit code 2]", true, false, 2]);
     assert.deepEqual(await say("printf a; exit 2"), ["a\n[exit code 2]", true, false, 2]);
     assert.deepEqual(await say("exit 1"), ["[no output]\n[exit code 1]", true, false, 1]);
-    assert.deepEqual(await say("kill -TERM $$"), ["[no output]\n[killed by SIGTERM]", true, false, null]);
+    assert.deepEqual(await say("kill -TERM $$"), [
+      "[no output]\n[killed by SIGTERM]",
+      true,
+      false,
+      null,
+    ]);
     assert.deepEqual((await say("no-such-command-xyz")).slice(1), [true, false, 127]);
     assert.deepEqual((await say("-x"))[3], 127);
   });
 
   it("gives the command no standard input", async (t) => {
     const folder = createFolder(t);
-    assert.equal((await folder.call("bash", { command: "cat; read line || echo none" })).text, "none\n");
+    assert.equal(
+      (await folder.call("bash", { command: "cat; read line || echo none" })).text,
+      "none\n",
+    );
   });
 
   it("streams what it has printed so far, a few times a second", async (t) => {
@@ -75,7 +94,9 @@ describe("bash", () => {
     const { text } = await folder.call("bash", { command }, { onUpdate });
     const intervals = (performance.now() - started) / 100;
     assert.equal(updates.at(-1), text);
-    assert.ok(updates.every((update, index) => index === 0 || update.startsWith(`${updates[index - 1]}`)));
+    assert.ok(
+      updates.every((update, index) => index === 0 || update.startsWith(`${updates[index - 1]}`)),
+    );
     assert.ok(
       updates.length >= 2 && updates.length <= intervals + 2,
       `${updates.length} updates in ${intervals} intervals`,
@@ -87,7 +108,11 @@ describe("bash", () => {
     const updates: string[] = [];
     // 8,402 characters, of which the last 4,000 begin in the middle of one.
     folder.put("a.txt", `x${"🎉".repeat(4200)}\0`);
-    await folder.call("bash", { command: "cat a.txt" }, { onUpdate: (update) => void updates.push(update) });
+    await folder.call(
+      "bash",
+      { command: "cat a.txt" },
+      { onUpdate: (update) => void updates.push(update) },
+    );
     assert.deepEqual(updates, [`[…]\n${"🎉".repeat(1999)}\\x00`]);
   });
 
@@ -107,7 +132,9 @@ describe("bash", () => {
 
   it("gives output of just the limit whole, without a file", async (t) => {
     const folder = createFolder(t);
-    const { text, details } = await folder.call("bash", { command: "head -c 30000 /dev/zero | tr '\\0' x" });
+    const { text, details } = await folder.call("bash", {
+      command: "head -c 30000 /dev/zero | tr '\\0' x",
+    });
     assert.equal(text, "x".repeat(30_000));
     assert.equal(details["fullOutputPath"], undefined);
   });
@@ -132,7 +159,11 @@ describe("bash", () => {
 
   it("does not start when the call is already aborted", async (t) => {
     const folder = createFolder(t);
-    const { text } = await folder.call("bash", { command: "touch a" }, { signal: AbortSignal.abort() });
+    const { text } = await folder.call(
+      "bash",
+      { command: "touch a" },
+      { signal: AbortSignal.abort() },
+    );
     assert.match(text, /^Error: Stopped: /);
     assert.equal(existsSync(folder.at("a")), false);
   });
@@ -175,10 +206,14 @@ describe("bash", () => {
       MY_API_KEY_2: "1",
       DEPLOY_TOKEN1: "1",
       ...Object.fromEntries(
-        vendors.flatMap(({ keyVariable }) => (keyVariable === undefined ? [] : [[keyVariable, "1"]])),
+        vendors.flatMap(({ keyVariable }) =>
+          keyVariable === undefined ? [] : [[keyVariable, "1"]],
+        ),
       ),
     };
-    const folder = createFolder(t, { env: { ...kept, ...secret, PATH: process.env["PATH"], GONE: undefined } });
+    const folder = createFolder(t, {
+      env: { ...kept, ...secret, PATH: process.env["PATH"], GONE: undefined },
+    });
     const { text } = await folder.call("bash", { command: "env -0 | tr '\\0' '\\n'" });
     const names = text.split("\n").map((line) => line.split("=")[0] ?? "");
     for (const name of Object.keys(kept)) assert.ok(names.includes(name), name);
@@ -190,8 +225,13 @@ describe("bash", () => {
     { skip: !isLinux && "no /proc" },
     async (t) => {
       const folder = createFolder(t, { env: { PATH: process.env["PATH"] } });
-      const { text } = await folder.call("bash", { command: "cut -z -d = -f 1 /proc/$PPID/environ | tr '\\0' '\\n'" });
-      assert.ok(text.split("\n").includes("PATH"), "if it is hidden now, docs/security.md has to say so");
+      const { text } = await folder.call("bash", {
+        command: "cut -z -d = -f 1 /proc/$PPID/environ | tr '\\0' '\\n'",
+      });
+      assert.ok(
+        text.split("\n").includes("PATH"),
+        "if it is hidden now, docs/security.md has to say so",
+      );
     },
   );
 
@@ -202,15 +242,28 @@ describe("bash", () => {
     chmodSync(folder.put("bash", "#!/bin/sh\necho not the one\n"), 0o755);
     chmodSync(folder.put("node_modules/.bin/bash", "#!/bin/sh\necho not the one\n"), 0o755);
     // npm puts the last kind first.
-    for (const own of [".", "", folder.root, `${folder.root}/../root`, `${folder.root}/node_modules/.bin`]) {
+    for (const own of [
+      ".",
+      "",
+      folder.root,
+      `${folder.root}/../root`,
+      `${folder.root}/node_modules/.bin`,
+    ]) {
       env["PATH"] = `${own}:${process.env["PATH"] ?? ""}`;
-      assert.equal((await folder.call("bash", { command: "echo ${BASH_VERSION:+the one}" })).text, "the one\n", own);
+      assert.equal(
+        (await folder.call("bash", { command: "echo ${BASH_VERSION:+the one}" })).text,
+        "the one\n",
+        own,
+      );
     }
   });
 
   it("refuses commands that cannot be started", async (t) => {
     const folder = createFolder(t);
-    assert.match((await folder.call("bash", { command: "a\0b" })).text, /^Error: The command contains a NUL byte$/);
+    assert.match(
+      (await folder.call("bash", { command: "a\0b" })).text,
+      /^Error: The command contains a NUL byte$/,
+    );
     const long = await folder.call("bash", { command: `: ${"x".repeat(5e6)}` });
     assert.match(long.text, /^Error: The command is too long for the operating system/);
     rmSync(folder.root, { recursive: true });
@@ -231,28 +284,42 @@ describe("bash", () => {
 });
 
 // It keeps this process busy.
-describe("the very end of a command", { skip: !isLinux && "only Linux shows what has ended unseen" }, () => {
-  it("is in time when the command has ended, though its output is open and nobody has seen it end", async (t) => {
-    const folder = createFolder(t);
-    const command = { shell: "/bin/sh", command: "sleep 60 & echo $$", cwd: folder.root, env: {}, maxOutput: 1e6 };
-    const { signal } = new AbortController();
-    // Twice as long until it prints before the limit, however busy the machine is.
-    for (let timeoutMs = 200; ; timeoutMs *= 2) {
-      const started = performance.now();
-      let printed = Infinity;
-      const onOutput = (chunk: Buffer): void => {
-        printed = performance.now();
-        while (isRunning(pidIn(chunk.toString())) || performance.now() - printed <= timeoutMs) continue;
+describe(
+  "the very end of a command",
+  { skip: !isLinux && "only Linux shows what has ended unseen" },
+  () => {
+    it("is in time when the command has ended, though its output is open and nobody has seen it end", async (t) => {
+      const folder = createFolder(t);
+      const command = {
+        shell: "/bin/sh",
+        command: "sleep 60 & echo $$",
+        cwd: folder.root,
+        env: {},
+        maxOutput: 1e6,
       };
-      const { reason, exitCode } = await runCommand({ ...command, timeoutMs, signal, onOutput });
-      if (printed - started >= timeoutMs) continue;
-      assert.deepEqual([reason, exitCode], ["exited", 0]);
-      return;
-    }
-  });
-});
+      const { signal } = new AbortController();
+      // Twice as long until it prints before the limit, however busy the machine is.
+      for (let timeoutMs = 200; ; timeoutMs *= 2) {
+        const started = performance.now();
+        let printed = Infinity;
+        const onOutput = (chunk: Buffer): void => {
+          printed = performance.now();
+          while (isRunning(pidIn(chunk.toString())) || performance.now() - printed <= timeoutMs)
+            continue;
+        };
+        const { reason, exitCode } = await runCommand({ ...command, timeoutMs, signal, onOutput });
+        if (printed - started >= timeoutMs) continue;
+        assert.deepEqual([reason, exitCode], ["exited", 0]);
+        return;
+      }
+    });
+  },
+);
 
-/** Called with a time limit of 1.5 seconds; with twice that, and so on, where a busy machine has printed nothing by then. */
+/**
+ * Called with a time limit of 1.5 seconds; with twice that, and so on, where a busy machine has
+ * printed nothing by then.
+ */
 async function untilItPrints(folder: Folder, command: string): Promise<Outcome> {
   for (let timeout = 1.5; ; timeout *= 2) {
     const outcome = await folder.call("bash", { command, timeout });
@@ -275,20 +342,30 @@ describe("the end of a command", { concurrency: 5 }, () => {
     const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
     const { text, details } = await untilItPrints(folder, command);
     assert.match(text, /^\d+\n\[timed out after [\d.]+ s\]$/);
-    assert.ok(Date.now() - started >= 2_000 && Date.now() - started < 30_000, `${details["durationMs"] as number} ms`);
+    assert.ok(
+      Date.now() - started >= 2_000 && Date.now() - started < 30_000,
+      `${details["durationMs"] as number} ms`,
+    );
     assert.ok(!isRunning(pidIn(text)));
   });
 
   it("settles soon after an abort, also when the command ignores SIGTERM", async (t) => {
     const folder = createFolder(t);
-    for (const command of ["echo $$; sleep 60", "trap '' TERM; echo $$; while :; do sleep 0.1; done"]) {
+    for (const command of [
+      "echo $$; sleep 60",
+      "trap '' TERM; echo $$; while :; do sleep 0.1; done",
+    ]) {
       const controller = new AbortController();
       let aborted = 0;
       const onUpdate = (): void => {
         aborted ||= Date.now();
         controller.abort(new Error("The run was aborted."));
       };
-      const { text, thrown } = await folder.call("bash", { command }, { signal: controller.signal, onUpdate });
+      const { text, thrown } = await folder.call(
+        "bash",
+        { command },
+        { signal: controller.signal, onUpdate },
+      );
       assert.ok(Date.now() - aborted < 30_000, `${Date.now() - aborted} ms`);
       assert.ok(thrown);
       assert.match(
@@ -301,7 +378,11 @@ describe("the end of a command", { concurrency: 5 }, () => {
 
   it("does not wait for what a command leaves in the background, and ends it", async (t) => {
     const folder = createFolder(t);
-    for (const background of ["sleep 60 &", "sleep 60 > /dev/null 2>&1 &", "(trap '' TERM; sleep 60; :) &"]) {
+    for (const background of [
+      "sleep 60 &",
+      "sleep 60 > /dev/null 2>&1 &",
+      "(trap '' TERM; sleep 60; :) &",
+    ]) {
       const started = Date.now();
       const { text, isError } = await folder.call("bash", { command: `${background} echo $!` });
       assert.ok(Date.now() - started < 30_000);
@@ -313,7 +394,11 @@ describe("the end of a command", { concurrency: 5 }, () => {
   it("leaves no command behind when its own process ends", async (t) => {
     const folder = createFolder(t);
     const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
-    for (const end of ["process.exit(0)", 'process.kill(process.pid, "SIGTERM")', 'throw new Error("crash")']) {
+    for (const end of [
+      "process.exit(0)",
+      'process.kill(process.pid, "SIGTERM")',
+      'throw new Error("crash")',
+    ]) {
       const script = `
         import { createBashTool } from ${JSON.stringify(tools)};
         const tool = createBashTool({ root: ${JSON.stringify(folder.root)} });

@@ -4,8 +4,15 @@ import type { TestContext } from "node:test";
 
 type Step = "read" | "readFile" | "stat" | "sync" | "writeFile";
 
-/** Calls the action with 1, 2, ... just before each call of a method of any open file, until the test ends. */
-export async function beforeStep(context: TestContext, step: Step, action: (call: number) => void): Promise<void> {
+/**
+ * Calls the action with 1, 2, ... just before each call of a method of any open file, until the
+ * test ends.
+ */
+export async function beforeStep(
+  context: TestContext,
+  step: Step,
+  action: (call: number) => void,
+): Promise<void> {
   let calls = 0;
   await replace(context, step, async (original) => {
     action(++calls);
@@ -14,7 +21,11 @@ export async function beforeStep(context: TestContext, step: Step, action: (call
 }
 
 /** The same, just after each call. */
-export async function afterStep(context: TestContext, step: Step, action: (call: number) => void): Promise<void> {
+export async function afterStep(
+  context: TestContext,
+  step: Step,
+  action: (call: number) => void,
+): Promise<void> {
   let calls = 0;
   await replace(context, step, async (original) => {
     const result = await original();

@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { chmodSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -90,14 +98,21 @@ describe("confinement of the file tools", () => {
       const { text } = await folder.call("glob", { pattern });
       assert.equal(text, `Error: ${pattern} is outside the working directory ${folder.root}`);
     }
-    const quiet = ["\\../*", "\\.\\./outside/*", "{..,../..}/*", "{../outside/,}secret*", "@(..)/outside/*"];
+    const quiet = [
+      "\\../*",
+      "\\.\\./outside/*",
+      "{..,../..}/*",
+      "{../outside/,}secret*",
+      "@(..)/outside/*",
+    ];
     const links = ["folder-link/*", "sub/up/*", "slash/etc/p*", "**/secret.txt", "[.][.]/*"];
     const search = async (pattern: string): Promise<void> => {
       const searches = [
         folder.call("glob", { pattern, kind: "any" }),
         folder.call("grep", { pattern: "s", glob: pattern }),
       ];
-      for (const { text } of await Promise.all(searches)) assert.equal(text, "[no matches]", pattern);
+      for (const { text } of await Promise.all(searches))
+        assert.equal(text, "[no matches]", pattern);
     };
     await Promise.all([...quiet, ...links].map(search));
   });
@@ -126,7 +141,10 @@ describe("confinement of the file tools", () => {
     });
     // The other tools were not told of that name, and look at nothing that is not below their own.
     const elsewhere = await folder.call("read", { path: join(alias, "src/a.ts") });
-    assert.equal(elsewhere.text, `Error: ${join(alias, "src/a.ts")} is outside the working directory ${folder.root}`);
+    assert.equal(
+      elsewhere.text,
+      `Error: ${join(alias, "src/a.ts")} is outside the working directory ${folder.root}`,
+    );
     const globbed = await folder.call("glob", { pattern: folder.at("src/*.ts") });
     assert.equal(globbed.text, "src/a.ts");
   });
@@ -159,7 +177,10 @@ describe("confinement of the file tools", () => {
     symlinkSync("loop", folder.at("loop"));
     const say = async (tool: string, path: string): Promise<string> =>
       (await folder.call(tool, { path, pattern: "x" })).text;
-    assert.equal(await say("read", "a.txt/b"), "Error: a.txt/b leads through a file as if it were a folder");
+    assert.equal(
+      await say("read", "a.txt/b"),
+      "Error: a.txt/b leads through a file as if it were a folder",
+    );
     assert.equal(await say("read", "loop"), "Error: loop leads through symbolic links in a circle");
     assert.equal(await say("glob", "missing"), "Error: No such folder: missing");
     assert.equal(await say("glob", "a.txt"), "Error: a.txt is not a folder; glob searches folders");
@@ -210,15 +231,19 @@ describe("confinement of the file tools", () => {
     assert.equal((await folder.call("grep", { pattern: "." })).text, "[no matches]");
   });
 
-  it("never writes or reads outside while a folder is swapped for a link under way", { timeout: 60_000 }, async (t) => {
-    const folder = createFolder(t);
-    folder.put("real/a.txt", "inside");
-    writeFileSync(join(folder.outside, "a.txt"), "secret");
-    writeFileSync(join(folder.outside, "secret-name.txt"), "");
-    symlinkSync(folder.outside, folder.at("link"));
-    // "folder" is by turns missing, a folder and a link that leads out; a write may make it meanwhile.
-    const swapper = new Worker(
-      `const { renameSync, rmSync } = require("node:fs");
+  it(
+    "never writes or reads outside while a folder is swapped for a link under way",
+    { timeout: 60_000 },
+    async (t) => {
+      const folder = createFolder(t);
+      folder.put("real/a.txt", "inside");
+      writeFileSync(join(folder.outside, "a.txt"), "secret");
+      writeFileSync(join(folder.outside, "secret-name.txt"), "");
+      symlinkSync(folder.outside, folder.at("link"));
+      // "folder" is by turns missing, a folder and a link that leads out; a write may make it
+      // meanwhile.
+      const swapper = new Worker(
+        `const { renameSync, rmSync } = require("node:fs");
        const at = (name) => require("node:worker_threads").workerData + "/" + name;
        for (;;) {
          for (const name of ["real", "link"]) {
@@ -229,46 +254,67 @@ describe("confinement of the file tools", () => {
            }
          }
        }`,
-      { eval: true, workerData: folder.root },
-    );
-    const seen = new Map<string, number>();
-    const call = async (tool: string, args: object): Promise<void> => {
-      const { text } = await folder.call(tool, args);
-      assert.doesNotMatch(text, /secret/);
-      const kind = text.startsWith("Created folder/new-") ? "created" : text.startsWith("Error: ") ? "refused" : text;
-      seen.set(kind, (seen.get(kind) ?? 0) + 1);
-    };
-    try {
-      const end = Date.now() + 700;
-      // Longer where a busy machine has not come to both.
-      const isTried = (): boolean => seen.has("created") && seen.has("refused");
-      for (let round = 0; Date.now() < end || !isTried(); round++) {
-        await call("read", { path: "folder/a.txt" });
-        await call("write", { path: `folder/new-${round}/b.txt`, content: "stolen" });
-        await call("edit", { path: "folder/a.txt", oldText: "secret", newText: "stolen" });
-        if (round % 100 === 0) await call("grep", { pattern: "secr[e]t" });
-        if (round % 100 === 50) await call("glob", { pattern: "{folder,*}/*" });
+        { eval: true, workerData: folder.root },
+      );
+      const seen = new Map<string, number>();
+      const call = async (tool: string, args: object): Promise<void> => {
+        const { text } = await folder.call(tool, args);
+        assert.doesNotMatch(text, /secret/);
+        const kind = text.startsWith("Created folder/new-")
+          ? "created"
+          : text.startsWith("Error: ")
+            ? "refused"
+            : text;
+        seen.set(kind, (seen.get(kind) ?? 0) + 1);
+      };
+      try {
+        const end = Date.now() + 700;
+        // Longer where a busy machine has not come to both.
+        const isTried = (): boolean => seen.has("created") && seen.has("refused");
+        for (let round = 0; Date.now() < end || !isTried(); round++) {
+          await call("read", { path: "folder/a.txt" });
+          await call("write", { path: `folder/new-${round}/b.txt`, content: "stolen" });
+          await call("edit", { path: "folder/a.txt", oldText: "secret", newText: "stolen" });
+          if (round % 100 === 0) await call("grep", { pattern: "secr[e]t" });
+          if (round % 100 === 50) await call("glob", { pattern: "{folder,*}/*" });
+        }
+      } finally {
+        await swapper.terminate();
       }
-    } finally {
-      await swapper.terminate();
-    }
-    t.diagnostic(JSON.stringify(Object.fromEntries(seen)));
-    assert.ok((seen.get("created") ?? 0) > 0 && (seen.get("refused") ?? 0) > 0);
-    assert.deepEqual(readdirSync(folder.outside), ["a.txt", "secret-name.txt"]);
-    assert.equal(readFileSync(join(folder.outside, "a.txt"), "utf8"), "secret");
-  });
+      t.diagnostic(JSON.stringify(Object.fromEntries(seen)));
+      assert.ok((seen.get("created") ?? 0) > 0 && (seen.get("refused") ?? 0) > 0);
+      assert.deepEqual(readdirSync(folder.outside), ["a.txt", "secret-name.txt"]);
+      assert.equal(readFileSync(join(folder.outside, "a.txt"), "utf8"), "secret");
+    },
+  );
 
   it("resolves any path to one inside, or throws one line", async (t) => {
     const folder = createFolder(t);
     const ways = waysOut(folder);
     const workspace = createWorkspace({ root: folder.root });
     const piece = fc.oneof(
-      fc.constantFrom("..", ".", "", "/", "sub", "up", "folder-link", "relative-link", "slash", "~", "C:\\", "\\"),
+      fc.constantFrom(
+        "..",
+        ".",
+        "",
+        "/",
+        "sub",
+        "up",
+        "folder-link",
+        "relative-link",
+        "slash",
+        "~",
+        "C:\\",
+        "\\",
+      ),
       fc.constantFrom(...ways),
       fc.string({ unit: "binary", maxLength: 20 }),
       fc.string({ unit: "grapheme", maxLength: 300 }),
     );
-    const path = fc.tuple(fc.constantFrom("", "/", `${folder.root}/`), fc.array(piece, { maxLength: 6 }));
+    const path = fc.tuple(
+      fc.constantFrom("", "/", `${folder.root}/`),
+      fc.array(piece, { maxLength: 6 }),
+    );
     await fc.assert(
       fc.asyncProperty(path, async ([start, pieces]) => {
         try {
@@ -292,7 +338,9 @@ describe("confinement of the file tools", () => {
     const glob = await tools.get("glob")?.execute("1", { path: folder.root, pattern: "*" });
     assert.deepEqual(glob?.content, [{ type: "text", text: path.slice(1) }]);
     const write = await tools.get("write")?.execute("1", { path, content: "new" });
-    assert.deepEqual(write?.content, [{ type: "text", text: `Replaced ${path.slice(1)} (3 bytes)` }]);
+    assert.deepEqual(write?.content, [
+      { type: "text", text: `Replaced ${path.slice(1)} (3 bytes)` },
+    ]);
   });
 
   it("keeps out of /proc, /dev and /sys also when they are below the working directory", async (t) => {
@@ -308,7 +356,11 @@ describe("confinement of the file tools", () => {
     ]) {
       for (const [name, args] of calls(path).slice(0, 4)) {
         const call = async (): Promise<unknown> => tools.get(name)?.execute("1", args);
-        await assert.rejects(call, { message: `Error: ${path} is outside the working directory /` }, `${name} ${path}`);
+        await assert.rejects(
+          call,
+          { message: `Error: ${path} is outside the working directory /` },
+          `${name} ${path}`,
+        );
       }
     }
     const glob = await tools.get("glob")?.execute("1", { pattern: "proc/self/*", kind: "any" });
@@ -320,7 +372,8 @@ describe("confinement of the file tools", () => {
     folder.put("a.txt", "lower");
     const upper = join(folder.root, "../ROOT");
     mkdirSync(upper, { recursive: true });
-    if (readdirSync(upper).length > 0) return t.skip("this file system takes upper and lower case as the same");
+    if (readdirSync(upper).length > 0)
+      return t.skip("this file system takes upper and lower case as the same");
     writeFileSync(join(upper, "a.txt"), "secret");
     for (const path of ["../ROOT/a.txt", join(upper, "a.txt")]) {
       const { text } = await folder.call("read", { path });
@@ -342,7 +395,10 @@ describe("confinement of the file tools", () => {
     for (const root of [folder.at("missing"), folder.at("file")]) {
       assert.throws(
         () => createTools({ root }),
-        (error) => isBowlineError(error) && error.code === "invalid_argument" && error.message.includes(root),
+        (error) =>
+          isBowlineError(error) &&
+          error.code === "invalid_argument" &&
+          error.message.includes(root),
       );
     }
   });

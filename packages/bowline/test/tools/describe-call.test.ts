@@ -11,8 +11,16 @@ describe("describeCall", () => {
       ["read", { path: "src/a.ts", limit: 5 }, "read src/a.ts (lines 1-5)"],
       ["read", { path: "src/a.ts", offset: 10 }, "read src/a.ts (from line 10)"],
       ["write", { path: "notes.txt", content: "h\u00e9" }, "write notes.txt (3 bytes)"],
-      ["edit", { path: "a.txt", oldText: "x", newText: "y\nz" }, String.raw`edit a.txt: "x" -> "y\nz"`],
-      ["edit", { path: "a", oldText: "x", newText: "y", replaceAll: true }, 'edit a: "x" -> "y", everywhere'],
+      [
+        "edit",
+        { path: "a.txt", oldText: "x", newText: "y\nz" },
+        String.raw`edit a.txt: "x" -> "y\nz"`,
+      ],
+      [
+        "edit",
+        { path: "a", oldText: "x", newText: "y", replaceAll: true },
+        'edit a: "x" -> "y", everywhere',
+      ],
       ["bash", { command: "npm -v" }, "bash: npm -v"],
       ["bash", { command: "npm t", timeout: 9 }, "bash: npm t (timeout 9 s)"],
       ["grep", { pattern: "a+", path: "src", glob: "*.ts" }, 'grep "a+" in src ("*.ts")'],
@@ -24,12 +32,18 @@ describe("describeCall", () => {
 
   it("quotes a path that could pass for the words around it", () => {
     assert.equal(describeCall("read", { path: "a (lines 1-2)" }), 'read "a (lines 1-2)"');
-    assert.equal(describeCall("write", { path: 'a" "b', content: "" }), String.raw`write "a\" \"b" (0 bytes)`);
+    assert.equal(
+      describeCall("write", { path: 'a" "b', content: "" }),
+      String.raw`write "a\" \"b" (0 bytes)`,
+    );
     assert.equal(describeCall("read", { path: "" }), 'read ""');
   });
 
   it("escapes everything that could move a cursor, break the line or hide", () => {
-    assert.equal(describeCall("bash", { command: "ls\u001b[2K\rrm -rf ~\n" }), String.raw`bash: ls\x1b[2K\rrm -rf ~\n`);
+    assert.equal(
+      describeCall("bash", { command: "ls\u001b[2K\rrm -rf ~\n" }),
+      String.raw`bash: ls\x1b[2K\rrm -rf ~\n`,
+    );
     assert.equal(
       describeCall("bash", { command: "a\u202eb\u200bc\u{e0061}\u009b" }),
       String.raw`bash: a\u{202e}b\u{200b}c\u{e0061}\x9b`,
@@ -44,7 +58,10 @@ describe("describeCall", () => {
   it("shows a command whole, or how much more of it there is", () => {
     const command = `${"x".repeat(1500)}; rm -rf ~`;
     assert.equal(describeCall("bash", { command }), `bash: ${command}`);
-    assert.match(describeCall("bash", { command: "x".repeat(5000) }), /^bash: x{1999}… \(3001 more characters\)$/);
+    assert.match(
+      describeCall("bash", { command: "x".repeat(5000) }),
+      /^bash: x{1999}… \(3001 more characters\)$/,
+    );
   });
 
   it("takes arguments that are none of the tool's", () => {
@@ -62,8 +79,21 @@ describe("describeCall", () => {
       fc.string({ unit: "binary" }),
     );
     const text = fc.string({ unit: "binary", maxLength: 100 });
-    const keys = ["path", "command", "pattern", "content", "oldText", "newText", "glob", "offset", "limit"];
-    const args = fc.oneof(fc.anything(), fc.dictionary(fc.constantFrom(...keys), fc.oneof(text, fc.anything())));
+    const keys = [
+      "path",
+      "command",
+      "pattern",
+      "content",
+      "oldText",
+      "newText",
+      "glob",
+      "offset",
+      "limit",
+    ];
+    const args = fc.oneof(
+      fc.anything(),
+      fc.dictionary(fc.constantFrom(...keys), fc.oneof(text, fc.anything())),
+    );
     fc.assert(
       fc.property(name, args, (tool, value) => {
         const line = describeCall(tool, value);

@@ -26,7 +26,9 @@ function applyDiff(text: string, diff: string): string {
 describe("unifiedDiff", () => {
   it("turns the old text into the new one, for any replacement", () => {
     const line = fc.constantFrom("a", "b", "c", "x", "xx", "axb", "");
-    const text = fc.array(line, { minLength: 1, maxLength: 50 }).map((lines) => `${lines.join("\n")}\n`);
+    const text = fc
+      .array(line, { minLength: 1, maxLength: 50 })
+      .map((lines) => `${lines.join("\n")}\n`);
     const wanted = fc.constantFrom("x", "x\n", "xx", "a\nb", "\nx", "b", "\n\n");
     const replacement = fc.constantFrom("y", "y\nz", "", "y\n", "\n\n", "x");
     fc.assert(
@@ -35,7 +37,8 @@ describe("unifiedDiff", () => {
         const spans = findSpans(source, oldText, 1000);
         const after = replaceSpans(source, spans, newText);
         fc.pre(newText !== oldText && (after === "" || after.endsWith("\n")));
-        if (after !== "") assert.equal(applyDiff(before, unifiedDiff("f", before, spans, newText)), after);
+        if (after !== "")
+          assert.equal(applyDiff(before, unifiedDiff("f", before, spans, newText)), after);
       }),
       { numRuns: 2000 },
     );

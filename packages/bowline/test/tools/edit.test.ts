@@ -10,10 +10,15 @@ describe("edit", () => {
   it("replaces a text that occurs once, with a diff in its details", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n");
-    const { text, details } = await folder.call("edit", { path: "a.txt", oldText: "three", newText: "3\n3b" });
+    const { text, details } = await folder.call("edit", {
+      path: "a.txt",
+      oldText: "three",
+      newText: "3\n3b",
+    });
     assert.equal(text, "Edited a.txt: 1 replacement (first at line 3)");
     assert.equal(folder.get("a.txt"), "one\ntwo\n3\n3b\nfour\nfive\nsix\n");
-    const diff = "--- a.txt\n+++ a.txt\n@@ -1,6 +1,7 @@\n one\n two\n-three\n+3\n+3b\n four\n five\n six\n";
+    const diff =
+      "--- a.txt\n+++ a.txt\n@@ -1,6 +1,7 @@\n one\n two\n-three\n+3\n+3b\n four\n five\n six\n";
     assert.deepEqual(details, { path: "a.txt", diff });
   });
 
@@ -21,7 +26,10 @@ describe("edit", () => {
     const folder = createFolder(t);
     folder.put("a.txt", "x\ny\nx\nx x\n");
     const args = { path: "a.txt", oldText: "x", newText: "xx", replaceAll: true };
-    assert.equal((await folder.call("edit", args)).text, "Edited a.txt: 4 replacements (first at line 1)");
+    assert.equal(
+      (await folder.call("edit", args)).text,
+      "Edited a.txt: 4 replacements (first at line 1)",
+    );
     assert.equal(folder.get("a.txt"), "xx\ny\nxx\nxx xx\n");
   });
 
@@ -29,21 +37,38 @@ describe("edit", () => {
     const folder = createFolder(t);
     const body = Array.from({ length: 30 }, (_, index) => (index % 14 === 1 ? "x" : `${index}`));
     folder.put("a.txt", `${body.join("\n")}\n`);
-    const all = await folder.call("edit", { path: "a.txt", oldText: "x", newText: "y\nz", replaceAll: true });
+    const all = await folder.call("edit", {
+      path: "a.txt",
+      oldText: "x",
+      newText: "y\nz",
+      replaceAll: true,
+    });
     assert.deepEqual((all.details["diff"] as string).match(/@@ .* @@/g), [
       "@@ -1,5 +1,6 @@",
       "@@ -13,7 +14,8 @@",
       "@@ -27,4 +29,5 @@",
     ]);
     folder.put("b.txt", "x\na\nb\nx\n");
-    const near = await folder.call("edit", { path: "b.txt", oldText: "x", newText: "y", replaceAll: true });
-    assert.equal(near.details["diff"], "--- b.txt\n+++ b.txt\n@@ -1,4 +1,4 @@\n-x\n+y\n a\n b\n-x\n+y\n");
+    const near = await folder.call("edit", {
+      path: "b.txt",
+      oldText: "x",
+      newText: "y",
+      replaceAll: true,
+    });
+    assert.equal(
+      near.details["diff"],
+      "--- b.txt\n+++ b.txt\n@@ -1,4 +1,4 @@\n-x\n+y\n a\n b\n-x\n+y\n",
+    );
   });
 
   it("refuses a text that occurs several times and says where", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "x\ny\nx\n");
-    const { text, thrown } = await folder.call("edit", { path: "a.txt", oldText: "x", newText: "z" });
+    const { text, thrown } = await folder.call("edit", {
+      path: "a.txt",
+      oldText: "x",
+      newText: "z",
+    });
     assert.ok(thrown);
     assert.match(text, /^Error: oldText occurs 2 times in a\.txt \(lines 1, 3\); .*replaceAll$/);
     assert.equal(folder.get("a.txt"), "x\ny\nx\n");
@@ -63,7 +88,11 @@ describe("edit", () => {
       ["const Foo = 1;\n", "const foo = 1;", /upper and lower case:\n1: const Foo/],
       ["x\na\rb\rc", "a\nb", /only in line breaks: line 2 has carriage returns alone \("\\r"\)/],
       ["a\rb\n", "ab", /only in carriage returns:\n1: a\rb$/],
-      ["x\nconst total = sum(a);\ny\n", "const total = sum(b);", /nearest lines are:\n2: const total = sum\(a\);$/],
+      [
+        "x\nconst total = sum(a);\ny\n",
+        "const total = sum(b);",
+        /nearest lines are:\n2: const total = sum\(a\);$/,
+      ],
       ["abc\n", "qqqq", /Nothing in it is like it; read the file again\.$/],
       ["", "qqqq", /Nothing in it is like it/],
     ];
@@ -101,7 +130,10 @@ describe("edit", () => {
     const folder = createFolder(t);
     folder.put("a.txt", "\uFEFFone\r\ntwo\r\nthree\r\n");
     const args = { path: "a.txt", oldText: "one\ntwo\n", newText: "1\n2\n2b\n" };
-    assert.equal((await folder.call("edit", args)).text, "Edited a.txt: 1 replacement (first at line 1)");
+    assert.equal(
+      (await folder.call("edit", args)).text,
+      "Edited a.txt: 1 replacement (first at line 1)",
+    );
     assert.equal(folder.get("a.txt"), "\uFEFF1\r\n2\r\n2b\r\nthree\r\n");
     await folder.call("edit", { path: "a.txt", oldText: "three", newText: "3\r\n4" });
     assert.equal(folder.get("a.txt"), "\uFEFF1\r\n2\r\n2b\r\n3\r\n4\r\n");
@@ -143,7 +175,10 @@ describe("edit", () => {
     folder.put("data", "a\0");
     assert.equal(await edit("data"), "Error: data is not a text file (binary data, 2 bytes)");
     truncateSync(folder.put("big", "a"), 2 ** 30);
-    assert.match(await edit("big"), /^Error: big has 1073741824 bytes; edit takes files of at most 10485760$/);
+    assert.match(
+      await edit("big"),
+      /^Error: big has 1073741824 bytes; edit takes files of at most 10485760$/,
+    );
     assert.match(await edit("."), /^Error: \. is a folder/);
   });
 
@@ -168,7 +203,11 @@ describe("edit", () => {
         return false;
       },
     });
-    const { text } = await folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b" }, { signal });
+    const { text } = await folder.call(
+      "edit",
+      { path: "a.txt", oldText: "aa", newText: "b" },
+      { signal },
+    );
     assert.equal(text, "Error: a.txt was changed by something else meanwhile; read it again");
     assert.equal(folder.get("a.txt"), "aa");
     assert.deepEqual(readdirSync(folder.root), ["a.txt"]);
@@ -190,8 +229,16 @@ describe("edit", () => {
     folder.put("src/deep/a.txt", "aa--");
     // The last thing that is asked of the file that was read.
     const last = isLinux ? 2 : 3;
-    await afterStep(t, "stat", (call) => call === last && rmSync(folder.at("src"), { recursive: true }));
-    const { text } = await folder.call("edit", { path: "src/deep/a.txt", oldText: "aa", newText: "b" });
+    await afterStep(
+      t,
+      "stat",
+      (call) => call === last && rmSync(folder.at("src"), { recursive: true }),
+    );
+    const { text } = await folder.call("edit", {
+      path: "src/deep/a.txt",
+      oldText: "aa",
+      newText: "b",
+    });
     assert.equal(text, "Error: No such file: src/deep/a.txt");
     assert.deepEqual(readdirSync(folder.root), []);
   });
@@ -200,7 +247,8 @@ describe("edit", () => {
     const folder = createFolder(t);
     folder.put("a.txt", "a".repeat(100_001));
     const edit = async (): Promise<string> =>
-      (await folder.call("edit", { path: "a.txt", oldText: "a", newText: "bb", replaceAll: true })).text;
+      (await folder.call("edit", { path: "a.txt", oldText: "a", newText: "bb", replaceAll: true }))
+        .text;
     assert.match(await edit(), /^Error: oldText occurs more than 100000 times in a\.txt/);
     folder.put("a.txt", "a\n".repeat(100_000));
     assert.equal(await edit(), "Edited a.txt: 100000 replacements (first at line 1)");
@@ -218,7 +266,10 @@ describe("edit", () => {
 
   it("gives the expected text for any file, with LF or CRLF, with a byte order mark or without", async (t) => {
     const folder = createFolder(t);
-    const line = fc.string({ unit: fc.constantFrom("a", "b", " ", "\t", "é", "🎉", "{", "$&"), maxLength: 6 });
+    const line = fc.string({
+      unit: fc.constantFrom("a", "b", " ", "\t", "é", "🎉", "{", "$&"),
+      maxLength: 6,
+    });
     const text = fc.array(line, { maxLength: 6 }).map((parts) => parts.join("\n"));
     const mark = "<here>";
     await fc.assert(
@@ -235,7 +286,8 @@ describe("edit", () => {
           const oldText = `${mark}${middle}${mark}`;
           const content = `\n${before}${oldText}${after}`;
           folder.put("a.txt", bom + toEnding(content));
-          const asCalled = (value: string): string => (isCrlfCall ? value.replaceAll("\n", "\r\n") : value);
+          const asCalled = (value: string): string =>
+            isCrlfCall ? value.replaceAll("\n", "\r\n") : value;
           const call = { path: "a.txt", oldText: asCalled(oldText), newText: asCalled(newText) };
           const { text: said } = await folder.call("edit", call);
           const at = content.slice(0, content.indexOf(mark)).split("\n").length;

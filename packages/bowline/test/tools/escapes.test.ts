@@ -1,4 +1,7 @@
-/** Ways in which a command may try to outlive its call. The bounds of what is tried are in each test: nothing here runs for ever. */
+/**
+ * Ways in which a command may try to outlive its call. The bounds of what is tried are in each
+ * test: nothing here runs for ever.
+ */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -15,7 +18,10 @@ import { endsWithin, guards, isLinux, isRunning, pidIn } from "./processes.ts";
 
 const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
 
-/** Shell: waits until the process of this id is `sleep` and no longer the shell, or what the shell called, that becomes it. */
+/**
+ * Shell: waits until the process of this id is `sleep` and no longer the shell, or what the shell
+ * called, that becomes it.
+ */
 const untilAsleep = (pid: string): string =>
   `until read -r name < /proc/${pid}/comm && [ "$name" = sleep ]; do :; done`;
 
@@ -86,7 +92,10 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     const { text } = await folder.call("bash", { command });
     const pid = await pidFrom(folder, "pid");
     assert.equal(text, "[no output]");
-    assert.ok(isRunning(pid), "if it can be found now, the table in docs/security.md has to say so");
+    assert.ok(
+      isRunning(pid),
+      "if it can be found now, the table in docs/security.md has to say so",
+    );
     process.kill(pid, "SIGKILL");
   });
 
@@ -98,7 +107,10 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     const call = folder.call("bash", { command }, { signal: controller.signal });
     const pids = [await pidFrom(folder, "pid"), await pidFrom(folder, "deaf")];
     controller.abort(new Error("enough"));
-    assert.match((await call).text, /^Error: The command was stopped after \d+ ms \(enough\); it had printed nothing$/);
+    assert.match(
+      (await call).text,
+      /^Error: The command was stopped after \d+ ms \(enough\); it had printed nothing$/,
+    );
     for (const pid of pids) assert.ok(await endsWithin(pid, 20_000), `${pid}`);
   });
 
@@ -109,10 +121,14 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
       "f() { if (( $1 > 0 )); then f $(($1 - 1)) & f $(($1 - 1)) & fi; echo $BASHPID >> pids; sleep 60; }; f 6";
     const controller = new AbortController();
     const call = folder.call("bash", { command }, { signal: controller.signal });
-    const pids = (): string[] => (existsSync(folder.at("pids")) ? (folder.get("pids").match(/.+(?=\n)/g) ?? []) : []);
+    const pids = (): string[] =>
+      existsSync(folder.at("pids")) ? (folder.get("pids").match(/.+(?=\n)/g) ?? []) : [];
     while (pids().length <= 30) await sleep(20);
     controller.abort(new Error("enough"));
-    assert.match((await call).text, /^Error: The command was stopped after \d+ ms \(enough\); it had printed nothing$/);
+    assert.match(
+      (await call).text,
+      /^Error: The command was stopped after \d+ ms \(enough\); it had printed nothing$/,
+    );
     for (const pid of pids()) assert.ok(await endsWithin(Number(pid), 20_000), pid);
   });
 
@@ -122,13 +138,19 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     const folder = createFolder(t, { env: { PATH: process.env["PATH"], SCRIPT: script } });
     // 5000 steps take several seconds.
     const { text } = await folder.call("bash", { command: 'N=5000 bash -c "$SCRIPT"; sleep 0.2' });
-    assert.match(text, /^\[no output\]\n\[(?:ended with the command|still running, could not be found): /);
+    assert.match(
+      text,
+      /^\[no output\]\n\[(?:ended with the command|still running, could not be found): /,
+    );
     let steps = "";
     for (let tries = 0; tries < 100 && steps !== folder.get("steps"); tries++) {
       steps = folder.get("steps");
       await sleep(100);
     }
-    assert.ok(steps.length > 0 && !steps.endsWith("\n0\n"), "it ran out of steps before it was stopped");
+    assert.ok(
+      steps.length > 0 && !steps.endsWith("\n0\n"),
+      "it ran out of steps before it was stopped",
+    );
   });
 
   it("reports, on systems that do not show whose a process is, that something was left running", async (t) => {
@@ -147,7 +169,10 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
       });
     assert.equal((await run("sleep 0.01")).isLost, false);
     const grouped = await run("sleep 60 > /dev/null 2>&1 & echo $! > pid");
-    assert.deepEqual([grouped.ended.map(({ name }) => name), grouped.isLost], [["its process group"], false]);
+    assert.deepEqual(
+      [grouped.ended.map(({ name }) => name), grouped.isLost],
+      [["its process group"], false],
+    );
     assert.ok(await endsWithin(pidIn(folder.get("pid")), 20_000));
     const lost = await run("setsid sleep 60 > /dev/null 2>&1 & echo $! > pid");
     assert.deepEqual([lost.ended, lost.left, lost.isLost], [[], [], true]);
@@ -156,7 +181,8 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
 
   it("asks a process once to end before it is killed", async (t) => {
     const folder = createFolder(t);
-    const command = "trap 'echo asked >> asked' TERM; echo $$ > pid; for i in $(seq 20); do sleep 0.1; done";
+    const command =
+      "trap 'echo asked >> asked' TERM; echo $$ > pid; for i in $(seq 20); do sleep 0.1; done";
     const controller = new AbortController();
     const call = folder.call("bash", { command }, { signal: controller.signal });
     await pidFrom(folder, "pid");
@@ -177,22 +203,36 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
       const command = `trap '' TERM; echo $$ > leader; ${others} until [ -s marked ] && [ -s leashed ] && [ -s grouped ]; do sleep 0.05; done; echo; wait`;
       const ended = await inOwnProcess(folder, command, `process.kill(process.pid, "${signal}")`);
       assert.deepEqual(ended, [null, signal]);
-      for (const name of names) assert.ok(await endsWithin(await pidFrom(folder, name), 20_000), `${signal} ${name}`);
+      for (const name of names)
+        assert.ok(await endsWithin(await pidFrom(folder, name), 20_000), `${signal} ${name}`);
     }
   });
 
   it("takes no mark and no process that could stand for those of others", () => {
     const mark = randomUUID();
-    for (const other of ["", "x", "BOWLINE", mark.slice(1), `${mark} `, mark.replaceAll(/[\da-f]/g, ".")]) {
+    for (const other of [
+      "",
+      "x",
+      "BOWLINE",
+      mark.slice(1),
+      `${mark} `,
+      mark.replaceAll(/[\da-f]/g, "."),
+    ]) {
       assert.throws(() => startGuard(other, "linux"), /UUID/);
       assert.throws(() => toTree(12_345, other, "linux"), /UUID/);
     }
-    for (const pid of [-1, 0, 1, Number.NaN, process.pid]) assert.throws(() => toTree(pid, mark, "linux"), /its own/);
+    for (const pid of [-1, 0, 1, Number.NaN, process.pid])
+      assert.throws(() => toTree(pid, mark, "linux"), /its own/);
   });
 
   it("marks what a command starts with the marks of all commands around it", async (t) => {
-    const folder = createFolder(t, { env: { PATH: process.env["PATH"], BOWLINE_COMMAND: "outer" } });
-    assert.match((await folder.call("bash", { command: "echo $BOWLINE_COMMAND" })).text, /^outer [\da-f-]{36}\n$/);
+    const folder = createFolder(t, {
+      env: { PATH: process.env["PATH"], BOWLINE_COMMAND: "outer" },
+    });
+    assert.match(
+      (await folder.call("bash", { command: "echo $BOWLINE_COMMAND" })).text,
+      /^outer [\da-f-]{36}\n$/,
+    );
   });
 });
 
@@ -217,7 +257,9 @@ describe("escapes from bash, one by one", { skip }, () => {
       assert.deepEqual(guards(), []);
     };
     await over();
-    const call = folder.call("bash", { command: "until [ -e over ]; do sleep 0.02; done; sleep 60 > /dev/null &" });
+    const call = folder.call("bash", {
+      command: "until [ -e over ]; do sleep 0.02; done; sleep 60 > /dev/null &",
+    });
     while (guards().length === 0) await sleep(20);
     assert.equal(guards().length, 1);
     folder.put("over", "");

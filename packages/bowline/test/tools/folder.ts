@@ -37,13 +37,24 @@ export interface Folder {
 /** What a killed process may take to be gone. */
 const LEFTOVER_MS = 20_000;
 
-/** The test fails if a process works in the folder when it is over, after the time that one has to end. */
-export function createFolder(context: TestContext, options: Omit<ToolsOptions, "root"> = {}): Folder {
+/**
+ * The test fails if a process works in the folder when it is over, after the time that one has to
+ * end.
+ */
+export function createFolder(
+  context: TestContext,
+  options: Omit<ToolsOptions, "root"> = {},
+): Folder {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "bowline-tools-")));
-  const [root, outside, outputs] = [join(base, "root"), join(base, "outside"), join(base, ".outputs")];
+  const [root, outside, outputs] = [
+    join(base, "root"),
+    join(base, "outside"),
+    join(base, ".outputs"),
+  ];
   for (const folder of [root, outside, outputs]) mkdirSync(folder);
   context.after(async () => {
-    for (const end = Date.now() + LEFTOVER_MS; processesIn(base).length > 0 && Date.now() < end;) await sleep(20);
+    for (const end = Date.now() + LEFTOVER_MS; processesIn(base).length > 0 && Date.now() < end;)
+      await sleep(20);
     const left = processesIn(base);
     rmSync(base, { recursive: true, force: true });
     assert.deepEqual(left, [], "a process was left running");
@@ -65,11 +76,25 @@ export function createFolder(context: TestContext, options: Omit<ToolsOptions, "
       const tool = tools.find((candidate) => candidate.name === name);
       if (tool === undefined) throw new Error(`no tool ${name}`);
       try {
-        const result = await tool.execute("call-1", args, signal, ({ content }) => onUpdate?.(textOf(content)));
+        const result = await tool.execute("call-1", args, signal, ({ content }) =>
+          onUpdate?.(textOf(content)),
+        );
         const { content = [], details, isError = false } = result;
-        return { text: textOf(content), isError, thrown: false, details: details as Outcome["details"], content };
+        return {
+          text: textOf(content),
+          isError,
+          thrown: false,
+          details: details as Outcome["details"],
+          content,
+        };
       } catch (error) {
-        return { text: (error as Error).message, isError: true, thrown: true, details: {}, content: [] };
+        return {
+          text: (error as Error).message,
+          isError: true,
+          thrown: true,
+          details: {},
+          content: [],
+        };
       }
     },
   };

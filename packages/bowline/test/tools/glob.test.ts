@@ -14,7 +14,16 @@ const glob = async (folder: Folder, pattern: string, more: object = {}): Promise
 describe("glob", { concurrency: 2 }, () => {
   it("lists files, sorted by code unit", async (t) => {
     const folder = createFolder(t);
-    for (const path of ["b.ts", "a.ts", "B.ts", "é.ts", "src/a.ts", "a-b/c.ts", "a.md", ".hidden.ts"])
+    for (const path of [
+      "b.ts",
+      "a.ts",
+      "B.ts",
+      "é.ts",
+      "src/a.ts",
+      "a-b/c.ts",
+      "a.md",
+      ".hidden.ts",
+    ])
       folder.put(path, "");
     assert.deepEqual(await glob(folder, "*.ts"), [".hidden.ts", "B.ts", "a.ts", "b.ts", "é.ts"]);
     const all = [".hidden.ts", "B.ts", "a-b/c.ts", "a.ts", "b.ts", "src/a.ts", "é.ts"];
@@ -30,7 +39,12 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "*", { kind: "directory" }), ["src/"]);
     assert.deepEqual(await glob(folder, "**", { kind: "directory" }), ["src/", "src/deep/"]);
     assert.deepEqual(await glob(folder, "*", { kind: "any" }), ["b.ts", "src/"]);
-    assert.deepEqual(await glob(folder, "**/*", { kind: "any" }), ["b.ts", "src/", "src/deep/", "src/deep/a.ts"]);
+    assert.deepEqual(await glob(folder, "**/*", { kind: "any" }), [
+      "b.ts",
+      "src/",
+      "src/deep/",
+      "src/deep/a.ts",
+    ]);
     assert.deepEqual(await glob(folder, "src", { kind: "any" }), ["src/"]);
     assert.deepEqual(await glob(folder, "src"), ["[no matches]"]);
   });
@@ -75,13 +89,30 @@ describe("glob", { concurrency: 2 }, () => {
       "src/sub/a.tmp",
       "src/sub/keep.tmp",
     ];
-    for (const path of [...paths, ".git/HEAD", "node_modules/p/i.js", "src/node_modules/q/i.js", "A.LOG"])
+    for (const path of [
+      ...paths,
+      ".git/HEAD",
+      "node_modules/p/i.js",
+      "src/node_modules/q/i.js",
+      "A.LOG",
+    ])
       folder.put(path, "");
     folder.put(".gitignore", "*.log\n!keep.log\n/dist/\n");
     folder.put("src/.gitignore", "*.tmp\n");
     folder.put("src/sub/.gitignore", "!keep.tmp\n");
-    const expected = [".gitignore", "A.LOG", "keep.log", "src/.gitignore", "src/b.ts", "src/dist/y"];
-    assert.deepEqual(await glob(folder, "**/*"), [...expected, "src/sub/.gitignore", "src/sub/keep.tmp"]);
+    const expected = [
+      ".gitignore",
+      "A.LOG",
+      "keep.log",
+      "src/.gitignore",
+      "src/b.ts",
+      "src/dist/y",
+    ];
+    assert.deepEqual(await glob(folder, "**/*"), [
+      ...expected,
+      "src/sub/.gitignore",
+      "src/sub/keep.tmp",
+    ]);
     assert.deepEqual(await glob(folder, "dist/*"), ["[no matches]"]);
     assert.deepEqual(await glob(folder, "node_modules/**"), ["[no matches]"]);
     assert.deepEqual(await glob(folder, "*.tmp", { path: "src" }), ["[no matches]"]);
@@ -89,7 +120,13 @@ describe("glob", { concurrency: 2 }, () => {
 
   it("lists what is in a folder that one .gitignore ignores and one further down takes back", async (t) => {
     const folder = createFolder(t);
-    for (const path of ["lib/a.ts", "web/lib/b.ts", "web/lib/c.log", "web/lib/[x]\\y/d.ts", "web/other/lib/e.ts"])
+    for (const path of [
+      "lib/a.ts",
+      "web/lib/b.ts",
+      "web/lib/c.log",
+      "web/lib/[x]\\y/d.ts",
+      "web/other/lib/e.ts",
+    ])
       folder.put(path, "");
     folder.put(".gitignore", "lib\n*.log\n");
     folder.put("web/.gitignore", "!/lib/\n");
@@ -125,7 +162,10 @@ describe("glob", { concurrency: 2 }, () => {
     for (const [pattern, paths] of Object.entries(found))
       assert.equal((await folder.call("glob", { pattern })).text, paths, pattern);
     assert.equal((await folder.call("glob", { pattern: "...", path: "src" })).text, "src/...");
-    assert.match((await folder.call("glob", { pattern: "../*" })).text, /outside the working directory/);
+    assert.match(
+      (await folder.call("glob", { pattern: "../*" })).text,
+      /outside the working directory/,
+    );
   });
 
   it("says when the folder to search is gone by the time it is its turn, instead of no matches", async (t) => {
@@ -135,10 +175,20 @@ describe("glob", { concurrency: 2 }, () => {
     const { signal } = new AbortController();
     const jobs = [
       { type: "glob", pattern: "*", kind: "file", sizes: false, ...place, ...limits },
-      { type: "grep", source: "x", flags: "u", glob: undefined, isFile: false, ...place, ...limits },
+      {
+        type: "grep",
+        source: "x",
+        flags: "u",
+        glob: undefined,
+        isFile: false,
+        ...place,
+        ...limits,
+      },
     ] as const;
     for (const job of jobs)
-      await assert.rejects(new SearchQueue().search(job, { signal }), { message: "Error: No such folder: src/" });
+      await assert.rejects(new SearchQueue().search(job, { signal }), {
+        message: "Error: No such folder: src/",
+      });
   });
 
   it("searches an ignored folder that path names", async (t) => {
@@ -147,7 +197,9 @@ describe("glob", { concurrency: 2 }, () => {
     folder.put("node_modules/p/node_modules/q/i.js", "");
     folder.put("dist/a.js", "");
     folder.put(".gitignore", "dist\n");
-    assert.deepEqual(await glob(folder, "**/*", { path: "node_modules/p" }), ["node_modules/p/i.js"]);
+    assert.deepEqual(await glob(folder, "**/*", { path: "node_modules/p" }), [
+      "node_modules/p/i.js",
+    ]);
     assert.deepEqual(await glob(folder, "**/*", { path: "dist" }), ["dist/a.js"]);
   });
 
@@ -207,8 +259,37 @@ describe("what searches pass by", () => {
     const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
     const git = (...args: string[]): string =>
       execFileSync("git", ["-C", folder.root, ...args], { encoding: "utf8", env });
-    const name = fc.constantFrom("a", "b", "A", "ab", "a b", "b ", "\\a", "!a", "#a", "[ab]", "..a", "...", "x.log");
-    const wild = ["*", "**", "?", "[ab]", "[!a]", "[a-c]", "[", "*.log", "*a*", "\\", "\\a", "\\!a", "b\\ ", "b  "];
+    const name = fc.constantFrom(
+      "a",
+      "b",
+      "A",
+      "ab",
+      "a b",
+      "b ",
+      "\\a",
+      "!a",
+      "#a",
+      "[ab]",
+      "..a",
+      "...",
+      "x.log",
+    );
+    const wild = [
+      "*",
+      "**",
+      "?",
+      "[ab]",
+      "[!a]",
+      "[a-c]",
+      "[",
+      "*.log",
+      "*a*",
+      "\\",
+      "\\a",
+      "\\!a",
+      "b\\ ",
+      "b  ",
+    ];
     const part = fc.oneof({ arbitrary: name, weight: 4 }, fc.constantFrom(...wild));
     const line = fc
       .tuple(
@@ -218,9 +299,17 @@ describe("what searches pass by", () => {
         fc.constantFrom("", "", "/", "/*", "/**"),
       )
       .map(([not, start, parts, end]) => not + start + parts.join("/") + end);
-    const rules = fc.array(line, { minLength: 1, maxLength: 4 }).map((lines) => `${lines.join("\n")}\n`);
-    const files = fc.array(fc.array(name, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 });
-    const ignores = fc.array(fc.tuple(fc.array(name, { maxLength: 2 }), rules), { minLength: 1, maxLength: 3 });
+    const rules = fc
+      .array(line, { minLength: 1, maxLength: 4 })
+      .map((lines) => `${lines.join("\n")}\n`);
+    const files = fc.array(fc.array(name, { minLength: 1, maxLength: 4 }), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    const ignores = fc.array(fc.tuple(fc.array(name, { maxLength: 2 }), rules), {
+      minLength: 1,
+      maxLength: 3,
+    });
     const tryPut = (path: string, content: string): void => {
       try {
         folder.put(path, content);
@@ -235,7 +324,10 @@ describe("what searches pass by", () => {
           if (entry !== "") rmSync(folder.at(entry), { recursive: true });
         for (const path of paths) tryPut(path.join("/"), "");
         for (const [path, text] of ruleFiles) tryPut([...path, ".gitignore"].join("/"), text);
-        const listed = git("ls-files", "--others", "--exclude-standard", "-z").split("\0").filter(Boolean).toSorted();
+        const listed = git("ls-files", "--others", "--exclude-standard", "-z")
+          .split("\0")
+          .filter(Boolean)
+          .toSorted();
         const place = { root: folder.root, reach: folder.root, base: folder.root, prefix: "" };
         const found = listPaths(place, { patterns: ["**/*"], kind: "file", withLinks: false });
         assert.deepEqual(found, listed);

@@ -1,10 +1,19 @@
 /**
- * Programs as a user has them: in a folder outside the repository, in which both packages are installed as they are published, built
- * from the source as it is now. Of what `bowline` depends on there is only what its tools need.
+ * Programs as a user has them: in a folder outside the repository, in which both packages are
+ * installed as they are published, built from the source as it is now. Of what `bowline` depends on
+ * there is only what its tools need.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -39,11 +48,18 @@ export async function install(): Promise<Installed> {
   const packages = { core: "@bowline/core", bowline: "bowline" };
   for (const [name, installed] of Object.entries(packages)) {
     mkdirSync(join(modules, installed), { recursive: true });
-    copyFileSync(join(repository, "packages", name, "package.json"), join(modules, installed, "package.json"));
+    copyFileSync(
+      join(repository, "packages", name, "package.json"),
+      join(modules, installed, "package.json"),
+    );
   }
   const options = ["--composite", "false", "--incremental", "false", "--noCheck", "--outDir"];
   const build = async (project: string, name: string): Promise<void> => {
-    const { code, stdout } = await start(tsc, ["-p", project, ...options, join(modules, name, "dist")], repository);
+    const { code, stdout } = await start(
+      tsc,
+      ["-p", project, ...options, join(modules, name, "dist")],
+      repository,
+    );
     if (code !== 0) throw new Error(`${project} was not built: ${stdout}`);
   };
   await build("packages/core", "@bowline/core");
@@ -59,7 +75,10 @@ export async function install(): Promise<Installed> {
     noEmit: true,
   };
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*/main.ts"] }));
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, include: ["*/main.ts"] }),
+  );
   return {
     path: folder,
     add(name, code) {
@@ -73,7 +92,12 @@ export async function install(): Promise<Installed> {
   };
 }
 
-async function start(program: string, args: string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {
+async function start(
+  program: string,
+  args: string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<Ran> {
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },

@@ -2,18 +2,32 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { isBowlineError, toJsonSchema, type AgentTool } from "@bowline/core";
-import { createTools, needsApproval, type ToolName, type ToolsOptions } from "../../src/tools/index.ts";
+import {
+  createTools,
+  needsApproval,
+  type ToolName,
+  type ToolsOptions,
+} from "../../src/tools/index.ts";
 import { createFolder } from "./folder.ts";
 
 const refused = (options: Partial<ToolsOptions>, words: RegExp): void =>
   assert.throws(
     () => createTools({ root: ".", ...options }),
-    (error) => isBowlineError(error) && error.code === "invalid_argument" && words.test(error.message),
+    (error) =>
+      isBowlineError(error) && error.code === "invalid_argument" && words.test(error.message),
   );
 
 describe("createTools", () => {
@@ -44,10 +58,12 @@ describe("createTools", () => {
   });
 
   it("gives the tools that are named, in that order, and refuses a name that is no tool's", () => {
-    const names = (only: readonly ToolName[]): string[] => createTools({ root: ".", only }).map(({ name }) => name);
+    const names = (only: readonly ToolName[]): string[] =>
+      createTools({ root: ".", only }).map(({ name }) => name);
     assert.deepEqual(names(["glob", "read"]), ["glob", "read"]);
     assert.deepEqual(names([]), []);
-    for (const name of ["Read", "toString", ""]) refused({ only: [name as ToolName] }, /No tool is named/);
+    for (const name of ["Read", "toString", ""])
+      refused({ only: [name as ToolName] }, /No tool is named/);
   });
 
   it("gives commands as long as is said, also where that is more than a call may ask for by default", () => {
@@ -56,7 +72,10 @@ describe("createTools", () => {
       const { properties } = (bash as AgentTool).parameters as {
         properties: { timeout: { maximum: number; description: string } };
       };
-      return [properties.timeout.maximum, /default (\d+)/.exec(properties.timeout.description)?.[1]];
+      return [
+        properties.timeout.maximum,
+        /default (\d+)/.exec(properties.timeout.description)?.[1],
+      ];
     };
     assert.deepEqual(described(undefined), [3600, "120"]);
     assert.deepEqual(described({ commandMs: 7_200_000 }), [7200, "7200"]);
@@ -66,11 +85,17 @@ describe("createTools", () => {
   it("refuses limits that are none, whichever tools are asked for", () => {
     for (const value of [0, -1, Number.NaN, Infinity, 2 ** 31]) {
       for (const name of ["commandMs", "maxCommandMs", "searchMs"]) {
-        refused({ only: ["write"], limits: { [name]: value } }, new RegExp(`limits\\.${name} is above 0`));
+        refused(
+          { only: ["write"], limits: { [name]: value } },
+          new RegExp(`limits\\.${name} is above 0`),
+        );
       }
     }
     for (const value of [0, 99, 100.5, Number.NaN, Infinity])
-      refused({ limits: { resultCharacters: value } }, /limits\.resultCharacters is a whole number from 100 on/);
+      refused(
+        { limits: { resultCharacters: value } },
+        /limits\.resultCharacters is a whole number from 100 on/,
+      );
   });
 });
 
@@ -79,11 +104,18 @@ describe("limits", { concurrency: 3 }, () => {
     const folder = createFolder(t, { limits: { commandMs: 200, maxCommandMs: 1500 } });
     const { text } = await folder.call("bash", { command: "sleep 60" });
     assert.equal(text, "[no output]\n[timed out after 0.2 s]");
-    const [bash] = createTools({ root: ".", only: ["bash"], limits: { commandMs: 5000, maxCommandMs: 1500 } });
+    const [bash] = createTools({
+      root: ".",
+      only: ["bash"],
+      limits: { commandMs: 5000, maxCommandMs: 1500 },
+    });
     const { properties } = toJsonSchema(bash?.parameters, "bash") as {
       properties: { timeout: { maximum: number; description: string } };
     };
-    assert.deepEqual([properties.timeout.maximum, /default 1\.5\)/.test(properties.timeout.description)], [1.5, true]);
+    assert.deepEqual(
+      [properties.timeout.maximum, /default 1\.5\)/.test(properties.timeout.description)],
+      [1.5, true],
+    );
     // The loop's own limit is not to cut a command short that takes the longest it may.
     assert.ok((bash?.timeoutMs ?? 0) > 1500);
   });
@@ -92,7 +124,8 @@ describe("limits", { concurrency: 3 }, () => {
     const folder = createFolder(t, { limits: { searchMs: 300 } });
     folder.put("a.txt", `${"a".repeat(40)}b\n`);
     folder.put("a".repeat(250), "");
-    const why = "Error: The search took longer than 0.3 s; narrow the path, the glob or the pattern";
+    const why =
+      "Error: The search took longer than 0.3 s; narrow the path, the glob or the pattern";
     assert.equal((await folder.call("grep", { pattern: "^(a+)+$" })).text, why);
     assert.equal((await folder.call("glob", { pattern: `${"*a".repeat(20)}b` })).text, why);
   });
@@ -102,7 +135,10 @@ describe("limits", { concurrency: 3 }, () => {
     folder.put("a.txt", `${"x".repeat(19)}\n`.repeat(20));
     for (let index = 10; index < 30; index++) folder.put(`some/folder/${index}.txt`, "");
     const read = await folder.call("read", { path: "a.txt" });
-    assert.equal(read.text, `${`${"x".repeat(19)}\n`.repeat(5)}[lines 1-5 of 20; read on with offset 6]`);
+    assert.equal(
+      read.text,
+      `${`${"x".repeat(19)}\n`.repeat(5)}[lines 1-5 of 20; read on with offset 6]`,
+    );
     const bash = await folder.call("bash", { command: "cat a.txt" });
     const path = bash.details["fullOutputPath"] as string;
     const gap = `[300 characters left out here; the full output is in ${path}]`;
@@ -147,7 +183,13 @@ describe("a search", () => {
       const [grep] = createTools({ root: ${JSON.stringify(folder.root)}, only: ["grep"] });
       console.log((await grep.execute("1", { pattern: "x" })).content[0].text);`;
     const preloaded = ["--import", 'data:text/javascript,console.log("preloaded")'];
-    const args = ["--conditions=@bowline/source", ...preloaded, "--input-type=module", "--eval", script];
+    const args = [
+      "--conditions=@bowline/source",
+      ...preloaded,
+      "--input-type=module",
+      "--eval",
+      script,
+    ];
     const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 30_000 });
     assert.equal(stdout, "preloaded\na.txt:1:x\n");
   });
@@ -170,7 +212,9 @@ describe("searches of one answer", () => {
       assert.equal(ended.splice(0).length, 4, tool);
     }
     const stop = new AbortController();
-    const stuck = [1, 2, 3, 4].map(() => folder.call("grep", { pattern: "^(a+)+$" }, { signal: stop.signal }));
+    const stuck = [1, 2, 3, 4].map(() =>
+      folder.call("grep", { pattern: "^(a+)+$" }, { signal: stop.signal }),
+    );
     const behind = [1, 2, 3, 4, 5, 6].map(() => folder.call("grep", { pattern: "x" }));
     while (ended.length < 4) await new Promise((resolve) => setImmediate(resolve));
     stop.abort(new Error("enough"));
@@ -190,7 +234,8 @@ describe("tools that are not confined", () => {
     writeFileSync(there(".gitignore"), "*.log\n");
     writeFileSync(there("b.log"), "outside\n");
     symlinkSync(folder.outside, folder.at("link"));
-    const say = async (name: string, args: object): Promise<string> => (await folder.call(name, args)).text;
+    const say = async (name: string, args: object): Promise<string> =>
+      (await folder.call(name, args)).text;
     for (const path of [there("b.ts"), "../outside/b.ts", "link/b.ts"]) {
       assert.equal(await say("read", { path }), "outside\n");
     }
@@ -199,13 +244,27 @@ describe("tools that are not confined", () => {
       `Created ${there("new/c.ts")} (1 byte)`,
     );
     assert.equal(readFileSync(there("new/c.ts"), "utf8"), "c");
-    const edited = await say("edit", { path: "../outside/b.ts", oldText: "outside", newText: "edited" });
+    const edited = await say("edit", {
+      path: "../outside/b.ts",
+      oldText: "outside",
+      newText: "edited",
+    });
     assert.equal(edited, `Edited ${there("b.ts")}: 1 replacement (first at line 1)`);
-    assert.equal(await say("grep", { pattern: "edited", path: folder.outside }), `${there("b.ts")}:1:edited`);
-    assert.equal(await say("grep", { pattern: "edited", path: "../outside/b.ts" }), `${there("b.ts")}:1:edited`);
+    assert.equal(
+      await say("grep", { pattern: "edited", path: folder.outside }),
+      `${there("b.ts")}:1:edited`,
+    );
+    assert.equal(
+      await say("grep", { pattern: "edited", path: "../outside/b.ts" }),
+      `${there("b.ts")}:1:edited`,
+    );
     const found = [".gitignore", "b.ts", "new/c.ts"].map(there).join("\n");
     assert.equal(await say("glob", { pattern: "**/*", path: folder.outside }), found);
-    assert.equal(await say("glob", { pattern: "**/*.ts" }), "src/a.ts", "what is inside is named as ever");
+    assert.equal(
+      await say("glob", { pattern: "**/*.ts" }),
+      "src/a.ts",
+      "what is inside is named as ever",
+    );
   });
 
   it("leave the system's own folders alone, take no ~, and no pattern that leads out", async (t) => {
@@ -217,8 +276,15 @@ describe("tools that are not confined", () => {
       assert.equal((await folder.call("read", { path })).text, system);
       assert.equal((await folder.call("write", { path, content: "" })).text, system);
     }
-    assert.match((await folder.call("read", { path: "~/a.txt" })).text, /^Error: ~\/a\.txt begins with ~/);
-    const patterns = [{ pattern: "/etc/*" }, { pattern: "../*" }, { pattern: "../*", path: folder.outside }];
+    assert.match(
+      (await folder.call("read", { path: "~/a.txt" })).text,
+      /^Error: ~\/a\.txt begins with ~/,
+    );
+    const patterns = [
+      { pattern: "/etc/*" },
+      { pattern: "../*" },
+      { pattern: "../*", path: folder.outside },
+    ];
     for (const args of patterns) {
       const { text } = await folder.call("glob", args);
       assert.match(
@@ -240,7 +306,10 @@ describe("tools that are not confined", () => {
       const text = async (name: string, args: object): Promise<unknown> =>
         (await tools.get(name)?.execute("1", args))?.content?.[0];
       assert.deepEqual(await text("read", { path: "a.txt" }), { type: "text", text: "text\n" });
-      assert.deepEqual(await text("grep", { pattern: "text" }), { type: "text", text: "a.txt:1:text" });
+      assert.deepEqual(await text("grep", { pattern: "text" }), {
+        type: "text",
+        text: "a.txt:1:text",
+      });
       assert.match(
         JSON.stringify(await text("write", { path: "new/b.txt", content: "" })),
         /(?:Created|Replaced) new\/b\.txt/,
@@ -249,7 +318,11 @@ describe("tools that are not confined", () => {
   });
 
   it("say so in their descriptions", () => {
-    const whole = createTools({ root: ".", confined: false, only: ["read", "write", "edit", "grep", "glob"] });
+    const whole = createTools({
+      root: ".",
+      confined: false,
+      only: ["read", "write", "edit", "grep", "glob"],
+    });
     for (const { name, description } of whole) {
       assert.doesNotMatch(description, /inside the working directory/, name);
       assert.match(description, /by an absolute path, anywhere/, name);

@@ -22,7 +22,9 @@ describe("output of bash", () => {
   it("stops a command that prints 10 GB long before, and keeps memory and disk bounded", async (t) => {
     const folder = createFolder(t);
     const before = process.memoryUsage().rss;
-    const { text, isError, details } = await folder.call("bash", { command: "yes | head -c 10000000000" });
+    const { text, isError, details } = await folder.call("bash", {
+      command: "yes | head -c 10000000000",
+    });
     const grown = process.memoryUsage().rss - before;
     assert.equal(lastLine(text), "[stopped: it printed more than 500000000 bytes]");
     assert.ok(isError && text.length < 31_000);
@@ -39,7 +41,8 @@ describe("output of bash", () => {
       utimesSync(path, hour * 3600, hour * 3600);
       return name;
     };
-    const name = (hour: number): string => `bowline-output-00000000-0000-4000-8000-0000000000${hour + 10}.txt`;
+    const name = (hour: number): string =>
+      `bowline-output-00000000-0000-4000-8000-0000000000${hour + 10}.txt`;
     const old = Array.from({ length: 12 }, (_, hour) => put(name(hour), hour));
     put("bowline-output-of-mine.txt", 0);
     const { details } = await folder.call("bash", { command: "seq 1 10000" });
@@ -60,22 +63,37 @@ describe("output of bash", () => {
       const { content, details } = await tool.execute("1", { command: "seq 1 100000" });
       console.log(JSON.stringify([content[0].text, details]));`;
     const limited = ["-c", 'ulimit -f 100; exec "$0" "$@"', process.execPath];
-    const args = [...limited, "--conditions=@bowline/source", "--input-type=module", "--eval", script];
+    const args = [
+      ...limited,
+      "--conditions=@bowline/source",
+      "--input-type=module",
+      "--eval",
+      script,
+    ];
     const { stdout } = await promisify(execFile)("/bin/sh", args);
     const [text, details] = JSON.parse(stdout) as [string, Record<string, unknown>];
-    assert.match(text.slice(14_000, 16_000), /\n\[\d+ characters left out here; the full output could not be kept\]\n/);
+    assert.match(
+      text.slice(14_000, 16_000),
+      /\n\[\d+ characters left out here; the full output could not be kept\]\n/,
+    );
     assert.equal(details["fullOutputPath"], undefined);
     assert.deepEqual(readdirSync(folder.outputs), []);
     rmSync(folder.outputs, { recursive: true });
     const { text: said } = await folder.call("bash", { command: "seq 1 10000" });
-    assert.match(said.slice(14_000, 16_000), /\n\[\d+ characters left out here; the full output could not be kept\]\n/);
+    assert.match(
+      said.slice(14_000, 16_000),
+      /\n\[\d+ characters left out here; the full output could not be kept\]\n/,
+    );
   });
 
   it("names no file with the full output when the command has removed it", async (t) => {
     const folder = createFolder(t);
     const command = `seq 1 100000; until rm ${folder.outputs}/* 2> /dev/null; do sleep 0.01; done`;
     const { text, details } = await folder.call("bash", { command });
-    assert.match(text.slice(14_000, 16_000), /\n\[\d+ characters left out here; the full output could not be kept\]\n/);
+    assert.match(
+      text.slice(14_000, 16_000),
+      /\n\[\d+ characters left out here; the full output could not be kept\]\n/,
+    );
     assert.equal(details["fullOutputPath"], undefined);
     assert.equal(details["truncated"], true);
   });
@@ -89,11 +107,16 @@ describe("output of bash", () => {
     assert.equal(text, `[binary output is not shown: image/png]\n[the full output is in ${path}]`);
     assert.ok(readFileSync(path).equals(bytes));
     assert.deepEqual([isError, details["truncated"]], [false, false]);
-    const long = await folder.call("bash", { command: "seq 1 5000; head -c 100000 /dev/zero; exit 3" });
+    const long = await folder.call("bash", {
+      command: "seq 1 5000; head -c 100000 /dev/zero; exit 3",
+    });
     assert.ok(long.text.startsWith("1\n2\n3\n"));
     const tail = `the full output is in ${long.details["fullOutputPath"] as string}]\n[binary output is not shown]\n[exit code 3]`;
     assert.ok(long.text.endsWith(tail), long.text.slice(-300));
-    assert.equal(statSync(long.details["fullOutputPath"] as string).size, 5000 * 5 - 1107 + 100_000);
+    assert.equal(
+      statSync(long.details["fullOutputPath"] as string).size,
+      5000 * 5 - 1107 + 100_000,
+    );
   });
 
   it("shows single control characters escaped, and keeps colours", async (t) => {

@@ -1,4 +1,7 @@
-/** `bowline/tools` as a package: what docs/tools.md and docs/other-shapes.md show is type-checked and run as a user has it. */
+/**
+ * `bowline/tools` as a package: what docs/tools.md and docs/other-shapes.md show is type-checked
+ * and run as a user has it.
+ */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +15,10 @@ const root = join(import.meta.dirname, "../../../..");
 const page = readFileSync(join(root, "docs/tools.md"), "utf8");
 const shapes = readFileSync(join(root, "docs/other-shapes.md"), "utf8");
 const example = readFileSync(join(root, "examples/12-workspace-tools.ts"), "utf8");
-const blocksOf = (text: string): string[] => [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ""]) => code);
-const printedBy = (code: string): string | undefined => /\/\* Prints:\n(.*)\*\/\n$/s.exec(code)?.[1];
+const blocksOf = (text: string): string[] =>
+  [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ""]) => code);
+const printedBy = (code: string): string | undefined =>
+  /\/\* Prints:\n(.*)\*\/\n$/s.exec(code)?.[1];
 
 /** Imports one entry and prints which files that loaded, as paths below `node_modules`. */
 const loader = `import { registerHooks } from "node:module";
@@ -42,10 +47,22 @@ const answer = (content: object[], stop_reason: string): Handler => {
   const about = { id: "m", type: "message", role: "assistant", model: "claude-sonnet-4-5" };
   return (response) => {
     response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ ...about, content, stop_reason, usage: { input_tokens: 5, output_tokens: 1 } }));
+    response.end(
+      JSON.stringify({
+        ...about,
+        content,
+        stop_reason,
+        usage: { input_tokens: 5, output_tokens: 1 },
+      }),
+    );
   };
 };
-const use = (name: string, input: object): object => ({ type: "tool_use", id: `use_${name}`, name, input });
+const use = (name: string, input: object): object => ({
+  type: "tool_use",
+  id: `use_${name}`,
+  name,
+  input,
+});
 
 describe("bowline/tools as a package", () => {
   let installed: Installed;
@@ -87,10 +104,9 @@ describe("bowline/tools as a package", () => {
 
   it("shows all code of the page in these programs, and each tool with its arguments", () => {
     assert.deepEqual(blocksOf(page), [first, options]);
-    const rows = [...page.matchAll(/^\| `([a-z]+)` +\| ((?:`\w+`(?:, )?)+) +\|/gm)].map(([, name, args = ""]) => [
-      name,
-      args.match(/\w+/g),
-    ]);
+    const rows = [...page.matchAll(/^\| `([a-z]+)` +\| ((?:`\w+`(?:, )?)+) +\|/gm)].map(
+      ([, name, args = ""]) => [name, args.match(/\w+/g)],
+    );
     const tools = createTools({ root: "." }).map(({ name, parameters }) => {
       const { properties = {} } = toJsonSchema(parameters, name) as { properties?: object };
       return [name, Object.keys(properties)];
@@ -101,14 +117,24 @@ describe("bowline/tools as a package", () => {
   it("gives codelet's runner Read, Write and Bash, which a model then uses [C26]", async () => {
     await using server = await loopback(
       answer([use("Bash", { command: "ls | wc -l" })], "tool_use"),
-      answer([use("Write", { path: "count.txt", content: "1\n" }), use("Read", { path: "count.txt" })], "tool_use"),
+      answer(
+        [use("Write", { path: "count.txt", content: "1\n" }), use("Read", { path: "count.txt" })],
+        "tool_use",
+      ),
       answer([{ type: "text", text: "There was one." }], "end_turn"),
     );
     const { origin } = new URL(server.baseUrl);
     const redirect = `const real = fetch; globalThis.fetch = (url, init) => real("${origin}" + new URL(url).pathname, init);`;
     const args = ["--import", `data:text/javascript,${encodeURIComponent(redirect)}`];
-    const { stdout, stderr } = await installed.run("codelet", { args, env: { ANTHROPIC_API_KEY: "sk-test" } });
-    assert.match(stdout, /^\[ 'Read', 'Write', 'Bash' \] \[ \{ type: 'text', text: 'There was one\.' \} \]\n$/, stderr);
+    const { stdout, stderr } = await installed.run("codelet", {
+      args,
+      env: { ANTHROPIC_API_KEY: "sk-test" },
+    });
+    assert.match(
+      stdout,
+      /^\[ 'Read', 'Write', 'Bash' \] \[ \{ type: 'text', text: 'There was one\.' \} \]\n$/,
+      stderr,
+    );
     assert.equal(readFileSync(join(installed.path, "codelet/count.txt"), "utf8"), "1\n");
     const bodies = server.requests.map(
       ({ body }) => JSON.parse(body) as { tools: { name: string }[]; messages: unknown },
@@ -118,15 +144,20 @@ describe("bowline/tools as a package", () => {
       ["Read", "Write", "Bash"],
     );
     const said = JSON.stringify(bodies[2]?.messages);
-    for (const result of ['"1\\n"', '"Created count.txt (2 bytes)"']) assert.ok(said.includes(result), said);
+    for (const result of ['"1\\n"', '"Created count.txt (2 bytes)"'])
+      assert.ok(said.includes(result), said);
   });
 
   it("loads the tools and the core, and nothing of the command, the gateway or the page", async () => {
     const { stdout, stderr } = await installed.run("loader");
-    const loaded = (JSON.parse(stdout || "[]") as string[]).filter((url) => !url.startsWith("node:"));
+    const loaded = (JSON.parse(stdout || "[]") as string[]).filter(
+      (url) => !url.startsWith("node:"),
+    );
     const paths = loaded.map((url) => url.replace(/^.*\/node_modules\/(?=@?bowline)/, ""));
     assert.ok(paths.includes("bowline/dist/tools/index.js"), stderr);
-    const others = paths.filter((path) => !/^(?:bowline\/dist\/tools|@bowline\/core\/dist)\//.test(path));
+    const others = paths.filter(
+      (path) => !/^(?:bowline\/dist\/tools|@bowline\/core\/dist)\//.test(path),
+    );
     assert.deepEqual(others, []);
   });
 });

@@ -16,7 +16,8 @@ export function isRunning(pid: number): boolean {
 }
 
 export async function endsWithin(pid: number, ms: number): Promise<boolean> {
-  for (const end = Date.now() + ms; Date.now() < end; await sleep(20)) if (!isRunning(pid)) return true;
+  for (const end = Date.now() + ms; Date.now() < end; await sleep(20))
+    if (!isRunning(pid)) return true;
   return !isRunning(pid);
 }
 
@@ -30,9 +31,9 @@ export function processesIn(folder: string): string[] {
 
 /** On Linux: the guards that this process has started. */
 export function guards(): string[] {
-  return toLines(running().filter((pid) => readText(`/proc/${pid}/stat`).includes(`) S ${process.pid} `))).filter(
-    (line) => line.includes("read -r leader"),
-  );
+  return toLines(
+    running().filter((pid) => readText(`/proc/${pid}/stat`).includes(`) S ${process.pid} `)),
+  ).filter((line) => line.includes("read -r leader"));
 }
 
 function running(): string[] {
@@ -43,7 +44,9 @@ function running(): string[] {
 }
 
 function toLines(pids: readonly string[]): string[] {
-  return pids.map((pid) => `${pid} ${readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").slice(0, 200)}`);
+  return pids.map(
+    (pid) => `${pid} ${readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").slice(0, 200)}`,
+  );
 }
 
 function linkOf(path: string): string {

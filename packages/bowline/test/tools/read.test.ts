@@ -39,7 +39,10 @@ describe("read", () => {
     const folder = createFolder(t);
     folder.put("a.txt", lines(1, 30));
     assert.equal((await folder.call("read", { path: "a.txt", offset: 29 })).text, lines(29, 30));
-    assert.equal((await folder.call("read", { path: "a.txt", offset: 21, limit: 10 })).text, lines(21, 30));
+    assert.equal(
+      (await folder.call("read", { path: "a.txt", offset: 21, limit: 10 })).text,
+      lines(21, 30),
+    );
     const part = await folder.call("read", { path: "a.txt", offset: 10, limit: 2 });
     assert.equal(part.text, `${lines(10, 11)}[lines 10-11 of 30; read on with offset 12]`);
   });
@@ -50,7 +53,10 @@ describe("read", () => {
     const read = async (more: object): Promise<string> =>
       (await folder.call("read", { path: "a.txt", lineNumbers: true, ...more })).text;
     assert.equal(await read({}), "1\tone\r\n2\t\n3\t\u2028three\n4\tfour");
-    assert.equal(await read({ offset: 2, limit: 2 }), "2\t\n3\t\u2028three\n[lines 2-3 of 4; read on with offset 4]");
+    assert.equal(
+      await read({ offset: 2, limit: 2 }),
+      "2\t\n3\t\u2028three\n[lines 2-3 of 4; read on with offset 4]",
+    );
   });
 
   it("counts the numbers of lines into the 100 kB", async (t) => {
@@ -59,10 +65,13 @@ describe("read", () => {
     const call = { path: "a.txt", limit: 150_000, lineNumbers: true };
     const { text, details } = await folder.call("read", call);
     assert.ok(text.length < 100_100, `${text.length}`);
-    // 9, 90, 900 and 9000 lines with numbers of 1 to 4 digits, the rest with 5, and a tab and a line feed each.
+    // 9, 90, 900 and 9000 lines with numbers of 1 to 4 digits, the rest with 5, and a tab and a
+    // line feed each.
     const count = 9_999 + Math.floor((100_000 - 9 * 3 - 90 * 4 - 900 * 5 - 9_000 * 6) / 7);
     assert.equal(details["lines"], count);
-    assert.ok(text.endsWith(`${count}\t\n[lines 1-${count} of 150000; read on with offset ${count + 1}]`));
+    assert.ok(
+      text.endsWith(`${count}\t\n[lines 1-${count} of 150000; read on with offset ${count + 1}]`),
+    );
   });
 
   it("counts a last line without a line feed", async (t) => {
@@ -93,7 +102,8 @@ describe("read", () => {
     const folder = createFolder(t);
     folder.put("a.txt", `x${"é".repeat(100_000)}\nnext\n`);
     const { text } = await folder.call("read", { path: "a.txt" });
-    const notice = "[lines 1-1 of 2; line 1 is longer than 100000 bytes and was cut; read on with offset 2]";
+    const notice =
+      "[lines 1-1 of 2; line 1 is longer than 100000 bytes and was cut; read on with offset 2]";
     assert.equal(text, `x${"é".repeat(49_999)}\n${notice}`);
     assert.equal((await folder.call("read", { path: "a.txt", offset: 2 })).text, "next\n");
     folder.put("b.txt", "y".repeat(100_001));
@@ -110,7 +120,10 @@ describe("read", () => {
     assert.equal(details["bytes"], 2 ** 30);
     // All the rest of the file is one line.
     const rest = await folder.call("read", { path: "big.log", offset: 3001 });
-    assert.match(rest.text, /\n\[lines 3001-3001 of more; line 3001 is longer than 100000 bytes and was cut; .*\]$/);
+    assert.match(
+      rest.text,
+      /\n\[lines 3001-3001 of more; line 3001 is longer than 100000 bytes and was cut; .*\]$/,
+    );
     // Past the end: the whole file has to be looked at, so this one is smaller.
     truncateSync(folder.at("big.log"), 2 ** 27);
     const past = await folder.call("read", { path: "big.log", offset: 4000 });
@@ -124,7 +137,10 @@ describe("read", () => {
     folder.put("big.txt", "0123456789abcde\n".repeat(2 ** 20 + 10));
     const { text } = await folder.call("read", { path: "big.txt", offset: 2 ** 20, limit: 2 });
     const line = "0123456789abcde\n";
-    assert.equal(text, `${line}${line}[lines 1048576-1048577 of more; read on with offset 1048578]`);
+    assert.equal(
+      text,
+      `${line}${line}[lines 1048576-1048577 of more; read on with offset 1048578]`,
+    );
     const end = await folder.call("read", { path: "big.txt", offset: 2 ** 20 + 9 });
     assert.equal(end.text, line.repeat(2));
   });
@@ -133,18 +149,27 @@ describe("read", () => {
     const folder = createFolder(t);
     truncateSync(folder.put("big.log", lines(1, 2000)), 2 ** 30);
     const controller = new AbortController();
-    const call = folder.call("read", { path: "big.log", offset: 5000 }, { signal: controller.signal });
+    const call = folder.call(
+      "read",
+      { path: "big.log", offset: 5000 },
+      { signal: controller.signal },
+    );
     setTimeout(() => controller.abort(new Error("enough")), 20);
     assert.equal((await call).text, "Error: Stopped: enough");
   });
 
   const changed = "Error: a.txt was changed by something else meanwhile; read it again";
-  const notice = "[the file was changed by something else while it was read: this may be part old and part new]";
+  const notice =
+    "[the file was changed by something else while it was read: this may be part old and part new]";
 
   it("gives a file that grows while it is read as it was at first, and says so", async (t) => {
     const folder = createFolder(t);
     const path = folder.put("a.txt", "one\ntwo\n");
-    await beforeStep(t, "read", (call) => call < 50 && appendFileSync(path, "more\n".repeat(20_000)));
+    await beforeStep(
+      t,
+      "read",
+      (call) => call < 50 && appendFileSync(path, "more\n".repeat(20_000)),
+    );
     const { text, details } = await folder.call("read", { path: "a.txt", limit: 1e6 });
     assert.equal(text, `one\ntwo\n${notice}`);
     assert.deepEqual(details, { path: "a.txt", bytes: 8, lines: 2 });
@@ -165,7 +190,11 @@ describe("read", () => {
   it("calls no file empty, short or binary that another program has just begun to write", async (t) => {
     const folder = createFolder(t);
     const png = Buffer.from("89504e470d0a1a0a0000000d", "hex");
-    const cases: readonly (readonly [before: string | Buffer, at: number, meanwhile: string | Buffer])[] = [
+    const cases: readonly (readonly [
+      before: string | Buffer,
+      at: number,
+      meanwhile: string | Buffer,
+    ])[] = [
       ["one\n", 1, ""],
       ["one\n", 2, ""],
       ["one\n", 1, "\0"],
@@ -210,13 +239,19 @@ describe("read", () => {
     const folder = createFolder(t);
     truncateSync(folder.put("a.png", Buffer.from("89504e470d0a1a0a", "hex")), 5 * 2 ** 20 + 1);
     const { text } = await folder.call("read", { path: "a.png" });
-    assert.equal(text, "Error: a.png is an image of 5242881 bytes (image/png); at most 5242880 can be read");
+    assert.equal(
+      text,
+      "Error: a.png is an image of 5242881 bytes (image/png); at most 5242880 can be read",
+    );
   });
 
   it("refuses binary files with their size and kind", async (t) => {
     const folder = createFolder(t);
     const binaries: readonly (readonly [Buffer, string])[] = [
-      [Buffer.from("PK\u0003\u0004\u0000\u0000", "latin1"), "ZIP archive or office document, 6 bytes"],
+      [
+        Buffer.from("PK\u0003\u0004\u0000\u0000", "latin1"),
+        "ZIP archive or office document, 6 bytes",
+      ],
       [Buffer.from("a\u0000b"), "binary data, 3 bytes"],
       [Buffer.from("caf\u00e9\n", "latin1"), "not UTF-8 text, 5 bytes"],
       [Buffer.from("\uFEFFhi", "utf16le"), "UTF-16 text, 6 bytes"],
@@ -224,7 +259,10 @@ describe("read", () => {
     ];
     for (const [bytes, kind] of binaries) {
       folder.put("data", bytes);
-      assert.equal((await folder.call("read", { path: "data" })).text, `Error: data is not a text file (${kind})`);
+      assert.equal(
+        (await folder.call("read", { path: "data" })).text,
+        `Error: data is not a text file (${kind})`,
+      );
     }
   });
 
@@ -232,13 +270,20 @@ describe("read", () => {
     const folder = createFolder(t);
     folder.put("src/a.ts", "");
     const { text } = await folder.call("read", { path: "src" });
-    assert.equal(text, 'Error: src is a folder; list it with glob (path "src", pattern "*", kind "any")');
+    assert.equal(
+      text,
+      'Error: src is a folder; list it with glob (path "src", pattern "*", kind "any")',
+    );
     assert.match((await folder.call("read", { path: "." })).text, /^Error: \. is a folder/);
   });
 
   it("says of a name that is not UTF-8 who can use it", async (t) => {
     const folder = createFolder(t);
-    const name = Buffer.concat([Buffer.from(folder.at("caf")), Buffer.from([0xe9]), Buffer.from(".txt")]);
+    const name = Buffer.concat([
+      Buffer.from(folder.at("caf")),
+      Buffer.from([0xe9]),
+      Buffer.from(".txt"),
+    ]);
     try {
       writeFileSync(name, "text");
     } catch {
@@ -247,7 +292,8 @@ describe("read", () => {
     const { text: listed } = await folder.call("glob", { pattern: "*" });
     assert.equal(listed, "caf\uFFFD.txt");
     const { text } = await folder.call("read", { path: listed });
-    const why = "\uFFFD may stand for bytes that are not UTF-8; a name with such bytes can be used with bash only";
+    const why =
+      "\uFFFD may stand for bytes that are not UTF-8; a name with such bytes can be used with bash only";
     assert.equal(text, `Error: No such file: caf\uFFFD.txt (${why})`);
   });
 

@@ -11,21 +11,30 @@ interface Row {
   readonly title: string;
 }
 
-/** The rows of all tables: what was tried, and the test that the last cell names as "[file] title". */
+/**
+ * The rows of all tables: what was tried, and the test that the last cell names as "[file] title".
+ */
 function readRows(): Row[] {
   const text = readFileSync(join(docs, "security.md"), "utf8");
-  const rows = text.split("\n").filter((line) => line.startsWith("|") && !/^\| (?:Tried|-+) +\|/.test(line));
+  const rows = text
+    .split("\n")
+    .filter((line) => line.startsWith("|") && !/^\| (?:Tried|-+) +\|/.test(line));
   return rows.map((line) => {
     const [, tried = "", , test = "", ...rest] = line.split("|").map((cell) => cell.trim());
     const [, name = "", title = ""] = /^\[([a-z]+)\] (.+)$/.exec(test) ?? [];
     const file = new RegExp(`^\\[${name}\\]: (.+)$`, "m").exec(text)?.[1];
-    assert.ok(file !== undefined && title !== "" && rest.join("") === "", `a row without its test: ${line}`);
+    assert.ok(
+      file !== undefined && title !== "" && rest.join("") === "",
+      `a row without its test: ${line}`,
+    );
     return { tried, file, title };
   });
 }
 
 function titlesOf(file: string): string[] {
-  return [...readFileSync(file, "utf8").matchAll(/^ {2}it\(\s*"([^"]+)"/gm)].map(([, title = ""]) => title);
+  return [...readFileSync(file, "utf8").matchAll(/^ {2}it\(\s*"([^"]+)"/gm)].map(
+    ([, title = ""]) => title,
+  );
 }
 
 describe("docs/security.md", () => {
@@ -33,7 +42,10 @@ describe("docs/security.md", () => {
     const rows = readRows();
     assert.ok(rows.length > 40, `${rows.length} rows`);
     for (const { tried, file, title } of rows) {
-      assert.ok(titlesOf(join(docs, file)).includes(title), `${tried}: no test "${title}" in ${file}`);
+      assert.ok(
+        titlesOf(join(docs, file)).includes(title),
+        `${tried}: no test "${title}" in ${file}`,
+      );
     }
   });
 

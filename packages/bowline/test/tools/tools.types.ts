@@ -1,4 +1,7 @@
-/** That the tools fit an agent without a cast, and that their options are checked. Only the compiler reads this file. */
+/**
+ * That the tools fit an agent without a cast, and that their options are checked. Only the compiler
+ * reads this file.
+ */
 import { Agent, type AgentTool } from "@bowline/core";
 import { createTools, type ToolName, type ToolsOptions } from "bowline/tools";
 
@@ -10,9 +13,18 @@ void (false satisfies IsAny<(typeof tools)[number]>);
 void (false satisfies IsAny<(typeof tools)[number]["parameters"]>);
 void (false satisfies IsAny<ReturnType<typeof createTools>>);
 
-export const agent = new Agent({ initialState: { tools: [...tools, ...createTools({ root: ".", only: ["read"] })] } });
+export const agent = new Agent({
+  initialState: { tools: [...tools, ...createTools({ root: ".", only: ["read"] })] },
+});
 
-export const names = ["read", "write", "edit", "bash", "grep", "glob"] as const satisfies readonly ToolName[];
+export const names = [
+  "read",
+  "write",
+  "edit",
+  "bash",
+  "grep",
+  "glob",
+] as const satisfies readonly ToolName[];
 void (true satisfies ToolName extends (typeof names)[number] ? true : false);
 
 export const whole = {

@@ -27,11 +27,17 @@ import { createFolder } from "./folder.ts";
 describe("write", () => {
   it("creates a file and says how large it is", async (t) => {
     const folder = createFolder(t);
-    const { text, details } = await folder.call("write", { path: "./notes.txt", content: "h\u00e9llo" });
+    const { text, details } = await folder.call("write", {
+      path: "./notes.txt",
+      content: "h\u00e9llo",
+    });
     assert.equal(text, "Created notes.txt (6 bytes)");
     assert.deepEqual(details, { path: "notes.txt", bytes: 6, created: true });
     assert.equal(folder.get("notes.txt"), "h\u00e9llo");
-    assert.equal((await folder.call("write", { path: "e.txt", content: "" })).text, "Created e.txt (0 bytes)");
+    assert.equal(
+      (await folder.call("write", { path: "e.txt", content: "" })).text,
+      "Created e.txt (0 bytes)",
+    );
   });
 
   it("replaces a file whole", async (t) => {
@@ -74,7 +80,10 @@ describe("write", () => {
     symlinkSync("real/a.txt", folder.at("link.txt"));
     symlinkSync("real", folder.at("folder"));
     symlinkSync("real/new.txt", folder.at("dangling.txt"));
-    assert.equal((await folder.call("write", { path: "link.txt", content: "1" })).text, "Replaced link.txt (1 byte)");
+    assert.equal(
+      (await folder.call("write", { path: "link.txt", content: "1" })).text,
+      "Replaced link.txt (1 byte)",
+    );
     assert.equal(folder.get("real/a.txt"), "1");
     assert.ok(lstatSync(folder.at("link.txt")).isSymbolicLink());
     await folder.call("write", { path: "folder/b.txt", content: "2" });
@@ -123,10 +132,17 @@ describe("write", () => {
     folder.put("a.txt", "old");
     mkdirSync(folder.at("taken"));
     const controller = new AbortController();
-    const call = folder.call("write", { path: "a.txt", content: "x".repeat(1e7) }, { signal: controller.signal });
+    const call = folder.call(
+      "write",
+      { path: "a.txt", content: "x".repeat(1e7) },
+      { signal: controller.signal },
+    );
     controller.abort(new Error("enough"));
     assert.equal((await call).text, "Error: Stopped: enough");
-    assert.match((await folder.call("write", { path: "taken", content: "" })).text, /^Error: taken is a folder/);
+    assert.match(
+      (await folder.call("write", { path: "taken", content: "" })).text,
+      /^Error: taken is a folder/,
+    );
     assert.deepEqual(readdirSync(folder.root).toSorted(), ["a.txt", "taken"]);
     assert.equal(folder.get("a.txt"), "old");
   });
@@ -144,8 +160,10 @@ describe("write", () => {
     const folder = createFolder(t);
     chmodSync(folder.put("closed/a.txt", "old"), 0o666);
     chmodSync(folder.at("closed"), 0o555);
-    const write = async (path: string): Promise<string> => (await folder.call("write", { path, content: "new" })).text;
-    const why = "a file is written beside the old one and takes its place, and the folder may not be written to";
+    const write = async (path: string): Promise<string> =>
+      (await folder.call("write", { path, content: "new" })).text;
+    const why =
+      "a file is written beside the old one and takes its place, and the folder may not be written to";
     const denied = await asNobody(folder, () => write("closed/a.txt"));
     assert.equal(denied, `Error: Permission denied: closed/a.txt (${why})`);
     chmodSync(folder.at("closed"), 0o755);
@@ -153,7 +171,8 @@ describe("write", () => {
     await beforeStep(t, "sync", () => {
       throw Object.assign(new Error("EBUSY"), { code: "EBUSY" });
     });
-    const held = "is held by the system, as a mounted file is, and cannot be replaced; bash can write into it";
+    const held =
+      "is held by the system, as a mounted file is, and cannot be replaced; bash can write into it";
     assert.equal(await write("closed/a.txt"), `Error: closed/a.txt ${held}`);
     assert.deepEqual(readdirSync(folder.at("closed")), ["a.txt"]);
   });
@@ -186,10 +205,14 @@ describe("write", () => {
 
   it("writes nothing where its folder is moved to or removed from under way, and says so", async (t) => {
     const folder = createFolder(t);
-    const what = "its folder, or the temporary file in it, was moved or removed by something else meanwhile";
+    const what =
+      "its folder, or the temporary file in it, was moved or removed by something else meanwhile";
     const why = `Error: src/a.txt could not be written: ${what}; try again`;
     const there = join(folder.outside, "src");
-    const actions = [() => renameSync(folder.at("src"), there), () => rmSync(folder.at("src"), { recursive: true })];
+    const actions = [
+      () => renameSync(folder.at("src"), there),
+      () => rmSync(folder.at("src"), { recursive: true }),
+    ];
     for (const step of ["writeFile", "sync"] as const) {
       for (const action of actions) {
         mkdirSync(folder.at("src"));
@@ -211,7 +234,9 @@ describe("write", () => {
     const place = { given: "src/a.txt", shown: "src/a.txt", real: folder.at("src/a.txt") };
     const { signal } = new AbortController();
     const write = writeFileInside(createWorkspace(folder), place, Buffer.from("new"), { signal });
-    await assert.rejects(write, { message: /^Error: src\/a\.txt could not be written: its folder, .* was moved/ });
+    await assert.rejects(write, {
+      message: /^Error: src\/a\.txt could not be written: its folder, .* was moved/,
+    });
     assert.deepEqual(readdirSync(folder.at("other")), []);
   });
 
@@ -254,7 +279,9 @@ describe("write", () => {
     const groups = getgroups();
     setgroups([...groups, 54_321]);
     t.after(() => setgroups(groups));
-    const { text } = await asNobody(folder, () => folder.call("write", { path: "a.txt", content: "new" }));
+    const { text } = await asNobody(folder, () =>
+      folder.call("write", { path: "a.txt", content: "new" }),
+    );
     assert.equal(text, "Replaced a.txt (3 bytes)");
     assert.equal(statSync(folder.at("a.txt")).gid, 54_321);
   });
@@ -264,11 +291,20 @@ describe("write", () => {
     folder.put("a.txt", "old");
     const why = "Error: The new text holds half a character (a lone surrogate); write it whole";
     for (const half of ["\uD83C", "\uDF89"]) {
-      assert.equal((await folder.call("write", { path: "a.txt", content: `new ${half}` })).text, why);
-      assert.equal((await folder.call("edit", { path: "a.txt", oldText: "old", newText: half })).text, why);
+      assert.equal(
+        (await folder.call("write", { path: "a.txt", content: `new ${half}` })).text,
+        why,
+      );
+      assert.equal(
+        (await folder.call("edit", { path: "a.txt", oldText: "old", newText: half })).text,
+        why,
+      );
     }
     assert.equal(folder.get("a.txt"), "old");
-    assert.equal((await folder.call("write", { path: "a.txt", content: "\uD83C\uDF89" })).isError, false);
+    assert.equal(
+      (await folder.call("write", { path: "a.txt", content: "\uD83C\uDF89" })).isError,
+      false,
+    );
   });
 
   it("refuses the working directory itself", async (t) => {
@@ -279,7 +315,9 @@ describe("write", () => {
 
   it("writes what read gives back, for any text", async (t) => {
     const folder = createFolder(t);
-    const text = fc.string({ unit: "binary", maxLength: 300 }).filter((value) => value !== "" && !value.includes("\0"));
+    const text = fc
+      .string({ unit: "binary", maxLength: 300 })
+      .filter((value) => value !== "" && !value.includes("\0"));
     await fc.assert(
       fc.asyncProperty(text, async (content) => {
         const { text: said } = await folder.call("write", { path: "a.txt", content });

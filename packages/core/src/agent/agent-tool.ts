@@ -1,4 +1,7 @@
-/** An agent as a tool of another: a run inside a run, which shares its abort, its budget, its listeners and its approvals. */
+/**
+ * An agent as a tool of another: a run inside a run, which shares its abort, its budget, its
+ * listeners and its approvals.
+ */
 import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import { messageText } from "../llm/message.ts";
@@ -18,25 +21,38 @@ export interface AgentToolDetails {
   readonly usage: Usage;
 }
 
-export interface AgentToolOptions extends Pick<AgentTool, "name" | "description" | "label" | "executionMode"> {
-  /** Makes the agent of one call: calls may run at the same time, and none sees another's transcript. */
+export interface AgentToolOptions extends Pick<
+  AgentTool,
+  "name" | "description" | "label" | "executionMode"
+> {
+  /**
+   * Makes the agent of one call: calls may run at the same time, and none sees another's
+   * transcript.
+   */
   readonly createAgent: () => Agent;
 }
 
 const parameters = {
   type: "object",
   properties: {
-    prompt: { type: "string", description: "The task, whole: nothing else of this conversation is seen." },
+    prompt: {
+      type: "string",
+      description: "The task, whole: nothing else of this conversation is seen.",
+    },
   },
   required: ["prompt"],
 } as const;
 
 /**
- * A tool whose call is a run of another agent. Its events reach the caller's listeners with `parentRunId`; aborting the caller
- * aborts it; what it uses counts in the caller's budget, beside its own; a question of its own is answered at the caller's agent.
- * The result is its answer. A run that failed is a failed call.
+ * A tool whose call is a run of another agent. Its events reach the caller's listeners with
+ * `parentRunId`; aborting the caller aborts it; what it uses counts in the caller's budget, beside
+ * its own; a question of its own is answered at the caller's agent. The result is its answer. A run
+ * that failed is a failed call.
  */
-export function createAgentTool({ createAgent, ...about }: AgentToolOptions): AgentTool<typeof parameters> {
+export function createAgentTool({
+  createAgent,
+  ...about
+}: AgentToolOptions): AgentTool<typeof parameters> {
   return defineTool({
     ...about,
     parameters,
@@ -50,7 +66,10 @@ export function createAgentTool({ createAgent, ...about }: AgentToolOptions): Ag
         const text = message ? messageText(message) : "";
         const stopped = error !== undefined && reason !== "budget";
         if (stopped || text === "") {
-          throw new BowlineError(error?.code ?? "empty_response", error?.message ?? "The agent gave no answer.");
+          throw new BowlineError(
+            error?.code ?? "empty_response",
+            error?.message ?? "The agent gave no answer.",
+          );
         }
         const why = error?.message ?? "A limit cut the answer.";
         const note = reason === "done" ? "" : `\n\n[Not finished: ${why}]`;
@@ -63,10 +82,16 @@ export function createAgentTool({ createAgent, ...about }: AgentToolOptions): Ag
   });
 }
 
-/** Ties the agent's next run to the run that called it. Returns what unties them, for an agent that is used again. */
+/**
+ * Ties the agent's next run to the run that called it. Returns what unties them, for an agent that
+ * is used again.
+ */
 function nest(agent: Agent, parent: RunPort, signal: AbortSignal): () => void {
   if (agent.state.isStreaming)
-    throw new BowlineError("invalid_state", "This agent is at work: createAgent has to make one for each call.");
+    throw new BowlineError(
+      "invalid_state",
+      "This agent is at work: createAgent has to make one for each call.",
+    );
   const { parentRunId, budget, abortGraceMs } = agent;
   agent.parentRunId = parent.runId;
   agent.budget = budgetWithin(budget, parent.budget);

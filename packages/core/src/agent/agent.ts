@@ -1,6 +1,7 @@
 /**
- * The stateful agent: a transcript, two queues, an abort controller and listeners around the one loop. Nothing global; two
- * agents never meet. Its length is that of its public face, which says what each call does and throws.
+ * The stateful agent: a transcript, two queues, an abort controller and listeners around the one
+ * loop. Nothing global; two agents never meet. Its length is that of its public face, which says
+ * what each call does and throws.
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
@@ -21,8 +22,8 @@ import { MutableAgentState, type AgentState, type InitialState } from "./state.t
 import type { ToolExecutionMode } from "./tool.ts";
 
 /**
- * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`, `effects`, `budget`,
- * `hookTimeoutMs`, `clock` and `createId` with the next run.
+ * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`,
+ * `effects`, `budget`, `hookTimeoutMs`, `clock` and `createId` with the next run.
  */
 export interface AgentSettings extends Partial<
   Omit<
@@ -37,7 +38,10 @@ export interface AgentSettings extends Partial<
     | "toolContext"
   >
 > {
-  /** Makes the model calls. Default: by the model's protocol, when the agent comes from the package's main entry. */
+  /**
+   * Makes the model calls. Default: by the model's protocol, when the agent comes from the
+   * package's main entry.
+   */
   streamFn?: StreamFn;
   /** Records steps, or waits for answers elsewhere, in place of this process's memory. */
   effects?: Partial<Pick<Effects, "step" | "recorded" | "waitFor">>;
@@ -56,9 +60,9 @@ export interface AgentOptions<TContext = unknown> extends AgentSettings {
 export interface PromptOptions<TSchema = unknown> {
   readonly images?: readonly ImageContent[];
   /**
-   * A schema of an object. The run's result then has a checked value of it as `output`: held to the schema by the server where it
-   * can, given by a tool elsewhere, and sent back to the model twice when it does not fit. Rejects with `invalid_argument` for
-   * what is no such schema.
+   * A schema of an object. The run's result then has a checked value of it as `output`: held to the
+   * schema by the server where it can, given by a tool elsewhere, and sent back to the model twice
+   * when it does not fit. Rejects with `invalid_argument` for what is no such schema.
    */
   readonly output?: TSchema;
 }
@@ -80,7 +84,9 @@ export interface Agent<TContext = unknown> extends AgentSettings {
 export class Agent<TContext = unknown> {
   /** Used when no `streamFn` is given; a subclass may set it. */
   static defaultStreamFn: StreamFn | undefined;
-  /** What makes a run for {@link PromptOptions.output}; a subclass may set it to `createOutputRun`. */
+  /**
+   * What makes a run for {@link PromptOptions.output}; a subclass may set it to `createOutputRun`.
+   */
   static outputRun: OutputRunFactory | undefined;
 
   /** Default `parallel`. */
@@ -94,7 +100,8 @@ export class Agent<TContext = unknown> {
   readonly #effects = createMemoryEffects();
 
   constructor(options: AgentOptions<TContext> = {}) {
-    // What streams and what converts is there to be called and wrapped, also when it is the default.
+    // What streams and what converts is there to be called and wrapped, also when it is the
+    // default.
     const {
       initialState = {},
       steeringMode,
@@ -134,15 +141,19 @@ export class Agent<TContext = unknown> {
     this.#followUps.mode = mode;
   }
 
-  /** Calls `listener` with every event from now on, once, however often it is given. Returns what ends that at once. */
+  /**
+   * Calls `listener` with every event from now on, once, however often it is given. Returns what
+   * ends that at once.
+   */
   subscribe(listener: AgentListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.remove(listener);
   }
 
   /**
-   * Runs from a new message until there is nothing more to do. Resolves, also for a failed or aborted run, when awaited
-   * `agent_end` listeners are done. Rejects with `invalid_state` during a run: use {@link steer} or {@link followUp} then.
+   * Runs from a new message until there is nothing more to do. Resolves, also for a failed or
+   * aborted run, when awaited `agent_end` listeners are done. Rejects with `invalid_state` during a
+   * run: use {@link steer} or {@link followUp} then.
    */
   async prompt(text: string, images?: readonly ImageContent[]): Promise<RunResult>;
   async prompt<const TSchema>(
@@ -161,12 +172,14 @@ export class Agent<TContext = unknown> {
         ? [
             {
               role: "user" as const,
-              content: images.length === 0 ? input : [{ type: "text" as const, text: input }, ...images],
+              content:
+                images.length === 0 ? input : [{ type: "text" as const, text: input }, ...images],
               timestamp: (this.clock ?? systemClock).now(),
             },
           ]
         : [input].flat();
-    const isSound = prompts.length > 0 && prompts.every((message?: Partial<AgentMessage>) => message?.role);
+    const isSound =
+      prompts.length > 0 && prompts.every((message?: Partial<AgentMessage>) => message?.role);
     if (!isSound || !isRecord(options))
       throw new BowlineError(
         "invalid_argument",
@@ -176,8 +189,8 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Goes on without a new message: the last one must be no whole answer, or something must be queued. Rejects with `invalid_state`
-   * otherwise, without any message, and during a run.
+   * Goes on without a new message: the last one must be no whole answer, or something must be
+   * queued. Rejects with `invalid_state` otherwise, without any message, and during a run.
    */
   async continue<const TSchema>(
     options: Pick<PromptOptions<TSchema>, "output"> = {},
@@ -204,9 +217,10 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Goes on with a run that its process did not finish, from the transcript that was kept: open calls are run or answered as
-   * `effects.recorded` says, then the model is asked, unless the turn had ended the run. A run for an output needs its schema again.
-   * Rejects with `invalid_state` during a run.
+   * Goes on with a run that its process did not finish, from the transcript that was kept: open
+   * calls are run or answered as `effects.recorded` says, then the model is asked, unless the turn
+   * had ended the run. A run for an output needs its schema again. Rejects with `invalid_state`
+   * during a run.
    */
   async resume<const TSchema>(
     run: InterruptedRun,
@@ -216,14 +230,18 @@ export class Agent<TContext = unknown> {
     return this.#run([], { ...options, resume: run }) as Promise<RunResult<InferSchema<TSchema>>>;
   }
 
-  /** Cancels the run: no further model call, no further tool; the partial answer and the queues are kept. */
+  /**
+   * Cancels the run: no further model call, no further tool; the partial answer and the queues are
+   * kept.
+   */
   abort(): void {
     this.#controller?.abort();
   }
 
   /**
-   * Resolves when no run is going on. Throws `invalid_state` in a listener before its first `await`, since the run waits for the listener.
-   * Behind it that cannot be seen: such a listener ends the run at `hookTimeoutMs`.
+   * Resolves when no run is going on. Throws `invalid_state` in a listener before its first
+   * `await`, since the run waits for the listener. Behind it that cannot be seen: such a listener
+   * ends the run at `hookTimeoutMs`.
    */
   waitForIdle(): Promise<void> {
     if (this.#listeners.calling > 0) {
@@ -232,7 +250,10 @@ export class Agent<TContext = unknown> {
     return Promise.resolve(this.#running).then(() => {});
   }
 
-  /** Forgets messages, queues and the last error; keeps prompt, model and tools. Throws `invalid_state` during a run. */
+  /**
+   * Forgets messages, queues and the last error; keeps prompt, model and tools. Throws
+   * `invalid_state` during a run.
+   */
   reset(): void {
     this.#assertIdle();
     this.#state.messages = [];
@@ -263,7 +284,10 @@ export class Agent<TContext = unknown> {
     this.clearFollowUpQueue();
   }
 
-  /** Answers all that hooks and tools of the run wait for under this name, such as an approval. False when nothing does. */
+  /**
+   * Answers all that hooks and tools of the run wait for under this name, such as an approval.
+   * False when nothing does.
+   */
   answer(name: string, value: unknown): boolean {
     return this.#effects.answer(name, value);
   }
@@ -276,8 +300,13 @@ export class Agent<TContext = unknown> {
     const { outputRun } = this.constructor as typeof Agent;
     const { streamFn } = this;
     if (!streamFn || (output !== undefined && !outputRun)) {
-      const missing = streamFn ? "outputRun: let a subclass set it to createOutputRun" : "streamFn: give one";
-      throw new BowlineError("invalid_argument", `No ${missing}, or import Agent from the main entry.`);
+      const missing = streamFn
+        ? "outputRun: let a subclass set it to createOutputRun"
+        : "streamFn: give one";
+      throw new BowlineError(
+        "invalid_argument",
+        `No ${missing}, or import Agent from the main entry.`,
+      );
     }
     const state = this.#state;
     const listeners = this.#listeners;
@@ -331,6 +360,7 @@ export class Agent<TContext = unknown> {
   }
 
   #assertIdle(): void {
-    if (this.#controller) throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp().");
+    if (this.#controller)
+      throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp().");
   }
 }

@@ -1,4 +1,7 @@
-/** Asks a person before a call runs. Bound to the exact arguments, answered once, and denied when nobody answers in time. */
+/**
+ * Asks a person before a call runs. Bound to the exact arguments, answered once, and denied when
+ * nobody answers in time.
+ */
 import { onAbort } from "../clock.ts";
 import { defined } from "../json-value.ts";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "./hooks.ts";
@@ -12,23 +15,32 @@ export interface ApprovalAnswer {
 }
 
 export interface ApprovalOptions {
-  /** Whether a call has to be asked about; a text is the reason that is shown. Default: every call. */
+  /**
+   * Whether a call has to be asked about; a text is the reason that is shown. Default: every call.
+   */
   readonly needed?: (
     context: BeforeToolCallContext,
   ) => boolean | string | undefined | PromiseLike<boolean | string | undefined>;
-  /** How long an answer is waited for, in milliseconds; then the call is denied. Default 30 minutes; 0 waits for ever. */
+  /**
+   * How long an answer is waited for, in milliseconds; then the call is denied. Default 30 minutes;
+   * 0 waits for ever.
+   */
   readonly timeoutMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
 /**
- * A `beforeToolCall` that emits `approval_request` and waits for the answer under its `approvalId` (`agent.answer(approvalId,
- * { decision: "allow" })`, from whatever face shows the question), then emits `approval_answer`. Whatever is no allowance denies.
+ * A `beforeToolCall` that emits `approval_request` and waits for the answer under its `approvalId`
+ * (`agent.answer(approvalId, { decision: "allow" })`, from whatever face shows the question), then
+ * emits `approval_answer`. Whatever is no allowance denies.
  */
 export function requireApproval(
   options: ApprovalOptions = {},
-): (context: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined> {
+): (
+  context: BeforeToolCallContext,
+  signal?: AbortSignal,
+) => Promise<BeforeToolCallResult | undefined> {
   const { needed = () => true, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return async (context, signal) => {
     const { run, toolCall, args, idempotencyKey: approvalId } = context;
@@ -61,7 +73,9 @@ export function requireApproval(
   };
 }
 
-type Settled = Omit<ApprovalAnswer, "decision"> & { readonly decision: ApprovalAnswer["decision"] | "expired" };
+type Settled = Omit<ApprovalAnswer, "decision"> & {
+  readonly decision: ApprovalAnswer["decision"] | "expired";
+};
 
 /** What is no clear allowance is a denial. */
 function readAnswer(value: unknown): ApprovalAnswer {

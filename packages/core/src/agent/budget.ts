@@ -1,8 +1,14 @@
-/** What a run may use. Each model call is taken out of the budget before it is made, so that runs that share one keep it together. */
+/**
+ * What a run may use. Each model call is taken out of the budget before it is made, so that runs
+ * that share one keep it together.
+ */
 import { BowlineError } from "../errors.ts";
 import type { Usage } from "../llm/usage.ts";
 
-/** Limits; whatever is absent is unlimited. Checked before each model call; time also during calls and tools. */
+/**
+ * Limits; whatever is absent is unlimited. Checked before each model call; time also during calls
+ * and tools.
+ */
 export interface Budget {
   /** Model calls. */
   maxTurns?: number;
@@ -14,7 +20,10 @@ export interface Budget {
   maxTimeMs?: number;
 }
 
-/** A budget that several runs draw on, at the same time or one after the other. Plain data, so it can be kept. */
+/**
+ * A budget that several runs draw on, at the same time or one after the other. Plain data, so it
+ * can be kept.
+ */
 export interface SharedBudget extends Budget {
   readonly used: BudgetUse;
   /** Another budget that is drawn on too. */
@@ -31,7 +40,10 @@ interface BudgetUse {
   deadline?: number;
 }
 
-/** A budget to share: given to several agents, what one uses is gone for all. A plain {@link Budget} limits each run by itself. */
+/**
+ * A budget to share: given to several agents, what one uses is gone for all. A plain {@link Budget}
+ * limits each run by itself.
+ */
 export function createBudget(limits: Budget = {}, parent?: SharedBudget): SharedBudget {
   return { ...limits, used: { turns: 0, tokens: 0, cost: 0 }, ...(parent && { parent }) };
 }
@@ -42,8 +54,18 @@ export function budgetChain(budget: SharedBudget): SharedBudget[] {
 }
 
 /** What is used up, if one more call that costs as much as the last would go beyond it. */
-export function exceededBudget(chain: readonly SharedBudget[], last: Usage, now: number): BowlineError | undefined {
-  for (const { maxTurns = Infinity, maxTokens = Infinity, maxCost = Infinity, maxTimeMs, used } of chain) {
+export function exceededBudget(
+  chain: readonly SharedBudget[],
+  last: Usage,
+  now: number,
+): BowlineError | undefined {
+  for (const {
+    maxTurns = Infinity,
+    maxTokens = Infinity,
+    maxCost = Infinity,
+    maxTimeMs,
+    used,
+  } of chain) {
     if (!(used.turns < maxTurns)) return exceeded(`${maxTurns} turns`);
     if (isOver(used.tokens, last.totalTokens, maxTokens)) return exceeded(`${maxTokens} tokens`);
     if (isOver(used.cost, last.cost?.total, maxCost)) return exceeded(`$${maxCost}`);
@@ -53,7 +75,12 @@ export function exceededBudget(chain: readonly SharedBudget[], last: Usage, now:
 }
 
 /** Takes a call's use out of every budget of the chain; `sign` -1 gives it back. */
-export function charge(chain: readonly SharedBudget[], turns: number, usage: Usage, sign: 1 | -1 = 1): void {
+export function charge(
+  chain: readonly SharedBudget[],
+  turns: number,
+  usage: Usage,
+  sign: 1 | -1 = 1,
+): void {
   for (const { used } of chain) {
     used.turns += turns * sign;
     used.tokens += (usage.totalTokens ?? 0) * sign;

@@ -26,7 +26,10 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
 > {
   /** A TypeBox schema, a JSON Schema (`as const` for types), or a Standard Schema. */
   parameters: TParameters;
-  /** The JSON Schema of a Standard Schema that cannot give its own: valibot, zod/mini, zod before 4.2. */
+  /**
+   * The JSON Schema of a Standard Schema that cannot give its own: valibot, zod/mini, zod before
+   * 4.2.
+   */
   jsonSchema?: JsonSchema;
   /** Throw to fail. A string is the text of the result. */
   execute(
@@ -36,8 +39,8 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
 }
 
 /**
- * A JSON Schema, or a Standard Schema that can give one: the compiler refuses what has nothing in common with a type of which all
- * is optional.
+ * A JSON Schema, or a Standard Schema that can give one: the compiler refuses what has nothing in
+ * common with a type of which all is optional.
  */
 type GivesJsonSchema = object & { readonly "~standard"?: { readonly jsonSchema?: unknown } };
 
@@ -45,13 +48,17 @@ type GivesJsonSchema = object & { readonly "~standard"?: { readonly jsonSchema?:
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Makes a tool. Throws `invalid_argument` for a name no model server takes, without `execute`, and for a schema that is none or not one
- * of an object.
+ * Makes a tool. Throws `invalid_argument` for a name no model server takes, without `execute`, and
+ * for a schema that is none or not one of an object.
  */
 export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
   definition: ToolDefinition<TParameters, TDetails, TContext> & { readonly jsonSchema: JsonSchema },
 ): AgentTool<TParameters, TDetails, TContext>;
-export function defineTool<const TParameters extends GivesJsonSchema, TDetails = unknown, TContext = unknown>(
+export function defineTool<
+  const TParameters extends GivesJsonSchema,
+  TDetails = unknown,
+  TContext = unknown,
+>(
   definition: ToolDefinition<TParameters, TDetails, TContext>,
 ): AgentTool<TParameters, TDetails, TContext>;
 export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
@@ -66,9 +73,13 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
     );
   }
   if (typeof definition.execute !== "function")
-    throw new BowlineError("invalid_argument", `The tool "${name}" has no execute: give the function that runs it.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `The tool "${name}" has no execute: give the function that runs it.`,
+    );
   const given: unknown = rest.parameters;
-  const parameters = jsonSchema !== undefined && isStandardSchema(given) ? withJsonSchema(given, jsonSchema) : given;
+  const parameters =
+    jsonSchema !== undefined && isStandardSchema(given) ? withJsonSchema(given, jsonSchema) : given;
   assertSchema(parameters, `tool "${name}"`);
   return {
     ...rest,
@@ -82,7 +93,8 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
         context: run?.context as TContext,
         idempotencyKey: run?.idempotencyKey ?? toolCallId,
         run: run?.run,
-        update: (partial) => onUpdate?.(typeof partial === "string" ? textResult(partial) : partial),
+        update: (partial) =>
+          onUpdate?.(typeof partial === "string" ? textResult(partial) : partial),
       });
       return typeof result === "string" ? textResult(result) : result;
     },

@@ -1,6 +1,6 @@
 /**
- * The loop's effects go through this one port, so that a session file or a durable engine can record each step and skip the
- * finished ones when a run is taken up again. In memory by default.
+ * The loop's effects go through this one port, so that a session file or a durable engine can
+ * record each step and skip the finished ones when a run is taken up again. In memory by default.
  */
 import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
@@ -25,20 +25,25 @@ export type InboxKind = "steering" | "followUp";
 
 export interface Effects {
   /**
-   * Runs `fn` once for this name and gives its result, which is JSON-safe. An engine records the intent before and the result
-   * after, and gives a recorded result without running `fn`. Names are stable: `model:<turn>`, `tool:<turn>:<call id>`. One that
-   * rejects ends the run with its error, and so does one that is not done when the grace of an abort is over: what `fn` came to
-   * counts then, and if it was not begun it does nothing any more.
+   * Runs `fn` once for this name and gives its result, which is JSON-safe. An engine records the
+   * intent before and the result after, and gives a recorded result without running `fn`. Names are
+   * stable: `model:<turn>`, `tool:<turn>:<call id>`. One that rejects ends the run with its error,
+   * and so does one that is not done when the grace of an abort is over: what `fn` came to counts
+   * then, and if it was not begun it does nothing any more.
    */
   step<T>(name: string, fn: () => Promise<T>, about: StepAbout): Promise<T>;
   /**
-   * What is known of a tool's step before it is asked about or begun: its result, or, for one that began and must not be repeated,
-   * a result that says so. Absent or undefined: nothing, it may run. Asked also about calls of a run's last answer whose results are
-   * in the transcript, which do not say whether they ended the run. One that rejects ends the run with its error. Waited for as
-   * `step` is.
+   * What is known of a tool's step before it is asked about or begun: its result, or, for one that
+   * began and must not be repeated, a result that says so. Absent or undefined: nothing, it may
+   * run. Asked also about calls of a run's last answer whose results are in the transcript, which
+   * do not say whether they ended the run. One that rejects ends the run with its error. Waited for
+   * as `step` is.
    */
   recorded?(name: string): Promise<SettledCall | undefined> | SettledCall | undefined;
-  /** Resolves when something outside (a person, another process) answers under this name. Rejects when `signal` fires. */
+  /**
+   * Resolves when something outside (a person, another process) answers under this name. Rejects
+   * when `signal` fires.
+   */
   waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
   /** Whether messages of this kind wait; nothing is taken. Absent: not known. */
   hasQueued?(kind: InboxKind): boolean;
@@ -46,19 +51,28 @@ export interface Effects {
   inbox(kind: InboxKind): readonly AgentMessage[] | Promise<readonly AgentMessage[]>;
   /** Takes back what `inbox` gave when the run no longer waited for it. */
   giveBack?(kind: InboxKind, messages: readonly AgentMessage[]): void;
-  /** Hands an event to whoever listens: to each by `hear`, when the one before has heard it. Never throws or rejects. */
+  /**
+   * Hands an event to whoever listens: to each by `hear`, when the one before has heard it. Never
+   * throws or rejects.
+   */
   publish(event: AgentEvent, hear: Hear): void | Promise<void>;
 }
 
 /**
- * Calls a listener and waits for it as long as it may take; undefined when there is nothing to wait for. Never throws or rejects: a
- * listener that fails ends the run with `listener_failed`.
+ * Calls a listener and waits for it as long as it may take; undefined when there is nothing to wait
+ * for. Never throws or rejects: a listener that fails ends the run with `listener_failed`.
  */
-export type Hear = (listener: (event: AgentEvent) => unknown, event: AgentEvent) => Promise<void> | undefined;
+export type Hear = (
+  listener: (event: AgentEvent) => unknown,
+  event: AgentEvent,
+) => Promise<void> | undefined;
 
 /** Effects that stay in this process. */
 export interface MemoryEffects extends Effects {
-  /** The other end of {@link Effects.waitFor}: hands `value` to all who wait under this name. False when nobody does. */
+  /**
+   * The other end of {@link Effects.waitFor}: hands `value` to all who wait under this name. False
+   * when nobody does.
+   */
   answer(name: string, value: unknown): boolean;
 }
 
@@ -92,7 +106,10 @@ export function createMemoryEffects(ports?: Partial<Effects>): MemoryEffects {
   };
 }
 
-/** Those of the ports that are there, to be spread: the methods of a class are found by name alone, and need their object. */
+/**
+ * Those of the ports that are there, to be spread: the methods of a class are found by name alone,
+ * and need their object.
+ */
 export function portsOf(ports: Partial<Effects> | undefined): Partial<Effects> {
   return defined({
     step: ports?.step?.bind(ports),

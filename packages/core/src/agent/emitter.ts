@@ -1,6 +1,7 @@
 /**
- * Numbers a run's events and hands them out one at a time, in order, also when parallel tools emit while a listener is busy.
- * A listener that fails does not stop events; it is remembered, and the loop ends the run at its next safe point.
+ * Numbers a run's events and hands them out one at a time, in order, also when parallel tools emit
+ * while a listener is busy. A listener that fails does not stop events; it is remembered, and the
+ * loop ends the run at its next safe point.
  */
 import type { Clock } from "../clock.ts";
 import { toBowlineError, type BowlineError } from "../errors.ts";
@@ -9,7 +10,10 @@ import type { AssistantMessage } from "../llm/message.ts";
 import type { Effects, Hear } from "./effects.ts";
 import { MessageUpdate, type AgentEvent, type AgentEventBody } from "./event.ts";
 
-/** How long a run may keep the process to itself, in milliseconds, and how many events it lets pass between looks at the clock. */
+/**
+ * How long a run may keep the process to itself, in milliseconds, and how many events it lets pass
+ * between looks at the clock.
+ */
 const BUSY_MS = 25;
 const EVENTS_PER_LOOK = 16;
 
@@ -24,7 +28,10 @@ export interface EmitterOptions {
   readonly clock: Clock;
   /** Fires when the run is aborted. */
   readonly signal: AbortSignal;
-  /** Waits for a listener as long as it may take. `giveUp` is called instead when the run was aborted and it ignores that. */
+  /**
+   * Waits for a listener as long as it may take. `giveUp` is called instead when the run was
+   * aborted and it ignores that.
+   */
   readonly patiently: (result: PromiseLike<void>, giveUp: () => void) => void | Promise<void>;
   /** Called once, with the first failure. */
   readonly onFailure: (error: BowlineError) => void;
@@ -33,7 +40,10 @@ export interface EmitterOptions {
 /** A class, as `Listeners` is, and what it is given is called by `call`, for the same reason. */
 export class Emitter {
   /** As of `LiveDelta`. */
-  static readonly kept: Emitter = new Emitter({ effects: {}, clock: { now: () => NaN } } as EmitterOptions);
+  static readonly kept: Emitter = new Emitter({
+    effects: {},
+    clock: { now: () => NaN },
+  } as EmitterOptions);
   readonly #options: EmitterOptions;
   readonly #runId: string;
   readonly #effects: EmitterOptions["effects"];
@@ -64,10 +74,17 @@ export class Emitter {
     this.#yielded = clock.now();
   }
 
-  /** Resolves when the event's listeners are done; undefined when nothing had to be waited for. Never rejects. */
+  /**
+   * Resolves when the event's listeners are done; undefined when nothing had to be waited for.
+   * Never rejects.
+   */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined {
     // A nested run's event is passed on as it is, in its turn.
-    return this.#send("runId" in event ? event : { ...event, runId: this.#runId, seq: this.#seq++, ...this.#parent });
+    return this.#send(
+      "runId" in event
+        ? event
+        : { ...event, runId: this.#runId, seq: this.#seq++, ...this.#parent },
+    );
   }
 
   /** The same for the event that comes by the thousand. */
@@ -86,9 +103,16 @@ export class Emitter {
     return own;
   }
 
-  /** A run that never waits for anything would keep timers and sockets waiting: its events pause now and then. */
+  /**
+   * A run that never waits for anything would keep timers and sockets waiting: its events pause now
+   * and then.
+   */
   #inTurn(event: AgentEvent): Promise<void> | undefined {
-    if (++this.#sent % EVENTS_PER_LOOK > 0 || !this.#clock.yield || this.#clock.now() - this.#yielded < BUSY_MS)
+    if (
+      ++this.#sent % EVENTS_PER_LOOK > 0 ||
+      !this.#clock.yield ||
+      this.#clock.now() - this.#yielded < BUSY_MS
+    )
       return this.#publish.call(this.#effects, event, this.#hear) ?? undefined;
     return this.#clock.yield().then(() => {
       this.#yielded = this.#clock.now();
@@ -106,10 +130,16 @@ export class Emitter {
     }
   }
 
-  #settle(result: PromiseLike<void>, listener: Listener, { type }: AgentEvent): Promise<void> | undefined {
+  #settle(
+    result: PromiseLike<void>,
+    listener: Listener,
+    { type }: AgentEvent,
+  ): Promise<void> | undefined {
     const { signal, patiently } = this.#options;
-    // What an answer or a tool had still said may be much: after an abort it is told without a pause.
-    const isAwaited = !this.#leftBehind.has(listener) && !(signal.aborted && type.endsWith("_update"));
+    // What an answer or a tool had still said may be much: after an abort it is told without a
+    // pause.
+    const isAwaited =
+      !this.#leftBehind.has(listener) && !(signal.aborted && type.endsWith("_update"));
     const heard = isAwaited ? patiently(result, () => this.#leftBehind.add(listener)) : result;
     const settled = Promise.resolve(heard).catch((error: unknown) => this.#fail(error, type));
     return isAwaited ? settled : undefined;

@@ -1,7 +1,7 @@
 /**
- * What a run says while it goes on: seed 002's ten kinds, in its order, and a few more that appear only when their cause does.
- * Every event has the run's id and a number that counts without gaps: from 0, of a resumed run from beyond all that were given out
- * before. All are JSON-safe.
+ * What a run says while it goes on: seed 002's ten kinds, in its order, and a few more that appear
+ * only when their cause does. Every event has the run's id and a number that counts without gaps:
+ * from 0, of a resumed run from beyond all that were given out before. All are JSON-safe.
  */
 import type { ErrorInfo } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
@@ -11,7 +11,10 @@ import type { Usage } from "../llm/usage.ts";
 import type { CompactionEvent } from "./context/compaction-options.ts";
 import type { AgentToolResult, CheckedToolResult } from "./tool.ts";
 
-/** Extend this by declaration merging to carry messages of your own; `convertToLlm` says what a model sees of them. */
+/**
+ * Extend this by declaration merging to carry messages of your own; `convertToLlm` says what a
+ * model sees of them.
+ */
 export interface CustomAgentMessages {}
 
 /** A message a model understands, or one of the application's own. */
@@ -19,16 +22,23 @@ export interface CustomAgentMessages {}
 export type AgentMessage = Message | CustomAgentMessages[keyof CustomAgentMessages];
 
 /**
- * Why a run ended. `done`: the model had nothing more to do (or a tool or hook said so); `length`: the answer was cut by a
- * token limit; `error`; `aborted`; `budget`: turns, tokens, money or time ran out.
+ * Why a run ended. `done`: the model had nothing more to do (or a tool or hook said so); `length`:
+ * the answer was cut by a token limit; `error`; `aborted`; `budget`: turns, tokens, money or time
+ * ran out.
  */
 export type RunEndReason = "done" | "length" | "error" | "aborted" | "budget";
 
 /**
- * What became of a tool call: `left_running` when it ignored its signal beyond the grace; `unknown` when the process died while it
- * ran, and it must not be run again.
+ * What became of a tool call: `left_running` when it ignored its signal beyond the grace; `unknown`
+ * when the process died while it ran, and it must not be run again.
  */
-export type ToolOutcome = "finished" | "failed" | "stopped" | "left_running" | "not_started" | "unknown";
+export type ToolOutcome =
+  | "finished"
+  | "failed"
+  | "stopped"
+  | "left_running"
+  | "not_started"
+  | "unknown";
 
 interface AgentEventBase {
   readonly runId: string;
@@ -161,10 +171,18 @@ export type AgentEvent = Numbered<AgentEventBody>;
 /** Receives events in order. Awaited only if it returns a thenable. */
 export type AgentEventSink = (event: AgentEvent) => void | PromiseLike<void>;
 
-/** A `message_update`, of which there are thousands: the live message behind a getter costs nothing to attach. */
+/**
+ * A `message_update`, of which there are thousands: the live message behind a getter costs nothing
+ * to attach.
+ */
 export class MessageUpdate implements MessageUpdateEvent, AgentEventBase {
   /** As of {@link LiveDelta}: one that stays, and with it the compiled code. */
-  static readonly kept: MessageUpdate = new MessageUpdate("", 0, LiveDelta.kept, LiveDelta.kept.partial);
+  static readonly kept: MessageUpdate = new MessageUpdate(
+    "",
+    0,
+    LiveDelta.kept,
+    LiveDelta.kept.partial,
+  );
   readonly type = "message_update";
   declare readonly runId: string;
   declare readonly seq: number;

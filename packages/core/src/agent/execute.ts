@@ -1,10 +1,16 @@
 /**
- * The tool calls of one answer. Preflight is one at a time in source order; allowed tools run together (or one by one); every
- * call gets exactly one result, whatever happened, and results enter the transcript in source order.
+ * The tool calls of one answer. Preflight is one at a time in source order; allowed tools run
+ * together (or one by one); every call gets exactly one result, whatever happened, and results
+ * enter the transcript in source order.
  */
 import { errorText } from "../errors.ts";
 import { defined } from "../json-value.ts";
-import { toolCallsOf, type AssistantMessage, type ToolCall, type ToolResultMessage } from "../llm/message.ts";
+import {
+  toolCallsOf,
+  type AssistantMessage,
+  type ToolCall,
+  type ToolResultMessage,
+} from "../llm/message.ts";
 import type { AgentMessage } from "./event.ts";
 import type { AfterToolCallResult } from "./hooks.ts";
 import { aboutCall, preflight, type Ready } from "./preflight.ts";
@@ -20,15 +26,20 @@ export interface BatchResult {
 }
 
 /**
- * Runs the calls of an answer, or says of each `why` it is not run. Those that an earlier life of the run has answered count with
- * the rest.
+ * Runs the calls of an answer, or says of each `why` it is not run. Those that an earlier life of
+ * the run has answered count with the rest.
  */
-export async function executeToolCalls(run: Run, message: AssistantMessage, why?: string): Promise<BatchResult> {
+export async function executeToolCalls(
+  run: Run,
+  message: AssistantMessage,
+  why?: string,
+): Promise<BatchResult> {
   const calls = openCalls(message, run.context.messages);
   const tools = new Map((run.declared ?? run.context.tools)?.map((tool) => [tool.name, tool]));
   const { toolExecution } = run.config;
   const isSequential =
-    why !== undefined || calls.some((call) => (tools.get(call.name)?.executionMode ?? toolExecution) === "sequential");
+    why !== undefined ||
+    calls.some((call) => (tools.get(call.name)?.executionMode ?? toolExecution) === "sequential");
   const toolResults = resultsOf(message, run.context.messages);
   const ends = await Promise.all(toolResults.map(({ toolCallId: id }) => recorded(run, { id })));
   const finish = async (call: ToolCall, settled: SettledCall): Promise<void> => {
@@ -58,13 +69,21 @@ export function openCalls(answer: AssistantMessage, messages: readonly AgentMess
   return toolCallsOf(answer).filter(({ id }) => !answered.has(id));
 }
 
-function resultsOf(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolResultMessage[] {
-  return messages.slice(messages.lastIndexOf(answer)).filter((message) => message.role === "toolResult");
+function resultsOf(
+  answer: AssistantMessage,
+  messages: readonly AgentMessage[],
+): ToolResultMessage[] {
+  return messages
+    .slice(messages.lastIndexOf(answer))
+    .filter((message) => message.role === "toolResult");
 }
 
 type Start = () => SettledCall | Promise<SettledCall>;
 
-/** Preflight. Gives what executes the call, or, when it will not run, what gives the result; its end event is out by then. */
+/**
+ * Preflight. Gives what executes the call, or, when it will not run, what gives the result; its end
+ * event is out by then.
+ */
 async function prepare(
   run: Run,
   message: AssistantMessage,
@@ -79,7 +98,12 @@ async function prepare(
   try {
     if (!settled) {
       const ready = await preflight(run, message, call, tools);
-      return async () => announceEnd(run, call, await runTool(run, ready, (done) => after(run, message, ready, done)));
+      return async () =>
+        announceEnd(
+          run,
+          call,
+          await runTool(run, ready, (done) => after(run, message, ready, done)),
+        );
     }
   } catch (error) {
     settled = failedCall(errorText(error));
@@ -98,7 +122,12 @@ async function recorded(run: Run, call: Pick<ToolCall, "id">): Promise<SettledCa
 }
 
 /** `afterToolCall` replaces fields whole. */
-async function after(run: Run, message: AssistantMessage, ready: Ready, settled: SettledCall): Promise<SettledCall> {
+async function after(
+  run: Run,
+  message: AssistantMessage,
+  ready: Ready,
+  settled: SettledCall,
+): Promise<SettledCall> {
   const { afterToolCall } = run.config;
   if (!afterToolCall) return settled;
   const { call, args } = ready;
@@ -108,10 +137,15 @@ async function after(run: Run, message: AssistantMessage, ready: Ready, settled:
   try {
     const state = { ...aboutCall(run, message, call, args), result, isError: failed };
     const asked = afterToolCall(state, run.signal);
-    const { isError = failed, ...fields } = (await run.patiently<AfterToolCallResult | undefined | void>(asked)) ?? {};
+    const { isError = failed, ...fields } =
+      (await run.patiently<AfterToolCallResult | undefined | void>(asked)) ?? {};
     return { ...settled, isError, result: { ...result, ...defined(fields) } };
   } catch (error) {
-    return { ...settled, isError: true, result: textResult(`afterToolCall failed: ${errorText(error)}`) };
+    return {
+      ...settled,
+      isError: true,
+      result: textResult(`afterToolCall failed: ${errorText(error)}`),
+    };
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a caller can put into the loop, and the contract of each. A hook that throws or rejects never hangs or crashes the run:
- * around a tool it makes an error result, elsewhere it ends the run with `hook_failed`.
+ * What a caller can put into the loop, and the contract of each. A hook that throws or rejects
+ * never hangs or crashes the run: around a tool it makes an error result, elsewhere it ends the run
+ * with `hook_failed`.
  */
 import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
@@ -9,7 +10,13 @@ import type { Usage } from "../llm/usage.ts";
 import type { Budget, SharedBudget } from "./budget.ts";
 import type { InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentEventBody, AgentMessage } from "./event.ts";
-import type { AgentTool, AgentToolCall, AgentToolResult, CheckedToolResult, ToolExecutionMode } from "./tool.ts";
+import type {
+  AgentTool,
+  AgentToolCall,
+  AgentToolResult,
+  CheckedToolResult,
+  ToolExecutionMode,
+} from "./tool.ts";
 
 /** The transcript and what goes with it. The loop appends to `messages` in place. */
 export interface AgentContext {
@@ -26,11 +33,17 @@ export interface RunPort {
   readonly budget: SharedBudget;
   /** How long, after an abort, what ignores its signal is waited for, in milliseconds. */
   readonly abortGraceMs: number;
-  /** Says something in the run's order, or passes on an event of a nested run as it is. Resolves when listeners are done. */
+  /**
+   * Says something in the run's order, or passes on an event of a nested run as it is. Resolves
+   * when listeners are done.
+   */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined;
   /** Counts a model call that was made for the run but is in no message of it. */
   addUsage(usage: Usage): void;
-  /** Waits for an answer from outside under this name. Rejects when the signal fires; default: the run's. */
+  /**
+   * Waits for an answer from outside under this name. Rejects when the signal fires; default: the
+   * run's.
+   */
   waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
 }
 
@@ -43,13 +56,16 @@ export interface BeforeToolCallContext {
   readonly run: RunPort;
   /** Names this call among all calls of all runs; the tool gets the same. */
   readonly idempotencyKey: string;
-  /** The call gives the value of a run for an output, and does nothing else. `requireApproval` asks nobody about it. */
+  /**
+   * The call gives the value of a run for an output, and does nothing else. `requireApproval` asks
+   * nobody about it.
+   */
   readonly isOutput?: boolean;
 }
 
 /**
- * `block` prevents the call; the model gets `reason` as an error result. `args` replaces the arguments, which are then checked
- * again. Nothing returned lets the call run.
+ * `block` prevents the call; the model gets `reason` as an error result. `args` replaces the
+ * arguments, which are then checked again. Nothing returned lets the call run.
  */
 export interface BeforeToolCallResult {
   block?: boolean;
@@ -80,16 +96,26 @@ export interface ShouldStopAfterTurnContext {
 
 type MaybePromise<T> = T | PromiseLike<T>;
 
-/** Everything the loop is told beside the transcript. Every stream option is accepted and passed on with each model call. */
+/**
+ * Everything the loop is told beside the transcript. Every stream option is accepted and passed on
+ * with each model call.
+ */
 export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   model: Model;
   /** Makes LLM messages of the transcript before each model call, after `transformContext`. */
   convertToLlm: (messages: AgentMessage[]) => MaybePromise<Message[]>;
-  /** Prunes or adds for one request only; nothing is kept. It may ask a model of its own, so it has no time limit but the run's. */
-  transformContext?: (messages: AgentMessage[], signal?: AbortSignal, run?: RunPort) => MaybePromise<AgentMessage[]>;
   /**
-   * Asked before each model call; a falsy answer falls back to `apiKey`. Asked once more when the key is refused with 401 before any
-   * output: another key is tried once (Q226).
+   * Prunes or adds for one request only; nothing is kept. It may ask a model of its own, so it has
+   * no time limit but the run's.
+   */
+  transformContext?: (
+    messages: AgentMessage[],
+    signal?: AbortSignal,
+    run?: RunPort,
+  ) => MaybePromise<AgentMessage[]>;
+  /**
+   * Asked before each model call; a falsy answer falls back to `apiKey`. Asked once more when the
+   * key is refused with 401 before any output: another key is tried once (Q226).
    */
   getApiKey?: (provider: string) => MaybePromise<string | undefined>;
   /** Default `parallel`. */
@@ -99,22 +125,30 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
     context: BeforeToolCallContext,
     signal?: AbortSignal,
   ) => MaybePromise<BeforeToolCallResult | undefined | void>;
-  /** Runs after a tool, failed ones too, before `tool_execution_end`. Not for calls that never ran. */
+  /**
+   * Runs after a tool, failed ones too, before `tool_execution_end`. Not for calls that never ran.
+   */
   afterToolCall?: (
     context: AfterToolCallContext,
     signal?: AbortSignal,
   ) => MaybePromise<AfterToolCallResult | undefined | void>;
   /** Runs after a turn that ended well; `true` ends the run before any queue is read. */
   shouldStopAfterTurn?: (context: ShouldStopAfterTurnContext) => MaybePromise<boolean>;
-  /** Messages to inject before the next model call. What it gives too late goes to `returnMessages`. */
+  /**
+   * Messages to inject before the next model call. What it gives too late goes to `returnMessages`.
+   */
   getSteeringMessages?: () => MaybePromise<readonly AgentMessage[]>;
   /** Whether such messages wait, for `skipToolsOnSteering`. */
   hasSteeringMessages?: () => boolean;
-  /** Messages to go on with when the agent would stop. What it gives too late goes to `returnMessages`. */
+  /**
+   * Messages to go on with when the agent would stop. What it gives too late goes to
+   * `returnMessages`.
+   */
   getFollowUpMessages?: () => MaybePromise<readonly AgentMessage[]>;
   /**
-   * Takes back what one of the two gave when it was no longer waited for, after `hookTimeoutMs` or an abort's grace: the run is over
-   * by then, or about to be. Without it such messages are lost, so whoever takes messages from a queue and answers later needs it.
+   * Takes back what one of the two gave when it was no longer waited for, after `hookTimeoutMs` or
+   * an abort's grace: the run is over by then, or about to be. Without it such messages are lost,
+   * so whoever takes messages from a queue and answers later needs it.
    */
   returnMessages?: (messages: readonly AgentMessage[], kind: InboxKind) => void;
   /** Of each run by itself, or of all that are given the same shared budget. */
@@ -122,18 +156,26 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   /** How many tools of one answer run at a time. Default: all. */
   maxParallelTools?: number;
   /**
-   * A steering message that waits stops calls that were not started: each is answered as not run. Default false: it waits for the
-   * turn's calls.
+   * A steering message that waits stops calls that were not started: each is answered as not run.
+   * Default false: it waits for the turn's calls.
    */
   skipToolsOnSteering?: boolean;
-  /** The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins. Default: no limit. */
+  /**
+   * The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins. Default: no
+   * limit.
+   */
   toolTimeoutMs?: number;
   /**
-   * How long what ignores its signal is waited for, in milliseconds: after an abort all of it together, and a tool after its time limit,
-   * which then is reported as left running. Default 1,000.
+   * How long what ignores its signal is waited for, in milliseconds: after an abort all of it
+   * together, and a tool after its time limit, which then is reported as left running. Default
+   * 1,000.
    */
   abortGraceMs?: number;
-  /** The longest one listener may take for an event, or a hook, in milliseconds. Default 60,000; 0 is no limit. Hooks around tools may wait for a person, and `transformContext` for a model: they have none. */
+  /**
+   * The longest one listener may take for an event, or a hook, in milliseconds. Default 60,000; 0
+   * is no limit. Hooks around tools may wait for a person, and `transformContext` for a model: they
+   * have none.
+   */
   hookTimeoutMs?: number;
   /** Handed to every tool unchanged. */
   toolContext?: unknown;

@@ -1,4 +1,6 @@
-/** The agent and the loop without a wire: bring a `streamFn`, and a bundle holds only what it uses. */
+/**
+ * The agent and the loop without a wire: bring a `streamFn`, and a bundle holds only what it uses.
+ */
 export { defineTool, textResult } from "./define-tool.ts";
 export type { ToolDefinition, ToolRun } from "./define-tool.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";

@@ -1,7 +1,8 @@
 /**
- * Those who listen to an agent, and the fold of its events into its state, which comes before them. Thousands of deltas pass here:
- * engines throw away what they compiled for a closure that is gone, and what they compiled a call of it into. So there are methods,
- * handed out bound, and closures of others are called by `call`, into which engines compile nothing
+ * Those who listen to an agent, and the fold of its events into its state, which comes before them.
+ * Thousands of deltas pass here: engines throw away what they compiled for a closure that is gone,
+ * and what they compiled a call of it into. So there are methods, handed out bound, and closures of
+ * others are called by `call`, into which engines compile nothing
  * (docs/decisions/0011-code-that-stays.md).
  */
 import type { Hear } from "./effects.ts";
@@ -9,8 +10,9 @@ import type { AgentEvent } from "./event.ts";
 import { applyToState, MutableAgentState } from "./state.ts";
 
 /**
- * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A throw ends the run with
- * `listener_failed`. After an abort updates come without a pause, and the rest is awaited for `abortGraceMs`.
+ * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A
+ * throw ends the run with `listener_failed`. After an abort updates come without a pause, and the
+ * rest is awaited for `abortGraceMs`.
  */
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
 

@@ -1,6 +1,7 @@
 /**
- * The loop. Model call, tools, queues, and again, until there is nothing to do; everything it touches is passed in. Whatever a
- * hook, a tool, a listener or a stream function throws, a run ends with exactly one `agent_end`.
+ * The loop. Model call, tools, queues, and again, until there is nothing to do; everything it
+ * touches is passed in. Whatever a hook, a tool, a listener or a stream function throws, a run ends
+ * with exactly one `agent_end`.
  */
 import { BowlineError, toErrorInfo, type ErrorCode } from "../errors.ts";
 import { defined } from "../json-value.ts";
@@ -16,12 +17,15 @@ import { createRun, type Run, type RunInput, type RunResult } from "./run.ts";
 
 /** Answers in a row in which the provider paused its own work, before the run gives up. */
 const MAX_PAUSES = 10;
-/** Answers that a token limit cut in the middle of a tool call, in a row, before the run gives up. */
+/**
+ * Answers that a token limit cut in the middle of a tool call, in a row, before the run gives up.
+ */
 const MAX_TRUNCATED_CALLS = 3;
 
 /**
- * Runs from new messages. The stream is observational: it keeps the order and waits for nobody; breaking out of it aborts the
- * run. `context.messages` is copied. Throws `invalid_argument` without a stream function.
+ * Runs from new messages. The stream is observational: it keeps the order and waits for nobody;
+ * breaking out of it aborts the run. `context.messages` is copied. Throws `invalid_argument`
+ * without a stream function.
  */
 export function agentLoop(
   prompts: AgentMessage[],
@@ -35,8 +39,8 @@ export function agentLoop(
 }
 
 /**
- * Goes on from a context whose last message is no whole answer; new messages are pushed onto `context.messages`. Throws
- * `invalid_state` for one that is, and for no messages.
+ * Goes on from a context whose last message is no whole answer; new messages are pushed onto
+ * `context.messages`. Throws `invalid_state` for one that is, and for no messages.
  */
 export function agentLoopContinue(
   context: AgentContext,
@@ -52,17 +56,26 @@ export function agentLoopContinue(
 export function assertContinuable(messages: readonly AgentMessage[]): void {
   const last = messages.at(-1);
   if (last && !isAnswer(last)) return;
-  throw new BowlineError("invalid_state", `Cannot continue from ${last ? "an assistant message" : "no messages"}.`);
-}
-
-/** Whether it is an answer: one that failed or was aborted is none, and the model is asked again. */
-export function isAnswer(message: AgentMessage): boolean {
-  return message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
+  throw new BowlineError(
+    "invalid_state",
+    `Cannot continue from ${last ? "an assistant message" : "no messages"}.`,
+  );
 }
 
 /**
- * {@link agentLoop} with a sink in place of a stream: the run waits for what it returns, as for a listener of an agent. Resolves with
- * the new messages, also when the run failed.
+ * Whether it is an answer: one that failed or was aborted is none, and the model is asked again.
+ */
+export function isAnswer(message: AgentMessage): boolean {
+  return (
+    message.role === "assistant" &&
+    message.stopReason !== "error" &&
+    message.stopReason !== "aborted"
+  );
+}
+
+/**
+ * {@link agentLoop} with a sink in place of a stream: the run waits for what it returns, as for a
+ * listener of an agent. Resolves with the new messages, also when the run failed.
  */
 export async function runAgentLoop(
   prompts: AgentMessage[],
@@ -73,7 +86,14 @@ export async function runAgentLoop(
   streamFn?: StreamFn,
 ): Promise<AgentMessage[]> {
   const copy = { ...context, messages: [...context.messages] };
-  return messagesOf(prompts, copy, config, (event, hear) => hear(emit, event), signal, required(streamFn));
+  return messagesOf(
+    prompts,
+    copy,
+    config,
+    (event, hear) => hear(emit, event),
+    signal,
+    required(streamFn),
+  );
 }
 
 /** {@link agentLoopContinue} with such a sink. */
@@ -85,7 +105,14 @@ export async function runAgentLoopContinue(
   streamFn?: StreamFn,
 ): Promise<AgentMessage[]> {
   assertContinuable(context.messages);
-  return messagesOf([], context, config, (event, hear) => hear(emit, event), signal, required(streamFn));
+  return messagesOf(
+    [],
+    context,
+    config,
+    (event, hear) => hear(emit, event),
+    signal,
+    required(streamFn),
+  );
 }
 
 function required(streamFn: StreamFn | undefined): StreamFn {
@@ -120,10 +147,14 @@ async function messagesOf(
   streamFn: StreamFn,
 ): Promise<AgentMessage[]> {
   const effects = createMemoryEffects({ publish, ...queuesOf(config) });
-  return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal })).messages;
+  return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal }))
+    .messages;
 }
 
-/** The configuration's own queues. What one throws that is only asked about is said when it is read: calls are open until then. */
+/**
+ * The configuration's own queues. What one throws that is only asked about is said when it is read:
+ * calls are open until then.
+ */
 function queuesOf(config: AgentLoopConfig): Partial<Effects> {
   const { hasSteeringMessages } = config;
   let thrown: { readonly error: unknown } | undefined;
@@ -138,7 +169,11 @@ function queuesOf(config: AgentLoopConfig): Partial<Effects> {
   return {
     async inbox(kind) {
       if (thrown) throw thrown.error;
-      return (await (kind === "steering" ? config.getSteeringMessages?.() : config.getFollowUpMessages?.())) ?? [];
+      return (
+        (await (kind === "steering"
+          ? config.getSteeringMessages?.()
+          : config.getFollowUpMessages?.())) ?? []
+      );
     },
     hasQueued,
     giveBack: (kind, messages) => config.returnMessages?.(messages, kind),
@@ -146,7 +181,10 @@ function queuesOf(config: AgentLoopConfig): Partial<Effects> {
 }
 
 /** One run over any effects. Never rejects. */
-export async function runLoop(prompts: readonly AgentMessage[], input: RunInput): Promise<RunResult> {
+export async function runLoop(
+  prompts: readonly AgentMessage[],
+  input: RunInput,
+): Promise<RunResult> {
   const run = createRun(input);
   const { emitter, newMessages: messages } = run;
   await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
@@ -183,13 +221,18 @@ function endOf({ emitter }: Run, cause: EndCause): Pick<RunResult, "reason" | "e
   return { reason: (!emitter.failure && reasons[error.code]) || "error", error };
 }
 
-const reasons: Partial<Record<ErrorCode, RunEndReason>> = { aborted: "aborted", budget_exceeded: "budget" };
+const reasons: Partial<Record<ErrorCode, RunEndReason>> = {
+  aborted: "aborted",
+  budget_exceeded: "budget",
+};
 
 async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCause> {
   const { context, emitter } = run;
   const { messages } = context;
-  // The last answer of a run that goes on, unless something came behind its turn: that turn goes on.
-  let answer = run.turns > 0 ? messages.findLast((message) => message.role === "assistant") : undefined;
+  // The last answer of a run that goes on, unless something came behind its turn: that turn goes
+  // on.
+  let answer =
+    run.turns > 0 ? messages.findLast((message) => message.role === "assistant") : undefined;
   const isOpen = answer && openCalls(answer, messages).length > 0;
   const last = messages.at(-1);
   if (!isOpen && last !== answer && last?.role !== "toolResult") answer = undefined;
@@ -204,8 +247,8 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
   for (;;) {
     await emitter.emit({ type: "turn_start" });
     for (const message of pending) await run.add(message);
-    // Messages steered while idle go out with the first request, behind the results of calls that are open; a queue that fails
-    // ends the run by the usual way.
+    // Messages steered while idle go out with the first request, behind the results of calls that
+    // are open; a queue that fails ends the run by the usual way.
     if (pending === prompts && !answer && !run.stop) {
       const steered = await take(run, "steering").catch((error) => void run.fail(error));
       for (const message of steered ?? []) await run.add(message);
@@ -214,7 +257,8 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
     const message = answer ?? (await callModel(run));
     run.settle(); // nothing, of an answer that was there
     answer = undefined;
-    // The calls of a complete answer are run; those of a failed one are answered, so that history stays valid.
+    // The calls of a complete answer are run; those of a failed one are answered, so that history
+    // stays valid.
     const why = isAnswer(message) ? undefined : "Not run: the answer was not completed.";
     const { toolResults, terminate } = await executeToolCalls(run, message, why);
     await emitter.emit({ type: "turn_end", message, toolResults });
@@ -222,13 +266,18 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
     if (why) return run.stop ?? errorOf(message);
     if (run.stop) return run.stop;
     truncated = message.stopReason === "length" ? truncated + 1 : 0;
-    if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS)) return "length";
+    if (truncated > 0 && (toolResults.length === 0 || truncated >= MAX_TRUNCATED_CALLS))
+      return "length";
     pauses = message.paused ? pauses + 1 : 0;
     if (pauses > MAX_PAUSES) return "length";
     const { newMessages } = run;
     const { shouldStopAfterTurn } = run.config;
     const state = { message, toolResults, context, newMessages };
-    if (shouldStopAfterTurn && (await run.hook("shouldStopAfterTurn", () => shouldStopAfterTurn(state)))) return "done";
+    if (
+      shouldStopAfterTurn &&
+      (await run.hook("shouldStopAfterTurn", () => shouldStopAfterTurn(state)))
+    )
+      return "done";
     if (run.stop) return run.stop;
 
     const unfinished = (toolResults.length > 0 && !terminate) || pauses > 0;
@@ -252,7 +301,10 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
 function errorOf(message: AssistantMessage): BowlineError {
   const { error, errorMessage = "The model call failed.", stopReason } = message;
   if (error) return new BowlineError(error.code, error.message, error);
-  return new BowlineError(stopReason === "aborted" ? "aborted" : "stream_function_failed", errorMessage);
+  return new BowlineError(
+    stopReason === "aborted" ? "aborted" : "stream_function_failed",
+    errorMessage,
+  );
 }
 
 /** A queue that answers when it is no longer waited for gets its messages back. */
@@ -263,7 +315,9 @@ async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]>
     return await run.hook(`Reading the ${kind} queue`, () => (asked = effects.inbox(kind)));
   } catch (error) {
     if (asked && (error as BowlineError).code === "aborted")
-      run.fail(new BowlineError("aborted", `The run was aborted before the ${kind} queue had answered.`));
+      run.fail(
+        new BowlineError("aborted", `The run was aborted before the ${kind} queue had answered.`),
+      );
     Promise.resolve(asked)
       .then((late) => late?.length && effects.giveBack?.(kind, late))
       .catch(() => {});
@@ -272,7 +326,10 @@ async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]>
 }
 
 /** What a run that was cut short had said is better than the calls it still wanted to make. */
-export function bestAnswer(messages: readonly AgentMessage[], reason: RunEndReason): AssistantMessage | undefined {
+export function bestAnswer(
+  messages: readonly AgentMessage[],
+  reason: RunEndReason,
+): AssistantMessage | undefined {
   const answers = messages.filter((message) => message.role === "assistant");
   const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer));
   return said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);

@@ -1,7 +1,16 @@
-/** One model call of a run: the transcript through the hooks to the stream function, its events out, its final message back. */
+/**
+ * One model call of a run: the transcript through the hooks to the stream function, its events out,
+ * its final message back.
+ */
 import { sleep } from "../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../errors.ts";
-import { applyEvent, emptyMessage, failureOf, isTerminal, type AssistantMessageEvent } from "../llm/event.ts";
+import {
+  applyEvent,
+  emptyMessage,
+  failureOf,
+  isTerminal,
+  type AssistantMessageEvent,
+} from "../llm/event.ts";
 import { LiveDelta } from "../llm/live.ts";
 import { toolCallsOf, type AssistantMessage, type Message } from "../llm/message.ts";
 import type { StreamOptions } from "../llm/model.ts";
@@ -18,11 +27,17 @@ interface Ended {
   result?(): Promise<AssistantMessage | undefined>;
 }
 
-/** Always gives a message, its `message_start` and `message_end` emitted; never throws for what a hook, stream or server did. */
+/**
+ * Always gives a message, its `message_start` and `message_end` emitted; never throws for what a
+ * hook, stream or server did.
+ */
 export async function callModel(run: Run): Promise<AssistantMessage> {
   const turn = run.turns++;
   const call = new ModelCall(run);
-  const message = await run.effects.step(`model:${turn}`, () => call.answer(), { kind: "model", turn });
+  const message = await run.effects.step(`model:${turn}`, () => call.answer(), {
+    kind: "model",
+    turn,
+  });
   // Before anybody is told, who may take long: others draw on the budget meanwhile.
   run.settle(message.usage, () =>
     message.content.length > 0 ? sumTokens([...call.asked, message], estimateTokens) : 0,
@@ -43,7 +58,10 @@ class ModelCall {
   isTold = false;
   #partial: AssistantMessage | undefined;
   #isOver = false;
-  /** Listeners that are being waited for, and since when: no whole number, or the first time would make another shape. */
+  /**
+   * Listeners that are being waited for, and since when: no whole number, or the first time would
+   * make another shape.
+   */
   #hearing: Promise<void> | undefined;
   #since = NaN;
 
@@ -57,21 +75,30 @@ class ModelCall {
     let answer: AssistantMessage;
     try {
       if (run.stop) throw run.stop;
-      // A stranger's stream may never let go of who leaves it: its answer is there with its last event.
-      const said = new Promise<AssistantMessage>((resolve, reject) => void this.#consume(resolve).catch(reject));
+      // A stranger's stream may never let go of who leaves it: its answer is there with its last
+      // event.
+      const said = new Promise<AssistantMessage>(
+        (resolve, reject) => void this.#consume(resolve).catch(reject),
+      );
       answer = await run.patiently(said, 0, () => this.#giveUp());
     } catch (error) {
       answer = this.#failed(run.stop ?? toBowlineError(error, "internal_error"));
     }
     this.#isOver = true;
     if (answer.stopReason === "toolUse" && toolCallsOf(answer).length === 0) {
-      answer = this.#failed(new BowlineError("stream_corrupt", "The model stopped to use a tool and called none."));
+      answer = this.#failed(
+        new BowlineError("stream_corrupt", "The model stopped to use a tool and called none."),
+      );
     }
     // An abort that a failed listener or the time budget caused is named after its cause.
     const { stop } = run;
     const isStopped = answer.stopReason === "aborted" || answer.error?.code === stop?.code;
     if (isStopped && stop && stop.code !== "aborted") {
-      Object.assign(answer, failureOf(stop), stop.code === "budget_exceeded" && { stopReason: "aborted" });
+      Object.assign(
+        answer,
+        failureOf(stop),
+        stop.code === "budget_exceeded" && { stopReason: "aborted" },
+      );
     }
     return answer;
   }
@@ -81,11 +108,16 @@ class ModelCall {
     const { context, config, signal } = run;
     const { model, transformContext, getApiKey } = config;
     const transformed = transformContext
-      ? await callHook("transformContext", () => transformContext(context.messages, signal, run.port))
+      ? await callHook("transformContext", () =>
+          transformContext(context.messages, signal, run.port),
+        )
       : undefined;
-    const messages = await run.hook("convertToLlm", () => config.convertToLlm(transformed ?? context.messages));
+    const messages = await run.hook("convertToLlm", () =>
+      config.convertToLlm(transformed ?? context.messages),
+    );
     const askKey = async (): Promise<string | undefined> =>
-      (getApiKey && (await run.hook("getApiKey", () => getApiKey(model.provider)))) || config.apiKey;
+      (getApiKey && (await run.hook("getApiKey", () => getApiKey(model.provider)))) ||
+      config.apiKey;
     const { systemPrompt, tools = [] } = context;
     run.declared = tools;
     this.asked = messages;
@@ -116,7 +148,12 @@ class ModelCall {
             if (mayExpire && !this.isTold && error?.code === "authentication_failed") {
               const fresh = await askKey();
               if (fresh && fresh !== apiKey) {
-                await run.emitter.emit({ type: "request_retry", attempt: event.attempt, delayMs: 0, error });
+                await run.emitter.emit({
+                  type: "request_retry",
+                  attempt: event.attempt,
+                  delayMs: 0,
+                  error,
+                });
                 return await ask(fresh, false);
               }
             }
@@ -135,7 +172,10 @@ class ModelCall {
     return ask(await askKey(), true);
   }
 
-  /** Tells the events from this place on, up to one that is waited for or is the last: the place behind it, or beyond the end. */
+  /**
+   * Tells the events from this place on, up to one that is waited for or is the last: the place
+   * behind it, or beyond the end.
+   */
   #hear(events: readonly AssistantMessageEvent[], from: number): number {
     for (let next = from; next < events.length;) {
       if (this.#isOver) throw abortedRun();
@@ -150,7 +190,8 @@ class ModelCall {
 
   /** Whether the event is the stream's last. */
   #other(event: AssistantMessageEvent): boolean {
-    if (event.type === "request_retry" || event.type === "model_failover") this.#hearing = this.#emitter.emit(event);
+    if (event.type === "request_retry" || event.type === "model_failover")
+      this.#hearing = this.#emitter.emit(event);
     else {
       // Our own streams fold as they write; others are folded here.
       const partial = event.partial ?? applyEvent(this.#partial, event);
@@ -163,15 +204,16 @@ class ModelCall {
 
   #update(event: AssistantMessageEvent, partial: AssistantMessage): void {
     this.#partial = partial;
-    // Told with the first output, and once: what comes after a retraction is the same message. What follows it waits behind it.
+    // Told with the first output, and once: what comes after a retraction is the same message. What
+    // follows it waits behind it.
     if (!this.isTold) void this.#emitter.emit({ type: "message_start", message: partial });
     this.isTold = true;
     this.#hearing = this.#emitter.update(event, partial);
   }
 
   /**
-   * A stream function may ignore its signal: after the grace its call ends with what came. What listeners held up is told first, if
-   * it takes no longer than they held it up, nor another grace.
+   * A stream function may ignore its signal: after the grace its call ends with what came. What
+   * listeners held up is told first, if it takes no longer than they held it up, nor another grace.
    */
   async #giveUp(): Promise<never> {
     const { clock } = this.#run;
@@ -189,7 +231,8 @@ class ModelCall {
   #failed(error: BowlineError): AssistantMessage {
     const { clock, config } = this.#run;
     const { model } = config;
-    const said = this.#partial ?? emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
+    const said =
+      this.#partial ?? emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
     // A stream that was given up may go on writing to its message.
     const content = said.content.map((part) => ({ ...part }));
     return { ...said, content, ...failureOf(error) };

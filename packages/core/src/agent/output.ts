@@ -1,6 +1,7 @@
 /**
- * A run whose result is a value of a schema. Where the server holds its answer to a schema the answer's text is the value;
- * elsewhere the model gives it by a tool that ends the run. Either way it is checked, and sent back a bounded number of times.
+ * A run whose result is a value of a schema. Where the server holds its answer to a schema the
+ * answer's text is the value; elsewhere the model gives it by a tool that ends the run. Either way
+ * it is checked, and sent back a bounded number of times.
  */
 import { BowlineError, callHook } from "../errors.ts";
 import { isRecord, parseJson } from "../json-value.ts";
@@ -21,19 +22,27 @@ const MAX_ATTEMPTS = 3;
 /** A run with an output: what it is made from, and what its result holds. */
 export interface OutputRun {
   readonly input: RunInput;
-  /** Puts the value into the result; a run that ended well without one failed with `invalid_output`. */
+  /**
+   * Puts the value into the result; a run that ended well without one failed with `invalid_output`.
+   */
   readonly finish: (result: RunResult) => Promise<RunResult>;
 }
 
 export type OutputRunFactory = (schema: unknown, input: RunInput) => OutputRun;
 
-/** Makes a run for an output. Throws `invalid_argument` for a schema that does not describe an object, and for a tool of its tool's name. */
+/**
+ * Makes a run for an output. Throws `invalid_argument` for a schema that does not describe an
+ * object, and for a tool of its tool's name.
+ */
 export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
   const owner = "the output";
   const json = toJsonSchema(schema, owner);
   const { messages, tools: own = [] } = input.context;
   if (own.some(({ name }) => name === OUTPUT_TOOL))
-    throw new BowlineError("invalid_argument", `An output takes the name "${OUTPUT_TOOL}": rename that tool.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `An output takes the name "${OUTPUT_TOOL}": rename that tool.`,
+    );
   let found: { readonly value: unknown } | undefined;
   let attempts = 0;
   let calls: readonly ToolCall[] = [];
@@ -75,7 +84,10 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
         const config = input.config();
         const { beforeToolCall } = config;
         const before: typeof beforeToolCall = (about, signal) =>
-          beforeToolCall?.(about.toolCall.name === OUTPUT_TOOL ? { ...about, isOutput: true } : about, signal);
+          beforeToolCall?.(
+            about.toolCall.name === OUTPUT_TOOL ? { ...about, isOutput: true } : about,
+            signal,
+          );
         return {
           ...config,
           ...(beforeToolCall && { beforeToolCall: before }),
@@ -86,7 +98,8 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
         ...input.effects,
         // By its events: the transcript may be assigned anew meanwhile.
         publish(event, hear) {
-          if (event.type === "message_end" && event.parentRunId === input.config().parentRunId) look(event.message);
+          if (event.type === "message_end" && event.parentRunId === input.config().parentRunId)
+            look(event.message);
           return input.effects.publish(event, hear);
         },
         inbox: async (kind) => {
@@ -97,14 +110,21 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
           if (found === undefined && attempts >= MAX_ATTEMPTS)
             throw invalid(problem ?? "Its arguments did not fit the schema.");
           if (problem !== undefined)
-            return [{ role: "user", content: problem, timestamp: (input.config().clock ?? systemClock).now() }];
+            return [
+              {
+                role: "user",
+                content: problem,
+                timestamp: (input.config().clock ?? systemClock).now(),
+              },
+            ];
           return input.effects.inbox(kind);
         },
       },
     },
     finish: async (result) => {
       const isDone = result.reason === "done";
-      const error = found === undefined && (isDone || given !== undefined) ? await readLate() : undefined;
+      const error =
+        found === undefined && (isDone || given !== undefined) ? await readLate() : undefined;
       if (error !== undefined && isDone)
         return { ...result, reason: error.code === "aborted" ? "aborted" : "error", error };
       return found === undefined ? result : { ...result, output: found.value };
@@ -123,14 +143,19 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
         : `Give the answer by calling the tool ${OUTPUT_TOOL}.`;
     const checked: ValidationResult = await validate(schema, value, owner);
     if (checked.issues !== undefined) {
-      const lines = checked.issues.map(({ path, message }) => `  - ${path || "the answer"}: ${message}`);
+      const lines = checked.issues.map(
+        ({ path, message }) => `  - ${path || "the answer"}: ${message}`,
+      );
       return `The answer does not fit the schema:\n${lines.join("\n")}\nAnswer again with JSON that fits.`;
     }
     found = { value: checked.value };
     return undefined;
   }
 
-  /** The run is over, and nobody else is patient with a check that is not ours: it has the time of a hook, after an abort none. */
+  /**
+   * The run is over, and nobody else is patient with a check that is not ours: it has the time of a
+   * hook, after an abort none.
+   */
   async function readLate(): Promise<BowlineError | undefined> {
     const { clock = systemClock, hookTimeoutMs: limit = DEFAULT_HOOK_TIMEOUT_MS } = input.config();
     const releases: (() => void)[] = [];

@@ -1,4 +1,7 @@
-/** Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its schema, and be allowed. */
+/**
+ * Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its
+ * schema, and be allowed.
+ */
 import { jsonText } from "../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../llm/message.ts";
 import { validate, type SchemaIssue, type ValidationResult } from "../schema.ts";
@@ -28,7 +31,9 @@ export async function preflight(
     throw new Error(`Not run: the token limit cut the answer. ${again} less at once.`);
   if (call.argumentsError) throw new Error(`Not run: ${call.argumentsError} ${again} valid JSON.`);
   const check = async (value: unknown): Promise<unknown> => {
-    const checked = await run.patiently<ValidationResult>(validate(tool.parameters, value, `tool "${tool.name}"`));
+    const checked = await run.patiently<ValidationResult>(
+      validate(tool.parameters, value, `tool "${tool.name}"`),
+    );
     if (checked.issues) throw new Error(invalidArguments(call, checked.issues));
     return checked.value;
   };
@@ -56,7 +61,14 @@ export function aboutCall(
   args: unknown,
 ): BeforeToolCallContext {
   const { context, port } = run;
-  return { assistantMessage, toolCall, args, context, run: port, idempotencyKey: keyOf(run, toolCall) };
+  return {
+    assistantMessage,
+    toolCall,
+    args,
+    context,
+    run: port,
+    idempotencyKey: keyOf(run, toolCall),
+  };
 }
 
 function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): string {
@@ -67,7 +79,9 @@ function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): strin
 function unknownTool(name: string, known: readonly string[]): string {
   const fold = (text: string): string => text.toLowerCase().replace(/[\W_]/g, "");
   const folded = fold(name);
-  const near = known.filter((other) => fold(other).includes(folded) || folded.includes(fold(other)));
+  const near = known.filter(
+    (other) => fold(other).includes(folded) || folded.includes(fold(other)),
+  );
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
   return `Tool "${name}" not found.${hint} Available: ${known.join(", ") || "none"}.`;
 }

@@ -1,4 +1,7 @@
-/** Stops an agent that goes in circles: first the model is told, then the run ends. A pure reading of the transcript's tail. */
+/**
+ * Stops an agent that goes in circles: first the model is told, then the run ends. A pure reading
+ * of the transcript's tail.
+ */
 import { BowlineError } from "../errors.ts";
 import { toolCallsOf, type AssistantMessage, type ToolResultMessage } from "../llm/message.ts";
 import type { AgentMessage } from "./event.ts";
@@ -8,26 +11,36 @@ export interface ProgressGuardOptions {
   readonly warnAfter?: number;
   /** From this many on the run ends with `no_progress`. Default 5. */
   readonly stopAfter?: number;
-  /** The longest pattern that counts as a circle, in rounds: 2 finds two calls that alternate. Default 2. */
+  /**
+   * The longest pattern that counts as a circle, in rounds: 2 finds two calls that alternate.
+   * Default 2.
+   */
   readonly maxPeriod?: number;
   /** For the note to the model. Default: the system's clock. */
   readonly now?: () => number;
 }
 
 /**
- * A `transformContext`: when the last rounds of tool calls repeat themselves, calls and results alike, it adds a note for that
- * one request; when they go on it throws `no_progress`. A message of the user begins anew. It looks at a bounded tail.
+ * A `transformContext`: when the last rounds of tool calls repeat themselves, calls and results
+ * alike, it adds a note for that one request; when they go on it throws `no_progress`. A message of
+ * the user begins anew. It looks at a bounded tail.
  */
-export function createProgressGuard(options: ProgressGuardOptions = {}): (messages: AgentMessage[]) => AgentMessage[] {
+export function createProgressGuard(
+  options: ProgressGuardOptions = {},
+): (messages: AgentMessage[]) => AgentMessage[] {
   const { warnAfter = 3, stopAfter = 5, maxPeriod = 2, now = Date.now } = options;
   /** Rounds do not change: each is read once. */
   const known = new WeakMap<AssistantMessage, string>();
   return (messages) => {
     const rounds = lastRounds(messages, stopAfter * maxPeriod, known);
     let repeats = 0;
-    for (let period = 1; period <= maxPeriod; period++) repeats = Math.max(repeats, repeatsOf(rounds, period));
+    for (let period = 1; period <= maxPeriod; period++)
+      repeats = Math.max(repeats, repeatsOf(rounds, period));
     if (repeats >= stopAfter) {
-      throw new BowlineError("no_progress", `Stopped: the same tool calls gave the same results ${repeats} times.`);
+      throw new BowlineError(
+        "no_progress",
+        `Stopped: the same tool calls gave the same results ${repeats} times.`,
+      );
     }
     if (repeats < warnAfter) return messages;
     const content = `Note: the same tool calls were made ${repeats} times in a row with the same results. Do something else, or answer with what is known.`;
@@ -35,7 +48,10 @@ export function createProgressGuard(options: ProgressGuardOptions = {}): (messag
   };
 }
 
-/** Each round of tool calls as one text, the newest first; at most `limit`, and none before the user's last message. */
+/**
+ * Each round of tool calls as one text, the newest first; at most `limit`, and none before the
+ * user's last message.
+ */
 function lastRounds(
   messages: readonly AgentMessage[],
   limit: number,
@@ -59,7 +75,10 @@ function lastRounds(
 
 /** What was called and what came of it, without ids and times. */
 function roundText(message: AssistantMessage, results: readonly ToolResultMessage[]): string {
-  const calls = toolCallsOf(message).map(({ name, argumentsText, ...call }) => [name, argumentsText ?? call.arguments]);
+  const calls = toolCallsOf(message).map(({ name, argumentsText, ...call }) => [
+    name,
+    argumentsText ?? call.arguments,
+  ]);
   return JSON.stringify([calls, results.map(({ content, isError }) => [content, isError])]);
 }
 
@@ -68,6 +87,10 @@ function repeatsOf(rounds: readonly string[], period: number): number {
   const pattern = rounds.slice(0, period);
   const most = Math.floor(rounds.length / period);
   let repeats = 0;
-  while (repeats < most && pattern.every((round, offset) => rounds[repeats * period + offset] === round)) repeats++;
+  while (
+    repeats < most &&
+    pattern.every((round, offset) => rounds[repeats * period + offset] === round)
+  )
+    repeats++;
   return repeats;
 }

@@ -20,7 +20,10 @@ export class MessageQueue {
   /** Throws `invalid_argument` for what would spoil the transcript, such as a text. */
   push(message: AgentMessage): void {
     if (!(message as AgentMessage | undefined)?.role)
-      throw new BowlineError("invalid_argument", 'A queue takes messages, such as { role: "user", content: "…" }.');
+      throw new BowlineError(
+        "invalid_argument",
+        'A queue takes messages, such as { role: "user", content: "…" }.',
+      );
     this.#messages.push(message);
   }
 
@@ -31,7 +34,10 @@ export class MessageQueue {
     return due;
   }
 
-  /** Puts what was taken back in its place, unless the queue was cleared meanwhile. What was not taken here is no concern of it. */
+  /**
+   * Puts what was taken back in its place, unless the queue was cleared meanwhile. What was not
+   * taken here is no concern of it.
+   */
   giveBack(taken: readonly AgentMessage[]): void {
     if (this.#taken.has(taken)) this.#messages.unshift(...taken);
   }

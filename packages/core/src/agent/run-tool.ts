@@ -1,4 +1,7 @@
-/** One execution of a tool, which always settles: by itself, by its time limit, or by an abort and the grace after it. */
+/**
+ * One execution of a tool, which always settles: by itself, by its time limit, or by an abort and
+ * the grace after it.
+ */
 import { errorText } from "../errors.ts";
 import { asRecord, defined, isRecord } from "../json-value.ts";
 import { isUserContent, type ToolCall } from "../llm/message.ts";
@@ -16,8 +19,8 @@ export interface SettledCall {
 }
 
 /**
- * Runs the tool, and `after` behind it, as one recorded step. Never rejects: a throw is an error result. A step that cannot be
- * recorded stops the run.
+ * Runs the tool, and `after` behind it, as one recorded step. Never rejects: a throw is an error
+ * result. A step that cannot be recorded stops the run.
  */
 export async function runTool(
   run: Run,
@@ -27,7 +30,8 @@ export async function runTool(
   const { call, tool, args } = ready;
   const idempotencyKey = keyOf(run, call);
   // Asked again: the intent may have been recorded for long.
-  const execute = async (): Promise<SettledCall> => notToStart(run) ?? after(await settle(run, ready, idempotencyKey));
+  const execute = async (): Promise<SettledCall> =>
+    notToStart(run) ?? after(await settle(run, ready, idempotencyKey));
   return (
     notToStart(run) ??
     run.effects.step(stepOf(run, call), execute, {
@@ -44,7 +48,9 @@ export function failedCall(why: string, outcome: ToolOutcome = "not_started"): S
   return { result: textResult(why), isError: true, outcome, durationMs: 0 };
 }
 
-/** Why a call is not to be started now: the run has to stop, or a person wants to be heard first. */
+/**
+ * Why a call is not to be started now: the run has to stop, or a person wants to be heard first.
+ */
 export function notToStart(
   { stop, config, effects }: Run,
   why: string | undefined = stop && `Not run: ${stop.message}`,
@@ -59,17 +65,27 @@ export function stepOf(run: Run, call: Pick<ToolCall, "id">): string {
   return `tool:${run.turns}:${call.id}`;
 }
 
-/** Names a call among all calls of all runs. Servers reuse call ids from turn to turn (Q041), so the turn is part of it. */
+/**
+ * Names a call among all calls of all runs. Servers reuse call ids from turn to turn (Q041), so the
+ * turn is part of it.
+ */
 export function keyOf(run: Run, call: ToolCall): string {
   return `${run.id}:${run.turns}:${call.id}`;
 }
 
 /** How events and records name a call. */
-export function namesOf({ id, name }: ToolCall): { readonly toolCallId: string; readonly toolName: string } {
+export function namesOf({ id, name }: ToolCall): {
+  readonly toolCallId: string;
+  readonly toolName: string;
+} {
   return { toolCallId: id, toolName: name };
 }
 
-async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: string): Promise<SettledCall> {
+async function settle(
+  run: Run,
+  { call, tool, args }: Ready,
+  idempotencyKey: string,
+): Promise<SettledCall> {
   const { clock, config, emitter } = run;
   const started = clock.now();
   const controller = new AbortController();
@@ -101,25 +117,34 @@ async function settle(run: Run, { call, tool, args }: Ready, idempotencyKey: str
         if (signal.aborted) return;
         controller.abort(new Error(why));
         const text = `${why} The tool was left running and may still take effect.`;
-        releases.push(clock.setTimer(graceOf(run), () => resolve(failedCall(text, "left_running"))));
+        releases.push(
+          clock.setTimer(graceOf(run), () => resolve(failedCall(text, "left_running"))),
+        );
       };
       releases.push(run.onAbort(() => stop("The run was aborted.")));
       const limit = tool.timeoutMs ?? config.toolTimeoutMs ?? 0;
-      if (limit > 0) releases.push(clock.setTimer(limit, () => stop(`The tool took longer than ${limit} ms.`)));
+      if (limit > 0)
+        releases.push(clock.setTimer(limit, () => stop(`The tool took longer than ${limit} ms.`)));
     });
   }
 
   function update(partialResult: AgentToolResult): void {
     if (settled) return;
-    const event = { type: "tool_execution_update", ...namesOf(call), args: call.arguments, partialResult } as const;
+    const event = {
+      type: "tool_execution_update",
+      ...namesOf(call),
+      args: call.arguments,
+      partialResult,
+    } as const;
     updates = emitter.emit(event) ?? updates;
   }
 }
 
 /**
- * Tools are other people's code: what comes back may be nothing, have no content, or hold what no model takes. A value such as
- * `{ temp: 3 }` has nothing for the model: taken for a result without content it would be lost in silence. An instance of a class may
- * have its fields from accessors, which a spread leaves out.
+ * Tools are other people's code: what comes back may be nothing, have no content, or hold what no
+ * model takes. A value such as `{ temp: 3 }` has nothing for the model: taken for a result without
+ * content it would be lost in silence. An instance of a class may have its fields from accessors,
+ * which a spread leaves out.
  */
 function normalize(result: unknown): CheckedToolResult {
   const { content, details, isError, terminate, ...others } = asRecord(result) as AgentToolResult;

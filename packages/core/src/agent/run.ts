@@ -17,8 +17,8 @@ export interface RunResult<TOutput = unknown> {
   readonly runId: string;
   readonly reason: RunEndReason;
   /**
-   * The last assistant message with content; after a run that was cut short the last with text. Where there is none it is what the
-   * failed call left, with no content.
+   * The last assistant message with content; after a run that was cut short the last with text.
+   * Where there is none it is what the failed call left, with no content.
    */
   readonly message?: AssistantMessage;
   /** The value of a run that was asked for one, checked. Absent when the run ended before it. */
@@ -30,7 +30,11 @@ export interface RunResult<TOutput = unknown> {
   /** Model calls begun, one that a hook ended before it was sent included. */
   readonly turns: number;
   /** Each tool call and what became of it, in order. */
-  readonly tools: readonly { readonly toolCallId: string; readonly toolName: string; readonly outcome: ToolOutcome }[];
+  readonly tools: readonly {
+    readonly toolCallId: string;
+    readonly toolName: string;
+    readonly outcome: ToolOutcome;
+  }[];
   readonly error?: BowlineError;
 }
 
@@ -59,7 +63,10 @@ export interface RunInput {
 export const DEFAULT_HOOK_TIMEOUT_MS = 60_000;
 const DEFAULT_ABORT_GRACE_MS = 1_000;
 
-/** One run's state. `signal` fires on the caller's abort, on the time budget and when a listener has failed. */
+/**
+ * One run's state. `signal` fires on the caller's abort, on the time budget and when a listener has
+ * failed.
+ */
 export interface Run extends Omit<RunInput, "config" | "signal"> {
   readonly id: string;
   readonly clock: Clock;
@@ -70,24 +77,39 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   /** What hooks and tools are given of the run. */
   readonly port: RunPort;
   config: AgentLoopConfig;
-  /** The tools that the last answer was asked for with: its calls are of these, whatever was assigned meanwhile. */
+  /**
+   * The tools that the last answer was asked for with: its calls are of these, whatever was
+   * assigned meanwhile.
+   */
   declared?: readonly AgentTool[];
   usage: Usage;
   turns: number;
   /** The last event is on its way. */
   isEnding: boolean;
-  /** Takes the configuration as it is now for the next turn; gives what is wrong with it, if something is. */
+  /**
+   * Takes the configuration as it is now for the next turn; gives what is wrong with it, if
+   * something is.
+   */
   configure(): BowlineError | undefined;
-  /** Takes the next model call out of the budget; gives what is used up instead, if something is. */
+  /**
+   * Takes the next model call out of the budget; gives what is used up instead, if something is.
+   */
   reserve(): BowlineError | undefined;
-  /** Counts what the call that was reserved used; nothing when it was not made. `guess` is for tokens that nobody reported. */
+  /**
+   * Counts what the call that was reserved used; nothing when it was not made. `guess` is for
+   * tokens that nobody reported.
+   */
   settle(usage?: Usage, guess?: () => number): void;
-  /** As `onAbort` of a signal, which searches its listeners one by one: thousands of tools may wait here. */
+  /**
+   * As `onAbort` of a signal, which searches its listeners one by one: thousands of tools may wait
+   * here.
+   */
   onAbort(listener: () => void): () => void;
   /**
-   * Waits for what is not ours: until it settles, until `limitMs` are over (0: no limit), or until an abort's grace is over, when
-   * `giveUp` says what it came to, at once or later. Default: it rejects as aborted. What is no promise has settled. The grace is one
-   * for all that is waited for, counted from the abort; listeners, who hear of the end last, have one `anew`.
+   * Waits for what is not ours: until it settles, until `limitMs` are over (0: no limit), or until
+   * an abort's grace is over, when `giveUp` says what it came to, at once or later. Default: it
+   * rejects as aborted. What is no promise has settled. The grace is one for all that is waited
+   * for, counted from the abort; listeners, who hear of the end last, have one `anew`.
    */
   patiently<T>(
     waiting: T | PromiseLike<T>,
@@ -95,11 +117,17 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
     giveUp?: () => T | PromiseLike<T>,
     anew?: boolean,
   ): T | Promise<T>;
-  /** Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its name. */
+  /**
+   * Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its
+   * name.
+   */
   hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T>;
   /** Stops the run at its next safe point, as this error, which it gives back. */
   fail(thrown: unknown): BowlineError;
-  /** Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the caller's abort. */
+  /**
+   * Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the
+   * caller's abort.
+   */
   readonly stop: BowlineError | undefined;
   /** Adds a message, with its two events; with its end alone, if its start is out already. */
   add(message: AgentMessage, isStarted?: boolean): Promise<void>;
@@ -109,7 +137,12 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
 
 export function createRun({ config: configure, signal: caller, ...input }: RunInput): Run {
   const config = configure();
-  const { clock = systemClock, createId = randomId, hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS, parentRunId } = config;
+  const {
+    clock = systemClock,
+    createId = randomId,
+    hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS,
+    parentRunId,
+  } = config;
   const { runId: id = createId(), seq = 0, turns = 0, usage: before = {} } = input.resume ?? {};
   const controller = new AbortController();
   const { signal } = controller;
@@ -140,7 +173,8 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     onFailure: fail,
   });
   // A plain budget is the run's own; a shared one is kept with others.
-  const budget = config.budget && "used" in config.budget ? config.budget : createBudget(config.budget);
+  const budget =
+    config.budget && "used" in config.budget ? config.budget : createBudget(config.budget);
   const chain = budgetChain(budget);
   const timers = chain.map(({ maxTimeMs, used }) => {
     if (maxTimeMs === undefined) return () => {};
@@ -195,9 +229,15 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       run.config = configure();
       const { maxParallelTools: width = 1, model } = run.config;
       if (!isRecord(model))
-        return new BowlineError("invalid_argument", "No model is set: use one that getModel() gives.");
+        return new BowlineError(
+          "invalid_argument",
+          "No model is set: use one that getModel() gives.",
+        );
       if (width >= 1) return undefined;
-      return new BowlineError("invalid_argument", `maxParallelTools must be at least 1, not ${width}.`);
+      return new BowlineError(
+        "invalid_argument",
+        `maxParallelTools must be at least 1, not ${width}.`,
+      );
     },
     reserve() {
       last ??= chain.find(({ used }) => used.last)?.used.last ?? {};
@@ -224,7 +264,12 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       else waiting.add(listener);
       return () => waiting.delete(listener);
     },
-    patiently<T>(waited: T | PromiseLike<T>, limitMs = 0, giveUp?: () => T | PromiseLike<T>, anew = false) {
+    patiently<T>(
+      waited: T | PromiseLike<T>,
+      limitMs = 0,
+      giveUp?: () => T | PromiseLike<T>,
+      anew = false,
+    ) {
       if (!isThenable<T>(waited)) return waited;
       const releases: (() => void)[] = [];
       const givenUp = new Promise<T>((resolve, reject) => {

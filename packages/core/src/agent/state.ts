@@ -1,4 +1,7 @@
-/** What an agent holds between runs, and what a run is doing. A fold over the run's events keeps the read-only part. */
+/**
+ * What an agent holds between runs, and what a run is doing. A fold over the run's events keeps the
+ * read-only part.
+ */
 import type { ThinkingLevel, Model } from "../llm/model.ts";
 import { MessageUpdate, type AgentEvent, type AgentMessage } from "./event.ts";
 import type { AgentTool } from "./tool.ts";
@@ -15,7 +18,10 @@ export interface AgentState {
   readonly isStreaming: boolean;
   /** The message that is being received. */
   readonly streamingMessage?: AgentMessage | undefined;
-  /** Ids of the calls that were started and have not ended; another set when they have changed, for pages that compare. */
+  /**
+   * Ids of the calls that were started and have not ended; another set when they have changed, for
+   * pages that compare.
+   */
   readonly pendingToolCalls: ReadonlySet<string>;
   /** Why the last run failed; cleared when the next begins. */
   readonly errorMessage?: string | undefined;
@@ -64,8 +70,9 @@ const shared = {
 };
 
 /**
- * The state as its owner sees it. Accessors in a literal would make each a slow dictionary; these are shared by all, and enumerable as
- * a literal's are. One state stays, and with it what was compiled for it, as of `LiveDelta`.
+ * The state as its owner sees it. Accessors in a literal would make each a slow dictionary; these
+ * are shared by all, and enumerable as a literal's are. One state stays, and with it what was
+ * compiled for it, as of `LiveDelta`.
  */
 export class MutableAgentState implements AgentState {
   static readonly kept: MutableAgentState = new MutableAgentState({});
@@ -78,24 +85,36 @@ export class MutableAgentState implements AgentState {
   streamingMessage: AgentMessage | undefined;
   errorMessage: string | undefined;
   declare readonly pendingToolCalls: ReadonlySet<string>;
-  /** Not enumerable, and no private field: such cannot be read through a proxy, or an object that inherits. */
+  /**
+   * Not enumerable, and no private field: such cannot be read through a proxy, or an object that
+   * inherits.
+   */
   declare readonly lists: Pick<AgentState, "tools" | "messages"> & {
     readonly calls: Set<string>;
     pending?: ReadonlySet<string> | undefined;
   };
 
-  constructor({ systemPrompt = "", model = noModel, thinkingLevel = "off", tools = [], messages = [] }: InitialState) {
+  constructor({
+    systemPrompt = "",
+    model = noModel,
+    thinkingLevel = "off",
+    tools = [],
+    messages = [],
+  }: InitialState) {
     this.systemPrompt = systemPrompt;
     this.model = model;
     this.thinkingLevel = thinkingLevel;
-    Object.defineProperty(this, "lists", { value: { tools: [...tools], messages: [...messages], calls: new Set() } });
+    Object.defineProperty(this, "lists", {
+      value: { tools: [...tools], messages: [...messages], calls: new Set() },
+    });
     Object.defineProperties(this, shared);
   }
 }
 
 /** Folds one event in, before any listener sees it. The loop itself appends to `messages`. */
 export function applyToState(state: MutableAgentState, event: AgentEvent): void {
-  // Apart from those that come once: engines undo what they compiled for thousands when another shape comes.
+  // Apart from those that come once: engines undo what they compiled for thousands when another
+  // shape comes.
   if (event instanceof MessageUpdate) state.streamingMessage = event.message; // another object after a retraction
   else applyOther(state, event);
 }

@@ -1,4 +1,7 @@
-/** What a tool is to the loop. `defineTool` is the typed way to make one; the plain shape is seed 002's. */
+/**
+ * What a tool is to the loop. `defineTool` is the typed way to make one; the plain shape is seed
+ * 002's.
+ */
 import type { InferSchema, UncheckedArguments } from "../infer-schema.ts";
 import type { Tool, ToolCall, UserContent } from "../llm/message.ts";
 import type { RunPort } from "./hooks.ts";
@@ -10,7 +13,10 @@ export interface AgentToolResult<TDetails = unknown> {
   /** For the program, kept in the transcript, never sent to the model. */
   details?: TDetails;
   isError?: boolean;
-  /** Skip the follow-up model call, if every result of the batch says so. Runtime only, never in the transcript. */
+  /**
+   * Skip the follow-up model call, if every result of the batch says so. Runtime only, never in the
+   * transcript.
+   */
   terminate?: boolean;
 }
 
@@ -19,8 +25,13 @@ export interface CheckedToolResult<TDetails = unknown> extends AgentToolResult<T
   content: UserContent[];
 }
 
-/** Reports progress: all so far, not what is new, since it takes the place of the report before. Ignored after the tool has settled. */
-export type AgentToolUpdateCallback<TDetails = unknown> = (partial: AgentToolResult<TDetails>) => void;
+/**
+ * Reports progress: all so far, not what is new, since it takes the place of the report before.
+ * Ignored after the tool has settled.
+ */
+export type AgentToolUpdateCallback<TDetails = unknown> = (
+  partial: AgentToolResult<TDetails>,
+) => void;
 
 export type ToolExecutionMode = "sequential" | "parallel";
 
@@ -31,17 +42,24 @@ export type AgentToolCall = ToolCall;
 export interface ToolRunContext<TContext = unknown> {
   /** The agent's context object, passed through unchanged. */
   readonly context: TContext;
-  /** The same for every try of this call, also after a crash: hand it to services that know such keys. */
+  /**
+   * The same for every try of this call, also after a crash: hand it to services that know such
+   * keys.
+   */
   readonly idempotencyKey: string;
   /** The run that called. */
   readonly run: RunPort;
 }
 
 /**
- * A tool. `TParameters` is the type of its schema, from which the arguments' type follows; without it the fields of `params`
- * can be used unchecked.
+ * A tool. `TParameters` is the type of its schema, from which the arguments' type follows; without
+ * it the fields of `params` can be used unchecked.
  */
-export interface AgentTool<TParameters = unknown, TDetails = unknown, TContext = UncheckedArguments> extends Tool {
+export interface AgentTool<
+  TParameters = unknown,
+  TDetails = unknown,
+  TContext = UncheckedArguments,
+> extends Tool {
   /** A JSON Schema, a TypeBox schema, or a Standard Schema with its JSON Schema, of an object. */
   parameters: TParameters;
   /** For display. Default: the name. */

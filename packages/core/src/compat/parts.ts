@@ -11,7 +11,12 @@ import { toToolCall } from "./transcript.ts";
 /** What a model says; the arguments of a call are as it wrote them. */
 export type Said =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "toolUse"; readonly id: string; readonly name: string; readonly argumentsJson: string };
+  | {
+      readonly type: "toolUse";
+      readonly id: string;
+      readonly name: string;
+      readonly argumentsJson: string;
+    };
 
 export interface ResultPart {
   readonly type: "toolResult";
@@ -27,18 +32,39 @@ export interface Message {
   readonly content: readonly Content[];
 }
 
-/** A message for the loop, which keeps no prompt among them; `details` says that a result is not the loop's own word. */
+/**
+ * A message for the loop, which keeps no prompt among them; `details` says that a result is not the
+ * loop's own word.
+ */
 export function toTranscript({ role, content }: Message, timestamp: number): CoreMessage[] {
   if (role === "assistant") {
-    const origin = { api: "", provider: "", model: "", usage: {}, stopReason: "stop", timestamp } as const;
+    const origin = {
+      api: "",
+      provider: "",
+      model: "",
+      usage: {},
+      stopReason: "stop",
+      timestamp,
+    } as const;
     return [{ role, content: toContent(content), ...origin }];
   }
   return content.flatMap((part): CoreMessage[] => {
-    if (part.type === "text") return role === "user" ? [{ role, content: part.text, timestamp }] : [];
+    if (part.type === "text")
+      return role === "user" ? [{ role, content: part.text, timestamp }] : [];
     if (part.type === "toolUse") return [];
     const { toolUseId: toolCallId, content: text, isError } = part;
     const result = [{ type: "text", text } as const];
-    return [{ role: "toolResult", toolCallId, toolName: "", content: result, details: part, isError, timestamp }];
+    return [
+      {
+        role: "toolResult",
+        toolCallId,
+        toolName: "",
+        content: result,
+        details: part,
+        isError,
+        timestamp,
+      },
+    ];
   });
 }
 

@@ -4,7 +4,11 @@ import type { ToolCall, ToolResultMessage } from "../llm/message.ts";
 import { wholeAnswer } from "./transcript.ts";
 
 /** Never rejects: whatever went wrong is an error result. `context` is handed to the tool. */
-export async function runCall(tools: AgentTool[], call: ToolCall, context?: unknown): Promise<ToolResultMessage> {
+export async function runCall(
+  tools: AgentTool[],
+  call: ToolCall,
+  context?: unknown,
+): Promise<ToolResultMessage> {
   const agent = new Agent({
     initialState: { tools },
     context,

@@ -12,9 +12,16 @@ export async function runToEnd(events: AsyncIterable<AgentEvent>): Promise<RunEn
   return last as RunEnd;
 }
 
-/** Why the run has no answer: its error, or that a token limit cut the calls of each answer until the loop gave up. */
+/**
+ * Why the run has no answer: its error, or that a token limit cut the calls of each answer until
+ * the loop gave up.
+ */
 export function failureOf({ error, reason, messages }: RunEnd): ErrorInfo | undefined {
   const last = messages.findLast((message) => message.role === "assistant");
   if (reason !== "length" || last === undefined || toolCallsOf(last).length === 0) return error;
-  return { code: "budget_exceeded", message: "A token limit cut the calls of each answer.", retryable: false };
+  return {
+    code: "budget_exceeded",
+    message: "A token limit cut the calls of each answer.",
+    retryable: false,
+  };
 }

@@ -1,12 +1,23 @@
-/** What every shape needs of the transcript: calls from text, answers that came whole, and the shape's words for failed calls. */
+/**
+ * What every shape needs of the transcript: calls from text, answers that came whole, and the
+ * shape's words for failed calls.
+ */
 import type { AgentMessage } from "../agent/index.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
-import { messageText, type AssistantContent, type AssistantMessage, type ToolCall } from "../llm/message.ts";
+import {
+  messageText,
+  type AssistantContent,
+  type AssistantMessage,
+  type ToolCall,
+} from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
 
 type Texts = Parameters<typeof messageText>[0];
 
-/** A call as a model wrote it. Empty text is `{}`; text that is no JSON object makes a call that is answered and never run. */
+/**
+ * A call as a model wrote it. Empty text is `{}`; text that is no JSON object makes a call that is
+ * answered and never run.
+ */
 export function toToolCall(id: string, name: string, argumentsText: string): ToolCall {
   const call = { type: "toolCall", id, name, arguments: {}, argumentsText } as const;
   try {
@@ -15,7 +26,10 @@ export function toToolCall(id: string, name: string, argumentsText: string): Too
       return { ...call, arguments: value as Record<string, unknown> };
     return { ...call, argumentsError: "The arguments must be a JSON object." };
   } catch (error) {
-    return { ...call, argumentsError: `The arguments are not valid JSON: ${(error as Error).message}` };
+    return {
+      ...call,
+      argumentsError: `The arguments are not valid JSON: ${(error as Error).message}`,
+    };
   }
 }
 
@@ -27,7 +41,13 @@ export async function* wholeAnswer(
   timestamp: number,
 ): AsyncGenerator<AssistantMessageEvent> {
   const origin = { api, provider, model: id, timestamp };
-  const message: AssistantMessage = { role: "assistant", content, ...origin, usage: {}, stopReason: reason };
+  const message: AssistantMessage = {
+    role: "assistant",
+    content,
+    ...origin,
+    usage: {},
+    stopReason: reason,
+  };
   yield { type: "done", attempt: 1, reason, message };
 }
 
@@ -37,7 +57,10 @@ export function systemPromptOf(messages: readonly (Texts & { readonly role: stri
   return prompts.filter((text) => text !== "").join("\n\n");
 }
 
-/** The messages without answers that failed and what was said of their calls: these shapes have no mark for them. */
+/**
+ * The messages without answers that failed and what was said of their calls: these shapes have no
+ * mark for them.
+ */
 export function withoutFailures(messages: readonly AgentMessage[]): AgentMessage[] {
   let failed = false;
   return messages.filter((message) => {
@@ -50,11 +73,16 @@ export function hasFailed({ stopReason }: AssistantMessage): boolean {
   return stopReason === "error" || stopReason === "aborted";
 }
 
-/** How a shape words what the loop says of a call of this tool: unknown, refused, thrown, stopped. */
+/**
+ * How a shape words what the loop says of a call of this tool: unknown, refused, thrown, stopped.
+ */
 export type Wording = (toolName: string, text: string) => string;
 
 /** The message in the shape's words; what the tool itself gave, which `details` marks, stays. */
 export function reworded<T extends AgentMessage>(message: T, wording: Wording): T {
   if (message.role !== "toolResult" || message.details !== undefined) return message;
-  return { ...message, content: [{ type: "text", text: wording(message.toolName, messageText(message)) }] };
+  return {
+    ...message,
+    content: [{ type: "text", text: wording(message.toolName, messageText(message)) }],
+  };
 }

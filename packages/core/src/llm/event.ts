@@ -1,14 +1,15 @@
 /**
- * What a model call says while it runs, and the one reducer that makes a message of it. Streams, loop and proxy all fold with
- * {@link applyEvent}; none keeps a second copy of these rules.
+ * What a model call says while it runs, and the one reducer that makes a message of it. Streams,
+ * loop and proxy all fold with {@link applyEvent}; none keeps a second copy of these rules.
  */
 import { toBowlineError, toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 
 /**
- * `partial` is the live message as the stream has it so far: one shared object that goes on changing, on events of a running
- * stream only, not enumerable, never serialised. `attempt` counts tries of the request from 1.
+ * `partial` is the live message as the stream has it so far: one shared object that goes on
+ * changing, on events of a running stream only, not enumerable, never serialised. `attempt` counts
+ * tries of the request from 1.
  */
 interface EventBase {
   readonly attempt: number;
@@ -78,7 +79,10 @@ interface OpaqueEndEvent extends PartEvent {
   readonly type: "opaque_end";
   readonly part: OpaqueContent;
 }
-/** The request failed before any output and is asked again after `delayMs`. `attempt` is the try that failed. */
+/**
+ * The request failed before any output and is asked again after `delayMs`. `attempt` is the try
+ * that failed.
+ */
 interface RequestRetryEvent extends EventBase {
   readonly type: "request_retry";
   readonly delayMs: number;
@@ -134,9 +138,10 @@ export function isTerminal(event: AssistantMessageEvent): event is DoneEvent | E
 }
 
 /**
- * Folds one event into the message and returns it. It owns `message` and changes it in place, so that a delta costs the same
- * however long the answer is; pass `undefined` first. Content comes from the parts' own events; `done` and `error` add what
- * only the end knows (usage, stop reason, ids). An event that does not fit (a delta of a part never opened) is skipped.
+ * Folds one event into the message and returns it. It owns `message` and changes it in place, so
+ * that a delta costs the same however long the answer is; pass `undefined` first. Content comes
+ * from the parts' own events; `done` and `error` add what only the end knows (usage, stop reason,
+ * ids). An event that does not fit (a delta of a part never opened) is skipped.
  */
 export function applyEvent(
   message: AssistantMessage | undefined,
@@ -150,7 +155,8 @@ export function applyEvent(
     const { content } = message ?? final;
     return Object.assign(message ?? final, final, { content });
   }
-  if (message === undefined || event.type === "request_retry" || event.type === "model_failover") return message;
+  if (message === undefined || event.type === "request_retry" || event.type === "model_failover")
+    return message;
   const { content } = message;
   if (event.type === "message_retract") {
     content.length = Math.min(content.length, event.contentIndex);
@@ -165,7 +171,8 @@ export function applyEvent(
       if (part?.type === "text") part.text += event.delta;
       break;
     case "text_end":
-      if (part?.type === "text") Object.assign(part, defined({ textSignature: event.textSignature }));
+      if (part?.type === "text")
+        Object.assign(part, defined({ textSignature: event.textSignature }));
       break;
     case "thinking_start":
       content[event.contentIndex] = {
@@ -179,7 +186,10 @@ export function applyEvent(
       break;
     case "thinking_end":
       if (part?.type === "thinking")
-        Object.assign(part, defined({ thinkingSignature: event.thinkingSignature, redacted: event.redacted }));
+        Object.assign(
+          part,
+          defined({ thinkingSignature: event.thinkingSignature, redacted: event.redacted }),
+        );
       break;
     case "toolcall_start":
       content[event.contentIndex] = {
@@ -205,7 +215,16 @@ export function applyEvent(
 
 /** What a message is before any content. */
 export function emptyMessage({ api, provider, model, timestamp }: MessageOrigin): AssistantMessage {
-  return { role: "assistant", content: [], api, provider, model, usage: {}, stopReason: "stop", timestamp };
+  return {
+    role: "assistant",
+    content: [],
+    api,
+    provider,
+    model,
+    usage: {},
+    stopReason: "stop",
+    timestamp,
+  };
 }
 
 /** What a message says of the failure that ended it. */
@@ -221,7 +240,10 @@ export function failureOf(error: BowlineError): {
   };
 }
 
-/** How a model call ends whose stream function threw, or whose stream broke its contract, before it said anything. */
+/**
+ * How a model call ends whose stream function threw, or whose stream broke its contract, before it
+ * said anything.
+ */
 export function brokenCall(
   thrown: unknown,
   model: Omit<MessageOrigin, "model" | "timestamp"> & { readonly id: string },
@@ -233,7 +255,9 @@ export function brokenCall(
 }
 
 /** The message that recorded events add up to, or undefined when there was no output. */
-export function reduceEvents(events: Iterable<AssistantMessageEvent>): AssistantMessage | undefined {
+export function reduceEvents(
+  events: Iterable<AssistantMessageEvent>,
+): AssistantMessage | undefined {
   let message: AssistantMessage | undefined;
   for (const event of events) message = applyEvent(message, event);
   return message;

@@ -1,6 +1,7 @@
 /**
- * The transcript's vocabulary. Three roles, typed content parts, JSON-safe throughout: what is in a message is what is written
- * to a file, sent to a page and replayed to a model. The system prompt is a field of the context, never a message.
+ * The transcript's vocabulary. Three roles, typed content parts, JSON-safe throughout: what is in a
+ * message is what is written to a file, sent to a page and replayed to a model. The system prompt
+ * is a field of the context, never a message.
  */
 import type { ErrorInfo } from "../errors.ts";
 import { asRecord } from "../json-value.ts";
@@ -16,11 +17,17 @@ export interface TextContent {
 export interface ThinkingContent {
   type: "thinking";
   thinking: string;
-  /** Opaque provider data (a signature, or the encrypted form when `redacted`); replayed only to the model it came from. */
+  /**
+   * Opaque provider data (a signature, or the encrypted form when `redacted`); replayed only to the
+   * model it came from.
+   */
   thinkingSignature?: string;
   /** The provider gave no readable text; `thinkingSignature` holds the encrypted form. */
   redacted?: boolean;
-  /** The wire field it came in (`reasoning_content`, `reasoning`, …), so that it goes back under the same name (Q082). */
+  /**
+   * The wire field it came in (`reasoning_content`, `reasoning`, …), so that it goes back under the
+   * same name (Q082).
+   */
   field?: string;
 }
 
@@ -39,13 +46,18 @@ export interface ToolCall {
   arguments: Record<string, unknown>;
   /** The arguments exactly as the model wrote them. */
   argumentsText?: string;
-  /** Set when the text is no valid JSON object: such a call is answered with an error and never run. */
+  /**
+   * Set when the text is no valid JSON object: such a call is answered with an error and never run.
+   */
   argumentsError?: string;
   /** Opaque provider data of this part; replayed only to the model it came from (Q089). */
   thoughtSignature?: string;
 }
 
-/** A provider's own block (a server tool, a citation, a compaction): never executed, kept in order, replayed to the same model only. */
+/**
+ * A provider's own block (a server tool, a citation, a compaction): never executed, kept in order,
+ * replayed to the same model only.
+ */
 export interface OpaqueContent {
   type: "opaque";
   /** The wire protocol whose shape `raw` has. */
@@ -63,7 +75,10 @@ export interface UserMessage {
   timestamp: number;
 }
 
-/** `stop` finished; `toolUse` wants tools; `length` cut by a limit; `error` and `aborted` are incomplete. */
+/**
+ * `stop` finished; `toolUse` wants tools; `length` cut by a limit; `error` and `aborted` are
+ * incomplete.
+ */
 export type StopReason = "stop" | "toolUse" | "length" | "error" | "aborted";
 
 export interface AssistantMessage {
@@ -80,7 +95,10 @@ export interface AssistantMessage {
   /** Always there; a field that the server did not report is absent, never 0. */
   usage: Usage;
   stopReason: StopReason;
-  /** The provider's own tools are not done: the message is sent back as it is, and the next one goes on (Q162). */
+  /**
+   * The provider's own tools are not done: the message is sent back as it is, and the next one goes
+   * on (Q162).
+   */
   paused?: boolean;
   /** What the wire said, verbatim; absent only when it said nothing. */
   rawStopReason?: string;
@@ -111,7 +129,10 @@ export function isLlmMessage(message: { readonly role: string }): message is Mes
 
 /** Whether it looks like what users and tools may say: a list of texts and images. */
 export function isUserContent(value: unknown): value is UserContent[] {
-  return Array.isArray(value) && value.map(asRecord).every(({ text, data }) => typeof (text ?? data) === "string");
+  return (
+    Array.isArray(value) &&
+    value.map(asRecord).every(({ text, data }) => typeof (text ?? data) === "string")
+  );
 }
 
 /** What a model is told about a tool. */
@@ -134,8 +155,14 @@ interface AnyPart {
   readonly text?: string;
 }
 
-/** The readable text of a message: its text parts, joined. Images, thinking and calls are left out. */
-export function messageText({ content }: { readonly content: string | readonly AnyPart[] }): string {
+/**
+ * The readable text of a message: its text parts, joined. Images, thinking and calls are left out.
+ */
+export function messageText({
+  content,
+}: {
+  readonly content: string | readonly AnyPart[];
+}): string {
   return typeof content === "string" ? content : joinTexts(content, "");
 }
 

@@ -1,4 +1,7 @@
-/** A model is data: where it is, which wire it speaks, what it can do. Unknown facts are absent, and nothing here is a registry. */
+/**
+ * A model is data: where it is, which wire it speaks, what it can do. Unknown facts are absent, and
+ * nothing here is a registry.
+ */
 import type { Clock } from "../clock.ts";
 import type { JsonSchema } from "../json-value.ts";
 import type { EventStream } from "./stream.ts";
@@ -14,86 +17,143 @@ export interface Model<TApi extends string = string> {
   id: string;
   /** For display. */
   name: string;
-  /** The wire protocol: `openai-chat`, `anthropic-messages`, `openai-responses`, `google-generate`, or one of yours. */
+  /**
+   * The wire protocol: `openai-chat`, `anthropic-messages`, `openai-responses`, `google-generate`,
+   * or one of yours.
+   */
   api: TApi;
   /** The vendor: a row of `vendors`, or any name of yours. */
   provider: string;
-  /** Up to, not including, the protocol's own path (`/chat/completions`, `/messages`). Never changed silently (Q135). */
+  /**
+   * Up to, not including, the protocol's own path (`/chat/completions`, `/messages`). Never changed
+   * silently (Q135).
+   */
   baseUrl: string;
   /** Whether the model can think; without it no thinking option is sent. */
   reasoning: boolean;
   input: ("text" | "image")[];
   /** US dollars for a million tokens. */
   cost?: Prices;
-  /** Tokens. An answer whose server says that it read more ends as `context_overflow`: it may have answered a part of it (Q244). */
+  /**
+   * Tokens. An answer whose server says that it read more ends as `context_overflow`: it may have
+   * answered a part of it (Q244).
+   */
   contextWindow?: number;
   /** The most tokens one answer may have. */
   maxTokens?: number;
   headers?: Record<string, string>;
-  /** What this server wants otherwise than its protocol's reference; every switch has a safe default. */
+  /**
+   * What this server wants otherwise than its protocol's reference; every switch has a safe
+   * default.
+   */
   compat?: Compat;
 }
 
 /**
- * Switches of a target, each off unless set: without any, a request is as the protocol's reference says. A vendor's row sets
- * them; a caller may override each.
+ * Switches of a target, each off unless set: without any, a request is as the protocol's reference
+ * says. A vendor's row sets them; a caller may override each.
  */
 export interface Compat extends Dialect {
   /** Q105. Default `max_tokens`. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** Q107. Default `system`. `user`, also on google-generate: the prompt goes first in the conversation, for models that know no such role. */
+  /**
+   * Q107. Default `system`. `user`, also on google-generate: the prompt goes first in the
+   * conversation, for models that know no such role.
+   */
   systemRole?: "system" | "developer" | "user";
   /** Whether `stream_options.include_usage` is sent (Q106). Default true. */
   streamUsage?: boolean;
   /** How thinking is asked for (Q134). Default `reasoning_effort`. */
-  thinkingFormat?: "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "chat_template_kwargs" | "none";
-  /** Whether reasoning text is sent back to the same model (Q132, Q133); on anthropic-messages also what has no signature. */
+  thinkingFormat?:
+    | "reasoning_effort"
+    | "reasoning"
+    | "thinking"
+    | "enable_thinking"
+    | "chat_template_kwargs"
+    | "none";
+  /**
+   * Whether reasoning text is sent back to the same model (Q132, Q133); on anthropic-messages also
+   * what has no signature.
+   */
   replayReasoning?: boolean;
-  /** Whether `temperature` is refused: always, or in a request that asks for thinking, which on openai-chat is dialect (Q113). */
+  /**
+   * Whether `temperature` is refused: always, or in a request that asks for thinking, which on
+   * openai-chat is dialect (Q113).
+   */
   noTemperature?: boolean | "thinking";
-  /** The header that carries the key bare, in place of `Authorization: Bearer` (Azure's `api-key`; Q135). */
+  /**
+   * The header that carries the key bare, in place of `Authorization: Bearer` (Azure's `api-key`;
+   * Q135).
+   */
   keyHeader?: string;
   /** Anthropic: ask for adaptive thinking with an effort instead of a token budget. */
   adaptiveThinking?: boolean;
 }
 
 /**
- * What not every page pays for. Of these, and of {@link StreamOptions.output}, `streamOpenaiChat`, the smallest wire, knows
- * nothing: on openai-chat they are for `streamOpenaiCompatible`, which is the wire of `streamByProtocol` and so the default.
+ * What not every page pays for. Of these, and of {@link StreamOptions.output}, `streamOpenaiChat`,
+ * the smallest wire, knows nothing: on openai-chat they are for `streamOpenaiCompatible`, which is
+ * the wire of `streamByProtocol` and so the default.
  */
 export interface Dialect {
   /**
-   * Whether the server holds an answer to a schema: in any request, or only in one without tools. {@link supportsOutput} reads it.
-   * Default `json_schema` on the vendors' own protocols and `none` on openai-chat, where servers differ.
+   * Whether the server holds an answer to a schema: in any request, or only in one without tools.
+   * {@link supportsOutput} reads it. Default `json_schema` on the vendors' own protocols and `none`
+   * on openai-chat, where servers differ.
    */
   structuredOutput?: "json_schema" | "no_tools" | "none";
-  /** The server cannot stream. It is asked for the whole answer, which then comes as one burst of events. */
+  /**
+   * The server cannot stream. It is asked for the whole answer, which then comes as one burst of
+   * events.
+   */
   noStreaming?: boolean;
-  /** Whether {@link StreamOptions.metadata} is kept back on openai-chat: OpenAI takes it only of answers that it stores. */
+  /**
+   * Whether {@link StreamOptions.metadata} is kept back on openai-chat: OpenAI takes it only of
+   * answers that it stores.
+   */
   noMetadata?: boolean;
-  /** Whether efforts are low, medium and high only: minimal is sent as low, xhigh as high (Q134). */
+  /**
+   * Whether efforts are low, medium and high only: minimal is sent as low, xhigh as high (Q134).
+   */
   plainEfforts?: boolean;
-  /** The body's field for {@link StreamOptions.sessionId} on openai-chat, such as `prompt_cache_key`. */
+  /**
+   * The body's field for {@link StreamOptions.sessionId} on openai-chat, such as
+   * `prompt_cache_key`.
+   */
   cacheKeyField?: string;
   /** The header for it. */
   cacheKeyHeader?: string;
   /**
-   * The words of JSON Schema that the server takes, in tools and output (Q115). What another word says goes into the description;
-   * `const` becomes `enum`, `oneOf` becomes `anyOf`, a `$ref` what it leads to. Default: schemas are sent as given.
+   * The words of JSON Schema that the server takes, in tools and output (Q115). What another word
+   * says goes into the description; `const` becomes `enum`, `oneOf` becomes `anyOf`, a `$ref` what
+   * it leads to. Default: schemas are sent as given.
    */
   schemaKeywords?: readonly string[];
-  /** The most that a tool choice may ask for (Q112): {@link StreamOptions.onWarning} hears of more. Default: a tool by name. */
+  /**
+   * The most that a tool choice may ask for (Q112): {@link StreamOptions.onWarning} hears of more.
+   * Default: a tool by name.
+   */
   toolChoice?: "required" | "auto";
   /**
-   * What becomes of an answer that ends the transcript, so that the next one is to go on from it (Q126, Q173): the field that marks it,
-   * or `none` where that is refused and a user's turn is put behind it. Default: it goes out as it is.
+   * What becomes of an answer that ends the transcript, so that the next one is to go on from it
+   * (Q126, Q173): the field that marks it, or `none` where that is refused and a user's turn is put
+   * behind it. Default: it goes out as it is.
    */
   prefill?: "prefix" | "partial" | "none";
-  /** Whether tools that are only history are declared when there are no others (Q111). Always so on anthropic-messages. */
+  /**
+   * Whether tools that are only history are declared when there are no others (Q111). Always so on
+   * anthropic-messages.
+   */
   toolsForHistory?: boolean;
-  /** Thinking in `<think>` tags of the text (Q087); `open`: the first tag is missing (Q088). Default: tags are text. */
+  /**
+   * Thinking in `<think>` tags of the text (Q087); `open`: the first tag is missing (Q088).
+   * Default: tags are text.
+   */
   thinkTags?: "split" | "open";
-  /** Calls that the model writes into its text (Q069), read where tools were declared and no real call came. Default: text. */
+  /**
+   * Calls that the model writes into its text (Q069), read where tools were declared and no real
+   * call came. Default: text.
+   */
   textCalls?: "hermes" | "mistral" | "json";
   /** Ids of calls are numbers of so many digits: Mistral takes 9 letters or digits (Q119). */
   callIdDigits?: number;
@@ -116,11 +176,15 @@ export interface ThinkingBudgets {
   xhigh?: number;
 }
 
-/** Limits on time, in milliseconds; 0 turns one off. A limit that fires is a retryable `timeout`, not an abort (Q234, Q235). */
+/**
+ * Limits on time, in milliseconds; 0 turns one off. A limit that fires is a retryable `timeout`,
+ * not an abort (Q234, Q235).
+ */
 export interface StreamTimeouts {
   /**
-   * From the request to the response's headers. Default 600,000: local models read long prompts slowly. Node's own fetch gives up
-   * connecting after 10 s, waiting for headers after 300 s; that of `@bowline/core/undici` waits longer (Q236).
+   * From the request to the response's headers. Default 600,000: local models read long prompts
+   * slowly. Node's own fetch gives up connecting after 10 s, waiting for headers after 300 s; that
+   * of `@bowline/core/undici` waits longer (Q236).
    */
   firstByteMs?: number;
   /** Between two chunks of any bytes, keep-alives included. Default 120,000. */
@@ -128,8 +192,9 @@ export interface StreamTimeouts {
   /** Between two events that carry payload. Default 300,000. */
   progressMs?: number;
   /**
-   * Of one model call with all its tries and the waits between them, until the answer is whole; what came is kept. Nothing is
-   * tried again that would begin after it. Default 0: none, since an answer may be long as long as it comes.
+   * Of one model call with all its tries and the waits between them, until the answer is whole;
+   * what came is kept. Nothing is tried again that would begin after it. Default 0: none, since an
+   * answer may be long as long as it comes.
    */
   totalMs?: number;
 }
@@ -138,7 +203,10 @@ export interface StreamTimeouts {
 export interface OutputFormat {
   /** Of an object, as `toJsonSchema` gives it. */
   schema: JsonSchema;
-  /** What the model and the server call it: letters, digits, `_` and `-`, up to 64. Default `answer`. */
+  /**
+   * What the model and the server call it: letters, digits, `_` and `-`, up to 64. Default
+   * `answer`.
+   */
   name?: string;
   /** OpenAI's strict mode (Q117). Default: on where the schema qualifies. */
   strict?: boolean;
@@ -159,8 +227,8 @@ export interface StreamOptions {
   apiKey?: string;
   temperature?: number;
   /**
-   * The most tokens to generate. Default: the server's; on anthropic-messages the model's `maxTokens`, else 8,192. Below 16 it is 16 on
-   * openai-responses, which takes no less.
+   * The most tokens to generate. Default: the server's; on anthropic-messages the model's
+   * `maxTokens`, else 8,192. Below 16 it is 16 on openai-responses, which takes no less.
    */
   maxTokens?: number;
   /** How hard to think; absent asks for no thinking. */
@@ -168,11 +236,17 @@ export interface StreamOptions {
   thinkingBudgets?: ThinkingBudgets;
   /** Where the server takes less, less is asked for, and {@link onWarning} hears of it (Q112). */
   toolChoice?: ToolChoice;
-  /** Holds the answer to a schema, where {@link supportsOutput}; left out elsewhere. What comes back is text: parse and check it. */
+  /**
+   * Holds the answer to a schema, where {@link supportsOutput}; left out elsewhere. What comes back
+   * is text: parse and check it.
+   */
   output?: OutputFormat;
   /** Forwarded for prompt caching where the server knows such a thing. */
   sessionId?: string;
-  /** Prompt caching on wires that mark it (Anthropic); with `none` no wire sends {@link sessionId} for it. Default `short`. */
+  /**
+   * Prompt caching on wires that mark it (Anthropic); with `none` no wire sends {@link sessionId}
+   * for it. Default `short`.
+   */
   cacheRetention?: "none" | "short" | "long";
   metadata?: Record<string, unknown>;
   headers?: Record<string, string>;
@@ -180,33 +254,53 @@ export interface StreamOptions {
   extraBody?: Record<string, unknown>;
   timeouts?: StreamTimeouts;
   /**
-   * Further tries after a failure before any output. Default 2. Answers that are empty or hold a botched call have a budget of
-   * their own, at most 2 of these (Q092).
+   * Further tries after a failure before any output. Default 2. Answers that are empty or hold a
+   * botched call have a budget of their own, at most 2 of these (Q092).
    */
   maxRetries?: number;
   /**
-   * Also ask again after output was shown: it is withdrawn with a `message_retract` event first. No tool of the turn has
-   * started by then. Default false.
+   * Also ask again after output was shown: it is withdrawn with a `message_retract` event first. No
+   * tool of the turn has started by then. Default false.
    */
   retryAfterOutput?: boolean;
-  /** The longest wait, in milliseconds, that a server may ask for; above it the call fails at once and says so. Default 60,000; 0 is no cap. */
+  /**
+   * The longest wait, in milliseconds, that a server may ask for; above it the call fails at once
+   * and says so. Default 60,000; 0 is no cap.
+   */
   maxRetryDelayMs?: number;
-  /** Sees the request body, and may return another. May be async; a throw fails the call with `hook_failed`. */
+  /**
+   * Sees the request body, and may return another. May be async; a throw fails the call with
+   * `hook_failed`.
+   */
   onPayload?: (payload: Record<string, unknown>, model: Model) => unknown;
-  /** Sees status and headers of each response. May be async; a throw fails the call with `hook_failed`. */
-  onResponse?: (response: { status: number; headers: Record<string, string> }, model: Model) => unknown;
-  /** Hears of each request that goes out with less than was asked for. Not waited for, and what it throws is lost. */
+  /**
+   * Sees status and headers of each response. May be async; a throw fails the call with
+   * `hook_failed`.
+   */
+  onResponse?: (
+    response: { status: number; headers: Record<string, string> },
+    model: Model,
+  ) => unknown;
+  /**
+   * Hears of each request that goes out with less than was asked for. Not waited for, and what it
+   * throws is lost.
+   */
   onWarning?: (warning: RequestWarning, model: Model) => unknown;
   /**
-   * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have four times as much in all its
-   * events. What is longer is `stream_corrupt` (Q029). Default 64 Mi.
+   * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have
+   * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 64 Mi.
    */
   maxEventLength?: number;
-  /** Default: the global `fetch`. `createUndiciFetch` of `@bowline/core/undici` costs less, and limits only connecting. */
+  /**
+   * Default: the global `fetch`. `createUndiciFetch` of `@bowline/core/undici` costs less, and
+   * limits only connecting.
+   */
   fetch?: typeof globalThis.fetch;
   /** Default: the system's clock. */
   clock?: Clock;
-  /** Makes ids, each another one: of runs, and of calls that came without. Default: random UUIDs. */
+  /**
+   * Makes ids, each another one: of runs, and of calls that came without. Default: random UUIDs.
+   */
   createId?: () => string;
   /** From 0 up to 1, for the jitter of waits. Default: `Math.random`. */
   random?: () => number;
@@ -214,7 +308,10 @@ export interface StreamOptions {
 
 /** What a stream function returns: events in order, the last one `done` or `error`. */
 export interface AssistantMessageStream extends AsyncIterable<AssistantMessageEvent> {
-  /** Several events at a time, as they came off the network; the loop prefers it where it is offered. */
+  /**
+   * Several events at a time, as they came off the network; the loop prefers it where it is
+   * offered.
+   */
   batches?(): AsyncIterable<readonly AssistantMessageEvent[]>;
 }
 
@@ -222,8 +319,9 @@ export interface AssistantMessageStream extends AsyncIterable<AssistantMessageEv
 export type AssistantMessageEventStream = EventStream<AssistantMessageEvent, AssistantMessage>;
 
 /**
- * One model call. Failures are an `error` event with the final message. One that throws, rejects, or ends without a terminal
- * event breaks the contract; the loop ends the run with `stream_function_failed` or `stream_truncated` instead of hanging.
+ * One model call. Failures are an `error` event with the final message. One that throws, rejects,
+ * or ends without a terminal event breaks the contract; the loop ends the run with
+ * `stream_function_failed` or `stream_truncated` instead of hanging.
  */
 export type StreamFn = (
   model: Model,
@@ -233,7 +331,10 @@ export type StreamFn = (
 
 const ownProtocols = /^(?:anthropic-messages|openai-responses|google-generate)$/;
 
-/** Whether the model's server holds an answer to {@link StreamOptions.output} in a request with tools, or in one without. */
+/**
+ * Whether the model's server holds an answer to {@link StreamOptions.output} in a request with
+ * tools, or in one without.
+ */
 export function supportsOutput({ api, compat }: Model, withTools = true): boolean {
   const how = compat?.structuredOutput ?? (ownProtocols.test(api) ? "json_schema" : "none");
   return withTools ? how === "json_schema" : how !== "none";

@@ -1,12 +1,15 @@
 /**
- * A stream of events with a result, produced in batches. One reader; reading is observational, so the producer never waits for
- * it, and what was not read yet is held (events hold increments, so the whole costs what the answer costs). Breaking out of the
- * iteration aborts the producer.
+ * A stream of events with a result, produced in batches. One reader; reading is observational, so
+ * the producer never waits for it, and what was not read yet is held (events hold increments, so
+ * the whole costs what the answer costs). Breaking out of the iteration aborts the producer.
  */
 import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 
-/** Takes a batch, which becomes the stream's own. A reader that leaves after the last one aborts nothing. */
+/**
+ * Takes a batch, which becomes the stream's own. A reader that leaves after the last one aborts
+ * nothing.
+ */
 export type Push<T> = (batch: readonly T[], isLast?: boolean) => void;
 
 /** Makes the events. `signal` fires when the reader leaves, and with the caller's. */
@@ -15,8 +18,9 @@ export type Produce<T, R> = (push: Push<T>, signal: AbortSignal) => Promise<R>;
 const over = { done: true, value: undefined } as const;
 
 /**
- * What an asynchronous generator would do, whose `yield` costs more than all else that is done for a chunk of the network, or for a
- * delta. Who asks again while another call waits has its turn behind that.
+ * What an asynchronous generator would do, whose `yield` costs more than all else that is done for
+ * a chunk of the network, or for a delta. Who asks again while another call waits has its turn
+ * behind that.
  */
 abstract class Reader<E> implements AsyncIterableIterator<E, void, undefined> {
   #waiting: Promise<unknown> | undefined;
@@ -156,7 +160,10 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   readonly #batches: Batches<T>;
   readonly #result: Promise<R>;
 
-  /** Starts `produce` at once. A `produce` that rejects makes reading and {@link result} reject with the same error. */
+  /**
+   * Starts `produce` at once. A `produce` that rejects makes reading and {@link result} reject with
+   * the same error.
+   */
   constructor(produce: Produce<T, R>, signal?: AbortSignal) {
     const controller = new AbortController();
     const batches = new Batches<T>(controller);
@@ -188,10 +195,15 @@ export class EventStream<T, R> implements AsyncIterable<T> {
 
 /** The bytes, or the events, ended before a terminal one. */
 export function truncated(): BowlineError {
-  return new BowlineError("stream_truncated", "The stream ended before the answer was complete.", { retryable: true });
+  return new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
+    retryable: true,
+  });
 }
 
-/** Any stream in batches: those it offers, or one event at a time. Who leaves does not wait until a stranger lets go. */
+/**
+ * Any stream in batches: those it offers, or one event at a time. Who leaves does not wait until a
+ * stranger lets go.
+ */
 export async function* batchesOf<T>(
   stream: AsyncIterable<T> & { batches?(): AsyncIterable<readonly T[]> },
 ): AsyncGenerator<readonly T[]> {

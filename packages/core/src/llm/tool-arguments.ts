@@ -1,4 +1,7 @@
-/** Tool arguments, from the text a model wrote. Truncated text is never completed: a call runs on what was said, whole, or not at all. */
+/**
+ * Tool arguments, from the text a model wrote. Truncated text is never completed: a call runs on
+ * what was said, whole, or not at all.
+ */
 import { describe, isRecord, parseJson } from "../json-value.ts";
 
 export interface ParsedArguments {
@@ -8,8 +11,9 @@ export interface ParsedArguments {
 }
 
 /**
- * Parses strictly, then once more with raw control characters and invalid escapes inside strings repaired (Q052, Q150). Empty
- * text is `{}` (Q048, Q148); an object encoded twice is unwrapped once (Q051).
+ * Parses strictly, then once more with raw control characters and invalid escapes inside strings
+ * repaired (Q052, Q150). Empty text is `{}` (Q048, Q148); an object encoded twice is unwrapped once
+ * (Q051).
  */
 export function parseToolArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { arguments: {} };
@@ -19,14 +23,20 @@ export function parseToolArguments(text: string): ParsedArguments {
   } catch (error) {
     value = parseJson(repairStrings(text).replace(/<\/tool_call>\s*$/, "")); // Q054
     if (value === undefined)
-      return { arguments: {}, error: `The arguments are not valid JSON: ${(error as Error).message}` };
+      return {
+        arguments: {},
+        error: `The arguments are not valid JSON: ${(error as Error).message}`,
+      };
   }
   const object = isRecord(value) ? value : parseJson(value);
   if (isRecord(object)) return { arguments: object };
   return { arguments: {}, error: `The arguments must be a JSON object, not ${describe(value)}.` };
 }
 
-/** Escapes raw control characters inside strings and doubles backslashes that start no valid escape. Linear, whatever is cut. */
+/**
+ * Escapes raw control characters inside strings and doubles backslashes that start no valid escape.
+ * Linear, whatever is cut.
+ */
 export function repairStrings(text: string): string {
   let isInside = false;
   return text.replace(/"|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})?|[\u0000-\u001f]/g, (piece) => {

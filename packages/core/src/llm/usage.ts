@@ -30,7 +30,10 @@ export interface Prices {
   cacheWrite?: number;
 }
 
-/** The sum of several calls' usage (what is billed, not what the context holds). A field nobody reported stays absent. */
+/**
+ * The sum of several calls' usage (what is billed, not what the context holds). A field nobody
+ * reported stays absent.
+ */
 export function addUsage(sum: Usage, next: Usage): Usage {
   const result: Record<string, unknown> = { ...sum };
   for (const [key, value] of Object.entries(next as Record<string, unknown>)) {

@@ -1,11 +1,17 @@
 /**
- * Writes a message as a sequence of events and keeps the live message by folding those same events with the one reducer, or for
- * deltas as the reducer does. Every decoder and the scripted model write through it, so the events and the final message cannot
- * disagree.
+ * Writes a message as a sequence of events and keeps the live message by folding those same events
+ * with the one reducer, or for deltas as the reducer does. Every decoder and the scripted model
+ * write through it, so the events and the final message cannot disagree.
  */
 import type { BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
-import { applyEvent, emptyMessage, failureOf, type AssistantMessageEvent, type MessageOrigin } from "./event.ts";
+import {
+  applyEvent,
+  emptyMessage,
+  failureOf,
+  type AssistantMessageEvent,
+  type MessageOrigin,
+} from "./event.ts";
 import { GrowingText, LiveDelta, withPartial } from "./live.ts";
 import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 import { parseToolArguments } from "./tool-arguments.ts";
@@ -23,7 +29,10 @@ interface OpenPart {
   readonly text: GrowingText;
 }
 
-/** What the end of a part may add: of thinking `thinkingSignature` and `redacted`, of a call `text` in place of what streamed. */
+/**
+ * What the end of a part may add: of thinking `thinkingSignature` and `redacted`, of a call `text`
+ * in place of what streamed.
+ */
 interface PartEnd {
   readonly textSignature?: string | undefined;
   readonly thinkingSignature?: string | undefined;
@@ -35,11 +44,19 @@ interface PartEnd {
 /** An event without what every event of this writer has. */
 type Body<T> = T extends unknown ? Omit<T, "attempt" | "partial"> : never;
 
-type PartStart = Extract<AssistantMessageEvent, { type: "text_start" | "thinking_start" | "toolcall_start" }>;
+type PartStart = Extract<
+  AssistantMessageEvent,
+  { type: "text_start" | "thinking_start" | "toolcall_start" }
+>;
 
 export class MessageWriter {
   /** As of {@link LiveDelta}, with the parts that deltas come to. */
-  static readonly kept: MessageWriter = new MessageWriter({ api: "", provider: "", model: "", timestamp: 0 });
+  static readonly kept: MessageWriter = new MessageWriter({
+    api: "",
+    provider: "",
+    model: "",
+    timestamp: 0,
+  });
   static {
     MessageWriter.kept.append(MessageWriter.kept.openText(), "a");
     MessageWriter.kept.append(MessageWriter.kept.openToolCall("", ""), "a");
@@ -78,7 +95,10 @@ export class MessageWriter {
     return batch;
   }
 
-  /** Appends text or thinking to what was said last; where that was of the other kind, or is closed, to a new part. */
+  /**
+   * Appends text or thinking to what was said last; where that was of the other kind, or is closed,
+   * to a new part.
+   */
   say(kind: "text" | "thinking", text: string, field?: string): void {
     if (text === "") return; // no reason to open a part (Q072)
     if (this.#saying?.kind !== kind) {
@@ -124,8 +144,8 @@ export class MessageWriter {
   }
 
   /**
-   * Closes a part; one that is not open, or not any more, is left as it is. The text of a call is parsed strictly, and a defect
-   * becomes `argumentsError`.
+   * Closes a part; one that is not open, or not any more, is left as it is. The text of a call is
+   * parsed strictly, and a defect becomes `argumentsError`.
    */
   close(contentIndex: number, end: PartEnd = {}): void {
     const part = this.#open[contentIndex];
@@ -134,8 +154,10 @@ export class MessageWriter {
     this.#open[contentIndex] = undefined;
     const { live } = part;
     const extra = defined(end);
-    if (live.type === "text") this.#write({ type: "text_end", contentIndex, content: live.text, ...extra });
-    if (live.type === "thinking") this.#write({ type: "thinking_end", contentIndex, content: live.thinking, ...extra });
+    if (live.type === "text")
+      this.#write({ type: "text_end", contentIndex, content: live.text, ...extra });
+    if (live.type === "thinking")
+      this.#write({ type: "thinking_end", contentIndex, content: live.thinking, ...extra });
     if (live.type !== "toolCall") return;
     const { text: argumentsText = live.argumentsText ?? "", ...signature } = extra;
     const { arguments: args, error } = parseToolArguments(argumentsText);
@@ -184,7 +206,8 @@ export class MessageWriter {
     const contentIndex = content.length;
     this.#write({ type, contentIndex, ...fields } as Body<PartStart>);
     const live = content[contentIndex];
-    if (live !== undefined) this.#open[contentIndex] = { deltaType, live, held: "", text: new GrowingText() }; // unless it is over
+    if (live !== undefined)
+      this.#open[contentIndex] = { deltaType, live, held: "", text: new GrowingText() }; // unless it is over
     return contentIndex;
   }
 
@@ -204,7 +227,10 @@ export class MessageWriter {
       this.#started = true;
       this.#write({ type: "start", ...this.#origin });
     }
-    const event = withPartial<AssistantMessageEvent>({ ...body, attempt: this.#attempt }, this.message);
+    const event = withPartial<AssistantMessageEvent>(
+      { ...body, attempt: this.#attempt },
+      this.message,
+    );
     this.#batch.push(event);
     applyEvent(this.message, event);
   }

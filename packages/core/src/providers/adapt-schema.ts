@@ -1,4 +1,7 @@
-/** A schema in the words that a server takes (Q115), and what an answer is held to on OpenAI's wires. */
+/**
+ * A schema in the words that a server takes (Q115), and what an answer is held to on OpenAI's
+ * wires.
+ */
 import { asText, defined, isRecord, list, type JsonSchema } from "../json-value.ts";
 import { supportsOutput, type Model, type StreamOptions } from "../llm/model.ts";
 import { mapParts } from "./schema-parts.ts";
@@ -6,9 +9,10 @@ import { toWireName } from "./tool-names.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /**
- * The schema as it is without `keywords`. With them, what any other word says is moved to the description, where the model still
- * reads it. What fits the schema fits what is left of it, so an answer is to be checked against the schema itself. A part that
- * contains itself becomes any value of its type.
+ * The schema as it is without `keywords`. With them, what any other word says is moved to the
+ * description, where the model still reads it. What fits the schema fits what is left of it, so an
+ * answer is to be checked against the schema itself. A part that contains itself becomes any value
+ * of its type.
  */
 export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): JsonSchema {
   if (keywords === undefined) return schema;
@@ -17,13 +21,19 @@ export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): J
 
   function adapt(part: JsonSchema, around: readonly JsonSchema[]): JsonSchema {
     const target = takes("$ref") ? undefined : targetOf(schema, part.$ref);
-    if (target !== undefined && around.includes(target)) return leave(defined({ type: target.type }), takes);
+    if (target !== undefined && around.includes(target))
+      return leave(defined({ type: target.type }), takes);
     const left = leave({ ...target, ...part }, takes);
-    return mapParts(left, (inner) => adapt(inner, target === undefined ? around : [...around, target]));
+    return mapParts(left, (inner) =>
+      adapt(inner, target === undefined ? around : [...around, target]),
+    );
   }
 }
 
-/** An answer held to a schema; undefined where none is. Strictness, by default where the schema qualifies, is said in any case. */
+/**
+ * An answer held to a schema; undefined where none is. Strictness, by default where the schema
+ * qualifies, is said in any case.
+ */
 export function encodeOutput(
   model: Model,
   { output }: StreamOptions,
@@ -39,12 +49,18 @@ const words =
   /^(?:type|title|description|enum|const|properties|required|additionalProperties|items|anyOf|\$ref|\$defs|pattern|format|multipleOf|(?:exclusiveM|m)(?:in|ax)imum|m(?:in|ax)Items)$/;
 const formats = /^(?:date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/;
 
-/** Whether OpenAI takes the schema as strict (Q117): no other words, each object closed and all its properties required. */
+/**
+ * Whether OpenAI takes the schema as strict (Q117): no other words, each object closed and all its
+ * properties required.
+ */
 export function isStrictSchema(schema: JsonSchema): boolean {
   const { type, properties, required, additionalProperties, items, pattern, format, $ref } = schema;
   const names = Object.keys(properties ?? {});
   const isObject = properties !== undefined || [type].flat().includes("object");
-  if (isObject && (additionalProperties !== false || !names.every((name) => list(required).includes(name))))
+  if (
+    isObject &&
+    (additionalProperties !== false || !names.every((name) => list(required).includes(name)))
+  )
     return false;
   if (type === "array" && items === undefined) return false;
   if (format !== undefined && !formats.test(asText(format))) return false;
@@ -64,7 +80,8 @@ function leave(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema
     ...widened(schema, takes),
   })) {
     if (!takes(word)) {
-      if (word in schema && !/^(?:\$|definitions$)/.test(word)) said.push(`${word}: ${toWireJson(value)}`);
+      if (word in schema && !/^(?:\$|definitions$)/.test(word))
+        said.push(`${word}: ${toWireJson(value)}`);
     } else if (value !== undefined) left[word] = value;
   }
   if (said.length > 0 && takes("description"))
@@ -89,7 +106,8 @@ function widened(schema: JsonSchema, takes: (word: string) => boolean): JsonSche
   return {
     ...("prefixItems" in schema &&
       !takes("prefixItems") && { items: parts.every(isRecord) ? { anyOf: parts } : undefined }),
-    ...("patternProperties" in schema && !takes("patternProperties") && { additionalProperties: undefined }),
+    ...("patternProperties" in schema &&
+      !takes("patternProperties") && { additionalProperties: undefined }),
   };
 }
 

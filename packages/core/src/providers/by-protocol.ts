@@ -1,4 +1,7 @@
-/** The stream function of the main entry: the wire is chosen by the model's protocol and loaded on first use. */
+/**
+ * The stream function of the main entry: the wire is chosen by the model's protocol and loaded on
+ * first use.
+ */
 import { BowlineError } from "../errors.ts";
 import { isUserContent, type Message } from "../llm/message.ts";
 import type { Model, StreamFn } from "../llm/model.ts";
@@ -6,11 +9,13 @@ import { assertSchema } from "../schema.ts";
 import { vendors } from "./vendors.ts";
 
 /**
- * Without an `apiKey` it takes that of the vendor's environment variable, for the vendor's own address only. Throws
- * `invalid_argument` for a protocol it does not know and for a tool whose schema is none; the loop makes a failed message of it.
+ * Without an `apiKey` it takes that of the vendor's environment variable, for the vendor's own
+ * address only. Throws `invalid_argument` for a protocol it does not know and for a tool whose
+ * schema is none; the loop makes a failed message of it.
  */
 export const streamByProtocol: StreamFn = async (model, context, given) => {
-  for (const { name, parameters } of context.tools ?? []) assertSchema(parameters, `tool "${name}"`);
+  for (const { name, parameters } of context.tools ?? [])
+    assertSchema(parameters, `tool "${name}"`);
   // What was kept by other libraries often is of another shape.
   for (const [index, message] of context.messages.entries())
     if (!hasContent(message))
@@ -23,15 +28,33 @@ export const streamByProtocol: StreamFn = async (model, context, given) => {
   const options = { ...given, ...(apiKey && { apiKey }) };
   switch (model.api) {
     case "openai-chat":
-      return (await import("./openai-chat/compatible.ts")).streamOpenaiCompatible(model, context, options);
+      return (await import("./openai-chat/compatible.ts")).streamOpenaiCompatible(
+        model,
+        context,
+        options,
+      );
     case "anthropic-messages":
-      return (await import("./anthropic-messages/index.ts")).streamAnthropicMessages(model, context, options);
+      return (await import("./anthropic-messages/index.ts")).streamAnthropicMessages(
+        model,
+        context,
+        options,
+      );
     case "openai-responses":
-      return (await import("./openai-responses/index.ts")).streamOpenaiResponses(model, context, options);
+      return (await import("./openai-responses/index.ts")).streamOpenaiResponses(
+        model,
+        context,
+        options,
+      );
     case "google-generate":
-      return (await import("./google-generate/index.ts")).streamGoogleGenerate(model, context, options);
+      return (await import("./google-generate/index.ts")).streamGoogleGenerate(
+        model,
+        context,
+        options,
+      );
     case "unknown":
-      throw refusal('No model is set: pass initialState.model, such as getModel("openai", "gpt-5-mini").');
+      throw refusal(
+        'No model is set: pass initialState.model, such as getModel("openai", "gpt-5-mini").',
+      );
     default:
       throw refusal(
         `No wire protocol is called ${JSON.stringify(model.api)}: use openai-chat, anthropic-messages, openai-responses or google-generate, or pass a streamFn.`,
@@ -43,7 +66,10 @@ function refusal(why: string): BowlineError {
   return new BowlineError("invalid_argument", why);
 }
 
-/** Whether the content is what its role has: a part that no wire knows would be left out of the request in silence. */
+/**
+ * Whether the content is what its role has: a part that no wire knows would be left out of the
+ * request in silence.
+ */
 function hasContent({ role, content }: Message): boolean {
   switch (role) {
     case "user":
@@ -57,7 +83,10 @@ function hasContent({ role, content }: Message): boolean {
   }
 }
 
-/** A key is not sent to an address that is not its vendor's, such as a proxy under the vendor's name. */
+/**
+ * A key is not sent to an address that is not its vendor's, such as a proxy under the vendor's
+ * name.
+ */
 function environmentKey({ provider, baseUrl }: Model): string | undefined {
   const vendor = vendors.find((row) => row.id === provider && row.baseUrl === baseUrl);
   if (!vendor?.keyVariable) return undefined;

@@ -1,4 +1,6 @@
-/** One answer, whole: for a classification, an extraction, a title, where nobody watches it come. */
+/**
+ * One answer, whole: for a classification, an extraction, a title, where nobody watches it come.
+ */
 import { systemClock } from "../clock.ts";
 import { toBowlineError } from "../errors.ts";
 import { applyEvent, emptyMessage, failureOf } from "../llm/event.ts";
@@ -8,8 +10,9 @@ import { batchesOf, truncated } from "../llm/stream.ts";
 import { streamByProtocol } from "./by-protocol.ts";
 
 /**
- * Asks the model once, retries included, and resolves to the final message. Never rejects: what went wrong is the message's
- * `stopReason` (`error` or `aborted`) and `error`, beside what came until then. Tools are declared and not run.
+ * Asks the model once, retries included, and resolves to the final message. Never rejects: what
+ * went wrong is the message's `stopReason` (`error` or `aborted`) and `error`, beside what came
+ * until then. Tools are declared and not run.
  */
 export async function complete(
   model: Model,
@@ -30,6 +33,9 @@ export async function complete(
   } catch (error) {
     const { clock = systemClock } = options;
     const empty = emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
-    return Object.assign(partial ?? empty, failureOf(toBowlineError(error, "stream_function_failed")));
+    return Object.assign(
+      partial ?? empty,
+      failureOf(toBowlineError(error, "stream_function_failed")),
+    );
   }
 }

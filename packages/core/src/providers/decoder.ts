@@ -1,4 +1,7 @@
-/** Bytes to events for any protocol: framing, JSON, the end of the body. Synchronous; the same bytes in any chunking give the same events. */
+/**
+ * Bytes to events for any protocol: framing, JSON, the end of the body. Synchronous; the same bytes
+ * in any chunking give the same events.
+ */
 import { BowlineError, isBowlineError } from "../errors.ts";
 import { asRecord, isRecord, parseJson } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
@@ -22,7 +25,10 @@ export interface DecoderOptions extends SseOptions {
 
 const DONE = "[DONE]";
 
-/** Decodes one answer. After `push` or `end`, `failure` says whether it went wrong; then `fail` writes the last event. */
+/**
+ * Decodes one answer. After `push` or `end`, `failure` says whether it went wrong; then `fail`
+ * writes the last event.
+ */
 export class StreamDecoder implements SseListener {
   readonly #model: Model;
   readonly #writer: MessageWriter;
@@ -38,7 +44,12 @@ export class StreamDecoder implements SseListener {
     const createId = options.createId ?? ((): string => `call_${++ids}`);
     this.#model = model;
     this.#writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
-    this.#reader = protocol.createReader(this.#writer, { toolNames, contextWindow, compat, createId });
+    this.#reader = protocol.createReader(this.#writer, {
+      toolNames,
+      contextWindow,
+      compat,
+      createId,
+    });
     this.#sse = new SseReader(this, options);
   }
 
@@ -103,17 +114,22 @@ export class StreamDecoder implements SseListener {
     if (this.#writer.ended) return;
     if (this.#isFirst) {
       this.#isFirst = false;
-      // Lines before the first event that were no field: an answer in one piece, of which only the end is an event (Q239).
+      // Lines before the first event that were no field: an answer in one piece, of which only the
+      // end is an event (Q239).
       const { stray } = this.#sse;
       if (stray.startsWith("{")) this.#payload(stray, "");
     }
     this.#payload(data, name);
   }
 
-  /** One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read (Q025, Q026). */
+  /**
+   * One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read
+   * (Q025, Q026).
+   */
   #payload(data: string, name: string): void {
     const reader = this.#reader;
-    // What is no JSON costs an exception: the one text that comes with every answer is known before.
+    // What is no JSON costs an exception: the one text that comes with every answer is known
+    // before.
     const value = data === DONE ? undefined : parseJson(data);
     if (isRecord(value)) return reader.event(value, name);
     if (Array.isArray(value)) return value.forEach((item) => reader.event(asRecord(item), name)); // Q212
@@ -135,18 +151,24 @@ export class StreamDecoder implements SseListener {
     if (last.trimEnd().endsWith("]") || parseJson(last) !== undefined) this.#payload(last, name);
   }
 
-  /** A 2xx body without a single event: a page, JSON instead of a stream, or nothing (Q018, Q019, Q022, Q023). */
+  /**
+   * A 2xx body without a single event: a page, JSON instead of a stream, or nothing (Q018, Q019,
+   * Q022, Q023).
+   */
   #explainStray(): void {
     const body = this.#sse.stray.trim();
     if (body === "")
-      throw new BowlineError("empty_response", "The server answered with an empty stream.", { retryable: true });
+      throw new BowlineError("empty_response", "The server answered with an empty stream.", {
+        retryable: true,
+      });
     const whole = parseJson(body) !== undefined;
     if (whole || parseJson(body.split("\n")[0]) !== undefined) {
       this.#payload(body, "");
       // Whoever says why it ended is a model that said nothing, or was not let.
       if (this.started || this.ended || !whole || this.message.rawStopReason) return;
     }
-    // A cut field's name is the beginning of a stream, and what begins as JSON and is none was cut, too (Q233).
+    // A cut field's name is the beginning of a stream, and what begins as JSON and is none was cut,
+    // too (Q233).
     if ("data: ".startsWith(body) || (!whole && /^[[{]/.test(body))) return;
     const page = htmlTitle(body);
     const what = page ?? (body.startsWith("\u001f") ? "undeclared gzip" : body.slice(0, 200)); // Q027
@@ -158,7 +180,10 @@ export class StreamDecoder implements SseListener {
   }
 }
 
-/** A raw tab, say, may stand in what the model wrote, which Messages sends as it is (Q052, Q150). In a name or a type it is damage. */
+/**
+ * A raw tab, say, may stand in what the model wrote, which Messages sends as it is (Q052, Q150). In
+ * a name or a type it is damage.
+ */
 function undamaged(name: string, value: unknown): unknown {
   if (/[\u0000-\u001f\\]/.test(name === "type" ? String(value) : name)) throw new SyntaxError(name);
   return value;

@@ -2,9 +2,13 @@
 import { BowlineError } from "../errors.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 
-/** The base URL and a path, with one slash between; a query such as Azure's `api-version` stays last (Q135). Throws `invalid_argument` without one. */
+/**
+ * The base URL and a path, with one slash between; a query such as Azure's `api-version` stays last
+ * (Q135). Throws `invalid_argument` without one.
+ */
 export function joinUrl(baseUrl: string, path: string): string {
-  if (typeof baseUrl !== "string") throw new BowlineError("invalid_argument", "The model has no baseUrl.");
+  if (typeof baseUrl !== "string")
+    throw new BowlineError("invalid_argument", "The model has no baseUrl.");
   return baseUrl.replace(/\/*(?=\?|$)/, `/${path}`);
 }
 

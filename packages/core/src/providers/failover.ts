@@ -1,4 +1,7 @@
-/** Another model when one fails for good: on the level of the stream function, so that the loop and every wire stay as they are. */
+/**
+ * Another model when one fails for good: on the level of the stream function, so that the loop and
+ * every wire stay as they are.
+ */
 import { systemClock } from "../clock.ts";
 import type { ErrorCode } from "../errors.ts";
 import { brokenCall, type AssistantMessageEvent, type ErrorEvent } from "../llm/event.ts";
@@ -12,7 +15,10 @@ import type {
 } from "../llm/model.ts";
 import { batchesOf, EventStream, truncated } from "../llm/stream.ts";
 
-/** Failures that another model or vendor may not share. A refusal, a filter and a bad request would meet them again. */
+/**
+ * Failures that another model or vendor may not share. A refusal, a filter and a bad request would
+ * meet them again.
+ */
 const defaultKinds: readonly ErrorCode[] = [
   "timeout",
   "connection_failed",
@@ -36,15 +42,19 @@ export interface FailoverOptions {
   readonly models: readonly Model[];
   /** Which failures move on. Default: those that another vendor may not share. */
   readonly kinds?: readonly ErrorCode[];
-  /** The key of a provider. Without it a key given for the first model goes to models of the same provider only. */
+  /**
+   * The key of a provider. Without it a key given for the first model goes to models of the same
+   * provider only.
+   */
   readonly getApiKey?: (provider: string) => string | undefined | PromiseLike<string | undefined>;
 }
 
 /**
- * A stream function that asks the next model when one has failed for good before any output, and says so with a
- * `model_failover` event. The message names the model that answered, so replay rules hold for what it signed. The last failure
- * is the stream's. A stream function or `getApiKey` that throws fails as a server does, with `stream_function_failed` unless it threw
- * a `BowlineError`; a stream that breaks behind some output rejects.
+ * A stream function that asks the next model when one has failed for good before any output, and
+ * says so with a `model_failover` event. The message names the model that answered, so replay rules
+ * hold for what it signed. The last failure is the stream's. A stream function or `getApiKey` that
+ * throws fails as a server does, with `stream_function_failed` unless it threw a `BowlineError`; a
+ * stream that breaks behind some output rejects.
  */
 export function createFailover(
   options: FailoverOptions,
@@ -53,15 +63,23 @@ export function createFailover(
   return (model, context, callOptions = {}) =>
     new EventStream<AssistantMessageEvent, AssistantMessage>((push, signal) => {
       const { clock = systemClock } = callOptions;
-      const askFirst = async (candidate: Model, [next, ...others]: readonly Model[]): Promise<AssistantMessage> => {
+      const askFirst = async (
+        candidate: Model,
+        [next, ...others]: readonly Model[],
+      ): Promise<AssistantMessage> => {
         const ask = async (): Promise<AssistantMessageStream> => {
           const { apiKey: _, ...rest } = callOptions;
           const apiKey = await keyFor(candidate, model, callOptions, options);
-          return options.streamFn(candidate, context, { ...rest, signal, ...(apiKey !== undefined && { apiKey }) });
+          return options.streamFn(candidate, context, {
+            ...rest,
+            signal,
+            ...(apiKey !== undefined && { apiKey }),
+          });
         };
         const broken = (error: unknown): ErrorEvent => brokenCall(error, candidate, clock.now());
         const failed = await pass(ask, broken, push, next === undefined ? [] : kinds);
-        if (next === undefined || failed.message !== undefined) return failed.message as AssistantMessage;
+        if (next === undefined || failed.message !== undefined)
+          return failed.message as AssistantMessage;
         push([failover(candidate, next, failed.event)]);
         return askFirst(next, others);
       };
@@ -69,16 +87,24 @@ export function createFailover(
     }, callOptions.signal);
 }
 
-/** Passes a stream on. Gives its message, or the failure that is not passed on because another model is to be asked. */
+/**
+ * Passes a stream on. Gives its message, or the failure that is not passed on because another model
+ * is to be asked.
+ */
 async function pass(
   ask: () => Promise<AssistantMessageStream>,
   broken: (error: unknown) => ErrorEvent,
   push: (batch: readonly AssistantMessageEvent[]) => void,
   kinds: readonly ErrorCode[],
-): Promise<{ message: AssistantMessage; event?: undefined } | { message?: undefined; event: ErrorEvent }> {
+): Promise<
+  { message: AssistantMessage; event?: undefined } | { message?: undefined; event: ErrorEvent }
+> {
   let shown = false;
   const isPassed = ({ error }: ErrorEvent): boolean =>
-    shown || error.content.length > 0 || error.error === undefined || !kinds.includes(error.error.code);
+    shown ||
+    error.content.length > 0 ||
+    error.error === undefined ||
+    !kinds.includes(error.error.code);
   try {
     for await (const batch of batchesOf(await ask())) {
       const last = batch.at(-1);
@@ -106,7 +132,8 @@ async function keyFor(
   options: FailoverOptions,
 ): Promise<string | undefined> {
   return (
-    (await options.getApiKey?.(candidate.provider)) ?? (candidate.provider === first.provider ? apiKey : undefined)
+    (await options.getApiKey?.(candidate.provider)) ??
+    (candidate.provider === first.provider ? apiKey : undefined)
   );
 }
 
@@ -116,6 +143,9 @@ function failover(from: Model, to: Model, { attempt, error }: ErrorEvent): Assis
     message: error.errorMessage ?? "",
     retryable: false,
   };
-  const name = ({ provider, id }: Model): { provider: string; model: string } => ({ provider, model: id });
+  const name = ({ provider, id }: Model): { provider: string; model: string } => ({
+    provider,
+    model: id,
+  });
   return { type: "model_failover", attempt, from: name(from), to: name(to), error: reason };
 }

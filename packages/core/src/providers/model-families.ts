@@ -1,4 +1,7 @@
-/** Models that are otherwise than their vendor's row says, by what their ids have in common, and what they read of schemas. */
+/**
+ * Models that are otherwise than their vendor's row says, by what their ids have in common, and
+ * what they read of schemas.
+ */
 import type { Compat } from "../llm/model.ts";
 
 /** Of several, the first whose pattern is found in a model's id counts. */
@@ -6,18 +9,25 @@ export interface ModelFamily {
   /** A regular expression, read without regard to case. */
   readonly ids: string;
   readonly reasoning?: boolean;
-  /** The most that it writes, or what is enough of that: Messages wants a number with every request (Q175). */
+  /**
+   * The most that it writes, or what is enough of that: Messages wants a number with every request
+   * (Q175).
+   */
   readonly maxTokens?: number;
   readonly compat?: Compat;
 }
 
 const adaptive: Compat = { adaptiveThinking: true, prefill: "none" };
-/** From 4.5 on all write 64,000 tokens, some twice that; of those before, more would have to be free in the window. */
+/**
+ * From 4.5 on all write 64,000 tokens, some twice that; of those before, more would have to be free
+ * in the window.
+ */
 const maxTokens = 64_000;
 const formerMaxTokens = 32_000;
 
 /**
- * What Claude's take (Q112, Q113, Q173): https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking and, of the newest,
+ * What Claude's take (Q112, Q113, Q173):
+ * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking and, of the newest,
  * https://platform.claude.com/docs/en/models/sonnet-5-5/migration-guide
  */
 export const anthropicFamilies: readonly ModelFamily[] = [
@@ -35,10 +45,17 @@ export const anthropicFamilies: readonly ModelFamily[] = [
     maxTokens,
     compat: { ...adaptive, noTemperature: true, toolChoice: "auto" },
   },
-  { ids: "claude-(?:opus-4-[78]|[a-z]+-[5-9])", maxTokens, compat: { ...adaptive, noTemperature: true } },
+  {
+    ids: "claude-(?:opus-4-[78]|[a-z]+-[5-9])",
+    maxTokens,
+    compat: { ...adaptive, noTemperature: true },
+  },
 ];
 
-/** What OpenAI's take (Q107, Q113). One that is not here is taken for the newest, with nothing held back. */
+/**
+ * What OpenAI's take (Q107, Q113). One that is not here is taken for the newest, with nothing held
+ * back.
+ */
 export const openaiFamilies: readonly ModelFamily[] = [
   {
     ids: "^(?:ft:)?gpt-(?:3|4(?!o|\\.\\d))",
@@ -58,4 +75,6 @@ export const geminiKeywords: readonly string[] = (
 
 /** What Cerebras reads: https://inference-docs.cerebras.ai/capabilities/structured-outputs */
 export const cerebrasKeywords: readonly string[] =
-  "$defs $ref type title description enum const anyOf items properties required additionalProperties".split(" ");
+  "$defs $ref type title description enum const anyOf items properties required additionalProperties".split(
+    " ",
+  );

@@ -1,6 +1,6 @@
 /**
- * A wire protocol is sans-I/O: from (model, context, options) to a request, and from bytes to events, synchronously. No socket,
- * no promise, no clock. `stream.ts` joins it to the transport.
+ * A wire protocol is sans-I/O: from (model, context, options) to a request, and from bytes to
+ * events, synchronously. No socket, no promise, no clock. `stream.ts` joins it to the transport.
  */
 import type { BowlineError } from "../errors.ts";
 import type { Context } from "../llm/message.ts";
@@ -10,7 +10,10 @@ import type { PostRequest } from "../transport/request.ts";
 
 /** A request as its wire has it. */
 export interface WireRequest extends Omit<PostRequest, "body"> {
-  /** Sent as the JSON that `toWireJson` makes of it: here it may still hold half characters and NUL (Q130, Q131). */
+  /**
+   * Sent as the JSON that `toWireJson` makes of it: here it may still hold half characters and NUL
+   * (Q130, Q131).
+   */
   readonly body: Record<string, unknown>;
 }
 
@@ -20,12 +23,15 @@ export interface Protocol {
   /** The field of the body that lists the transcript. */
   readonly transcript: string;
   /**
-   * The request. `continued` says that others stand before these messages, which begin with a turn that calls tools and follows
-   * results: then the list has nothing that only its beginning has. Throws `invalid_argument` for what cannot be said on this
-   * wire.
+   * The request. `continued` says that others stand before these messages, which begin with a turn
+   * that calls tools and follows results: then the list has nothing that only its beginning has.
+   * Throws `invalid_argument` for what cannot be said on this wire.
    */
   encode(model: Model, context: Context, options: StreamOptions, continued?: boolean): WireRequest;
-  /** The model as this wire knows it by now, from what its server refused. Absent: a wire that learns nothing. */
+  /**
+   * The model as this wire knows it by now, from what its server refused. Absent: a wire that
+   * learns nothing.
+   */
   asLearned?(model: Model): Model;
   /** The model as it is to be asked instead, when `error` says what was wrong with `asked`. */
   learn?(model: Model, asked: Model, error: BowlineError): Model | undefined;
@@ -44,10 +50,15 @@ export interface ReaderFacts {
   createId(): string;
 }
 
-/** Reads parsed events. Throws a `BowlineError` when the stream reports one or cannot be trusted. */
+/**
+ * Reads parsed events. Throws a `BowlineError` when the stream reports one or cannot be trusted.
+ */
 export interface ProtocolReader {
   event(data: Record<string, unknown>, name: string): void;
-  /** `[DONE]` came, whatever its spacing and case (Q015): in protocols that do not know it, it says nothing (Q017, Q179). */
+  /**
+   * `[DONE]` came, whatever its spacing and case (Q015): in protocols that do not know it, it says
+   * nothing (Q017, Q179).
+   */
   done?(): void;
   /** The body ended. Writes `done`, or throws when no terminal signal was seen. */
   end(): void;

@@ -1,7 +1,7 @@
 /**
- * What of a transcript a model may be shown. Every encoder starts from this, so the rules of pairing and provenance hold on each
- * wire: each call has exactly one result right behind it, failed answers are left out, and opaque data goes back only to the
- * model it came from.
+ * What of a transcript a model may be shown. Every encoder starts from this, so the rules of
+ * pairing and provenance hold on each wire: each call has exactly one result right behind it,
+ * failed answers are left out, and opaque data goes back only to the model it came from.
  */
 import {
   toolCallsOf,
@@ -37,14 +37,19 @@ export interface ReplayResult {
 export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
 
 /**
- * The transcript as `model` may see it, with ids and names as its wire takes them. Pure; the transcript stays as it is. Throws
- * `invalid_argument` when nothing of it can be sent.
+ * The transcript as `model` may see it, with ids and names as its wire takes them. Pure; the
+ * transcript stays as it is. Throws `invalid_argument` when nothing of it can be sent.
  */
-export function toReplay(messages: readonly Message[], model: Model, limits: NameLimits): ReplayMessage[] {
+export function toReplay(
+  messages: readonly Message[],
+  model: Model,
+  limits: NameLimits,
+): ReplayMessage[] {
   const results = pairResults(messages);
   const nextId = createWireIds(limits.idLength);
-  // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out (Q127).
-  // Nor is an answer that was cut off at the very end sent back: the model is to answer, not to complete it.
+  // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out
+  // (Q127). Nor is an answer that was cut off at the very end sent back: the model is to answer,
+  // not to complete it.
   const end = messages.findLastIndex(
     (message) => message.role === "user" || (message.role === "assistant" && !isCut(message)),
   );
@@ -57,7 +62,10 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
   return replay;
 
   function addUser({ content }: UserMessage): void {
-    const parts = cleanParts(typeof content === "string" ? [{ type: "text", text: content }] : content, model);
+    const parts = cleanParts(
+      typeof content === "string" ? [{ type: "text", text: content }] : content,
+      model,
+    );
     if (parts.length > 0) replay.push({ role: "user", content: parts });
   }
 
@@ -66,7 +74,8 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
     if (message.stopReason === "error") return; // a failed answer is no part of the conversation (Q163)
     const { api, provider, id } = model;
     const isWhole = !isCut(message);
-    const own = isWhole && message.api === api && message.provider === provider && message.model === id;
+    const own =
+      isWhole && message.api === api && message.provider === provider && message.model === id;
     const content: AssistantContent[] = [];
     const answers: ReplayResult[] = [];
     for (const part of message.content) {
@@ -82,7 +91,8 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
         answers.push(replayResult(call, results.get(part)));
       }
     }
-    if (!content.every(({ type }) => type === "thinking")) replay.push({ role: "assistant", content }, ...answers);
+    if (!content.every(({ type }) => type === "thinking"))
+      replay.push({ role: "assistant", content }, ...answers);
   }
 
   function replayCall(call: ToolCall, own: boolean): ToolCall {
@@ -92,14 +102,22 @@ export function toReplay(messages: readonly Message[], model: Model, limits: Nam
     return id === bare.id && name === bare.name ? bare : { ...bare, id, name };
   }
 
-  function replayResult({ id: toolCallId, name: toolName }: ToolCall, result?: ToolResultMessage): ReplayResult {
-    const given = result?.content ?? [{ type: "text", text: "No result was recorded for this call." }];
+  function replayResult(
+    { id: toolCallId, name: toolName }: ToolCall,
+    result?: ToolResultMessage,
+  ): ReplayResult {
+    const given = result?.content ?? [
+      { type: "text", text: "No result was recorded for this call." },
+    ];
     const isError = result?.isError ?? true;
     return { role: "toolResult", toolCallId, toolName, content: cleanParts(given, model), isError };
   }
 }
 
-/** Puts a user's turn behind an answer at the end, where `compat.prefill` says that it may not be last. Gives the transcript back. */
+/**
+ * Puts a user's turn behind an answer at the end, where `compat.prefill` says that it may not be
+ * last. Gives the transcript back.
+ */
 export function goOn(replay: ReplayMessage[], { compat }: Model): ReplayMessage[] {
   if (compat?.prefill === "none" && replay.at(-1)?.role === "assistant")
     replay.push({ role: "user", content: [{ type: "text", text: "Go on." }] });
@@ -122,7 +140,10 @@ export function assertSendable(messages: readonly unknown[]): void {
   throw new BowlineError("invalid_argument", "There is no message to send.");
 }
 
-/** The result of each call: it belongs to the latest call before it under its id that has none yet, since servers repeat ids (Q041). */
+/**
+ * The result of each call: it belongs to the latest call before it under its id that has none yet,
+ * since servers repeat ids (Q041).
+ */
 function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolResultMessage> {
   const results = new Map<ToolCall, ToolResultMessage>();
   /** The calls of one message that wait for a result. */

@@ -4,7 +4,10 @@ import { asRecord, isRecord, type JsonSchema } from "../json-value.ts";
 const maps = /^(?:properties|patternProperties|\$defs|definitions|dependentSchemas)$/;
 const plain = /^(?:const|enum|default|examples)$/;
 
-/** The schema with another in the place of each one that stands directly in it. `true` and `false` stay. */
+/**
+ * The schema with another in the place of each one that stands directly in it. `true` and `false`
+ * stay.
+ */
 export function mapParts(schema: JsonSchema, change: (part: JsonSchema) => unknown): JsonSchema {
   const changed = (value: unknown): unknown => (isRecord(value) ? change(value) : value);
   return mapValues(schema, (value, word) => {
@@ -14,6 +17,11 @@ export function mapParts(schema: JsonSchema, change: (part: JsonSchema) => unkno
   });
 }
 
-function mapValues(record: JsonSchema, change: (value: unknown, key: string) => unknown): JsonSchema {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
+function mapValues(
+  record: JsonSchema,
+  change: (value: unknown, key: string) => unknown,
+): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => [key, change(value, key)]),
+  );
 }

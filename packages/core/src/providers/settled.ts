@@ -1,6 +1,7 @@
 /**
- * What of a transcript was encoded for an earlier request, so that a turn of a long run costs what is new in it. It is sent again
- * only after all that its encoding read was compared: a transcript may be edited between two requests, in place, too.
+ * What of a transcript was encoded for an earlier request, so that a turn of a long run costs what
+ * is new in it. It is sent again only after all that its encoding read was compared: a transcript
+ * may be edited between two requests, in place, too.
  */
 import { toolCallsOf, type Context, type Message, type ToolCall } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
@@ -10,7 +11,10 @@ import { isWireId } from "./tool-names.ts";
 import { walkMessage, walkValue } from "./walk-values.ts";
 import { toWireJson } from "./wire-json.ts";
 
-/** The first `count` messages as items of a list of the body, under `field`: the JSON of each, with a comma behind it. */
+/**
+ * The first `count` messages as items of a list of the body, under `field`: the JSON of each, with
+ * a comma behind it.
+ */
 export interface Settled {
   readonly field: string;
   readonly count: number;
@@ -18,7 +22,11 @@ export interface Settled {
 }
 
 /** Finds what is settled of a context, if anything is. */
-export type FindSettled = (model: Model, context: Context, options: StreamOptions) => Settled | undefined;
+export type FindSettled = (
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+) => Settled | undefined;
 
 interface Memory extends Settled {
   count: number;
@@ -34,8 +42,14 @@ interface Memory extends Settled {
 /** The longest id that every wire takes as it is. */
 const ID_LENGTH = 40;
 
-/** Remembers each transcript for as long as its first message is kept. What has no tools is too short to remember. */
-export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | "transcript">): FindSettled {
+/**
+ * Remembers each transcript for as long as its first message is kept. What has no tools is too
+ * short to remember.
+ */
+export function createSettled({
+  encode,
+  transcript,
+}: Pick<Protocol, "encode" | "transcript">): FindSettled {
   const memories = new WeakMap<Message, Memory>();
   return (model, context, options) => {
     const { tools = [], ...rest } = context;
@@ -63,18 +77,27 @@ export function createSettled({ encode, transcript }: Pick<Protocol, "encode" | 
     const encodeItems = (piece: Message[]): unknown =>
       encode(model, { ...rest, messages: piece }, unmarked, memory.count > 0).body[transcript];
     if (memory.worth >= 0) extend(memory, messages, encodeItems);
-    const isKnown = memory.count > 0 && areNew(messages.slice(memory.count).flatMap(callsOf), memory.ids);
+    const isKnown =
+      memory.count > 0 && areNew(messages.slice(memory.count).flatMap(callsOf), memory.ids);
     return isKnown ? memory : undefined;
   };
 }
 
-function isSame({ count, values }: Memory, setting: readonly unknown[], messages: readonly Message[]): boolean {
+function isSame(
+  { count, values }: Memory,
+  setting: readonly unknown[],
+  messages: readonly Message[],
+): boolean {
   let at = walkValue(setting, values, 0);
-  for (let index = 0; index < count && at >= 0; index++) at = walkMessage(messages[index], values, at);
+  for (let index = 0; index < count && at >= 0; index++)
+    at = walkMessage(messages[index], values, at);
   return at >= 0;
 }
 
-/** Whether a turn begins here that follows another's results, and calls tools itself: nothing joins it to what was before. */
+/**
+ * Whether a turn begins here that follows another's results, and calls tools itself: nothing joins
+ * it to what was before.
+ */
 function isTurn(messages: readonly Message[], index: number): boolean {
   const message = messages[index];
   if (message?.role !== "assistant" || messages[index - 1]?.role !== "toolResult") return false;
@@ -82,7 +105,11 @@ function isTurn(messages: readonly Message[], index: number): boolean {
 }
 
 /** Takes in what is before the last turn of calls. */
-function extend(memory: Memory, messages: readonly Message[], encode: (piece: Message[]) => unknown): void {
+function extend(
+  memory: Memory,
+  messages: readonly Message[],
+  encode: (piece: Message[]) => unknown,
+): void {
   const { count, ids, values } = memory;
   const until = messages.findLastIndex((_, index) => isTurn(messages, index));
   const piece = messages.slice(count, Math.max(count, until));
@@ -96,7 +123,10 @@ function extend(memory: Memory, messages: readonly Message[], encode: (piece: Me
   memory.count = until;
 }
 
-/** Whether its encoding is that of the same messages among others: it is whole turns, and what follows begins another. */
+/**
+ * Whether its encoding is that of the same messages among others: it is whole turns, and what
+ * follows begins another.
+ */
 function standsAlone(piece: readonly Message[]): boolean {
   let at = 0;
   let isWhole = false;
@@ -121,5 +151,7 @@ function callsOf(message: Message): ToolCall[] {
 /** Whether the ids go out as they are. */
 function areNew(calls: readonly ToolCall[], taken: ReadonlySet<string>): boolean {
   const ids = new Set(calls.map(({ id }) => id));
-  return ids.size === calls.length && calls.every(({ id }) => !taken.has(id) && isWireId(id, ID_LENGTH));
+  return (
+    ids.size === calls.length && calls.every(({ id }) => !taken.has(id) && isWireId(id, ID_LENGTH))
+  );
 }

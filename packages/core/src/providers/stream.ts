@@ -1,10 +1,18 @@
-/** Joins a protocol to the transport: one model call with its retries, as a stream that always ends with `done` or `error`. */
+/**
+ * Joins a protocol to the transport: one model call with its retries, as a stream that always ends
+ * with `done` or `error`.
+ */
 import { randomId, sleep, systemClock } from "../clock.ts";
 import { BowlineError, callHook, toBowlineError, toErrorInfo } from "../errors.ts";
 import { defined, shorten } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
-import type { AssistantMessageEventStream, Model, StreamOptions, StreamTimeouts } from "../llm/model.ts";
+import type {
+  AssistantMessageEventStream,
+  Model,
+  StreamOptions,
+  StreamTimeouts,
+} from "../llm/model.ts";
 import { EventStream, type Push } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
 import { MIN_SECRET_LENGTH, secretsInUrls } from "../transport/redact.ts";
@@ -16,7 +24,10 @@ import { createSettled, type FindSettled, type Settled } from "./settled.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /** What reads the bytes of one answer, as {@link StreamDecoder} does. */
-type Decoder = Pick<StreamDecoder, "message" | "started" | "ended" | "failure" | "push" | "end" | "fail">;
+type Decoder = Pick<
+  StreamDecoder,
+  "message" | "started" | "ended" | "failure" | "push" | "end" | "fail"
+>;
 
 /** One kind of model call: how it is asked, and what reads the answer. */
 export interface Wire extends Pick<Protocol, "encode" | "asLearned" | "learn"> {
@@ -36,14 +47,20 @@ export function limitsOf({ timeouts }: StreamOptions): Required<StreamTimeouts> 
   return { ...DEFAULT_TIMEOUTS, ...defined({ ...timeouts }) };
 }
 
-/** Answers that are no good are asked for again on a budget of their own: each costs the whole prompt. */
+/**
+ * Answers that are no good are asked for again on a budget of their own: each costs the whole
+ * prompt.
+ */
 const MAX_POOR_ANSWERS = 2;
 
 /** How much is told of what a server said, and how much of it is looked at. */
 const MAX_MESSAGE_LENGTH = 600;
 const MAX_QUOTE_LENGTH = 10_000;
 
-/** The protocol as a stream function. Never throws or rejects: every failure is the stream's last event. */
+/**
+ * The protocol as a stream function. Never throws or rejects: every failure is the stream's last
+ * event.
+ */
 export function createStreamFn(
   protocol: Protocol,
 ): (model: Model, context: Context, options?: StreamOptions) => AssistantMessageEventStream {
@@ -64,7 +81,10 @@ export function streamWire(
   context: Context,
   options: StreamOptions,
 ): AssistantMessageEventStream {
-  return new EventStream((push, signal) => call(wire, model, context, options, push, signal), options.signal);
+  return new EventStream(
+    (push, signal) => call(wire, model, context, options, push, signal),
+    options.signal,
+  );
 }
 
 async function call(
@@ -75,8 +95,18 @@ async function call(
   push: Push<AssistantMessageEvent>,
   signal: AbortSignal,
 ): Promise<AssistantMessage> {
-  const { clock = systemClock, createId = randomId, random = Math.random, fetch = globalThis.fetch } = options;
-  const { maxRetries = 2, maxRetryDelayMs = 60_000, retryAfterOutput = false, onResponse } = options;
+  const {
+    clock = systemClock,
+    createId = randomId,
+    random = Math.random,
+    fetch = globalThis.fetch,
+  } = options;
+  const {
+    maxRetries = 2,
+    maxRetryDelayMs = 60_000,
+    retryAfterOutput = false,
+    onResponse,
+  } = options;
   const timeouts = limitsOf(options);
   const begunAt = clock.now();
   const toolNames = (context.tools ?? []).map((tool) => tool.name);
@@ -99,26 +129,40 @@ async function call(
       failure,
       withoutKeys(failure.message, { ...model.headers, ...options.headers, key: options.apiKey }),
     );
-    const taught = decoder.started || maxRetries === 0 ? undefined : wire.learn?.(model, asked, error);
+    const taught =
+      decoder.started || maxRetries === 0 ? undefined : wire.learn?.(model, asked, error);
     const { code, status, retryable, retryAfterMs = 0 } = error;
-    // The server is well, the answer was no good: empty, or a call that the model botched (Q092, Q104, Q207).
+    // The server is well, the answer was no good: empty, or a call that the model botched (Q092,
+    // Q104, Q207).
     const isPoor =
-      !taught && (code === "empty_response" || status === 400 || (code === "server_error" && status === undefined));
+      !taught &&
+      (code === "empty_response" ||
+        status === 400 ||
+        (code === "server_error" && status === undefined));
     const count = isPoor ? ++poorAnswers : attempt - poorAnswers - lessons;
     const budget = isPoor ? Math.min(maxRetries, MAX_POOR_ANSWERS) : maxRetries;
-    // A pooled connection that broke says nothing of the server: at once again, on one that is new (Q230).
+    // A pooled connection that broke says nothing of the server: at once again, on one that is new
+    // (Q230).
     const isBroken = code === "connection_failed";
     const delayMs = taught || (isBroken && !fresh) ? 0 : backoffMs(count, error, random());
     fresh ||= isBroken;
     const isTooLong = maxRetryDelayMs > 0 && retryAfterMs > maxRetryDelayMs && retryable;
     const isShown = decoder.started && !retryAfterOutput;
-    // A wait that the limit of the whole call would end is not begun: this failure says more (Q235).
+    // A wait that the limit of the whole call would end is not begun: this failure says more
+    // (Q235).
     const isLate = timeouts.totalMs > 0 && clock.now() + delayMs - begunAt >= timeouts.totalMs;
     if (taught) {
       lessons++;
       asked = taught;
       request = undefined;
-    } else if (isShown || !retryable || !(count <= budget) || signal.aborted || isTooLong || isLate) {
+    } else if (
+      isShown ||
+      !retryable ||
+      !(count <= budget) ||
+      signal.aborted ||
+      isTooLong ||
+      isLate
+    ) {
       const message = `${error.message} (the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;
       tell(decoder, decoder.fail(isTooLong ? reworded(error, message) : error));
       return decoder.message;
@@ -132,7 +176,8 @@ async function call(
   function tell(decoder: Decoder, events: AssistantMessageEvent[]): ChunkVerdict {
     const { ended, message } = decoder;
     const { usage } = message;
-    if (ended && model.cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, model.cost) }));
+    if (ended && model.cost)
+      Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, model.cost) }));
     push(events, ended);
     if (ended || decoder.failure) return "complete";
     return events.length > 0 ? "progress" : "alive";
@@ -150,7 +195,8 @@ async function call(
         signal,
         fresh,
         model: model.id,
-        onResponse: onResponse && ((response) => callHook("onResponse", () => onResponse(response, model))),
+        onResponse:
+          onResponse && ((response) => callHook("onResponse", () => onResponse(response, model))),
         onChunk: (chunk) => tell(decoder, decoder.push(chunk)),
       });
       tell(decoder, decoder.end());
@@ -162,7 +208,12 @@ async function call(
 }
 
 /** The request, made once for all tries that nothing was learned between. */
-async function prepare(wire: Wire, model: Model, context: Context, options: StreamOptions): Promise<PostRequest> {
+async function prepare(
+  wire: Wire,
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+): Promise<PostRequest> {
   const { onPayload } = options;
   const settled = onPayload ? undefined : wire.settled?.(model, context, options);
   const rest = settled ? { ...context, messages: context.messages.slice(settled.count) } : context;
@@ -184,12 +235,16 @@ function toJson(body: Record<string, unknown>, { field, text }: Settled): string
   return `${json}}`;
 }
 
-/** Servers quote the key they refuse; it must not travel on. What they say is cut behind that: the beginning of a key looks like a word. */
+/**
+ * Servers quote the key they refuse; it must not travel on. What they say is cut behind that: the
+ * beginning of a key looks like a word.
+ */
 function withoutKeys(said: string, sent: Record<string, string | undefined>): string {
   let text = said.slice(0, MAX_QUOTE_LENGTH).replace(secretsInUrls, "[key]");
   for (const name in sent) {
     const key = (sent[name] ?? "").replace(/^\w+ /, "").trim();
-    if (/auth|key/i.test(name) && key.length >= MIN_SECRET_LENGTH) text = text.replaceAll(key, "[key]");
+    if (/auth|key/i.test(name) && key.length >= MIN_SECRET_LENGTH)
+      text = text.replaceAll(key, "[key]");
   }
   return shorten(text, MAX_MESSAGE_LENGTH);
 }

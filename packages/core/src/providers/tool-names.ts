@@ -1,4 +1,7 @@
-/** Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many (Q118, Q119, Q177). */
+/**
+ * Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many (Q118,
+ * Q119, Q177).
+ */
 import { BowlineError, callHook } from "../errors.ts";
 import type { Tool } from "../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../llm/model.ts";
@@ -10,11 +13,15 @@ export interface NameLimits {
 }
 
 /**
- * Ids of one request's calls. Two calls never share one, though a transcript may repeat ids in several turns (Q041). Given in the
- * order of the transcript, so that a longer transcript keeps the ids, and the cached prefix, of a shorter one.
+ * Ids of one request's calls. Two calls never share one, though a transcript may repeat ids in
+ * several turns (Q041). Given in the order of the transcript, so that a longer transcript keeps the
+ * ids, and the cached prefix, of a shorter one.
  */
 export function createWireIds(length: number): (id: string) => string {
-  /** What is taken, each with the last number that was tried behind it, so that a repeated id costs the same each time. */
+  /**
+   * What is taken, each with the last number that was tried behind it, so that a repeated id costs
+   * the same each time.
+   */
   const taken = new Map<string, number>();
   return (id) => {
     const base = clean(id, length) || "call";
@@ -35,12 +42,18 @@ export function isWireId(id: string, length: number): boolean {
   return id !== "" && clean(id, length) === id;
 }
 
-/** A tool's name for the wire. A transcript holds names that a model made up; one bad name would spoil every later request. */
+/**
+ * A tool's name for the wire. A transcript holds names that a model made up; one bad name would
+ * spoil every later request.
+ */
 export function toWireName(name: string, length: number): string {
   return clean(name, length) || "unnamed";
 }
 
-/** The names of declared tools for the wire, in order. Throws `invalid_argument` when two would be one. */
+/**
+ * The names of declared tools for the wire, in order. Throws `invalid_argument` when two would be
+ * one.
+ */
 export function toWireNames(tools: readonly Tool[], length: number): string[] {
   const taken = new Map<string, string>();
   return tools.map(({ name }) => {
@@ -48,7 +61,10 @@ export function toWireNames(tools: readonly Tool[], length: number): string[] {
     const other = taken.get(wireName);
     if (other !== undefined) {
       const names = JSON.stringify([other, name]);
-      throw new BowlineError("invalid_argument", `Two tools would be called ${wireName}: ${names}.`);
+      throw new BowlineError(
+        "invalid_argument",
+        `Two tools would be called ${wireName}: ${names}.`,
+      );
     }
     taken.set(wireName, name);
     return wireName;
@@ -66,10 +82,18 @@ export function allowedChoice(
   model: Model,
   most: "required" | "auto" | undefined = model.compat?.toolChoice,
 ): ToolChoice | undefined {
-  if (choice === undefined || choice === "auto" || choice === "none" || most === undefined || choice === most)
+  if (
+    choice === undefined ||
+    choice === "auto" ||
+    choice === "none" ||
+    most === undefined ||
+    choice === most
+  )
     return choice;
   const message = `The tool choice ${JSON.stringify(choice)} goes out as "${most}", the most that ${model.id} takes here.`;
-  callHook("onWarning", () => onWarning?.({ code: "tool_choice_weakened", message }, model)).catch(() => {});
+  callHook("onWarning", () => onWarning?.({ code: "tool_choice_weakened", message }, model)).catch(
+    () => {},
+  );
   return most;
 }
 

@@ -1,4 +1,7 @@
-/** Vendors are data: where they are, which wire they speak, what they want otherwise. An unknown host needs no row. */
+/**
+ * Vendors are data: where they are, which wire they speak, what they want otherwise. An unknown
+ * host needs no row.
+ */
 import { BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { Compat, Model } from "../llm/model.ts";
@@ -38,8 +41,8 @@ const openai: Compat = {
 };
 
 /**
- * Model servers hold every word of the answer to a schema, so that with one no tool would be called; the templates of many a model
- * want the user's messages as one (Q125).
+ * Model servers hold every word of the answer to a schema, so that with one no tool would be
+ * called; the templates of many a model want the user's messages as one (Q125).
  */
 const local: Compat = { structuredOutput: "no_tools", mergeUsers: true };
 
@@ -73,7 +76,11 @@ export const vendors: readonly Vendor[] = [
     defaultModel: "gemini-3.5-flash",
     compat: { schemaKeywords: geminiKeywords },
     families: [
-      { ids: "gemma-[1-3]", reasoning: false, compat: { structuredOutput: "none", systemRole: "user" } },
+      {
+        ids: "gemma-[1-3]",
+        reasoning: false,
+        compat: { structuredOutput: "none", systemRole: "user" },
+      },
       { ids: "gemma", reasoning: false, compat: { structuredOutput: "none" } },
       { ids: "gemini-(?:1|2\\.0)", reasoning: false, compat: { structuredOutput: "no_tools" } },
       { ids: "gemini-2", compat: { structuredOutput: "no_tools" } },
@@ -87,10 +94,15 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://openrouter.ai/api/v1",
     keyVariable: "OPENROUTER_API_KEY",
     defaultModel: "openrouter/auto",
-    compat: { thinkingFormat: "reasoning", structuredOutput: "no_tools", cacheKeyField: "session_id" },
+    compat: {
+      thinkingFormat: "reasoning",
+      structuredOutput: "no_tools",
+      cacheKeyField: "session_id",
+    },
   },
   {
-    // https://console.groq.com/docs/reasoning: of its models some take these efforts, some none, which is learned
+    // https://console.groq.com/docs/reasoning: of its models some take these efforts, some none,
+    // which is learned
     id: "groq",
     name: "Groq",
     api: "openai-chat",
@@ -101,7 +113,8 @@ export const vendors: readonly Vendor[] = [
     families: [{ ids: "llama|gemma|kimi|allam|compound", reasoning: false }],
   },
   {
-    // https://api-docs.deepseek.com/guides/thinking_mode: thinks unless told not to, and then may not be made to call
+    // https://api-docs.deepseek.com/guides/thinking_mode: thinks unless told not to, and then may
+    // not be made to call
     id: "deepseek",
     name: "DeepSeek",
     api: "openai-chat",
@@ -136,7 +149,11 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "https://api.x.ai/v1",
     keyVariable: "XAI_API_KEY",
     defaultModel: "grok-4.3",
-    compat: { plainEfforts: true, structuredOutput: "json_schema", cacheKeyHeader: "x-grok-conv-id" },
+    compat: {
+      plainEfforts: true,
+      structuredOutput: "json_schema",
+      cacheKeyHeader: "x-grok-conv-id",
+    },
   },
   {
     // https://docs.together.ai/docs/inference/chat/reasoning
@@ -222,10 +239,34 @@ export const vendors: readonly Vendor[] = [
     compat: { thinkingFormat: "none" },
     families: [{ ids: "claude", compat: { toolsForHistory: true, prefill: "none" } }],
   },
-  { id: "ollama", name: "Ollama", api: "openai-chat", baseUrl: "http://127.0.0.1:11434/v1", compat: local },
-  { id: "lmstudio", name: "LM Studio", api: "openai-chat", baseUrl: "http://127.0.0.1:1234/v1", compat: local },
-  { id: "llamacpp", name: "llama.cpp", api: "openai-chat", baseUrl: "http://127.0.0.1:8080/v1", compat: local },
-  { id: "vllm", name: "vLLM", api: "openai-chat", baseUrl: "http://127.0.0.1:8000/v1", compat: local },
+  {
+    id: "ollama",
+    name: "Ollama",
+    api: "openai-chat",
+    baseUrl: "http://127.0.0.1:11434/v1",
+    compat: local,
+  },
+  {
+    id: "lmstudio",
+    name: "LM Studio",
+    api: "openai-chat",
+    baseUrl: "http://127.0.0.1:1234/v1",
+    compat: local,
+  },
+  {
+    id: "llamacpp",
+    name: "llama.cpp",
+    api: "openai-chat",
+    baseUrl: "http://127.0.0.1:8080/v1",
+    compat: local,
+  },
+  {
+    id: "vllm",
+    name: "vLLM",
+    api: "openai-chat",
+    baseUrl: "http://127.0.0.1:8000/v1",
+    compat: local,
+  },
   {
     id: "litellm",
     name: "LiteLLM",
@@ -233,7 +274,13 @@ export const vendors: readonly Vendor[] = [
     baseUrl: "http://127.0.0.1:4000/v1",
     compat: { toolsForHistory: true },
   },
-  { id: "sglang", name: "SGLang", api: "openai-chat", baseUrl: "http://127.0.0.1:30000/v1", compat: local },
+  {
+    id: "sglang",
+    name: "SGLang",
+    api: "openai-chat",
+    baseUrl: "http://127.0.0.1:30000/v1",
+    compat: local,
+  },
 ];
 
 export interface ModelRef {
@@ -241,7 +288,10 @@ export interface ModelRef {
   readonly model: string;
 }
 
-/** Splits `provider/model` at the first slash, so that ids with slashes survive. Throws `invalid_argument` for anything else. */
+/**
+ * Splits `provider/model` at the first slash, so that ids with slashes survive. Throws
+ * `invalid_argument` for anything else.
+ */
 export function parseModelRef(reference: string): ModelRef {
   const slash = reference.indexOf("/");
   const provider = reference.slice(0, slash).trim();
@@ -256,16 +306,23 @@ export function parseModelRef(reference: string): ModelRef {
 }
 
 /**
- * A model of a vendor, by id; any id is taken, since servers know their models better than a list does. What its family is known to
- * want otherwise comes from the vendor's row; `overrides` win. An unknown vendor needs `overrides.baseUrl` and speaks openai-chat
- * unless told otherwise; without it throws `invalid_argument`.
+ * A model of a vendor, by id; any id is taken, since servers know their models better than a list
+ * does. What its family is known to want otherwise comes from the vendor's row; `overrides` win. An
+ * unknown vendor needs `overrides.baseUrl` and speaks openai-chat unless told otherwise; without it
+ * throws `invalid_argument`.
  */
-export function getModel(provider: string, id: string, overrides: Partial<Omit<Model, "id" | "provider">> = {}): Model {
+export function getModel(
+  provider: string,
+  id: string,
+  overrides: Partial<Omit<Model, "id" | "provider">> = {},
+): Model {
   const vendor = vendors.find((row) => row.id === provider);
   const baseUrl = overrides.baseUrl ?? vendor?.baseUrl;
   if (baseUrl === undefined) {
     const known = vendors.flatMap((row) => (row.baseUrl ? [row.id] : [])).join(", ");
-    const what = vendor ? `${vendor.name} has no address of its own` : `Unknown provider ${JSON.stringify(provider)}`;
+    const what = vendor
+      ? `${vendor.name} has no address of its own`
+      : `Unknown provider ${JSON.stringify(provider)}`;
     throw new BowlineError("invalid_argument", `${what}: give a base URL, or use one of ${known}.`);
   }
   const family = vendor?.families?.find(({ ids }) => new RegExp(ids, "i").test(id));

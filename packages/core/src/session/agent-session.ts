@@ -1,6 +1,7 @@
 /**
- * An agent whose runs are kept. What a run did stands in the log before it goes on: messages by an awaited listener, a tool's intent
- * before it starts and its result after it ended, by the agent's effects. So another process can go on where this one stopped.
+ * An agent whose runs are kept. What a run did stands in the log before it goes on: messages by an
+ * awaited listener, a tool's intent before it starts and its result after it ended, by the agent's
+ * effects. So another process can go on where this one stopped.
  */
 import type { Agent, PromptOptions } from "../agent/agent.ts";
 import { portsOf, type Effects } from "../agent/effects.ts";
@@ -21,12 +22,16 @@ import type { Store } from "./store.ts";
 
 export interface AgentSession {
   readonly session: Session;
-  /** The run that its process did not finish. Undefined when there is none, and from the next run's start on. */
+  /**
+   * The run that its process did not finish. Undefined when there is none, and from the next run's
+   * start on.
+   */
   readonly interrupted: InterruptedRun | undefined;
   /**
-   * Goes on with {@link interrupted}; undefined when there is none. Tools with a recorded result are not run again; those that were
-   * running are run again if they say `replay: "safe"`, and reported to the model as unknown otherwise. A run that was being
-   * aborted is brought to its end. A prompt instead of this ends the run as `interrupted`, its calls answered. `output` is the
+   * Goes on with {@link interrupted}; undefined when there is none. Tools with a recorded result
+   * are not run again; those that were running are run again if they say `replay: "safe"`, and
+   * reported to the model as unknown otherwise. A run that was being aborted is brought to its end.
+   * A prompt instead of this ends the run as `interrupted`, its calls answered. `output` is the
    * schema of a run that was asked for a value, once more.
    */
   resume<const TSchema>(
@@ -34,30 +39,47 @@ export interface AgentSession {
     options?: Pick<PromptOptions<TSchema>, "output">,
   ): Promise<RunResult<InferSchema<TSchema>> | undefined>;
   /**
-   * Resolves when what was queued so far (`steer`, `followUp`) is in the log, from which the next process takes what no run has
-   * taken. Rejects when it could not be written.
+   * Resolves when what was queued so far (`steer`, `followUp`) is in the log, from which the next
+   * process takes what no run has taken. Rejects when it could not be written.
    */
   queued(this: void): Promise<void>;
-  /** Why nothing is kept any more. Until there is a reason, what a later listener hears of a run that goes on is in the log. */
+  /**
+   * Why nothing is kept any more. Until there is a reason, what a later listener hears of a run
+   * that goes on is in the log.
+   */
   readonly failure: BowlineError | undefined;
-  /** Ends the keeping; the session stays open. What waits in the agent's queues is the agent's alone from then on. */
+  /**
+   * Ends the keeping; the session stays open. What waits in the agent's queues is the agent's alone
+   * from then on.
+   */
   detach(this: void): void;
 }
 
-/** More than one step of a run can have events: the numbers of a resumed run begin beyond all that were given out. */
+/**
+ * More than one step of a run can have events: the numbers of a resumed run begin beyond all that
+ * were given out.
+ */
 const SEQ_PER_ENTRY = 1_000_000;
 
 /**
- * Keeps the agent's runs in the session, which is open for writing. The agent's messages become the session's, as a model is shown
- * them. Rejects with `invalid_state` during a run, and for an agent that has messages already.
+ * Keeps the agent's runs in the session, which is open for writing. The agent's messages become the
+ * session's, as a model is shown them. Rejects with `invalid_state` during a run, and for an agent
+ * that has messages already.
  *
- * When an entry cannot be written, the run ends with that error (`storage_failed`), and so does every later one: the session then
- * has to be opened again, with a new agent, and holds all that was written before.
+ * When an entry cannot be written, the run ends with that error (`storage_failed`), and so does
+ * every later one: the session then has to be opened again, with a new agent, and holds all that
+ * was written before.
  */
-export async function attachSession<TContext>(agent: Agent<TContext>, session: Session): Promise<AgentSession> {
+export async function attachSession<TContext>(
+  agent: Agent<TContext>,
+  session: Session,
+): Promise<AgentSession> {
   if (agent.state.isStreaming) throw new BowlineError("invalid_state", "A run is going on.");
   if (agent.state.messages.length > 0) {
-    throw new BowlineError("invalid_state", "The agent has messages already: a session begins with a new agent.");
+    throw new BowlineError(
+      "invalid_state",
+      "The agent has messages already: a session begins with a new agent.",
+    );
   }
   const rewound = await isRewound(session);
   const state = await session.state();
@@ -91,12 +113,16 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
   const before = agent.effects;
   agent.effects = { ...portsOf(before), step, recorded };
   const queues = keepQueues(agent, session, (!rewound && state.queued) || [], add);
-  /** After an abort the run does not wait for what takes long: one event is kept behind the other all the same. */
+  /**
+   * After an abort the run does not wait for what takes long: one event is kept behind the other
+   * all the same.
+   */
   let keeping: Promise<void> = Promise.resolve();
   const unsubscribe = agent.subscribe((event, signal) => {
     if (event.parentRunId !== agent.parentRunId) return undefined; // a nested run is part of its tool's step
     const bodies = entriesOfEvent(event, transcript);
-    if (bodies.length === 0 && event.type !== "agent_start" && event.type !== "turn_end") return undefined;
+    if (bodies.length === 0 && event.type !== "agent_start" && event.type !== "turn_end")
+      return undefined;
     const { length } = agent.state.messages;
     const kept = keeping.then(() => keep(event, bodies, length, signal));
     keeping = kept.catch(() => {});
@@ -115,7 +141,10 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
       const result = await running;
       // Its best answer may be one that was given before the process ended.
       const answers = agent.state.messages.filter((message) => message.role === "assistant");
-      const message = bestAnswer(result.turns > 0 ? answers.slice(-result.turns) : [], result.reason);
+      const message = bestAnswer(
+        result.turns > 0 ? answers.slice(-result.turns) : [],
+        result.reason,
+      );
       return { ...result, ...defined({ message }) };
     },
     queued: queues.written,
@@ -131,7 +160,10 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     },
   };
 
-  /** `count` is how many messages the agent had at the event: what came behind it has an event of its own. */
+  /**
+   * `count` is how many messages the agent had at the event: what came behind it has an event of
+   * its own.
+   */
   async function keep(
     event: AgentEvent,
     bodies: readonly EntryBody[],
@@ -151,7 +183,8 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
         await keepAdded(agent.state.messages.indexOf(event.message, known.length));
         const queuedId = queues.take(event.message);
         know(event.message, (await add({ ...body, ...defined({ queuedId }) })).id);
-      } else await add(body, "args" in body ? () => ({ ...body, args: inJson(body.args) }) : undefined);
+      } else
+        await add(body, "args" in body ? () => ({ ...body, args: inJson(body.args) }) : undefined);
     }
   }
 
@@ -182,18 +215,27 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     });
   }
 
-  /** Keeps what the program added to the agent's messages between runs; other changes cannot be kept. */
+  /**
+   * Keeps what the program added to the agent's messages between runs; other changes cannot be
+   * kept.
+   */
   async function catchUp(count: number): Promise<void> {
     const { messages } = agent.state;
     const changed = known.findIndex((message, index) => messages[index] !== message);
     if (changed >= 0) {
       const advice = `messages[${changed}] is another. Rewind the session, and attach a new agent.`;
-      throw new BowlineError("invalid_state", `The agent's messages are no longer those of its session: ${advice}`);
+      throw new BowlineError(
+        "invalid_state",
+        `The agent's messages are no longer those of its session: ${advice}`,
+      );
     }
     await keepAdded(count);
   }
 
-  /** Keeps the first `count` of the agent's messages, those that the program added; none where it moved others, as the next run says. */
+  /**
+   * Keeps the first `count` of the agent's messages, those that the program added; none where it
+   * moved others, as the next run says.
+   */
   async function keepAdded(count: number): Promise<void> {
     const { messages } = agent.state;
     if (messages[known.length - 1] !== known.at(-1)) return;
@@ -201,11 +243,17 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
       know(message, (await add({ type: "message", message })).id);
   }
 
-  /** Another run begins: the one that was left open is over, and what it knows of its calls is said. */
+  /**
+   * Another run begins: the one that was left open is over, and what it knows of its calls is said.
+   */
   async function endInterrupted(): Promise<void> {
     const run = last;
     [last, open] = [undefined, undefined];
-    for (const message of unansweredResults(agent.state.messages, run, (agent.clock ?? systemClock).now())) {
+    for (const message of unansweredResults(
+      agent.state.messages,
+      run,
+      (agent.clock ?? systemClock).now(),
+    )) {
       agent.state.messages.push(message);
       know(message, (await add({ type: "message", ...(run && { runId: run.runId }), message })).id);
     }
@@ -231,7 +279,8 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
   }
 
   async function step<T>(...[name, run, about]: Parameters<Effects["step"]>): Promise<T> {
-    const fn = (): Promise<T> => (before?.step === undefined ? run() : before.step(name, run, about)) as Promise<T>;
+    const fn = (): Promise<T> =>
+      (before?.step === undefined ? run() : before.step(name, run, about)) as Promise<T>;
     if (about.kind === "model") {
       if (start !== undefined) {
         const first = { ...start, continues: true } as const;
@@ -247,7 +296,14 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     let result = (await fn()) as SettledCall;
     const entry = (): EntryBody => {
       const { isError } = result;
-      return { type: "tool_result", runId: intent.runId, toolCallId, idempotencyKey, result, isError };
+      return {
+        type: "tool_result",
+        runId: intent.runId,
+        toolCallId,
+        idempotencyKey,
+        result,
+        isError,
+      };
     };
     await add(entry(), (error) => {
       result = unwritable(result, error);
@@ -261,8 +317,15 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
     return (call && outcomeOf(call)) ?? before?.recorded?.(name);
   }
 
-  /** `instead` makes an entry of one that is no JSON. After a failure nothing is written: what came behind would have a gap before it. */
-  async function add(body: EntryBody, instead?: (error: BowlineError) => EntryBody, id?: string): Promise<Entry> {
+  /**
+   * `instead` makes an entry of one that is no JSON. After a failure nothing is written: what came
+   * behind would have a gap before it.
+   */
+  async function add(
+    body: EntryBody,
+    instead?: (error: BowlineError) => EntryBody,
+    id?: string,
+  ): Promise<Entry> {
     if (failure !== undefined) throw failure;
     const first = start;
     start = undefined;
@@ -279,8 +342,9 @@ export async function attachSession<TContext>(agent: Agent<TContext>, session: S
 }
 
 /**
- * Opens a session, attaches the agent and goes on with the run that was interrupted, if there is one. The agent needs the model, the
- * tools and the hooks of the one before. Rejects as {@link openSession} and {@link attachSession} do.
+ * Opens a session, attaches the agent and goes on with the run that was interrupted, if there is
+ * one. The agent needs the model, the tools and the hooks of the one before. Rejects as {@link
+ * openSession} and {@link attachSession} do.
  */
 export async function resumeSession<TContext, const TSchema>(
   store: Store,

@@ -1,4 +1,7 @@
-/** What a session's append-only log holds. A session is the fold of its entries; nothing is changed or removed. */
+/**
+ * What a session's append-only log holds. A session is the fold of its entries; nothing is changed
+ * or removed.
+ */
 import type { ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { Message } from "../llm/message.ts";
@@ -17,12 +20,21 @@ export interface SessionHeader {
 }
 
 export interface EntryBase {
-  /** Counts from 0 in the order of appending; a number is passed over only where a record was damaged. */
+  /**
+   * Counts from 0 in the order of appending; a number is passed over only where a record was
+   * damaged.
+   */
   readonly seq: number;
   readonly id: string;
-  /** The entry this one follows; `null` for a first. Entries form a tree, and a rewind is a new child of an old entry. */
+  /**
+   * The entry this one follows; `null` for a first. Entries form a tree, and a rewind is a new
+   * child of an old entry.
+   */
   readonly parentId: string | null;
-  /** Milliseconds since the epoch, as the clock said: order is `seq`, so a clock that is set back does no harm. */
+  /**
+   * Milliseconds since the epoch, as the clock said: order is `seq`, so a clock that is set back
+   * does no harm.
+   */
   readonly timestamp: number;
 }
 
@@ -75,14 +87,17 @@ export type EntryBody =
   | { readonly type: "queue_clear"; readonly queue: QueueKind }
   | ({ readonly type: "model_change" } & SessionModel)
   /**
-   * From here on a model is shown `summary`, as it is and unless it is empty, for what comes before `firstKeptId` (`null`: before
-   * this entry).
+   * From here on a model is shown `summary`, as it is and unless it is empty, for what comes before
+   * `firstKeptId` (`null`: before this entry).
    */
   | {
       readonly type: "compaction";
       readonly summary: string;
       readonly firstKeptId: string | null;
-      /** Messages from before `firstKeptId` that are shown all the same, before the summary: the last of the user's. */
+      /**
+       * Messages from before `firstKeptId` that are shown all the same, before the summary: the
+       * last of the user's.
+       */
       readonly earlierIds?: readonly string[];
       /** Tool results from before this entry are shown cut down to so many tokens. */
       readonly maxResultTokens?: number;
@@ -91,7 +106,9 @@ export type EntryBody =
   /** An empty label takes the entry's label away. */
   | { readonly type: "label"; readonly targetId: string; readonly label: string }
   | { readonly type: "title"; readonly title: string }
-  /** Written before a tool starts: after a crash, a call with an intent and no result is in doubt. */
+  /**
+   * Written before a tool starts: after a crash, a call with an intent and no result is in doubt.
+   */
   | {
       readonly type: "tool_intent";
       readonly runId: string;
@@ -105,7 +122,10 @@ export type EntryBody =
       readonly type: "tool_result";
       readonly runId: string;
       readonly toolCallId: string;
-      /** Its intent's. Call ids do not tell calls apart: servers use them again from turn to turn (Q041). */
+      /**
+       * Its intent's. Call ids do not tell calls apart: servers use them again from turn to turn
+       * (Q041).
+       */
       readonly idempotencyKey: string;
       /** All that the step gave, as the loop gets it again. */
       readonly result: unknown;
@@ -143,7 +163,10 @@ type WithBase<T> = T extends unknown ? T & EntryBase : never;
 
 export type Entry = WithBase<EntryBody>;
 
-/** An entry as it is read: a newer version's types are kept as they are. {@link isKnownEntry} tells which it is. */
+/**
+ * An entry as it is read: a newer version's types are kept as they are. {@link isKnownEntry} tells
+ * which it is.
+ */
 export type AnyEntry = EntryBase & { readonly type: string };
 
 const knownTypes: Readonly<Record<Entry["type"], true>> = {

@@ -5,7 +5,9 @@ import { defined } from "../json-value.ts";
 import { messageText } from "../llm/message.ts";
 import type { EntryBody } from "./entry.ts";
 
-/** The transcript as the agent has it; `idOf` knows the entry of a message, unless it is a summary. */
+/**
+ * The transcript as the agent has it; `idOf` knows the entry of a message, unless it is a summary.
+ */
 export interface KeptTranscript {
   readonly messages: readonly AgentMessage[];
   idOf(this: void, message: AgentMessage): string | undefined;
@@ -32,7 +34,10 @@ export function entriesOfEvent(event: AgentEvent, transcript: KeptTranscript): E
     case "compaction_end": {
       const { usage } = event;
       const isFree = Object.keys(usage).length === 0;
-      return [...(isFree ? [] : [{ type: "usage", runId, usage } as const]), ...compactionOf(event, transcript)];
+      return [
+        ...(isFree ? [] : [{ type: "usage", runId, usage } as const]),
+        ...compactionOf(event, transcript),
+      ];
     }
     case "agent_start":
     case "turn_start":
@@ -55,7 +60,8 @@ function compactionOf(
   { messages, idOf }: KeptTranscript,
 ): EntryBody[] {
   const { outcome, summary, firstKept, firstKeptIndex, tokensBefore, maxResultTokens } = event;
-  // Of a transcript that another hook made for the request nothing can be said: it is compacted again after reopening.
+  // Of a transcript that another hook made for the request nothing can be said: it is compacted
+  // again after reopening.
   if (outcome === "none" || messages[firstKeptIndex] !== firstKept) return [];
   const shown = compactedView(messages, { summary, firstKeptIndex, messageCount: messages.length });
   // Summaries are in no entry: the new one, and that of an earlier process if it still is sent.

@@ -17,7 +17,13 @@ export type { MessageEntry } from "./messages.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { createSession, openSession } from "./session.ts";
 export type { ForkOptions, NewSession, Session, SessionOptions } from "./session.ts";
-export type { QueuedMessage, RecordedAnswer, RecordedCall, RunState, SessionState } from "./session-state.ts";
+export type {
+  QueuedMessage,
+  RecordedAnswer,
+  RecordedCall,
+  RunState,
+  SessionState,
+} from "./session-state.ts";
 export { checkSessionId } from "./store.ts";
 export type {
   FollowOptions,

@@ -1,6 +1,7 @@
 /**
- * An agent's queues, kept in its session: a message is in the log from when it is queued, and its own entry in the transcript says
- * that it waits no more. Put around the agent's methods, so that an agent without a session has nothing of it.
+ * An agent's queues, kept in its session: a message is in the log from when it is queued, and its
+ * own entry in the transcript says that it waits no more. Put around the agent's methods, so that
+ * an agent without a session has nothing of it.
  */
 import type { Agent } from "../agent/agent.ts";
 import type { AgentMessage } from "../agent/event.ts";

@@ -1,4 +1,7 @@
-/** Sessions that last as long as the process: for tests, pages and workers. Entries are kept as JSON, as in a file. */
+/**
+ * Sessions that last as long as the process: for tests, pages and workers. Entries are kept as
+ * JSON, as in a file.
+ */
 import { onAbort, systemClock, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { AnyEntry, SessionHeader } from "./entry.ts";
@@ -39,7 +42,14 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
       if (logs.has(header.id)) throw sessionExists(header.id);
       const copy = JSON.parse(toJson(header)) as SessionHeader;
       const summary = summaryOf(copy);
-      const log: Log = { header: copy, lines: [], waiting: new Set(), summary, heldSince: undefined, isDeleted: false };
+      const log: Log = {
+        header: copy,
+        lines: [],
+        waiting: new Set(),
+        summary,
+        heldSince: undefined,
+        isDeleted: false,
+      };
       add(log, entries);
       logs.set(header.id, log);
       return hold(log, clock);
@@ -118,15 +128,23 @@ function wake({ waiting }: Log): void {
   for (const go of waiting) go();
 }
 
-function* readNow({ lines }: Log, { from, reverse = false }: ReadOptions = {}): Generator<AnyEntry[]> {
+function* readNow(
+  { lines }: Log,
+  { from, reverse = false }: ReadOptions = {},
+): Generator<AnyEntry[]> {
   // What is appended while this is read is not part of it.
-  const [begin, end] = reverse ? [0, Math.min(lines.length, (from ?? Infinity) + 1)] : [from ?? 0, lines.length];
+  const [begin, end] = reverse
+    ? [0, Math.min(lines.length, (from ?? Infinity) + 1)]
+    : [from ?? 0, lines.length];
   const chosen = lines.slice(begin, end);
   if (reverse) chosen.reverse();
   for (let at = 0; at < chosen.length; at += BATCH) yield chosen.slice(at, at + BATCH).map(parse);
 }
 
-async function* followLog(log: Log, { from = 0, signal }: FollowOptions = {}): AsyncGenerator<AnyEntry[]> {
+async function* followLog(
+  log: Log,
+  { from = 0, signal }: FollowOptions = {},
+): AsyncGenerator<AnyEntry[]> {
   let next = from;
   for (;;) {
     for (const batch of readNow(log, { from: next })) {

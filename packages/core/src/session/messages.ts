@@ -16,8 +16,8 @@ export async function allMessages(read: ReadEntries, at?: string): Promise<Sessi
 }
 
 /**
- * What a model is shown: the last compaction's summary as a user's message, what it kept, and what came after. Reads no further
- * back than the first entry that was kept.
+ * What a model is shown: the last compaction's summary as a user's message, what it kept, and what
+ * came after. Reads no further back than the first entry that was kept.
  */
 export async function contextEntries(read: ReadEntries, at?: string): Promise<MessageEntry[]> {
   let compaction: CompactionEntry | undefined;
@@ -42,7 +42,9 @@ function compacted(path: readonly AnyEntry[], compaction: CompactionEntry): Mess
   const first = path.findIndex((entry) => entry.id === (firstKeptId ?? id));
   const begin = first < 0 ? end : first;
   const earlier = messagesOf(path.slice(0, begin).filter((entry) => earlierIds.includes(entry.id)));
-  const standIn: MessageEntry[] = [{ id: undefined, message: { role: "user", content: summary, timestamp } }];
+  const standIn: MessageEntry[] = [
+    { id: undefined, message: { role: "user", content: summary, timestamp } },
+  ];
   const kept = messagesOf(path.slice(begin, end)).map((entry) => ({
     ...entry,
     message: asSent(entry.message, maxResultTokens),
@@ -55,7 +57,8 @@ function asSent(message: SessionMessage, maxResultTokens: number | undefined): S
   if (message.role === "toolResult" && maxResultTokens !== undefined) {
     return shortenResult(message as ToolResultMessage, maxResultTokens);
   }
-  // What was reported is the size of a request that is no longer sent: who counts by it would compact again at once.
+  // What was reported is the size of a request that is no longer sent: who counts by it would
+  // compact again at once.
   return message.role === "assistant" ? ({ ...message, usage: {} } as SessionMessage) : message;
 }
 

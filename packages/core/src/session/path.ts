@@ -1,4 +1,7 @@
-/** The way through the tree: from an entry back to the root, in one pass over a log that is read from its end. */
+/**
+ * The way through the tree: from an entry back to the root, in one pass over a log that is read
+ * from its end.
+ */
 import { BowlineError } from "../errors.ts";
 import type { AnyEntry } from "./entry.ts";
 import type { ReadOptions } from "./store.ts";
@@ -7,11 +10,13 @@ import type { ReadOptions } from "./store.ts";
 export type ReadEntries = (options: ReadOptions) => AsyncIterable<readonly AnyEntry[]>;
 
 /**
- * The entries that lead to `at` (default: the last), oldest first. Reading stops at the root, or at the first entry for which
- * `isEnough` is true, which is part of the path; it is asked about each, newest first. `not_found` if there is no `at`.
+ * The entries that lead to `at` (default: the last), oldest first. Reading stops at the root, or at
+ * the first entry for which `isEnough` is true, which is part of the path; it is asked about each,
+ * newest first. `not_found` if there is no `at`.
  *
- * A parent stands before its child, so nothing is read twice. A parent that is nowhere was damaged: the path then goes on with
- * what stands before the first gap in `seq`, which is the parent's parent unless someone rewound just there.
+ * A parent stands before its child, so nothing is read twice. A parent that is nowhere was damaged:
+ * the path then goes on with what stands before the first gap in `seq`, which is the parent's
+ * parent unless someone rewound just there.
  */
 export async function pathTo(
   read: ReadEntries,

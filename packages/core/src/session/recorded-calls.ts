@@ -1,4 +1,6 @@
-/** What is known of tool calls that an earlier process began, as the loop and the model are told it. */
+/**
+ * What is known of tool calls that an earlier process began, as the loop and the model are told it.
+ */
 import { textResult } from "../agent/define-tool.ts";
 import type { AgentMessage } from "../agent/event.ts";
 import { openCalls } from "../agent/execute.ts";
@@ -25,21 +27,36 @@ export function unansweredResults(
   if (answer?.role !== "assistant") return [];
   return openCalls(answer, messages).map(({ id: toolCallId, name: toolName }) => {
     const call = run?.calls.get(`${run.runId}:${run.turns}:${toolCallId}`);
-    const { result, isError } = call === undefined ? notRun : (outcomeOf(call) ?? unknown(call.intent));
+    const { result, isError } =
+      call === undefined ? notRun : (outcomeOf(call) ?? unknown(call.intent));
     const { content, details } = result;
-    return { role: "toolResult", toolCallId, toolName, content, ...defined({ details }), isError, timestamp };
+    return {
+      role: "toolResult",
+      toolCallId,
+      toolName,
+      content,
+      ...defined({ details }),
+      isError,
+      timestamp,
+    };
   });
 }
 
 const notRun = { result: textResult("Not run: the process ended before."), isError: true };
 
-function unknown({ toolName, idempotencyKey }: Extract<EntryBody, { type: "tool_intent" }>): SettledCall {
+function unknown({
+  toolName,
+  idempotencyKey,
+}: Extract<EntryBody, { type: "tool_intent" }>): SettledCall {
   const text = `The process ended while ${toolName} ran. It is not known whether the call took effect, and it was not run again. Its idempotency key is ${idempotencyKey}.`;
   return { result: textResult(text), isError: true, outcome: "unknown", durationMs: 0 };
 }
 
 /** What a tool gave that no file can hold: the model is told that it ran. */
-export function unwritable({ durationMs }: SettledCall, { cause, message }: BowlineError): SettledCall {
+export function unwritable(
+  { durationMs }: SettledCall,
+  { cause, message }: BowlineError,
+): SettledCall {
   const why = cause instanceof Error ? cause.message : message;
   const text = `The tool ran, and its result is lost: it is no JSON and could not be kept. ${why}`;
   return { result: textResult(text), isError: true, outcome: "failed", durationMs };

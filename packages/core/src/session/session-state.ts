@@ -33,7 +33,10 @@ export interface RunState {
   readonly runId: string;
   /** How it ended; absent while it is open, because it goes on or because its process died. */
   readonly reason?: RunEnd;
-  /** False when nothing of it was kept but its start: its prompt came to no one, and there is nothing to go on with. */
+  /**
+   * False when nothing of it was kept but its start: its prompt came to no one, and there is
+   * nothing to go on with.
+   */
   readonly hasBegun: boolean;
   /** It was told to stop. */
   readonly isAborted: boolean;
@@ -61,8 +64,8 @@ export interface RecordedCall {
 }
 
 /**
- * The state at an entry (default: the last). Reads no further back than to where the run that was the last there began, and to the
- * messages that waited then.
+ * The state at an entry (default: the last). Reads no further back than to where the run that was
+ * the last there began, and to the messages that waited then.
  */
 export async function sessionState(read: ReadEntries, at?: string): Promise<SessionState> {
   let hasModel = false;
@@ -70,7 +73,8 @@ export async function sessionState(read: ReadEntries, at?: string): Promise<Sess
   const waited = new Set<string>();
   const path = await pathTo(read, at, (entry) => {
     if (!isKnownEntry(entry)) return false;
-    hasModel ||= entry.type === "model_change" || (entry.type === "run_start" && entry.model !== undefined);
+    hasModel ||=
+      entry.type === "model_change" || (entry.type === "run_start" && entry.model !== undefined);
     waited.delete(entry.id);
     if (!hasRun && isStart(entry)) {
       hasRun = true;
@@ -84,7 +88,9 @@ export async function sessionState(read: ReadEntries, at?: string): Promise<Sess
   const queued = queuedIn(entries);
   return {
     ...(model && { model: modelIn(model) as SessionModel }),
-    ...(begin >= 0 && { run: runState(entries[begin] as EntryOf<"run_start">, entries.slice(begin)) }),
+    ...(begin >= 0 && {
+      run: runState(entries[begin] as EntryOf<"run_start">, entries.slice(begin)),
+    }),
     ...(queued.length > 0 && { queued }),
   };
 }
@@ -97,11 +103,14 @@ function isStart(entry: Entry): entry is EntryOf<"run_start"> {
 function queuedIn(entries: readonly Entry[]): QueuedMessage[] {
   let queued: QueuedMessage[] = [];
   for (const entry of entries) {
-    if (entry.type === "queued") queued.push({ id: entry.id, queue: entry.queue, message: entry.message });
-    else if (entry.type === "queue_clear") queued = queued.filter(({ queue }) => queue !== entry.queue);
+    if (entry.type === "queued")
+      queued.push({ id: entry.id, queue: entry.queue, message: entry.message });
+    else if (entry.type === "queue_clear")
+      queued = queued.filter(({ queue }) => queue !== entry.queue);
     else if (entry.type === "message") queued = queued.filter(({ id }) => id !== entry.queuedId);
     // A run knows what waits: what it does not name was left behind by a rewind.
-    else if (isStart(entry)) queued = queued.filter(({ id }) => entry.queuedIds?.includes(id) === true);
+    else if (isStart(entry))
+      queued = queued.filter(({ id }) => entry.queuedIds?.includes(id) === true);
   }
   return queued;
 }
@@ -162,5 +171,15 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
     }
   }
   const openApprovals = [...approvals.values()];
-  return { runId, ...(reason && { reason }), hasBegun, isAborted, turns, usage, calls, openApprovals, answers };
+  return {
+    runId,
+    ...(reason && { reason }),
+    hasBegun,
+    isAborted,
+    turns,
+    usage,
+    calls,
+    openApprovals,
+    answers,
+  };
 }

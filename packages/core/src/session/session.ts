@@ -1,5 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** A transcript that is kept: a thin handle on a store's log. It holds no copy of the log; what is asked for is read. */
+/**
+ * A transcript that is kept: a thin handle on a store's log. It holds no copy of the log; what is
+ * asked for is read.
+ */
 import { randomId, systemClock, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
@@ -36,20 +39,33 @@ export interface ForkOptions extends NewSession {
 }
 
 /** A new session, held for writing. Rejects as {@link Store.create} does. */
-export async function createSession(store: Store, options: SessionOptions & NewSession = {}): Promise<Session> {
+export async function createSession(
+  store: Store,
+  options: SessionOptions & NewSession = {},
+): Promise<Session> {
   return new Session(store, await store.create(newHeader(options)), options);
 }
 
-/** A session that is there, held for writing unless `readOnly`. Rejects as {@link Store.open} and {@link Store.load} do. */
+/**
+ * A session that is there, held for writing unless `readOnly`. Rejects as {@link Store.open} and
+ * {@link Store.load} do.
+ */
 export async function openSession(
   store: Store,
   id: string,
   options: SessionOptions & { readonly readOnly?: boolean } = {},
 ): Promise<Session> {
-  return new Session(store, options.readOnly === true ? await store.load(id) : await store.open(id), options);
+  return new Session(
+    store,
+    options.readOnly === true ? await store.load(id) : await store.open(id),
+    options,
+  );
 }
 
-function newHeader(options: SessionOptions & NewSession, origin?: SessionHeader["origin"]): SessionHeader {
+function newHeader(
+  options: SessionOptions & NewSession,
+  origin?: SessionHeader["origin"],
+): SessionHeader {
   const { clock = systemClock, createId = randomId, id = createId(), metadata } = options;
   return { id, createdAt: clock.now(), ...(origin && { origin }), ...(metadata && { metadata }) };
 }
@@ -84,13 +100,15 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Adds an entry behind the head. Resolves when it is as durable as the store promises; entries are in the order of the calls,
-   * awaited or not. Rejects as {@link SessionWriter.append} does, and with `invalid_state` if the session was opened to read. `id`
-   * is one of {@link newId}, for who has to know it before.
+   * Adds an entry behind the head. Resolves when it is as durable as the store promises; entries
+   * are in the order of the calls, awaited or not. Rejects as {@link SessionWriter.append} does,
+   * and with `invalid_state` if the session was opened to read. `id` is one of {@link newId}, for
+   * who has to know it before.
    */
   async append(body: EntryBody, id: string = this.newId()): Promise<Entry> {
     const writer = this.#writer;
-    if (writer === undefined) throw new BowlineError("invalid_state", "The session is open for reading only.");
+    if (writer === undefined)
+      throw new BowlineError("invalid_state", "The session is open for reading only.");
     const rewound = this.#rewound;
     const parentId = rewound === undefined ? (writer.last?.id ?? null) : rewound;
     const entry = this.#entry(writer.nextSeq, parentId, body, id);
@@ -116,10 +134,16 @@ export class Session implements AsyncDisposable {
     for await (const batch of this.#read(options)) yield* batch;
   }
 
-  /** What is there, then what comes, whoever writes it, until `signal` fires. See {@link Store.follow}. */
+  /**
+   * What is there, then what comes, whoever writes it, until `signal` fires. See {@link
+   * Store.follow}.
+   */
   async *follow(options: Omit<FollowOptions, "onDamage"> = {}): AsyncGenerator<AnyEntry> {
     const { signal } = options;
-    for await (const batch of this.#store.follow(this.id, { ...options, onDamage: this.#onDamage })) {
+    for await (const batch of this.#store.follow(this.id, {
+      ...options,
+      onDamage: this.#onDamage,
+    })) {
       for (const entry of batch) {
         if (signal?.aborted === true) return;
         yield entry;
@@ -127,7 +151,9 @@ export class Session implements AsyncDisposable {
     }
   }
 
-  /** The entry that the next one would follow: the last, unless rewound. `null` before the first. */
+  /**
+   * The entry that the next one would follow: the last, unless rewound. `null` before the first.
+   */
   async head(): Promise<string | null> {
     if (this.#rewound !== undefined) return this.#rewound;
     for await (const entry of this.entries({ reverse: true })) return entry.id;
@@ -145,7 +171,10 @@ export class Session implements AsyncDisposable {
     return this.#at(at, [], pathTo);
   }
 
-  /** What a model is shown: the last compaction's summary as a user's message, what it kept, and what came after. */
+  /**
+   * What a model is shown: the last compaction's summary as a user's message, what it kept, and
+   * what came after.
+   */
   async contextMessages(at?: string): Promise<SessionMessage[]> {
     return (await this.contextEntries(at)).map(({ message }) => message);
   }
@@ -176,7 +205,10 @@ export class Session implements AsyncDisposable {
     return labels;
   }
 
-  /** The next entry becomes a child of this one (`null`: a new beginning). Nothing is written until then, and nothing lost. */
+  /**
+   * The next entry becomes a child of this one (`null`: a new beginning). Nothing is written until
+   * then, and nothing lost.
+   */
   async rewind(entryId: string | null): Promise<void> {
     if (entryId !== null) await this.#find(entryId);
     this.#rewound = entryId;
@@ -192,12 +224,17 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * A new session, held for writing, that begins with copies of the entries that lead to `at`. A run that was open there is
-   * `interrupted` in the fork: it goes on here, under the same keys, and so do messages that wait.
+   * A new session, held for writing, that begins with copies of the entries that lead to `at`. A
+   * run that was open there is `interrupted` in the fork: it goes on here, under the same keys, and
+   * so do messages that wait.
    */
   async fork({ at, id, metadata = this.header.metadata }: ForkOptions = {}): Promise<Session> {
     const path = await this.path(at);
-    const copies = path.map((entry, seq) => ({ ...entry, seq, parentId: path[seq - 1]?.id ?? null }));
+    const copies = path.map((entry, seq) => ({
+      ...entry,
+      seq,
+      parentId: path[seq - 1]?.id ?? null,
+    }));
     const last = copies.at(-1);
     const { run, queued = [] } = last === undefined ? {} : await this.state(last.id);
     const ends: EntryBody[] = [...new Set(queued.map(({ queue }) => queue))].map((queue) => ({
@@ -206,7 +243,8 @@ export class Session implements AsyncDisposable {
     }));
     if (run !== undefined && run.reason === undefined)
       ends.push({ type: "run_end", runId: run.runId, reason: "interrupted" });
-    for (const end of ends) copies.push(this.#entry(copies.length, copies.at(-1)?.id ?? null, end, this.newId()));
+    for (const end of ends)
+      copies.push(this.#entry(copies.length, copies.at(-1)?.id ?? null, end, this.newId()));
     const options = { ...this.#options, ...defined({ id, metadata }) };
     const header = newHeader(options, last && { sessionId: this.id, entryId: last.id });
     return new Session(this.#store, await this.#store.create(header, copies), this.#options);
@@ -221,7 +259,11 @@ export class Session implements AsyncDisposable {
     return this.close();
   }
 
-  async #at<T>(at: string | undefined, nothing: T, fold: (read: ReadEntries, at?: string) => Promise<T>): Promise<T> {
+  async #at<T>(
+    at: string | undefined,
+    nothing: T,
+    fold: (read: ReadEntries, at?: string) => Promise<T>,
+  ): Promise<T> {
     const from = at ?? this.#rewound;
     return from === null ? nothing : fold((options) => this.#read(options), from);
   }

@@ -1,34 +1,47 @@
 /**
- * Where sessions are kept. Small enough for a database: rows by (session, seq), a lease for the writer, a notification for
- * followers. `storeConformance` of `@bowline/core/testing` says whether a store keeps these contracts.
+ * Where sessions are kept. Small enough for a database: rows by (session, seq), a lease for the
+ * writer, a notification for followers. `storeConformance` of `@bowline/core/testing` says whether
+ * a store keeps these contracts.
  */
 import { BowlineError } from "../errors.ts";
 import type { AnyEntry, SessionHeader, SessionModel } from "./entry.ts";
 
 /**
- * Every promise and iteration rejects with `not_found` for a session that is not there, `invalid_argument` for an id that
- * cannot be one, and `storage_failed` when what is below fails (disk full, read-only, of a newer version).
+ * Every promise and iteration rejects with `not_found` for a session that is not there,
+ * `invalid_argument` for an id that cannot be one, and `storage_failed` when what is below fails
+ * (disk full, read-only, of a newer version).
  */
 export interface Store {
   /**
-   * A new session with its first entries, whole or not at all, held for writing. `invalid_state` if there is one of this id.
+   * A new session with its first entries, whole or not at all, held for writing. `invalid_state` if
+   * there is one of this id.
    */
   create(header: SessionHeader, entries?: readonly AnyEntry[]): Promise<SessionWriter>;
-  /** Holds a session for writing. `session_locked`, naming the holder, while another holds it, in this process or elsewhere. */
+  /**
+   * Holds a session for writing. `session_locked`, naming the holder, while another holds it, in
+   * this process or elsewhere.
+   */
   open(id: string): Promise<SessionWriter>;
   load(id: string): Promise<SessionHeader>;
-  /** What is there now, in batches of bounded size. What is damaged is left out and reported. Takes no lock. */
+  /**
+   * What is there now, in batches of bounded size. What is damaged is left out and reported. Takes
+   * no lock.
+   */
   read(id: string, options?: ReadOptions): AsyncIterable<readonly AnyEntry[]>;
   /**
-   * What is there, then what is appended, in order and without a gap, whoever appends it. Ends when `signal` fires or the session
-   * is deleted. Entries may come just before their append is acknowledged.
+   * What is there, then what is appended, in order and without a gap, whoever appends it. Ends when
+   * `signal` fires or the session is deleted. Entries may come just before their append is
+   * acknowledged.
    */
   follow(id: string, options?: FollowOptions): AsyncIterable<readonly AnyEntry[]>;
   /** The latest first. */
   list(options?: ListOptions): Promise<SessionPage>;
   /** `session_locked` while it is held for writing. */
   delete(id: string): Promise<void>;
-  /** Who holds the session for writing; undefined when nobody does, also for a session that is not there. Cheap: for lists. */
+  /**
+   * Who holds the session for writing; undefined when nobody does, also for a session that is not
+   * there. Cheap: for lists.
+   */
   holder(id: string): Promise<SessionHolder | undefined>;
 }
 
@@ -52,9 +65,10 @@ export interface SessionWriter {
   /** The `seq` of the next entry. */
   readonly nextSeq: number;
   /**
-   * Resolves when the entries are as durable as the store promises; calls that wait at the same time may share the cost. On
-   * failure nothing of them is kept, calls behind this one fail too, and the writer can be tried again unless its message says
-   * that the session has to be reopened. `invalid_argument` if the entries do not count on from `nextSeq` or are no JSON,
+   * Resolves when the entries are as durable as the store promises; calls that wait at the same
+   * time may share the cost. On failure nothing of them is kept, calls behind this one fail too,
+   * and the writer can be tried again unless its message says that the session has to be reopened.
+   * `invalid_argument` if the entries do not count on from `nextSeq` or are no JSON,
    * `invalid_state` after `close`.
    */
   append(entries: readonly AnyEntry[]): Promise<void>;
@@ -112,8 +126,16 @@ const MAX_ID_LENGTH = 512;
 
 /** Throws `invalid_argument` unless a session can have this id. */
 export function checkSessionId(id: string): void {
-  const fits = typeof id === "string" && id.length > 0 && id.length <= MAX_ID_LENGTH && !/\p{Surrogate}/u.test(id);
-  if (!fits) throw new BowlineError("invalid_argument", "A session id is a well-formed text of 1 to 512 characters.");
+  const fits =
+    typeof id === "string" &&
+    id.length > 0 &&
+    id.length <= MAX_ID_LENGTH &&
+    !/\p{Surrogate}/u.test(id);
+  if (!fits)
+    throw new BowlineError(
+      "invalid_argument",
+      "A session id is a well-formed text of 1 to 512 characters.",
+    );
 }
 
 /** The refusal of a second writer. */
@@ -134,7 +156,10 @@ export function sessionExists(id: string): BowlineError {
 export function checkSequence(entries: readonly AnyEntry[], seq: number): void {
   for (const [index, entry] of entries.entries()) {
     if (entry.seq === seq + index) continue;
-    throw new BowlineError("invalid_argument", `The entry after ${seq + index - 1} cannot be ${entry.seq}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `The entry after ${seq + index - 1} cannot be ${entry.seq}.`,
+    );
   }
 }
 
@@ -143,6 +168,8 @@ export function toJson(value: object): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    throw new BowlineError("invalid_argument", "An entry of a session must be JSON.", { cause: error });
+    throw new BowlineError("invalid_argument", "An entry of a session must be JSON.", {
+      cause: error,
+    });
   }
 }

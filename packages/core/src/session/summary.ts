@@ -1,8 +1,17 @@
-/** What a list of sessions shows, folded from the entries one by one, so that it can be kept beside a log and carried on. */
+/**
+ * What a list of sessions shows, folded from the entries one by one, so that it can be kept beside
+ * a log and carried on.
+ */
 import { BowlineError } from "../errors.ts";
 import { messageText, type UserMessage } from "../llm/message.ts";
 import { defined } from "../json-value.ts";
-import { isKnownEntry, modelIn, type AnyEntry, type SessionHeader, type SessionModel } from "./entry.ts";
+import {
+  isKnownEntry,
+  modelIn,
+  type AnyEntry,
+  type SessionHeader,
+  type SessionModel,
+} from "./entry.ts";
 import type { ListOptions, SessionPage, SessionSummary } from "./store.ts";
 
 const TITLE_LENGTH = 56;
@@ -35,7 +44,8 @@ function modelAfter(entry: AnyEntry, before: SessionModel | undefined): SessionM
 function titleAfter(entry: AnyEntry, title: string | undefined): string | undefined {
   if (!isKnownEntry(entry)) return title;
   if (entry.type === "title") return entry.title;
-  if (title !== undefined || entry.type !== "message" || entry.message.role !== "user") return title;
+  if (title !== undefined || entry.type !== "message" || entry.message.role !== "user")
+    return title;
   const line = messageText(entry.message as UserMessage)
     .replaceAll(/\s+/g, " ")
     .trim();
@@ -44,8 +54,14 @@ function titleAfter(entry: AnyEntry, title: string | undefined): string | undefi
   return `${line.slice(0, TITLE_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
-/** One page, the latest first. The cursor names the last session shown, so that what changes meanwhile repeats nothing. */
-export function pageOf(summaries: readonly SessionSummary[], options: ListOptions = {}): SessionPage {
+/**
+ * One page, the latest first. The cursor names the last session shown, so that what changes
+ * meanwhile repeats nothing.
+ */
+export function pageOf(
+  summaries: readonly SessionSummary[],
+  options: ListOptions = {},
+): SessionPage {
   const { search, limit = PAGE_LENGTH, cursor } = options;
   const words = search?.toLowerCase();
   const after = cursor === undefined ? undefined : positionOf(cursor);

@@ -1,6 +1,6 @@
 /**
- * A model that says what a script tells it to, through the same writer as every real wire. For tests of agents: no network, and
- * time only when asked for.
+ * A model that says what a script tells it to, through the same writer as every real wire. For
+ * tests of agents: no network, and time only when asked for.
  */
 import { sleep, systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
@@ -26,7 +26,11 @@ export type ScriptedAnswer =
 /** An answer, or a function that makes one from what the model was sent. */
 export type ScriptedStep =
   | ScriptedAnswer
-  | ((context: Context, options: StreamOptions, model: Model) => ScriptedAnswer | Promise<ScriptedAnswer>);
+  | ((
+      context: Context,
+      options: StreamOptions,
+      model: Model,
+    ) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 export interface ScriptedModelOptions {
   /** Characters a delta, from 1. Default 8. */
@@ -59,7 +63,10 @@ export function createScriptedModel(
 ): ScriptedModel {
   const { deltaLength = 1 } = options;
   if (!(deltaLength >= 1))
-    throw new BowlineError("invalid_argument", `deltaLength must be from 1 on, not ${deltaLength}.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `deltaLength must be from 1 on, not ${deltaLength}.`,
+    );
   const steps = [...script];
   const calls: ScriptedCall[] = [];
   let next = 0;
@@ -72,8 +79,16 @@ export function createScriptedModel(
     reasoning: true,
     input: ["text", "image"],
   };
-  const streamFn = (asked: Model, context: Context, streamOptions: StreamOptions): AssistantMessageEventStream => {
-    calls.push({ model: asked, context: { ...context, messages: [...context.messages] }, options: streamOptions });
+  const streamFn = (
+    asked: Model,
+    context: Context,
+    streamOptions: StreamOptions,
+  ): AssistantMessageEventStream => {
+    calls.push({
+      model: asked,
+      context: { ...context, messages: [...context.messages] },
+      options: streamOptions,
+    });
     const step = steps[next++];
     return new EventStream(async (push, signal) => {
       const { clock = systemClock } = streamOptions;
@@ -86,12 +101,18 @@ export function createScriptedModel(
       const flush = (): void => push(writer.take());
       try {
         if (step === undefined)
-          throw new BowlineError("invalid_state", `The script has ${steps.length} steps; this is call ${next}.`);
-        const answer = typeof step === "function" ? await step(context, streamOptions, asked) : step;
+          throw new BowlineError(
+            "invalid_state",
+            `The script has ${steps.length} steps; this is call ${next}.`,
+          );
+        const answer =
+          typeof step === "function" ? await step(context, streamOptions, asked) : step;
         await write(writer, answer, options, flush, (ms) => sleep(clock, ms, signal), signal);
       } catch (error) {
         writer.fail(
-          error instanceof BowlineError ? error : new BowlineError("internal_error", String(error), { cause: error }),
+          error instanceof BowlineError
+            ? error
+            : new BowlineError("internal_error", String(error), { cause: error }),
         );
       }
       flush();
@@ -105,7 +126,10 @@ export function createScriptedModel(
     push: (...more) => void steps.push(...more),
     assertFinished() {
       if (next < steps.length)
-        throw new BowlineError("invalid_state", `The script has ${steps.length} steps; only ${next} were used.`);
+        throw new BowlineError(
+          "invalid_state",
+          `The script has ${steps.length} steps; only ${next} were used.`,
+        );
     },
   };
 }
@@ -146,9 +170,14 @@ async function write(
   writer.describe({ usage: usage ?? {}, ...(paused !== undefined && { paused }) });
   if (error !== undefined) throw error;
   if (stopReason === "error" || stopReason === "aborted") {
-    throw new BowlineError(stopReason === "aborted" ? "aborted" : "server_error", `Scripted: ${stopReason}.`);
+    throw new BowlineError(
+      stopReason === "aborted" ? "aborted" : "server_error",
+      `Scripted: ${stopReason}.`,
+    );
   }
-  writer.done(stopReason ?? (content.some((part) => part.type === "toolCall") ? "toolUse" : "stop"));
+  writer.done(
+    stopReason ?? (content.some((part) => part.type === "toolCall") ? "toolUse" : "stop"),
+  );
 }
 
 async function writePart(
@@ -165,7 +194,10 @@ async function writePart(
     case "thinking": {
       const index = writer.openThinking(part.field);
       await stream(index, part.thinking);
-      return writer.close(index, { thinkingSignature: part.thinkingSignature, redacted: part.redacted || undefined });
+      return writer.close(index, {
+        thinkingSignature: part.thinkingSignature,
+        redacted: part.redacted || undefined,
+      });
     }
     case "toolCall": {
       const index = writer.openToolCall(part.id, part.name);

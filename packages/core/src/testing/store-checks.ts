@@ -1,4 +1,7 @@
-/** What the cases of the conformance kit are written with: entries that are easy to compare, and checks that any runner takes. */
+/**
+ * What the cases of the conformance kit are written with: entries that are easy to compare, and
+ * checks that any runner takes.
+ */
 import { errorText, isBowlineError, type ErrorCode } from "../errors.ts";
 import type { AnyEntry, Entry } from "../session/entry.ts";
 import type { ReadOptions, SessionWriter, Store } from "../session/store.ts";
@@ -7,7 +10,10 @@ export const headerOf = (id: string): { id: string; createdAt: number } => ({ id
 
 export function entry(seq: number, more: object = {}): AnyEntry {
   const parentId = seq === 0 ? null : `e${seq - 1}`;
-  return Object.assign({ seq, id: `e${seq}`, parentId, timestamp: seq, type: "x", text: "…" }, more);
+  return Object.assign(
+    { seq, id: `e${seq}`, parentId, timestamp: seq, type: "x", text: "…" },
+    more,
+  );
 }
 
 export function entries(count: number): AnyEntry[] {
@@ -31,7 +37,10 @@ export function titleEntry(seq: number, title: string): Entry {
   return { seq, id, parentId, timestamp: seq, type: "title", title };
 }
 
-export async function using(writer: SessionWriter, work?: (writer: SessionWriter) => Promise<unknown>): Promise<void> {
+export async function using(
+  writer: SessionWriter,
+  work?: (writer: SessionWriter) => Promise<unknown>,
+): Promise<void> {
   try {
     await work?.(writer);
   } finally {
@@ -39,13 +48,22 @@ export async function using(writer: SessionWriter, work?: (writer: SessionWriter
   }
 }
 
-export async function readAll(store: Store, id: string, options?: ReadOptions): Promise<AnyEntry[]> {
+export async function readAll(
+  store: Store,
+  id: string,
+  options?: ReadOptions,
+): Promise<AnyEntry[]> {
   const all: AnyEntry[] = [];
   for await (const batch of store.read(id, options)) all.push(...batch);
   return all;
 }
 
-export async function collect(store: Store, from: number, count: number, signal?: AbortSignal): Promise<AnyEntry[]> {
+export async function collect(
+  store: Store,
+  from: number,
+  count: number,
+  signal?: AbortSignal,
+): Promise<AnyEntry[]> {
   const seen: AnyEntry[] = [];
   for await (const batch of store.follow("s", { from, signal })) {
     seen.push(...batch);
@@ -70,9 +88,12 @@ export async function fails(code: ErrorCode, work: Promise<unknown>): Promise<Er
     (thrown: unknown) => thrown,
   );
   if (isBowlineError(error) && error.code === code) return error;
-  throw new Error(`expected a failure coded ${code}, got ${error === undefined ? "none" : errorText(error)}`, {
-    cause: error,
-  });
+  throw new Error(
+    `expected a failure coded ${code}, got ${error === undefined ? "none" : errorText(error)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 export function check(condition: boolean, otherwise: string): void {

@@ -1,6 +1,7 @@
 /**
- * What every store of sessions has to do, as named cases for any test runner: give it a function that makes an empty store, and
- * run each case. A case fails by rejecting. One table, and so as long as the contract.
+ * What every store of sessions has to do, as named cases for any test runner: give it a function
+ * that makes an empty store, and run each case. A case fails by rejecting. One table, and so as
+ * long as the contract.
  */
 import type { AnyEntry } from "../session/entry.ts";
 import type { Store } from "../session/store.ts";
@@ -23,7 +24,10 @@ import {
 export interface StoreFixture {
   /** Holds nothing yet. */
   readonly store: Store;
-  /** Another store on the same sessions, as another process would have it; without it those cases use the same store. */
+  /**
+   * Another store on the same sessions, as another process would have it; without it those cases
+   * use the same store.
+   */
   readonly reopen?: () => Store | Promise<Store>;
   /** Called after the case. */
   readonly dispose?: () => unknown;
@@ -35,7 +39,9 @@ export interface ConformanceCase {
   readonly run: () => Promise<void>;
 }
 
-export function storeConformance(createStore: () => StoreFixture | Promise<StoreFixture>): ConformanceCase[] {
+export function storeConformance(
+  createStore: () => StoreFixture | Promise<StoreFixture>,
+): ConformanceCase[] {
   return Object.entries(cases).map(([name, work]) => ({
     name,
     async run() {
@@ -78,7 +84,12 @@ const hostileIds = [
 
 const cases: Readonly<Record<string, Case>> = {
   async "a session is made, held, and there to load"(store, reopen) {
-    const header = { id: "s", createdAt: 5, origin: { sessionId: "o", entryId: "e" }, metadata: { folder: "/x" } };
+    const header = {
+      id: "s",
+      createdAt: 5,
+      origin: { sessionId: "o", entryId: "e" },
+      metadata: { folder: "/x" },
+    };
     const writer = await store.create(header);
     same([writer.header, writer.last, writer.nextSeq, writer.damage], [header, undefined, 0, []]);
     await writer.close();
@@ -111,7 +122,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
 
   async "ids are told apart, whatever they are"(store, reopen) {
-    for (const id of hostileIds) await using(await store.create(headerOf(id), [entry(0, { text: id })]));
+    for (const id of hostileIds)
+      await using(await store.create(headerOf(id), [entry(0, { text: id })]));
     const again = await reopen();
     for (const id of hostileIds) {
       same(await again.load(id), headerOf(id));
@@ -127,7 +139,11 @@ const cases: Readonly<Record<string, Case>> = {
       JSON.parse(
         '{"seq":1,"id":"e1","parentId":null,"timestamp":1,"type":"x","__proto__":{"a":1},"crc":"0","1":2}',
       ) as AnyEntry,
-      { ...entry(2), type: "of a newer version", deep: { list: [1, 1.5, 1e300, -0, null, true, ["", {}]] } },
+      {
+        ...entry(2),
+        type: "of a newer version",
+        deep: { list: [1, 1.5, 1e300, -0, null, true, ["", {}]] },
+      },
     ];
     await using(await store.create(headerOf("s")), (writer) => writer.append(odd));
     same(await readAll(await reopen(), "s"), odd);
@@ -238,7 +254,8 @@ const cases: Readonly<Record<string, Case>> = {
     const opened = await Promise.allSettled(stores.map((one) => one.open("s")));
     const writers = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     same(writers.length, 1);
-    for (const one of opened) if (one.status === "rejected") await fails("session_locked", Promise.reject(one.reason));
+    for (const one of opened)
+      if (one.status === "rejected") await fails("session_locked", Promise.reject(one.reason));
     await writers[0]?.close();
   },
 
@@ -282,7 +299,8 @@ const cases: Readonly<Record<string, Case>> = {
       await writer.append(all.slice(at, at + 7));
       if (at % 3 === 0) await soon();
     }
-    for (const [at, from] of starts.entries()) same(await followers[at], all.slice(from), `the follower from ${from}`);
+    for (const [at, from] of starts.entries())
+      same(await followers[at], all.slice(from), `the follower from ${from}`);
     await writer.close();
     stop.abort();
   },
@@ -293,7 +311,11 @@ const cases: Readonly<Record<string, Case>> = {
     const follower = store.follow("s", { from: 0, signal: stop.signal })[Symbol.asyncIterator]();
     same((await follower.next()).value, entries(1));
     const next = follower.next();
-    same(await Promise.race([next, soon()]), undefined, "what it comes to before it is told to stop");
+    same(
+      await Promise.race([next, soon()]),
+      undefined,
+      "what it comes to before it is told to stop",
+    );
     stop.abort();
     same((await next).done, true);
     same(await collect(store, 0, Infinity, AbortSignal.abort()), []);
@@ -317,7 +339,9 @@ const cases: Readonly<Record<string, Case>> = {
     same((await store.list()).sessions, []);
     await using(await store.create({ id: "s", createdAt: 9 }));
     same(await readAll(store, "s"), []);
-    same((await store.list()).sessions, [{ id: "s", createdAt: 9, updatedAt: 9, entryCount: 0, messageCount: 0 }]);
+    same((await store.list()).sessions, [
+      { id: "s", createdAt: 9, updatedAt: 9, entryCount: 0, messageCount: 0 },
+    ]);
   },
 
   async "a list says which model was asked or chosen last"(store) {
@@ -344,20 +368,32 @@ const cases: Readonly<Record<string, Case>> = {
       messageEntry(3, "assistant", "ok"),
     ];
     await using(await store.create(header), (writer) => writer.append(said));
-    await using(await store.create({ id: "b", createdAt: 500 }, [messageEntry(0, "user", "First")]), async (writer) => {
-      await store.list();
-      await writer.append([titleEntry(1, "Named")]);
-    });
+    await using(
+      await store.create({ id: "b", createdAt: 500 }, [messageEntry(0, "user", "First")]),
+      async (writer) => {
+        await store.list();
+        await writer.append([titleEntry(1, "Named")]);
+      },
+    );
     const title = `Mend the roof ${"x".repeat(41)}…`;
     const a = { ...header, title, updatedAt: 99, entryCount: 4, messageCount: 4 };
-    const b = { id: "b", createdAt: 500, title: "Named", updatedAt: 500, entryCount: 2, messageCount: 1 };
+    const b = {
+      id: "b",
+      createdAt: 500,
+      title: "Named",
+      updatedAt: 500,
+      entryCount: 2,
+      messageCount: 1,
+    };
     for (const one of [store, await reopen(), store]) same(await one.list(), { sessions: [b, a] });
   },
 
   async "a list is searched by title and given in pages"(store) {
     for (let at = 0; at < 25; at++) {
       const header = { id: `s${at}`, createdAt: 1000 + Math.floor(at / 3) };
-      await using(await store.create(header, [titleEntry(0, at % 2 === 0 ? `Éven ${at}` : `Odd ${at}`)]));
+      await using(
+        await store.create(header, [titleEntry(0, at % 2 === 0 ? `Éven ${at}` : `Odd ${at}`)]),
+      );
     }
     const ids: string[] = [];
     let cursor: string | undefined;
@@ -366,7 +402,11 @@ const cases: Readonly<Record<string, Case>> = {
       check(page.sessions.length <= 4, "the page is too long");
       ids.push(...page.sessions.map(({ id }) => id));
       cursor = page.cursor;
-      await using(await store.create({ id: `new${ids.length}`, createdAt: 2000 }, [titleEntry(0, "Even newer")]));
+      await using(
+        await store.create({ id: `new${ids.length}`, createdAt: 2000 }, [
+          titleEntry(0, "Even newer"),
+        ]),
+      );
     } while (cursor !== undefined);
     same(ids.toSorted(), Array.from({ length: 13 }, (_, at) => `s${at * 2}`).toSorted());
     same((await store.list({ search: "nowhere" })).sessions, []);

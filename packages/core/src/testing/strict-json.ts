@@ -1,4 +1,7 @@
-/** What the strict request checks share: a list of problems with their places, and the rules that hold on every wire. */
+/**
+ * What the strict request checks share: a list of problems with their places, and the rules that
+ * hold on every wire.
+ */
 
 export type Json = Record<string, unknown>;
 
@@ -10,7 +13,10 @@ export class Problems {
     this.list.push(`${path === "" ? "body" : path} ${what}`);
   }
 
-  /** The value as an object with these fields and no others; undefined, and a problem, when it is none. */
+  /**
+   * The value as an object with these fields and no others; undefined, and a problem, when it is
+   * none.
+   */
   object(
     path: string,
     value: unknown,
@@ -64,17 +70,24 @@ export class Problems {
     }
   }
 
-  /** A tool's schema: an object at the root, with its properties, and no choice between schemas (Q114 to Q116). */
+  /**
+   * A tool's schema: an object at the root, with its properties, and no choice between schemas
+   * (Q114 to Q116).
+   */
   toolSchema(path: string, value: unknown): void {
     if (!isObject(value)) return this.add(path, `must be an object, not ${describe(value)}`);
-    if (value.type !== "object") this.add(join(path, "type"), `must be "object", not ${describe(value.type)}`);
+    if (value.type !== "object")
+      this.add(join(path, "type"), `must be "object", not ${describe(value.type)}`);
     if (!isObject(value.properties)) this.add(join(path, "properties"), "must be an object");
     for (const word of ["$schema", "$ref", "anyOf", "oneOf", "allOf"]) {
       if (word in value) this.add(join(path, word), "is refused at the root of a tool's schema");
     }
   }
 
-  /** The schema of an answer: as a tool's, in which OpenAI's strict mode wants every object closed and all its names required (Q117). */
+  /**
+   * The schema of an answer: as a tool's, in which OpenAI's strict mode wants every object closed
+   * and all its names required (Q117).
+   */
   outputSchema(path: string, value: unknown, strict: boolean): void {
     this.toolSchema(path, value);
     if (strict && isObject(value)) this.#strictSchema(path, value);
@@ -87,9 +100,11 @@ export class Problems {
     }
     if (schema.type === "object" || isObject(properties)) {
       const names = Object.keys(isObject(properties) ? properties : {});
-      if (schema.additionalProperties !== false) this.add(path, "must have additionalProperties false in strict mode");
+      if (schema.additionalProperties !== false)
+        this.add(path, "must have additionalProperties false in strict mode");
       for (const name of names) {
-        if (!Array.isArray(required) || !required.includes(name)) this.add(path, `must require ${name} in strict mode`);
+        if (!Array.isArray(required) || !required.includes(name))
+          this.add(path, `must require ${name} in strict mode`);
       }
     }
     for (const [place, inner] of schemasIn(path, schema)) this.#strictSchema(place, inner);
@@ -117,7 +132,11 @@ export class Problems {
         this.everyString(`${path} (the name of a field)`, name);
         this.everyString(join(path, name), item);
       }
-    } else if (value !== null && typeof value !== "boolean" && !(typeof value === "number" && Number.isFinite(value))) {
+    } else if (
+      value !== null &&
+      typeof value !== "boolean" &&
+      !(typeof value === "number" && Number.isFinite(value))
+    ) {
       this.add(path, `must be JSON, not ${describe(value)}`);
     }
   }
@@ -133,12 +152,18 @@ export function schemasIn(path: string, schema: Json): [place: string, schema: J
   const found = Object.entries(schema).flatMap(([word, value]): [string, unknown][] => {
     const place = join(path, word);
     if (word === "properties" || word === "$defs") {
-      return Object.entries(isObject(value) ? value : {}).map(([name, inner]) => [join(place, name), inner]);
+      return Object.entries(isObject(value) ? value : {}).map(([name, inner]) => [
+        join(place, name),
+        inner,
+      ]);
     }
-    if (word === "anyOf" && Array.isArray(value)) return value.map((inner, index) => [`${place}[${index}]`, inner]);
+    if (word === "anyOf" && Array.isArray(value))
+      return value.map((inner, index) => [`${place}[${index}]`, inner]);
     return word === "items" ? [[place, value]] : [];
   });
-  return found.flatMap(([place, inner]): [string, Json][] => (isObject(inner) ? [[place, inner]] : []));
+  return found.flatMap(([place, inner]): [string, Json][] =>
+    isObject(inner) ? [[place, inner]] : [],
+  );
 }
 
 export function isObject(value: unknown): value is Json {
@@ -152,9 +177,11 @@ export function join(path: string, name: string): string {
 /** A value in few words, for a problem's text. */
 export function describe(value: unknown): string {
   if (value === undefined) return "nothing";
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
+  if (value === null || typeof value === "number" || typeof value === "boolean")
+    return String(value);
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  if (typeof value !== "string") return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  if (typeof value !== "string")
+    return typeof value === "object" ? "an object" : `a ${typeof value}`;
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

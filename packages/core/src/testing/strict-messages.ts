@@ -1,6 +1,6 @@
 /**
- * An Anthropic Messages request as the strictest servers read it: what the reference asks for, and what servers are known to
- * refuse. For test servers and tests of encoders.
+ * An Anthropic Messages request as the strictest servers read it: what the reference asks for, and
+ * what servers are known to refuse. For test servers and tests of encoders.
  */
 import { describe, isObject, Problems, schemasIn, type Json } from "./strict-json.ts";
 
@@ -17,7 +17,16 @@ const formatWords: readonly string[] = (
 /** What is wrong with the body of a Messages request, streamed or not; nothing when it is fine. */
 export function checkMessagesRequest(body: unknown): string[] {
   const problems = new Problems();
-  const optional = ["stream", "system", "temperature", "tools", "tool_choice", "thinking", "output_config", "metadata"];
+  const optional = [
+    "stream",
+    "system",
+    "temperature",
+    "tools",
+    "tool_choice",
+    "thinking",
+    "output_config",
+    "metadata",
+  ];
   const request = problems.object("", body, ["model", "messages", "max_tokens"], optional);
   if (request === undefined) return problems.list;
   problems.everyString("", body);
@@ -27,7 +36,8 @@ export function checkMessagesRequest(body: unknown): string[] {
   if ("system" in request) checkSystem(problems, request.system);
   if ("metadata" in request) {
     const metadata = problems.object("metadata", request.metadata, [], ["user_id"]);
-    if (metadata !== undefined && "user_id" in metadata) problems.text("metadata.user_id", metadata.user_id);
+    if (metadata !== undefined && "user_id" in metadata)
+      problems.text("metadata.user_id", metadata.user_id);
   }
   checkThinking(problems, request);
   checkTools(problems, request);
@@ -49,23 +59,41 @@ function checkText(problems: Problems, path: string, value: unknown): void {
   problems.text(`${path}.text`, block.text);
 }
 
-/** The budget is part of `max_tokens` (Q175); a thinking model samples as it likes and is not forced to a tool (Q113). */
+/**
+ * The budget is part of `max_tokens` (Q175); a thinking model samples as it likes and is not forced
+ * to a tool (Q113).
+ */
 function checkThinking(problems: Problems, request: Json): void {
   const { thinking, temperature, tool_choice: choice } = request;
   if ("temperature" in request) problems.number("temperature", temperature, 0, 1);
   if ("output_config" in request) {
-    const config = problems.object("output_config", request.output_config, [], ["effort", "format"]);
+    const config = problems.object(
+      "output_config",
+      request.output_config,
+      [],
+      ["effort", "format"],
+    );
     if (config !== undefined && "effort" in config) {
-      problems.oneOf("output_config.effort", config.effort, ["low", "medium", "high", "xhigh", "max"]);
+      problems.oneOf("output_config.effort", config.effort, [
+        "low",
+        "medium",
+        "high",
+        "xhigh",
+        "max",
+      ]);
     }
     if (config !== undefined && "format" in config) checkFormat(problems, config.format);
   }
   if (!("thinking" in request)) return;
-  if (!isObject(thinking)) return problems.add("thinking", `must be an object, not ${describe(thinking)}`);
+  if (!isObject(thinking))
+    return problems.add("thinking", `must be an object, not ${describe(thinking)}`);
   problems.oneOf("thinking.type", thinking.type, ["enabled", "adaptive", "disabled"]);
-  problems.object("thinking", thinking, thinking.type === "enabled" ? ["type", "budget_tokens"] : ["type"], [
-    "display",
-  ]);
+  problems.object(
+    "thinking",
+    thinking,
+    thinking.type === "enabled" ? ["type", "budget_tokens"] : ["type"],
+    ["display"],
+  );
   if (thinking.type === "enabled") {
     problems.wholeNumber("thinking.budget_tokens", thinking.budget_tokens, MIN_THINKING_BUDGET);
     if (!(Number(thinking.budget_tokens) < Number(request.max_tokens))) {
@@ -76,7 +104,8 @@ function checkThinking(problems: Problems, request: Json): void {
     }
   }
   if (thinking.type === "disabled") return;
-  if ("temperature" in request && temperature !== 1) problems.add("temperature", "is refused with thinking (Q113)");
+  if ("temperature" in request && temperature !== 1)
+    problems.add("temperature", "is refused with thinking (Q113)");
   if (isObject(choice) && choice.type !== "auto" && choice.type !== "none") {
     problems.add("tool_choice.type", `${describe(choice.type)} is refused with thinking`);
   }
@@ -94,9 +123,13 @@ function checkFormat(problems: Problems, value: unknown): void {
 
 function checkClosed(problems: Problems, path: string, schema: Json): void {
   for (const word of Object.keys(schema)) {
-    if (!formatWords.includes(word)) problems.add(`${path}.${word}`, "is refused in output_config.format");
+    if (!formatWords.includes(word))
+      problems.add(`${path}.${word}`, "is refused in output_config.format");
   }
-  if ((schema.type === "object" || "properties" in schema) && schema.additionalProperties !== false) {
+  if (
+    (schema.type === "object" || "properties" in schema) &&
+    schema.additionalProperties !== false
+  ) {
     problems.add(path, "must have additionalProperties false");
   }
   for (const [place, inner] of schemasIn(path, schema)) checkClosed(problems, place, inner);
@@ -110,10 +143,16 @@ function checkTools(problems: Problems, request: Json): void {
   const names: unknown[] = [];
   for (const [index, entry] of problems.list1("tools", request.tools).entries()) {
     const path = `tools[${index}]`;
-    const tool = problems.object(path, entry, ["name", "input_schema"], ["description", "cache_control", "type"]);
+    const tool = problems.object(
+      path,
+      entry,
+      ["name", "input_schema"],
+      ["description", "cache_control", "type"],
+    );
     if (tool === undefined) continue;
     problems.matches(`${path}.name`, tool.name, toolName);
-    if (names.includes(tool.name)) problems.add(`${path}.name`, `is there twice: ${describe(tool.name)}`);
+    if (names.includes(tool.name))
+      problems.add(`${path}.name`, `is there twice: ${describe(tool.name)}`);
     names.push(tool.name);
     if ("type" in tool) problems.oneOf(`${path}.type`, tool.type, ["custom"]);
     if ("description" in tool && typeof tool.description !== "string")
@@ -121,7 +160,12 @@ function checkTools(problems: Problems, request: Json): void {
     problems.toolSchema(`${path}.input_schema`, tool.input_schema);
   }
   if (!("tool_choice" in request)) return;
-  const choice = problems.object("tool_choice", request.tool_choice, ["type"], ["name", "disable_parallel_tool_use"]);
+  const choice = problems.object(
+    "tool_choice",
+    request.tool_choice,
+    ["type"],
+    ["name", "disable_parallel_tool_use"],
+  );
   if (choice === undefined) return;
   problems.oneOf("tool_choice.type", choice.type, ["auto", "any", "none", "tool"]);
   if (choice.type === "tool") problems.oneOf("tool_choice.name", choice.name, names);
@@ -141,14 +185,16 @@ function checkMessages(problems: Problems, request: Json): void {
     if (message.role !== role)
       problems.add(`${path}.role`, `must be "${role}": the two alternate, the user begins (Q170)`);
     if (message.role === "assistant") {
-      if (open.length > 0) problems.add(path, `comes before the results of ${open.join(", ")} (Q127)`);
+      if (open.length > 0)
+        problems.add(path, `comes before the results of ${open.join(", ")} (Q127)`);
       open = checkAssistant(problems, path, message.content, ids);
     } else {
       checkUser(problems, path, message.content, open);
       open = [];
     }
   }
-  if (open.length > 0) problems.add("messages", `end before the results of ${open.join(", ")} (Q127)`);
+  if (open.length > 0)
+    problems.add("messages", `end before the results of ${open.join(", ")} (Q127)`);
   const last = messages.at(-1);
   if (isObject(last) && last.role === "assistant")
     problems.add("messages", "must not end with the assistant's (Q126, Q173)");
@@ -157,7 +203,12 @@ function checkMessages(problems: Problems, request: Json): void {
 }
 
 /** Returns the ids of its calls, in order. */
-function checkAssistant(problems: Problems, path: string, content: unknown, ids: Set<unknown>): string[] {
+function checkAssistant(
+  problems: Problems,
+  path: string,
+  content: unknown,
+  ids: Set<unknown>,
+): string[] {
   if (!Array.isArray(content)) {
     problems.text(`${path}.content`, content);
     return [];
@@ -175,7 +226,8 @@ function checkAssistant(problems: Problems, path: string, content: unknown, ids:
       const redacted = problems.object(place, block, ["type", "data"]);
       problems.text(`${place}.data`, redacted?.data);
     } else if (type === "tool_use") own.push(checkCall(problems, place, block, ids));
-    else if (!isServerBlock(type)) problems.add(`${place}.type`, `is no block of an assistant: ${describe(type)}`);
+    else if (!isServerBlock(type))
+      problems.add(`${place}.type`, `is no block of an assistant: ${describe(type)}`);
   }
   return own;
 }
@@ -190,17 +242,24 @@ function isServerBlock(type: unknown): boolean {
 }
 
 function checkCall(problems: Problems, path: string, block: unknown, ids: Set<unknown>): string {
-  const call = problems.object(path, block, ["type", "id", "name", "input"], ["cache_control"]) ?? {};
+  const call =
+    problems.object(path, block, ["type", "id", "name", "input"], ["cache_control"]) ?? {};
   problems.matches(`${path}.id`, call.id, callId);
   if (ids.has(call.id)) problems.add(`${path}.id`, `is there twice: ${describe(call.id)} (Q177)`);
   ids.add(call.id);
   problems.matches(`${path}.name`, call.name, toolName);
-  if (!isObject(call.input)) problems.add(`${path}.input`, `must be an object, not ${describe(call.input)}`);
+  if (!isObject(call.input))
+    problems.add(`${path}.input`, `must be an object, not ${describe(call.input)}`);
   return String(call.id);
 }
 
 /** All results of the turn come first, in order, then what else the user has to say (Q168). */
-function checkUser(problems: Problems, path: string, content: unknown, open: readonly string[]): void {
+function checkUser(
+  problems: Problems,
+  path: string,
+  content: unknown,
+  open: readonly string[],
+): void {
   const blocks = Array.isArray(content) ? problems.list1(`${path}.content`, content) : [];
   if (!Array.isArray(content)) problems.text(`${path}.content`, content);
   const results = blocks.filter((block) => isObject(block) && block.type === "tool_result");
@@ -219,12 +278,21 @@ function checkUser(problems: Problems, path: string, content: unknown, open: rea
   }
 }
 
-function checkResult(problems: Problems, path: string, block: Json, expected: string | undefined): void {
+function checkResult(
+  problems: Problems,
+  path: string,
+  block: Json,
+  expected: string | undefined,
+): void {
   problems.object(path, block, ["type", "tool_use_id"], ["content", "is_error", "cache_control"]);
   const { tool_use_id: id, content } = block;
-  if (expected === undefined) problems.add(path, `answers no call of the message before: ${describe(id)} (Q127)`);
+  if (expected === undefined)
+    problems.add(path, `answers no call of the message before: ${describe(id)} (Q127)`);
   else if (id !== expected)
-    problems.add(path, `answers ${describe(id)} where the result of ${describe(expected)} is due (Q127)`);
+    problems.add(
+      path,
+      `answers ${describe(id)} where the result of ${describe(expected)} is due (Q127)`,
+    );
   if ("is_error" in block) problems.oneOf(`${path}.is_error`, block.is_error, [true, false]);
   if (!("content" in block)) return;
   if (!Array.isArray(content)) return problems.text(`${path}.content`, content);
@@ -237,7 +305,8 @@ function checkResult(problems: Problems, path: string, block: Json, expected: st
 function checkPart(problems: Problems, path: string, part: unknown): void {
   if (!isObject(part) || part.type !== "image") return checkText(problems, path, part);
   problems.object(path, part, ["type", "source"], ["cache_control"]);
-  if (isObject(part.source) && part.source.type === "url") return problems.text(`${path}.source.url`, part.source.url);
+  if (isObject(part.source) && part.source.type === "url")
+    return problems.text(`${path}.source.url`, part.source.url);
   const source = problems.object(`${path}.source`, part.source, ["type", "media_type", "data"]);
   if (source === undefined) return;
   problems.oneOf(`${path}.source.type`, source.type, ["base64", "url"]);
@@ -259,7 +328,10 @@ function checkCacheMarks(problems: Problems, request: Json): void {
   visit("system", request.system);
   visit("messages", request.messages);
   if (marks.length > MAX_CACHE_MARKS) {
-    problems.add("cache_control", `is there ${marks.length} times; ${MAX_CACHE_MARKS} are allowed (Q174)`);
+    problems.add(
+      "cache_control",
+      `is there ${marks.length} times; ${MAX_CACHE_MARKS} are allowed (Q174)`,
+    );
   }
 }
 

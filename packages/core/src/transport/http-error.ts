@@ -1,4 +1,7 @@
-/** A failed response as a typed error: what the server said, in words, with what a program needs to act on it. */
+/**
+ * A failed response as a typed error: what the server said, in words, with what a program needs to
+ * act on it.
+ */
 import { BowlineError, type ErrorCode } from "../errors.ts";
 import { asRecord, defined, list, parseJson } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
@@ -27,7 +30,8 @@ export interface ResponseFacts {
 /** The error of a response that is not 2xx. */
 export function errorOfResponse(facts: ResponseFacts): BowlineError {
   const { status, sent, body, url, model } = facts;
-  const said = messageIn(parseJson(body)) ?? messageIn(body) ?? `no reason given, for the model "${model}"`; // Q242
+  const said =
+    messageIn(parseJson(body)) ?? messageIn(body) ?? `no reason given, for the model "${model}"`; // Q242
   const hint =
     status === 401
       ? /auth|key/i.test(sent.join())
@@ -39,8 +43,14 @@ export function errorOfResponse(facts: ResponseFacts): BowlineError {
   return toError(facts, `The server at ${url} answered HTTP ${status}${hint}: ${said}`);
 }
 
-/** The error of an envelope inside a stream, with the envelope's own status when it has one (Q100, Q139). */
-export function errorOfEnvelope(envelope: unknown, status: number | undefined = statusIn(envelope)): BowlineError {
+/**
+ * The error of an envelope inside a stream, with the envelope's own status when it has one (Q100,
+ * Q139).
+ */
+export function errorOfEnvelope(
+  envelope: unknown,
+  status: number | undefined = statusIn(envelope),
+): BowlineError {
   const body = JSON.stringify(envelope) ?? "";
   const said = messageIn(envelope) ?? messageIn(body);
   const isLost = /unexpected endpoint/i.test(body); // LM Studio answers any path with 200 (Q019)
@@ -54,7 +64,9 @@ export function isError(error: unknown): boolean {
   return error !== undefined && Object.keys(Object(error)).length > 0; // a text's letters are keys, too
 }
 
-type Facts = Omit<ResponseFacts, "status" | "model" | "sent"> & { readonly status: number | undefined };
+type Facts = Omit<ResponseFacts, "status" | "model" | "sent"> & {
+  readonly status: number | undefined;
+};
 
 function toError(facts: Facts, message: string): BowlineError {
   const { status, headers, body } = facts;
@@ -63,29 +75,41 @@ function toError(facts: Facts, message: string): BowlineError {
   // A model that botched its own call may do better next time (Q104).
   const isBotched = body.includes('"tool_use_failed"');
   // An in-stream error without a status comes from behind a gateway that had accepted the request.
-  const mayPass = status === undefined || status >= 500 || [408, 409, 424, 425, 429].includes(status); // Q226
+  const mayPass =
+    status === undefined || status >= 500 || [408, 409, 424, 425, 429].includes(status); // Q226
   const isFinal = code === "quota_exceeded" || code === "context_overflow";
   const told = headers["x-should-retry"]; // Q224
   const retryable = told === undefined ? isBotched || (mayPass && !isFinal) : told === "true";
   const requestId = headers["x-request-id"] ?? headers["request-id"];
-  return new BowlineError(code, message, defined({ status, retryable, retryAfterMs: delay, requestId }));
+  return new BowlineError(
+    code,
+    message,
+    defined({ status, retryable, retryAfterMs: delay, requestId }),
+  );
 }
 
-/** The title of an HTML page, which is what a proxy, a captive portal or a wrong URL answers with (Q022). */
+/**
+ * The title of an HTML page, which is what a proxy, a captive portal or a wrong URL answers with
+ * (Q022).
+ */
 export function htmlTitle(body: string): string | undefined {
   if (!/^\s*</.test(body)) return undefined;
   const title = /<title[^>]*>\s*([^<]+)/i.exec(body)?.[1];
   return title ? `an HTML page titled "${quote(title)}"` : "an HTML page";
 }
 
-/** The readable part of an error, whatever shape the server gave it (Q102): text is its own message. */
+/**
+ * The readable part of an error, whatever shape the server gave it (Q102): text is its own message.
+ */
 function messageIn(given: unknown): string | undefined {
   const value = first(given);
   if (typeof value === "string") return (htmlTitle(value) ?? quote(value)) || undefined;
   if (!value) return undefined;
   const { error, metadata, message, detail, errors, msg, loc } = asRecord(value);
   const { raw } = asRecord(metadata); // what the server behind OpenRouter said
-  const said = [parseJson(raw) ?? raw, error, message, detail, errors, msg].map(messageIn).find((text) => text);
+  const said = [parseJson(raw) ?? raw, error, message, detail, errors, msg]
+    .map(messageIn)
+    .find((text) => text);
   const where = list(loc).filter((part) => typeof part === "string" || typeof part === "number"); // in the request (Q106)
   return said && where.length > 0 ? `${where.join(".")}: ${said}` : said;
 }
@@ -133,13 +157,17 @@ const codeOfStatus: Record<number, ErrorCode> = {
   413: "request_too_large",
 };
 
-/** `body` as it came: codes say more than messages. A 429 with a delay will pass, whatever else it says of quotas (Q216). */
+/**
+ * `body` as it came: codes say more than messages. A 429 with a delay will pass, whatever else it
+ * says of quotas (Q216).
+ */
 function codeOf({ status = 500, body, url }: Facts, delay: number | undefined): ErrorCode {
   // Cerebras says nothing at all of a conversation that is too long (Q242).
   const isMute = body === "" && (status === 400 || status === 413) && url.includes("cerebras");
   if (isMute || (overflowWords.test(body) && !throttleWords.test(body))) return "context_overflow";
   if (status === 429) {
-    const isFinal = quotaWords.test(body) && (delay === undefined || /insufficient_quota|PerDay/.test(body));
+    const isFinal =
+      quotaWords.test(body) && (delay === undefined || /insufficient_quota|PerDay/.test(body));
     return isFinal ? "quota_exceeded" : "rate_limited";
   }
   if (status < 500) return codeOfStatus[status] ?? "invalid_request";

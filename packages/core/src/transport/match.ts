@@ -1,6 +1,7 @@
 /**
- * Which recorded exchange answers a request: the same method, URL and body, names in any order; each one once, in order. Where a
- * secret was redacted, anything fits, so that a recording can be played back by who does not have it.
+ * Which recorded exchange answers a request: the same method, URL and body, names in any order;
+ * each one once, in order. Where a secret was redacted, anything fits, so that a recording can be
+ * played back by who does not have it.
  */
 import { BowlineError } from "../errors.ts";
 import { describe, isRecord, joinPath, toText } from "../json-value.ts";
@@ -15,7 +16,10 @@ export interface RequestFacts {
   readonly body?: unknown;
 }
 
-/** Takes out what differs from run to run. Applied to what was recorded and to what is asked, for the comparison only. */
+/**
+ * Takes out what differs from run to run. Applied to what was recorded and to what is asked, for
+ * the comparison only.
+ */
 export type Normalize = (request: RequestFacts) => RequestFacts;
 
 export interface Matcher {
@@ -43,7 +47,8 @@ export function createMatcher(
       const asked = toText(factsOf(request));
       const equal = left.get(asked)?.shift();
       if (equal) return equal;
-      for (const [key, fitting] of left) if (fitting.length > 0 && fits(key, asked)) return fitting.shift();
+      for (const [key, fitting] of left)
+        if (fitting.length > 0 && fits(key, asked)) return fitting.shift();
       return undefined;
     },
     miss(request) {
@@ -78,7 +83,8 @@ function nearest(recorded: readonly RequestFacts[], received: RequestFacts): str
   }
   if (!best) return "nothing is recorded";
   const [first] = best.differences;
-  if (first === undefined) return `all that were recorded for this request are used (such as number ${best.index + 1})`;
+  if (first === undefined)
+    return `all that were recorded for this request are used (such as number ${best.index + 1})`;
   const [expected, got] = shown(first);
   return `the nearest, number ${best.index + 1}, differs first at ${first.path}: expected ${expected}, received ${got}`;
 }
@@ -93,7 +99,9 @@ function differencesOf(expected: unknown, received: unknown, path: string): Diff
   }
   if (isRecord(expected) && isRecord(received)) {
     const names = path === "" ? ["method", "url", "body"] : namesOf(expected, received);
-    return names.flatMap((name) => differencesOf(expected[name], received[name], joinPath(path, name)));
+    return names.flatMap((name) =>
+      differencesOf(expected[name], received[name], joinPath(path, name)),
+    );
   }
   return fits(toText(expected) ?? "", toText(received) ?? "") ? [] : [{ path, expected, received }];
 }
@@ -121,7 +129,8 @@ const BEFORE = 12;
 
 /** Long texts are shown from shortly before the place where they part. */
 function shown({ expected, received }: Difference): [string, string] {
-  if (typeof expected !== "string" || typeof received !== "string") return [describe(expected), describe(received)];
+  if (typeof expected !== "string" || typeof received !== "string")
+    return [describe(expected), describe(received)];
   let same = 0;
   while (same < expected.length && expected[same] === received[same]) same++;
   const from = Math.max(0, same - BEFORE);

@@ -1,6 +1,6 @@
 /**
- * Records what passes through `fetch`, and plays it back without a network: the same chunks, the same failures at the same
- * places. No time is kept: a recording is played as fast as it is read.
+ * Records what passes through `fetch`, and plays it back without a network: the same chunks, the
+ * same failures at the same places. No time is kept: a recording is played as fast as it is read.
  */
 import { BowlineError } from "../errors.ts";
 import { chunkedResponse } from "./chunked-response.ts";
@@ -26,9 +26,14 @@ export interface RecorderOptions {
   readonly recording?: Recording;
   /** Asked by `record` and `update`. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Secrets that are replaced wherever they stand. Headers and query parameters that carry keys are redacted in any case. */
+  /**
+   * Secrets that are replaced wherever they stand. Headers and query parameters that carry keys are
+   * redacted in any case.
+   */
   readonly redact?: readonly string[];
-  /** Makes requests comparable that differ from run to run. Default: they are compared as they are. */
+  /**
+   * Makes requests comparable that differ from run to run. Default: they are compared as they are.
+   */
   readonly normalize?: Normalize;
 }
 
@@ -57,7 +62,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
       return record(live, asked, options.fetch ?? globalThis.fetch);
     },
     get recording(): Recording {
-      return { version: 1, exchanges: [...recording.exchanges, ...added.map((live) => toExchange(live, redactor))] };
+      return {
+        version: 1,
+        exchanges: [...recording.exchanges, ...added.map((live) => toExchange(live, redactor))],
+      };
     },
   };
 }
@@ -79,7 +87,8 @@ async function readRequest(
   const request = new Request(input, { ...init, signal: null });
   const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
   const isPlain = !(input instanceof Request) && typeof (init?.body ?? "") === "string";
-  const body = request.body === null ? undefined : new Uint8Array(await request.clone().arrayBuffer());
+  const body =
+    request.body === null ? undefined : new Uint8Array(await request.clone().arrayBuffer());
   return {
     request: {
       method: request.method,
@@ -88,11 +97,15 @@ async function readRequest(
       ...(body !== undefined && { body: toRecordedBytes(redactor.chunks([body])[0] ?? body) }),
     },
     signal,
-    ...(isPlain ? { input, init } : { input: request, init: signal === undefined ? {} : { signal } }),
+    ...(isPlain
+      ? { input, init }
+      : { input: request, init: signal === undefined ? {} : { signal } }),
   };
 }
 
-/** One exchange as it goes on: its bytes as they came, secrets and all, which no recording shows. */
+/**
+ * One exchange as it goes on: its bytes as they came, secrets and all, which no recording shows.
+ */
 interface Live {
   readonly request: RecordedRequest;
   readonly chunks: Uint8Array[];
@@ -100,7 +113,10 @@ interface Live {
   end?: { readonly failure?: unknown };
 }
 
-function toExchange({ request, response, chunks, end }: Live, redactor: Redactor): RecordedExchange {
+function toExchange(
+  { request, response, chunks, end }: Live,
+  redactor: Redactor,
+): RecordedExchange {
   return {
     request,
     ...(response !== undefined && {
@@ -111,11 +127,16 @@ function toExchange({ request, response, chunks, end }: Live, redactor: Redactor
       },
     }),
     ...(end === undefined && { incomplete: true }),
-    ...(end !== undefined && "failure" in end && { failure: toRecordedFailure(end.failure, redactor.text) }),
+    ...(end !== undefined &&
+      "failure" in end && { failure: toRecordedFailure(end.failure, redactor.text) }),
   };
 }
 
-async function record(live: Live, { input, init, signal }: Asked, fetch: typeof globalThis.fetch): Promise<Response> {
+async function record(
+  live: Live,
+  { input, init, signal }: Asked,
+  fetch: typeof globalThis.fetch,
+): Promise<Response> {
   const failed = (failure: unknown): unknown => {
     live.end ??= { failure };
     return failure;
@@ -152,11 +173,15 @@ async function record(live: Live, { input, init, signal }: Asked, fetch: typeof 
   });
 }
 
-function play({ request, response, failure, incomplete }: RecordedExchange, signal: AbortSignal | undefined): Response {
+function play(
+  { request, response, failure, incomplete }: RecordedExchange,
+  signal: AbortSignal | undefined,
+): Response {
   signal?.throwIfAborted();
   const { url } = request;
   const isBroken = failure !== undefined || incomplete === true;
-  const cut = (): Error => (failure === undefined ? cutShort(request) : fromRecordedFailure(failure));
+  const cut = (): Error =>
+    failure === undefined ? cutShort(request) : fromRecordedFailure(failure);
   if (response === undefined) throw cut();
   const { status, headers, chunks } = response;
   let played = 0;

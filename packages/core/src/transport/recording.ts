@@ -52,11 +52,15 @@ export interface Recording {
 export function assertRecording(value: unknown): asserts value is Recording {
   const { version, exchanges } = isRecord(value) ? value : {};
   if (version !== 1) {
-    const found = version === undefined ? "has no version" : `has version ${JSON.stringify(version)}`;
+    const found =
+      version === undefined ? "has no version" : `has version ${JSON.stringify(version)}`;
     throw new BowlineError("invalid_argument", `The recording ${found}; this one reads version 1.`);
   }
-  const wrong = Array.isArray(exchanges) ? exchanges.findIndex((exchange) => !isExchange(exchange)) : 0;
-  if (wrong >= 0) throw new BowlineError("invalid_argument", `The recording's exchange ${wrong} is none.`);
+  const wrong = Array.isArray(exchanges)
+    ? exchanges.findIndex((exchange) => !isExchange(exchange))
+    : 0;
+  if (wrong >= 0)
+    throw new BowlineError("invalid_argument", `The recording's exchange ${wrong} is none.`);
 }
 
 function isExchange(value: unknown): boolean {
@@ -65,7 +69,8 @@ function isExchange(value: unknown): boolean {
   if (typeof request.method !== "string" || typeof request.url !== "string") return false;
   if (request.body !== undefined && !isBytes(request.body)) return false;
   if (response === undefined) return true;
-  if (!isRecord(response) || typeof response.status !== "number" || !isRecord(response.headers)) return false;
+  if (!isRecord(response) || typeof response.status !== "number" || !isRecord(response.headers))
+    return false;
   return Array.isArray(response.chunks) && list(response.chunks).every(isBytes);
 }
 
@@ -82,17 +87,25 @@ export function toRecordedBytes(bytes: Uint8Array): RecordedBytes {
 }
 
 export function fromRecordedBytes(bytes: RecordedBytes): Uint8Array {
-  return typeof bytes === "string" ? new TextEncoder().encode(bytes) : fromLatin1(atob(bytes.base64));
+  return typeof bytes === "string"
+    ? new TextEncoder().encode(bytes)
+    : fromLatin1(atob(bytes.base64));
 }
 
-export function toRecordedFailure(thrown: unknown, redact: (text: string) => string): RecordedFailure {
+export function toRecordedFailure(
+  thrown: unknown,
+  redact: (text: string) => string,
+): RecordedFailure {
   const { name, message, cause } = thrown instanceof Error ? thrown : new Error(String(thrown));
   const { message: why, code } = isRecord(cause) ? cause : {};
   return {
     name,
     message: redact(message),
     ...((typeof why === "string" || typeof code === "string") && {
-      cause: { message: redact(typeof why === "string" ? why : ""), ...(typeof code === "string" && { code }) },
+      cause: {
+        message: redact(typeof why === "string" ? why : ""),
+        ...(typeof code === "string" && { code }),
+      },
     }),
     ...(isBowlineError(thrown) && { error: { ...toErrorInfo(thrown), message: redact(message) } }),
   };
@@ -102,7 +115,8 @@ export function toRecordedFailure(thrown: unknown, redact: (text: string) => str
 export function fromRecordedFailure({ name, message, cause, error }: RecordedFailure): Error {
   if (error) return new BowlineError(error.code, error.message, error);
   if (name === "AbortError" || name === "TimeoutError") return new DOMException(message, name);
-  const reason = cause === undefined ? undefined : Object.assign(new Error(cause.message), { code: cause.code });
+  const reason =
+    cause === undefined ? undefined : Object.assign(new Error(cause.message), { code: cause.code });
   const options = reason === undefined ? undefined : { cause: reason };
   const made = name === "TypeError" ? new TypeError(message, options) : new Error(message, options);
   return Object.assign(made, { name });

@@ -1,16 +1,23 @@
-/** Secrets out of what is kept: by the name of their header or query parameter, by the look of a key, and as given. */
+/**
+ * Secrets out of what is kept: by the name of their header or query parameter, by the look of a
+ * key, and as given.
+ */
 
 /**
- * What is shorter is taken for no secret. Vendors' keys have 32 characters and more, and what people make up for servers of their own
- * has the 8 that passwords must have at the least. What stands in for a key where none is asked for (`ollama`, `EMPTY`, `key`) is a
- * word, and harmless texts have it too.
+ * What is shorter is taken for no secret. Vendors' keys have 32 characters and more, and what
+ * people make up for servers of their own has the 8 that passwords must have at the least. What
+ * stands in for a key where none is asked for (`ollama`, `EMPTY`, `key`) is a word, and harmless
+ * texts have it too.
  */
 export const MIN_SECRET_LENGTH = 8;
 
 export interface Redactor {
   /** Given secrets and what looks like a key, replaced. */
   readonly text: (text: string) => string;
-  /** The same in the bytes of one body, also where a secret lies across chunks. As many chunks as before. */
+  /**
+   * The same in the bytes of one body, also where a secret lies across chunks. As many chunks as
+   * before.
+   */
   readonly chunks: (chunks: readonly Uint8Array[]) => Uint8Array[];
   /** Key-like query parameters and credentials too. */
   readonly url: (url: string) => string;
@@ -24,14 +31,22 @@ export const MARK = "[redacted]";
 const headerNames =
   /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?|.*api-?key|(?:.*-)?(?:token|secret|password|access-key|subscription-key))$/i;
 
-/** Credentials before a host, and the values of parameters in whose name a word for a secret stands. */
+/**
+ * Credentials before a host, and the values of parameters in whose name a word for a secret stands.
+ */
 export const secretsInUrls: RegExp =
   /(?<=:\/\/)[^/@\s]+(?=@)|(?<=[?&][^=\s]*(?:auth|key|pass|secret|sig|token)[^=\s]*=)[^&\s]+/gi;
 
-/** What vendors' keys look like. Before one stands no letter, but for the letter of a JSON escape such as `\n`. */
+/**
+ * What vendors' keys look like. Before one stands no letter, but for the letter of a JSON escape
+ * such as `\n`.
+ */
 const lookOfKeys = "(?:(?<![A-Za-z0-9])|(?<=\\\\[bfnrt]))(?:sk-|gsk_|xai-|AIza)[\\w-]{16,}";
 
-/** `secrets` are replaced wherever they stand, as they are or escaped for JSON or a URL, or in base64; not those under 8 characters. */
+/**
+ * `secrets` are replaced wherever they stand, as they are or escaped for JSON or a URL, or in
+ * base64; not those under 8 characters.
+ */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
   const forms = formsOf(secrets);
   const textPattern = patternOf(forms);
@@ -43,7 +58,10 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
     url: (url) => text(url.replace(secretsInUrls, MARK)),
     headers: (headers) =>
       Object.fromEntries(
-        [...headers].map(([name, value]) => [text(name), headerNames.test(name) ? MARK : text(value)]),
+        [...headers].map(([name, value]) => [
+          text(name),
+          headerNames.test(name) ? MARK : text(value),
+        ]),
       ),
   };
 }
@@ -56,9 +74,19 @@ function formsOf(secrets: readonly string[]): string[] {
   const forms = plain.flatMap((secret) => {
     const bytes = new TextEncoder().encode(secret);
     const json = JSON.stringify(secret).slice(1, -1);
-    const ascii = json.replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const ascii = json.replace(
+      /[\u0080-\uffff]/g,
+      (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
     const encoded = encodeURIComponent(new TextDecoder().decode(bytes)); // it throws on half a character
-    return [secret, json, ascii, encoded, new URLSearchParams({ "": secret }).toString().slice(1), btoa(latin1(bytes))];
+    return [
+      secret,
+      json,
+      ascii,
+      encoded,
+      new URLSearchParams({ "": secret }).toString().slice(1),
+      btoa(latin1(bytes)),
+    ];
   });
   return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
 }
@@ -68,7 +96,9 @@ function patternOf(forms: readonly string[]): RegExp {
   return new RegExp([...given, lookOfKeys].join("|"), "g");
 }
 
-/** A match is replaced in the chunk where it begins; the chunks it goes on in lose their part of it. */
+/**
+ * A match is replaced in the chunk where it begins; the chunks it goes on in lose their part of it.
+ */
 function redactChunks(chunks: readonly Uint8Array[], pattern: RegExp): Uint8Array[] {
   const joined = chunks.map(latin1).join("");
   const matches = [...joined.matchAll(pattern)].map(({ index, 0: { length } }) => ({

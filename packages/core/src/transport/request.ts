@@ -1,4 +1,7 @@
-/** One POST and its streamed body. Everything that can go wrong is thrown as a typed error; every wait can be aborted. */
+/**
+ * One POST and its streamed body. Everything that can go wrong is thrown as a typed error; every
+ * wait can be aborted.
+ */
 import { onAbort, type Clock } from "../clock.ts";
 import { BowlineError, errorText, isBowlineError } from "../errors.ts";
 import { asRecord } from "../json-value.ts";
@@ -13,7 +16,9 @@ export interface PostRequest {
 
 /** Reads a body, as a stream's reader does. */
 export interface BodyReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: Uint8Array | undefined }>;
+  read(): Promise<
+    { done: false; value: Uint8Array } | { done: true; value?: Uint8Array | undefined }
+  >;
   cancel(): Promise<void>;
 }
 
@@ -31,8 +36,8 @@ export interface PostedResponse {
 }
 
 /**
- * Under this name a `fetch` may have a way to post that makes no standard response, which costs more than a turn's other work. Who wraps
- * the `fetch` gets standard ones.
+ * Under this name a `fetch` may have a way to post that makes no standard response, which costs
+ * more than a turn's other work. Who wraps the `fetch` gets standard ones.
  */
 export const posting: unique symbol = Symbol("posting");
 
@@ -40,20 +45,25 @@ export type PostingFetch = typeof globalThis.fetch & {
   [posting]?: (url: string, init: RequestInit) => Promise<PostedResponse>;
 };
 
-/** What a chunk brought: content, only signs of life, or the end of the answer (the rest of the body is not wanted). */
+/**
+ * What a chunk brought: content, only signs of life, or the end of the answer (the rest of the body
+ * is not wanted).
+ */
 export type ChunkVerdict = "progress" | "alive" | "complete";
 
 export interface PostOptions {
   /**
-   * Connecting is its own affair: it says nothing of it that could be timed apart (Q235). Node's gives up connecting after 10 s
-   * and waiting for headers after 300 s, which is a `timeout`, too; node/undici.ts waits longer (Q236).
+   * Connecting is its own affair: it says nothing of it that could be timed apart (Q235). Node's
+   * gives up connecting after 10 s and waiting for headers after 300 s, which is a `timeout`, too;
+   * node/undici.ts waits longer (Q236).
    */
   readonly fetch: PostingFetch;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /**
-   * Asks for a connection that no earlier request has used, for after one broke (Q230). Node's fetch opens a new one by then in any
-   * case, Bun's because of this; Deno's may still take others of its pool, and browsers do as they see fit.
+   * Asks for a connection that no earlier request has used, for after one broke (Q230). Node's
+   * fetch opens a new one by then in any case, Bun's because of this; Deno's may still take others
+   * of its pool, and browsers do as they see fit.
    */
   readonly fresh: boolean;
   /** Named in errors. */
@@ -68,7 +78,9 @@ export interface PostOptions {
   readonly totalMs: number;
   /** When the call began, of which this may be a further try. */
   readonly begunAt: number;
-  readonly onResponse?: ((response: { status: number; headers: Record<string, string> }) => unknown) | undefined;
+  readonly onResponse?:
+    | ((response: { status: number; headers: Record<string, string> }) => unknown)
+    | undefined;
   readonly onChunk: (chunk: Uint8Array) => ChunkVerdict;
 }
 
@@ -84,13 +96,17 @@ const DRAIN_MS = 500;
 /** How much of a refusal is read: more than any reason takes. */
 const MAX_REFUSAL_LENGTH = 64 * 1024;
 
-/** Posts, then hands over the body chunk by chunk. Resolves when the body ended or `onChunk` said that the answer is complete. */
+/**
+ * Posts, then hands over the body chunk by chunk. Resolves when the body ended or `onChunk` said
+ * that the answer is complete.
+ */
 export async function postForStream(request: PostRequest, options: PostOptions): Promise<void> {
   const { url } = request;
   const { clock, fetch, fresh } = options; // called without a receiver: browsers refuse `fetch` as a method of another object
   const controller = new AbortController();
   const { signal } = controller; // its reason is always an error of ours
-  // Nothing of ours listens to `signal`: Node's fetch keeps it for as long as anything that is reached from it is kept.
+  // Nothing of ours listens to `signal`: Node's fetch keeps it for as long as anything that is
+  // reached from it is kept.
   let stop!: (reason: BowlineError) => void;
   const stopped = new Promise<never>((_, reject) => {
     stop = (reason) => {
@@ -108,7 +124,9 @@ export async function postForStream(request: PostRequest, options: PostOptions):
   let isComplete = false;
   let words = "";
   let failure: BowlineError | undefined;
-  const release = onAbort(options.signal, () => stop(new BowlineError("aborted", "The request was aborted.")));
+  const release = onAbort(options.signal, () =>
+    stop(new BowlineError("aborted", "The request was aborted.")),
+  );
   try {
     // A custom fetch may ignore its signal.
     await Promise.race([exchange().finally(leave), stopped]);
@@ -182,14 +200,19 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     return made;
   }
 
-  /** One timer for all limits. What moves a limit on leaves it alone, so that this costs a chunk nothing. */
+  /**
+   * One timer for all limits. What moves a limit on leaves it alone, so that this costs a chunk
+   * nothing.
+   */
   function watch(): void {
     const now = clock.now();
     let next = Infinity;
     for (const { ms, fault, since } of limits) {
       next = Math.min(next, since + ms);
       if (since + ms > now) continue;
-      return stop(new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }));
+      return stop(
+        new BowlineError("timeout", `The server at ${url} ${fault} ${ms} ms.`, { retryable: true }),
+      );
     }
     if (next >= timerAt) return;
     stopTimer();
@@ -200,11 +223,16 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     });
   }
 
-  /** Asks, also where a redirect of the same origin points that keeps method and body (Q229): keys go nowhere else. */
+  /**
+   * Asks, also where a redirect of the same origin points that keeps method and body (Q229): keys
+   * go nowhere else.
+   */
   async function send(): Promise<PostedResponse> {
-    // By their names in lower case: a caller's own header replaces ours, where fetch would send both.
+    // By their names in lower case: a caller's own header replaces ours, where fetch would send
+    // both.
     const headers: Record<string, string> = {};
-    for (const name of Object.keys(request.headers)) headers[name.toLowerCase()] = request.headers[name] ?? "";
+    for (const name of Object.keys(request.headers))
+      headers[name.toLowerCase()] = request.headers[name] ?? "";
     if (fresh) headers.connection = "close";
     const post = fetch[posting] ?? fetch;
     let target = url;
@@ -220,7 +248,10 @@ export async function postForStream(request: PostRequest, options: PostOptions):
       });
       reader = response.body?.getReader();
       signal.throwIfAborted();
-      await options.onResponse?.({ status: response.status, headers: Object.fromEntries(response.headers) });
+      await options.onResponse?.({
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+      });
       const next = redirectOf(response, target);
       if (!next || redirects === MAX_REDIRECTS) return response;
       await reader?.cancel();
@@ -230,8 +261,8 @@ export async function postForStream(request: PostRequest, options: PostOptions):
 }
 
 /**
- * Reads what follows a complete answer, mostly nothing: only then does its connection serve the next request. A body that is open
- * still after `DRAIN_MS` is given up.
+ * Reads what follows a complete answer, mostly nothing: only then does its connection serve the
+ * next request. A body that is open still after `DRAIN_MS` is given up.
  */
 async function drain(reader: BodyReader, clock: Clock): Promise<void> {
   const stop = clock.setTimer(DRAIN_MS, () => void reader.cancel().catch(() => {}));
@@ -242,7 +273,9 @@ async function drain(reader: BodyReader, clock: Clock): Promise<void> {
   }
 }
 
-/** Where to ask again; undefined when the answer is another, or the target is not of this origin. */
+/**
+ * Where to ask again; undefined when the answer is another, or the target is not of this origin.
+ */
 function redirectOf({ status, headers }: PostedResponse, url: string): string | undefined {
   if (status !== 307 && status !== 308) return undefined;
   const { location } = Object.fromEntries(headers);
@@ -256,7 +289,8 @@ function connectionError(error: unknown, failing: string): BowlineError {
   const { cause, name } = asRecord(error);
   const { code: reason, message } = asRecord(cause);
   const why = errorText(reason ?? message ?? error);
-  // A fetch has limits of its own (Q236): Node's are undici's, Bun's and an `AbortSignal.timeout` have the standard's name.
+  // A fetch has limits of its own (Q236): Node's are undici's, Bun's and an `AbortSignal.timeout`
+  // have the standard's name.
   const isTimeout = name === "TimeoutError" || why.includes("_TIMEOUT");
   const code = isTimeout ? "timeout" : "connection_failed";
   return new BowlineError(code, `${failing}: ${why}`, { retryable: true, cause: error });

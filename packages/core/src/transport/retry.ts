@@ -6,8 +6,15 @@ const BASE_MS = 500;
 const OVERLOADED_BASE_MS = 2000;
 const CAP_MS = 8_000;
 
-/** The pause after the `count`-th failure of a kind: the server's hint, else 0 to 0.5 s × 2^(count-1), at most 8 s. */
-export function backoffMs(count: number, { retryAfterMs: hint, code }: BowlineError, random: number): number {
+/**
+ * The pause after the `count`-th failure of a kind: the server's hint, else 0 to 0.5 s ×
+ * 2^(count-1), at most 8 s.
+ */
+export function backoffMs(
+  count: number,
+  { retryAfterMs: hint, code }: BowlineError,
+  random: number,
+): number {
   const base = code === "overloaded" ? OVERLOADED_BASE_MS : BASE_MS;
   return hint ?? Math.round(random * Math.min(CAP_MS, base * 2 ** (count - 1)));
 }
@@ -20,13 +27,15 @@ interface Hints {
 }
 
 /**
- * The delay a server asks for, in milliseconds: `retry-after-ms`, then `retry-after` in seconds or as a date (Q220, Q221, Q245),
- * then, of a 429, `x-ratelimit-reset-*` (Q222), then `retryDelay` in the body (Q216), then the message (Q223). Past and
- * unreadable hints are none.
+ * The delay a server asks for, in milliseconds: `retry-after-ms`, then `retry-after` in seconds or
+ * as a date (Q220, Q221, Q245), then, of a 429, `x-ratelimit-reset-*` (Q222), then `retryDelay` in
+ * the body (Q216), then the message (Q223). Past and unreadable hints are none.
  */
 export function retryAfterMs({ status, headers, body, now }: Hints): number | undefined {
   const serverNow = Date.parse(headers.date ?? "") || now; // the clock that the hints were made by
-  const inBody = /"retryDelay"\s*:\s*"([^"]+)"/.exec(body) ?? /(?:try again|retry) in ([\d.hms]+[hms])/i.exec(body);
+  const inBody =
+    /"retryDelay"\s*:\s*"([^"]+)"/.exec(body) ??
+    /(?:try again|retry) in ([\d.hms]+[hms])/i.exec(body);
   return (
     duration(`${headers["retry-after-ms"]}ms`) ??
     delayOf(headers["retry-after"], serverNow) ??
@@ -43,7 +52,10 @@ function resetMs(headers: Hints["headers"], serverNow: number): number | undefin
   return Math.max(0, ...resets) || undefined;
 }
 
-/** As a duration in seconds, an epoch in seconds or milliseconds, or a date, which counts whole seconds (Q245). */
+/**
+ * As a duration in seconds, an epoch in seconds or milliseconds, or a date, which counts whole
+ * seconds (Q245).
+ */
 function delayOf(text: string | undefined, serverNow: number): number | undefined {
   const epoch = Number(text);
   const ms =

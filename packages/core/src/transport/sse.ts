@@ -1,11 +1,15 @@
 /**
- * Server-sent events from bytes, synchronously: no socket, no promise, no clock. Follows the WHATWG rules except at the end of
- * the body, where a pending event is delivered without its blank line (Q013); whether the answer is complete is for the decoder
- * to say. Cost is linear in the bytes, however they are cut.
+ * Server-sent events from bytes, synchronously: no socket, no promise, no clock. Follows the WHATWG
+ * rules except at the end of the body, where a pending event is delivered without its blank line
+ * (Q013); whether the answer is complete is for the decoder to say. Cost is linear in the bytes,
+ * however they are cut.
  */
 import { BowlineError } from "../errors.ts";
 
-/** Hears of each event with data. An object, since a closure for each answer would cost what the class below saves. */
+/**
+ * Hears of each event with data. An object, since a closure for each answer would cost what the
+ * class below saves.
+ */
 export interface SseListener {
   /** `name` is the `event:` field or "". */
   event(data: string, name: string): void;
@@ -13,27 +17,32 @@ export interface SseListener {
 
 export interface SseOptions {
   /**
-   * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have four times as much in all its
-   * events. What is longer is `stream_corrupt` (Q029). Default 64 Mi: an answer with a large image in it, and no more than a process
-   * can hold.
+   * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have
+   * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 64 Mi:
+   * an answer with a large image in it, and no more than a process can hold.
    */
   readonly maxEventLength?: number | undefined;
 }
 
 const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;
-/** The data of all events, in lengths of the longest: a million deltas of a token each have as much. */
+/**
+ * The data of all events, in lengths of the longest: a million deltas of a token each have as much.
+ */
 const MAX_LENGTHS = 4;
 
 /**
- * A class, as is whatever runs for each delta: engines throw away what they compiled for a closure when a garbage collection finds
- * none of its kind alive, which between two answers is always so.
+ * A class, as is whatever runs for each delta: engines throw away what they compiled for a closure
+ * when a garbage collection finds none of its kind alive, which between two answers is always so.
  */
 export class SseReader {
   readonly #listener: SseListener;
   readonly #maxEventLength: number;
   // Node's own removal of the BOM takes two when the first is cut by a chunk boundary.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** What is left out at the start of the next text: a BOM at the start of the body (Q004), the rest of a CRLF (Q002). */
+  /**
+   * What is left out at the start of the next text: a BOM at the start of the body (Q004), the rest
+   * of a CRLF (Q002).
+   */
   #skipped: string | undefined = "\ufeff";
   #tail = "";
   #data: string | undefined;
@@ -42,7 +51,10 @@ export class SseReader {
   #isStream = false;
   #length = 0;
 
-  constructor(listener: SseListener, { maxEventLength = DEFAULT_MAX_EVENT_LENGTH }: SseOptions = {}) {
+  constructor(
+    listener: SseListener,
+    { maxEventLength = DEFAULT_MAX_EVENT_LENGTH }: SseOptions = {},
+  ) {
     this.#listener = listener;
     this.#maxEventLength = maxEventLength;
   }
@@ -53,7 +65,8 @@ export class SseReader {
   }
 
   push(chunk: Uint8Array): void {
-    // Node decodes faster when nothing is kept back for the next chunk: only one that ends within a character needs that.
+    // Node decodes faster when nothing is kept back for the next chunk: only one that ends within a
+    // character needs that.
     const isWhole = chunk.length > 0 && (chunk.at(-1) as number) < 128;
     this.#feed(this.#decoder.decode(chunk, { stream: !isWhole }));
   }
@@ -83,10 +96,12 @@ export class SseReader {
         if (lineFeed === start) start++;
         else if (start === text.length) this.#skipped = "\n";
       }
-      // Each end is looked for once: a body may have but one kind of them. The next line is often empty.
+      // Each end is looked for once: a body may have but one kind of them. The next line is often
+      // empty.
       if (lineFeed !== -1 && lineFeed < start)
         lineFeed = text.startsWith("\n", start) ? start : text.indexOf("\n", start);
-      if (carriageReturn !== -1 && carriageReturn < start) carriageReturn = text.indexOf("\r", start);
+      if (carriageReturn !== -1 && carriageReturn < start)
+        carriageReturn = text.indexOf("\r", start);
     }
     if (start < text.length) {
       this.#tail += text.slice(start);
@@ -97,14 +112,16 @@ export class SseReader {
   /** One line of the text. What is no field and no comment (Q006) is kept as stray. */
   #readLine(text: string, start: number, end: number): void {
     if (start === end) this.#dispatch();
-    // In pieces of three letters, which V8 compares without a call: a fiftieth of the whole time of decoding.
+    // In pieces of three letters, which V8 compares without a call: a fiftieth of the whole time of
+    // decoding.
     else if (text.startsWith("dat", start) && text.startsWith("a:", start + 3)) {
       const more = valueAt(text, start + 5, end);
       this.#data = this.#data === undefined ? more : `${this.#data}\n${more}`;
       this.#bound(this.#data.length);
     } else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3))
       this.#name = valueAt(text, start + 6, end);
-    // llama.cpp up to late 2025 had a field for errors: of a conversation that is too long, for one.
+    // llama.cpp up to late 2025 had a field for errors: of a conversation that is too long, for
+    // one.
     else if (text.startsWith("error: {", start)) this.#data = text.slice(start + 7, end);
     else {
       const line = text.slice(start, end);
@@ -126,7 +143,8 @@ export class SseReader {
   }
 
   #bound(length: number, most = this.#maxEventLength): void {
-    if (length > most) throw new BowlineError("stream_corrupt", `The server sent more than ${most} characters.`);
+    if (length > most)
+      throw new BowlineError("stream_corrupt", `The server sent more than ${most} characters.`);
   }
 }
 

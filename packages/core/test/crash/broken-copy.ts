@@ -44,8 +44,15 @@ export const breakages = {
   },
 } as const satisfies Readonly<Record<string, Breakage>>;
 
-/** The child of a broken copy, in a folder that goes away. Rejects when the text to break is no longer there. */
-export async function breakCopy({ file, from, to }: Breakage): Promise<AsyncDisposable & { readonly child: string }> {
+/**
+ * The child of a broken copy, in a folder that goes away. Rejects when the text to break is no
+ * longer there.
+ */
+export async function breakCopy({
+  file,
+  from,
+  to,
+}: Breakage): Promise<AsyncDisposable & { readonly child: string }> {
   const folder = await mkdtemp(join(tmpdir(), "bowline-broken-"));
   const core = join(import.meta.dirname, "../..");
   await cp(join(core, "src"), join(folder, "src"), { recursive: true });
@@ -54,7 +61,8 @@ export async function breakCopy({ file, from, to }: Breakage): Promise<AsyncDisp
   await symlink(join(core, "../../node_modules"), join(folder, "node_modules"));
   const path = join(folder, "src", file);
   const source = await readFile(path, "utf8");
-  if (source.split(from).length !== 2) throw new Error(`${file} no longer has the text that is to be broken.`);
+  if (source.split(from).length !== 2)
+    throw new Error(`${file} no longer has the text that is to be broken.`);
   await writeFile(path, source.replace(from, to));
   return {
     child: join(folder, "test/crash/child.ts"),

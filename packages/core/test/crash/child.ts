@@ -1,13 +1,20 @@
 /**
- * A process that is killed while its agent works: `child.ts <folder> <session> <base URL>`. Begins the task, or goes on with it, and
- * says in lines of JSON which entries were acknowledged and, at last, how it ended. Tools have their effects in a ledger beside the
- * session: a line an execution, on the disk before the tool goes on. While they run, some steer the run: it is said of a message
+ * A process that is killed while its agent works: `child.ts <folder> <session> <base URL>`. Begins
+ * the task, or goes on with it, and says in lines of JSON which entries were acknowledged and, at
+ * last, how it ended. Tools have their effects in a ledger beside the session: a line an execution,
+ * on the disk before the tool goes on. While they run, some steer the run: it is said of a message
  * when it is in the log.
  */
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { Agent, createCompaction, defineTool, requireApproval, type AgentTool } from "../../src/agent/index.ts";
+import {
+  Agent,
+  createCompaction,
+  defineTool,
+  requireApproval,
+  type AgentTool,
+} from "../../src/agent/index.ts";
 import { isBowlineError } from "../../src/errors.ts";
 import { streamOpenaiChat } from "../../src/providers/openai-chat/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
@@ -59,10 +66,16 @@ async function work(path: string): Promise<unknown> {
     if (event.type !== "tool_execution_start" || Math.random() < 0.7) return;
     const note = randomUUID();
     const turn = /^t\d+/.exec(event.toolCallId)?.[0] ?? "";
-    agent.steer({ role: "user", content: `Note ${turn} of Task ${id}: ${note}`, timestamp: Date.now() });
+    agent.steer({
+      role: "user",
+      content: `Note ${turn} of Task ${id}: ${note}`,
+      timestamp: Date.now(),
+    });
     void attached.queued().then(() => say({ queued: note }));
   });
-  const run = (await attached.resume()) ?? (before?.reason === "done" ? undefined : await agent.prompt(`Task ${id}`));
+  const run =
+    (await attached.resume()) ??
+    (before?.reason === "done" ? undefined : await agent.prompt(`Task ${id}`));
   await session.close();
   return { ended: run?.reason ?? "done", error: run?.error };
 }
@@ -72,7 +85,11 @@ function createAgent(ledger: string): Agent {
     ...defineTool({
       name,
       description: `The tool ${name}.`,
-      parameters: { type: "object", properties: { number: { type: "number" } }, required: ["number"] },
+      parameters: {
+        type: "object",
+        properties: { number: { type: "number" } },
+        required: ["number"],
+      },
       async execute({ number }, { idempotencyKey }) {
         await aWhile(10);
         const file = openSync(ledger, "a");

@@ -1,6 +1,7 @@
 /**
- * Kills agents at random moments and lets others go on, until each task is done. After every kill: what was acknowledged is there,
- * what was there is unchanged, no effect is without its intent, and no tool ran again that must not.
+ * Kills agents at random moments and lets others go on, until each task is done. After every kill:
+ * what was acknowledged is there, what was there is unchanged, no effect is without its intent, and
+ * no tool ran again that must not.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +18,10 @@ import { startModelServer, TURNS } from "./model-server.ts";
 
 export interface KillOptions {
   readonly kills: number;
-  /** How many children at once. Default 6: they wait for the disk and for the model more than they work. */
+  /**
+   * How many children at once. Default 6: they wait for the disk and for the model more than they
+   * work.
+   */
   readonly lanes?: number;
   /** Default: the one beside this file. */
   readonly child?: string;
@@ -51,7 +55,12 @@ const LONGEST_LIFE_MS = 60_000;
 const cache = join(import.meta.dirname, "../../../../node_modules/.cache/crash-child");
 const env = { ...process.env, NODE_COMPILE_CACHE: cache };
 
-export async function killRuns({ kills, lanes = 6, onProgress, ...options }: KillOptions): Promise<KillReport> {
+export async function killRuns({
+  kills,
+  lanes = 6,
+  onProgress,
+  ...options
+}: KillOptions): Promise<KillReport> {
   const { child = join(import.meta.dirname, "child.ts") } = options;
   const folder = await mkdtemp(join(tmpdir(), "bowline-crash-"));
   const report: KillReport = {
@@ -100,7 +109,11 @@ export async function killRuns({ kills, lanes = 6, onProgress, ...options }: Kil
   }
 
   /** One process, from its start until it is killed or done. */
-  async function live(id: string, isKilled: boolean, task: Task): Promise<{ ended: string; wasKilled: boolean }> {
+  async function live(
+    id: string,
+    isKilled: boolean,
+    task: Task,
+  ): Promise<{ ended: string; wasKilled: boolean }> {
     const life = spawn(process.execPath, [child, folder, id, server.baseUrl], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
@@ -126,11 +139,15 @@ export async function killRuns({ kills, lanes = 6, onProgress, ...options }: Kil
     const [code, signal] = (await closed) as [number | null, string | null];
     clearTimeout(limit);
     for (const line of lines()) {
-      const { acknowledged = [], queued } = JSON.parse(line) as { acknowledged?: string[]; queued?: string };
+      const { acknowledged = [], queued } = JSON.parse(line) as {
+        acknowledged?: string[];
+        queued?: string;
+      };
       for (const entry of acknowledged) task.acknowledged.add(entry);
       if (queued !== undefined) task.queued.add(queued);
     }
-    if (signal === null && code !== 0) report.problems.push(`${id}: the child failed: ${complaint}`);
+    if (signal === null && code !== 0)
+      report.problems.push(`${id}: the child failed: ${complaint}`);
     return { ended: lines().at(-1) ?? "", wasKilled: signal === "SIGKILL" };
   }
 }
@@ -168,9 +185,13 @@ class Task {
       this.#report.torn++;
     }
     const there = new Set(entries.map(({ id }) => id));
-    for (const id of this.acknowledged) this.#must(there.has(id), `the entry ${id} was acknowledged and is lost`);
+    for (const id of this.acknowledged)
+      this.#must(there.has(id), `the entry ${id} was acknowledged and is lost`);
     const before = JSON.stringify(this.#entries);
-    this.#must(JSON.stringify(entries.slice(0, this.#entries.length)) === before, "what was there has changed");
+    this.#must(
+      JSON.stringify(entries.slice(0, this.#entries.length)) === before,
+      "what was there has changed",
+    );
     this.#checkEffects(entries);
     this.#entries = entries;
   }
@@ -178,7 +199,9 @@ class Task {
   #checkEffects(entries: readonly Entry[]): void {
     const ran = this.#ledger();
     const intents = new Map(
-      entries.flatMap((entry) => (entry.type === "tool_intent" ? [[entry.idempotencyKey, entry]] : [])),
+      entries.flatMap((entry) =>
+        entry.type === "tool_intent" ? [[entry.idempotencyKey, entry]] : [],
+      ),
     );
     for (const [key, times] of ran) {
       const intent = intents.get(key);
@@ -188,11 +211,17 @@ class Task {
     for (const entry of this.#entries) {
       if (entry.type !== "tool_result") continue;
       const { idempotencyKey: key } = entry;
-      this.#must(ran.get(key) === this.#ran.get(key), `${key} ran again, and its result was recorded`);
+      this.#must(
+        ran.get(key) === this.#ran.get(key),
+        `${key} ran again, and its result was recorded`,
+      );
     }
     for (const entry of entries) {
       if (entry.type === "tool_result")
-        this.#must(ran.has(entry.idempotencyKey), `${entry.idempotencyKey} has a result and no effect`);
+        this.#must(
+          ran.has(entry.idempotencyKey),
+          `${entry.idempotencyKey} has a result and no effect`,
+        );
     }
     this.#ran = ran;
   }
@@ -201,7 +230,8 @@ class Task {
     const path = join(this.#folder, `${this.#id}.ledger`);
     const ran = new Map<string, number>();
     if (!existsSync(path)) return ran;
-    for (const key of readFileSync(path, "utf8").split("\n").slice(0, -1)) ran.set(key, (ran.get(key) ?? 0) + 1);
+    for (const key of readFileSync(path, "utf8").split("\n").slice(0, -1))
+      ran.set(key, (ran.get(key) ?? 0) + 1);
     return ran;
   }
 
@@ -222,7 +252,9 @@ class Task {
       }
     }
     const told = new Set(
-      all.flatMap((message) => (message.role === "toolResult" ? unknownKey(JSON.stringify(message)) : [])),
+      all.flatMap((message) =>
+        message.role === "toolResult" ? unknownKey(JSON.stringify(message)) : [],
+      ),
     );
     for (const [key, { intent, result }] of run?.calls ?? []) {
       const isInDoubt = result === undefined;
@@ -251,7 +283,9 @@ class Task {
 
 function noteIn({ role, ...message }: AgentMessage): string[] {
   const text = role === "user" && "content" in message ? message.content : "";
-  return /^Note t\d+ of Task \w+: ([\w-]+)$/.exec(typeof text === "string" ? text : "")?.slice(1) ?? [];
+  return (
+    /^Note t\d+ of Task \w+: ([\w-]+)$/.exec(typeof text === "string" ? text : "")?.slice(1) ?? []
+  );
 }
 
 function unknownKey(text: string): string[] {

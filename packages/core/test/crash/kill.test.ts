@@ -1,4 +1,7 @@
-/** Agents that are killed with SIGKILL at random moments, and go on. `npm run crash` does it 5,000 times, and breaks more. */
+/**
+ * Agents that are killed with SIGKILL at random moments, and go on. `npm run crash` does it 5,000
+ * times, and breaks more.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { breakages, breakCopy } from "./broken-copy.ts";

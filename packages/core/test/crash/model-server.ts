@@ -1,4 +1,7 @@
-/** The model that the killed children ask: Chat Completions on loopback, as strict as the strictest, with pauses. */
+/**
+ * The model that the killed children ask: Chat Completions on loopback, as strict as the strictest,
+ * with pauses.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkChatRequest } from "../../src/testing/index.ts";
 import { loopback } from "../../../../test/support/loopback.ts";
@@ -29,7 +32,9 @@ export async function startModelServer(): Promise<ModelServer> {
     counts.requests++;
     if (found.length > 0) {
       response.writeHead(400, { "content-type": "application/json" });
-      response.end(JSON.stringify({ error: { message: found.join("; "), type: "invalid_request_error" } }));
+      response.end(
+        JSON.stringify({ error: { message: found.join("; "), type: "invalid_request_error" } }),
+      );
       return;
     }
     const isSummary = JSON.stringify(request.messages.at(-1)).includes("Write a summary");
@@ -44,15 +49,31 @@ export async function startModelServer(): Promise<ModelServer> {
     }
     response.end();
   });
-  return { baseUrl: server.baseUrl, problems, counts, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return {
+    baseUrl: server.baseUrl,
+    problems,
+    counts,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
 }
 
-/** One to four calls, by the task and the turn, so that a call that is asked for again is the same. */
+/**
+ * One to four calls, by the task and the turn, so that a call that is asked for again is the same.
+ */
 function nextTurn(messages: readonly Asked[]): ScriptedTurn {
-  const { role, content: said, tool_call_id: last = "" } = messages.at(-1) ?? { role: "", content: "" };
-  const task = messages.map(({ content }) => /Task (\w+)/.exec(JSON.stringify(content))?.[1]).find(Boolean) ?? "";
+  const {
+    role,
+    content: said,
+    tool_call_id: last = "",
+  } = messages.at(-1) ?? { role: "", content: "" };
+  const task =
+    messages.map(({ content }) => /Task (\w+)/.exec(JSON.stringify(content))?.[1]).find(Boolean) ??
+    "";
   const steered = /^Note t(\d+) /.exec(typeof said === "string" ? said : "")?.[1];
-  const turn = role === "tool" || steered !== undefined ? Number(steered ?? /^t(\d+)_/.exec(last)?.[1]) + 1 : 1;
+  const turn =
+    role === "tool" || steered !== undefined
+      ? Number(steered ?? /^t(\d+)_/.exec(last)?.[1]) + 1
+      : 1;
   if (turn > TURNS) return { text: "All done." };
   const mixed = Buffer.from(`${task} ${turn}`).reduce((sum, byte) => (sum * 31 + byte) % 65_521, 7);
   const calls = Array.from({ length: 1 + (mixed % 4) }, (_, number) => ({

@@ -1,8 +1,16 @@
-/** A process whose storage is bad: `storage-child.ts <fill|readOnly> <folder>`. Says in a line of JSON what became of its agent. */
+/**
+ * A process whose storage is bad: `storage-child.ts <fill|readOnly> <folder>`. Says in a line of
+ * JSON what became of its agent.
+ */
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isBowlineError } from "../../src/errors.ts";
-import { attachSession, createSession, openSession, resumeSession } from "../../src/session/index.ts";
+import {
+  attachSession,
+  createSession,
+  openSession,
+  resumeSession,
+} from "../../src/session/index.ts";
 import { createJsonlStore } from "../../src/session/node/index.ts";
 import { scriptedToolCall, type ScriptedStep } from "../../src/testing/index.ts";
 import { rig, texts, tool } from "../support.ts";
@@ -12,7 +20,10 @@ const [task, folder = ""] = process.argv.slice(2);
 const store = createJsonlStore(folder);
 console.log(JSON.stringify(await (task === "fill" ? fill() : readOnly())));
 
-/** In a folder with little room: works until it is used up, makes room, and goes on with a new agent. */
+/**
+ * In a folder with little room: works until it is used up, makes room, and goes on with a new
+ * agent.
+ */
 async function fill(): Promise<unknown> {
   const ballast = join(folder, "ballast");
   writeFileSync(ballast, Buffer.alloc(64 * 1024));

@@ -25,7 +25,8 @@ describe("an agent whose disk is full", () => {
     try {
       ({ stdout } = await run("unshare", ["-m", "sh", "-c", mount, ...child, "fill", folder.path]));
     } catch (error) {
-      if (!/permission|not permitted|must be superuser|ENOENT|EPERM/i.test(String(error))) throw error;
+      if (!/permission|not permitted|must be superuser|ENOENT|EPERM/i.test(String(error)))
+        throw error;
       return t.skip(`this needs the right to mount: ${String(error)}`);
     }
     const said = JSON.parse(stdout) as Record<string, number | string | string[]>;

@@ -11,12 +11,20 @@ describe("a stream function", () => {
   it("is given prompt and tools as they are, and every option of the agent's [P20, P35]", async () => {
     const look = { ...tool("look", () => ""), label: "Look" };
     const metadata = { user_id: "u" };
-    const options = { metadata, headers: { "x-a": "1" }, cacheRetention: "long", maxRetryDelayMs: 7 } as const;
+    const options = {
+      metadata,
+      headers: { "x-a": "1" },
+      cacheRetention: "long",
+      maxRetryDelayMs: 7,
+    } as const;
     const { agent, script } = rig(["Hello."], [look], options);
     agent.state.systemPrompt = "  as it is\n";
     await agent.prompt("Hi");
     const [asked] = script.calls;
-    assert.deepEqual([asked?.context.systemPrompt, asked?.context.tools?.[0] === look], ["  as it is\n", true]);
+    assert.deepEqual(
+      [asked?.context.systemPrompt, asked?.context.tools?.[0] === look],
+      ["  as it is\n", true],
+    );
     assert.partialDeepStrictEqual(asked?.options, options);
     assert.ok(asked?.options.signal instanceof AbortSignal);
   });
@@ -32,7 +40,8 @@ describe("what never answers", () => {
     ] as const) {
       const clock = new ManualClock();
       const { agent } = rig(["Hello."], [], { ...options, clock });
-      if (code === "listener_failed") agent.subscribe(({ type }) => (type === "turn_start" ? never() : undefined));
+      if (code === "listener_failed")
+        agent.subscribe(({ type }) => (type === "turn_start" ? never() : undefined));
       const run = agent.prompt("Hi");
       await clock.advance(59_999);
       assert.equal(agent.state.isStreaming, true);
@@ -69,7 +78,12 @@ describe("hooks around a tool", () => {
         ),
       afterToolCall: ({ assistantMessage, context }, signal) => {
         agent.abort();
-        told.push("after", assistantMessage === agent.state.messages[1], context.messages.length, signal?.aborted);
+        told.push(
+          "after",
+          assistantMessage === agent.state.messages[1],
+          context.messages.length,
+          signal?.aborted,
+        );
       },
     });
     await agent.prompt("Hi");
@@ -89,7 +103,9 @@ describe("getApiKey", () => {
 
 describe("a message", () => {
   it("of a text says when, and one of a result which call it answers, by which tool, and when [P7, P25]", async () => {
-    const { agent } = rig([call("a", "1"), "Done."], [tool("a", () => "ran")], { clock: new ManualClock() });
+    const { agent } = rig([call("a", "1"), "Done."], [tool("a", () => "ran")], {
+      clock: new ManualClock(),
+    });
     await agent.prompt("Hi");
     const [prompt, , result] = agent.state.messages;
     const timestamp = 1_000_000;
@@ -106,7 +122,10 @@ describe("a message", () => {
 
 describe("continue", () => {
   it("asks the model what it makes of tool results that end the transcript [P26]", async () => {
-    const { agent, script } = rig([call("a"), { content: [], stopReason: "error" }, "Done."], [tool("a", () => "1")]);
+    const { agent, script } = rig(
+      [call("a"), { content: [], stopReason: "error" }, "Done."],
+      [tool("a", () => "1")],
+    );
     assert.equal((await agent.prompt("Hi")).reason, "error");
     agent.state.messages.pop(); // the failed answer
     assert.equal((await agent.continue()).reason, "done");
@@ -120,11 +139,18 @@ describe("continue", () => {
 
 describe("afterToolCall", () => {
   it("replaces a result field by field, each whole [P15]", async () => {
-    const given = { content: [{ type: "text" as const, text: "ran" }], details: { size: 1, at: { line: 2 } } };
+    const given = {
+      content: [{ type: "text" as const, text: "ran" }],
+      details: { size: 1, at: { line: 2 } },
+    };
     const replaced = async (fields: object): Promise<unknown> => {
-      const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => given }], {
-        afterToolCall: () => fields,
-      });
+      const { agent } = rig(
+        [call("a"), "Done."],
+        [{ ...tool("a", () => ""), execute: () => given }],
+        {
+          afterToolCall: () => fields,
+        },
+      );
       await agent.prompt("Hi");
       const message = agent.state.messages[2];
       return message?.role === "toolResult" && [message.content, message.details, message.isError];
@@ -155,7 +181,10 @@ describe("the state", () => {
     agent.reset();
     const { messages, errorMessage, systemPrompt, thinkingLevel, tools, model } = agent.state;
     assert.deepEqual([messages, errorMessage, agent.hasQueuedMessages()], [[], undefined, false]);
-    assert.deepEqual([systemPrompt, thinkingLevel, tools.length, model.id], ["Be brief.", "low", 1, "scripted"]);
+    assert.deepEqual(
+      [systemPrompt, thinkingLevel, tools.length, model.id],
+      ["Be brief.", "low", 1, "scripted"],
+    );
   });
 });
 

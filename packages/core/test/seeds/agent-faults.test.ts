@@ -48,7 +48,10 @@ describe("what goes wrong", () => {
       [reason, ...tools.map(({ outcome }) => outcome)],
       ["aborted", "left_running", "finished", "failed"],
     );
-    assert.deepEqual(texts(agent.state.messages).slice(3), ["toolResult: kept", "toolResult: broke"]);
+    assert.deepEqual(texts(agent.state.messages).slice(3), [
+      "toolResult: kept",
+      "toolResult: broke",
+    ]);
   });
 
   it("after a run reaches nobody: a tool that was left goes on unheard", async () => {
@@ -93,14 +96,22 @@ describe("a tool result", () => {
     const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => ({}) }]);
     await agent.prompt("Hi");
     const result = agent.state.messages[2];
-    assert.deepEqual(result?.role === "toolResult" && [result.content, result.isError], [[], false]);
+    assert.deepEqual(result?.role === "toolResult" && [result.content, result.isError], [
+      [],
+      false,
+    ]);
   });
 
   it("is there for each of two calls that share an id", async () => {
     const twins = [1, 2].map((n) => scriptedToolCall("a", { n }, "same"));
     const { agent } = rig(
       [{ content: twins }, "Done."],
-      [{ ...tool("a", () => ""), execute: (_id, { n }) => ({ content: [{ type: "text", text: `${n}` }] }) }],
+      [
+        {
+          ...tool("a", () => ""),
+          execute: (_id, { n }) => ({ content: [{ type: "text", text: `${n}` }] }),
+        },
+      ],
     );
     await agent.prompt("Hi");
     assert.deepEqual(texts(agent.state.messages).slice(2, 4), ["toolResult: 1", "toolResult: 2"]);
@@ -109,8 +120,8 @@ describe("a tool result", () => {
 
 describe("what comes by the thousand", () => {
   /**
-   * Work that grew with what came before has been seen to take 4 and 13 seconds; the limit only has to tell the two apart. The
-   * processor's time, since a machine may be busy with others.
+   * Work that grew with what came before has been seen to take 4 and 13 seconds; the limit only has
+   * to tell the two apart. The processor's time, since a machine may be busy with others.
    */
   async function soon<T>(work: Promise<T>): Promise<T> {
     const from = process.cpuUsage();
@@ -122,7 +133,13 @@ describe("what comes by the thousand", () => {
 
   it("costs the same each: events that wait for their reader", async () => {
     const { model, streamFn } = createScriptedModel(["x".repeat(60_000)], { deltaLength: 1 });
-    const stream = agentLoop([hello], { systemPrompt: "", messages: [] }, { model, convertToLlm }, undefined, streamFn);
+    const stream = agentLoop(
+      [hello],
+      { systemPrompt: "", messages: [] },
+      { model, convertToLlm },
+      undefined,
+      streamFn,
+    );
     await stream.result();
     let count = 0;
     const read = async (): Promise<void> => {
@@ -136,7 +153,12 @@ describe("what comes by the thousand", () => {
     const argumentsText = JSON.stringify({ text: "x".repeat(66_000) });
     const long = { type: "toolCall", id: "1", name: "a", arguments: {}, argumentsText } as const;
     const { handler } = serve([{ content: [long] }], {}, 12);
-    const { message } = await soon(callProxy("http://proxy.invalid", { fetch: inProcess(handler) }));
-    assert.equal(message.content[0]?.type === "toolCall" && message.content[0].argumentsText, argumentsText);
+    const { message } = await soon(
+      callProxy("http://proxy.invalid", { fetch: inProcess(handler) }),
+    );
+    assert.equal(
+      message.content[0]?.type === "toolCall" && message.content[0].argumentsText,
+      argumentsText,
+    );
   });
 });

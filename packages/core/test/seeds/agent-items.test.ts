@@ -1,9 +1,17 @@
-/** What users of seed 002 rely on and the other tests of the agent do not show: state, hooks and events as its README has them. */
+/**
+ * What users of seed 002 rely on and the other tests of the agent do not show: state, hooks and
+ * events as its README has them.
+ */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { agentLoop, type AgentEvent, type AgentMessage, type AgentTool } from "../../src/agent/index.ts";
+import {
+  agentLoop,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentTool,
+} from "../../src/agent/index.ts";
 import { Agent, getModel } from "../../src/index.ts";
 import type { Message } from "../../src/llm/message.ts";
 import { createScriptedModel, scriptedToolCall } from "../../src/testing/index.ts";
@@ -18,8 +26,12 @@ describe("a transcript on its way to the model", () => {
   it("goes through transformContext and then convertToLlm before each call, and nothing of that is kept [P3, P4]", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const { agent, script } = rig([call("a"), "Done."], [tool("a", () => "1")], {
-      transformContext: async (messages, signal) => (signals.push(signal), [says("outside"), ...messages.slice(-1)]),
-      convertToLlm: (messages) => messages.map((message): Message => ({ ...message, timestamp: 7 })),
+      transformContext: async (messages, signal) => (
+        signals.push(signal),
+        [says("outside"), ...messages.slice(-1)]
+      ),
+      convertToLlm: (messages) =>
+        messages.map((message): Message => ({ ...message, timestamp: 7 })),
     });
     await agent.prompt("Hi");
     assert.deepEqual(
@@ -29,7 +41,11 @@ describe("a transcript on its way to the model", () => {
         ["user: outside", "toolResult: 1"],
       ],
     );
-    assert.ok(script.calls.every(({ context }) => context.messages.every(({ timestamp }) => timestamp === 7)));
+    assert.ok(
+      script.calls.every(({ context }) =>
+        context.messages.every(({ timestamp }) => timestamp === 7),
+      ),
+    );
     assert.deepEqual(texts(agent.state.messages), [
       "user: Hi",
       "assistant: toolCall",
@@ -87,9 +103,15 @@ describe("events", () => {
     const half = { content: [{ type: "text" as const, text: "half" }], details: { part: 1 } };
     const working: AgentTool = {
       ...tool("a", () => "", { parameters: numbers }),
-      execute: (_id, _params, _signal, onUpdate) => (onUpdate?.(half), { content: [], details: { part: 2 } }),
+      execute: (_id, _params, _signal, onUpdate) => (
+        onUpdate?.(half),
+        { content: [], details: { part: 2 } }
+      ),
     };
-    const { agent, events } = rig([{ content: [scriptedToolCall("a", { n: "5" }, "1")] }, "Done."], [working]);
+    const { agent, events } = rig(
+      [{ content: [scriptedToolCall("a", { n: "5" }, "1")] }, "Done."],
+      [working],
+    );
     await agent.prompt("Hi");
     const name = { toolCallId: "1", toolName: "a" };
     assert.partialDeepStrictEqual(
@@ -97,7 +119,12 @@ describe("events", () => {
       [
         { type: "tool_execution_start", ...name, args: { n: "5" } },
         { type: "tool_execution_update", ...name, args: { n: "5" }, partialResult: half },
-        { type: "tool_execution_end", ...name, result: { content: [], details: { part: 2 } }, isError: false },
+        {
+          type: "tool_execution_end",
+          ...name,
+          result: { content: [], details: { part: 2 } },
+          isError: false,
+        },
       ],
     );
   });
@@ -125,7 +152,11 @@ describe("events", () => {
   it("reach a low-level reader in order, and wait for no reader [P35, P36]", async () => {
     const script = createScriptedModel([call("a"), "Done."]);
     let ran = false;
-    const context = { systemPrompt: "", messages: [], tools: [tool("a", () => String((ran = true)))] };
+    const context = {
+      systemPrompt: "",
+      messages: [],
+      tools: [tool("a", () => String((ran = true)))],
+    };
     const config = { model: script.model, convertToLlm: (messages: AgentMessage[]) => messages };
     const stream = agentLoop([hello], context, config, undefined, script.streamFn);
     const seen: AgentEvent[] = [];
@@ -150,12 +181,16 @@ describe("hooks around a tool", () => {
       [tool("a", () => "ran", { parameters: numbers })],
       {
         beforeToolCall: ({ toolCall, args, context }, signal) =>
-          void log.push(`before ${toolCall.id} ${JSON.stringify(args)} ${context.messages.length} ${signal?.aborted}`),
+          void log.push(
+            `before ${toolCall.id} ${JSON.stringify(args)} ${context.messages.length} ${signal?.aborted}`,
+          ),
         afterToolCall: ({ toolCall, args, result, isError }) =>
           void log.push(`after ${toolCall.id} ${JSON.stringify([args, result.content, isError])}`),
       },
     );
-    agent.subscribe((event) => void (/^tool_|^message_.*result/.test(short(event)) && log.push(short(event))));
+    agent.subscribe(
+      (event) => void (/^tool_|^message_.*result/.test(short(event)) && log.push(short(event))),
+    );
     await agent.prompt("Hi");
     assert.deepEqual(log, [
       "tool_execution_start:1",
@@ -191,7 +226,10 @@ describe("hooks around a tool", () => {
     await agent.prompt("Hi");
     assert.deepEqual(log, ["before blocked"]);
     assert.equal(results(agent.state.messages).length, 4);
-    assert.equal(texts(results(agent.state.messages)).at(-1), "toolResult: Tool execution was blocked");
+    assert.equal(
+      texts(results(agent.state.messages)).at(-1),
+      "toolResult: Tool execution was blocked",
+    );
   });
 
   it("are asked one call at a time, all of them before the first tool of the batch runs [P12]", async () => {
@@ -208,7 +246,17 @@ describe("hooks around a tool", () => {
       },
     );
     await agent.prompt("Hi");
-    assert.deepEqual(log, ["ask 1", "answer 1", "ask 2", "answer 2", "ask 3", "answer 3", "run 1", "run 2", "run 3"]);
+    assert.deepEqual(log, [
+      "ask 1",
+      "answer 1",
+      "ask 2",
+      "answer 2",
+      "ask 3",
+      "answer 3",
+      "run 1",
+      "run 2",
+      "run 3",
+    ]);
   });
 
   it("may make an error of a success, a success of an error, and end the batch [P15, P16]", async () => {
@@ -225,10 +273,15 @@ describe("hooks around a tool", () => {
     );
     await agent.prompt("Hi");
     assert.deepEqual(
-      results(agent.state.messages).map((message) => message.role === "toolResult" && message.isError),
+      results(agent.state.messages).map(
+        (message) => message.role === "toolResult" && message.isError,
+      ),
       [true, false],
     );
-    assert.deepEqual(texts(results(agent.state.messages)), ["toolResult: spoiled", "toolResult: mended"]);
+    assert.deepEqual(texts(results(agent.state.messages)), [
+      "toolResult: spoiled",
+      "toolResult: mended",
+    ]);
     assert.equal(script.calls.length, 1);
   });
 
@@ -247,16 +300,29 @@ describe("hooks around a tool", () => {
 
   it("of a turn see it whole after turn_end, if it ended normally, and end the run before a queue is read [P17]", async () => {
     const log: string[] = [];
-    const { agent, script } = rig([call("a"), { content: [], stopReason: "error" }], [tool("a", () => "1")], {
-      shouldStopAfterTurn: async ({ message, toolResults, context, newMessages }) => {
-        log.push([message.stopReason, toolResults.length, context.messages.length, newMessages.length].join(" "));
-        return true;
+    const { agent, script } = rig(
+      [call("a"), { content: [], stopReason: "error" }],
+      [tool("a", () => "1")],
+      {
+        shouldStopAfterTurn: async ({ message, toolResults, context, newMessages }) => {
+          log.push(
+            [
+              message.stopReason,
+              toolResults.length,
+              context.messages.length,
+              newMessages.length,
+            ].join(" "),
+          );
+          return true;
+        },
       },
-    });
+    );
     agent.subscribe(({ type }) => void (/^(?:turn|agent)_end/.test(type) && log.push(type)));
     agent.state.messages = [says("before")];
     agent.followUp(says("queued"));
-    agent.subscribe(({ type }) => void (type === "tool_execution_end" && agent.steer(says("queued"))));
+    agent.subscribe(
+      ({ type }) => void (type === "tool_execution_end" && agent.steer(says("queued"))),
+    );
     const { reason, message } = await agent.prompt("Hi");
     assert.deepEqual([reason, message?.stopReason, script.calls.length], ["done", "toolUse", 1]);
     assert.equal(agent.hasQueuedMessages(), true);
@@ -270,7 +336,10 @@ describe("the state", () => {
   it("needs nothing to begin with, and a prompt without a model says what is missing [P19]", async () => {
     for (const agent of [new Agent(), new Agent({}), new Agent({ initialState: {} })]) {
       const { systemPrompt, thinkingLevel, tools, messages, isStreaming } = agent.state;
-      assert.deepEqual([systemPrompt, thinkingLevel, tools, messages, isStreaming], ["", "off", [], [], false]);
+      assert.deepEqual(
+        [systemPrompt, thinkingLevel, tools, messages, isStreaming],
+        ["", "off", [], [], false],
+      );
       const { reason, error } = await agent.prompt("Hi");
       assert.deepEqual([reason, error?.code], ["error", "invalid_argument"]);
       assert.match(error?.message ?? "", /No model is set/);
@@ -324,7 +393,8 @@ describe("the state", () => {
     agent.subscribe(({ type }) => {
       const { isStreaming, streamingMessage, pendingToolCalls } = agent.state;
       if (type === "message_update") seen.push([isStreaming, streamingMessage?.role]);
-      if (type === "tool_execution_start" && pending.push([...pendingToolCalls]) === 2) gate.resolve("");
+      if (type === "tool_execution_start" && pending.push([...pendingToolCalls]) === 2)
+        gate.resolve("");
     });
     await agent.prompt("Hi");
     assert.deepEqual(seen[0], [true, "assistant"]);
@@ -337,7 +407,9 @@ describe("the state", () => {
     const { agent } = rig([{ content: [], stopReason: "error" }, "Fine."]);
     await agent.prompt("Hi");
     assert.match(agent.state.errorMessage ?? "", /Scripted: error/);
-    agent.subscribe(({ type }) => type === "agent_start" && assert.equal(agent.state.errorMessage, undefined));
+    agent.subscribe(
+      ({ type }) => type === "agent_start" && assert.equal(agent.state.errorMessage, undefined),
+    );
     assert.equal((await agent.prompt("Again")).reason, "done");
     assert.equal(agent.state.errorMessage, undefined);
   });
@@ -348,7 +420,8 @@ describe("the state", () => {
       [tool("a", () => "1"), tool("b", () => "2")],
     );
     agent.toolExecution = "sequential";
-    agent.beforeToolCall = ({ toolCall }) => (toolCall.name === "a" ? { block: true, reason: "no" } : undefined);
+    agent.beforeToolCall = ({ toolCall }) =>
+      toolCall.name === "a" ? { block: true, reason: "no" } : undefined;
     agent.afterToolCall = () => ({ content: [{ type: "text", text: "seen" }] });
     agent.sessionId = "s";
     agent.thinkingBudgets = { high: 9 };
@@ -366,7 +439,11 @@ describe("the state", () => {
         `message_end:result call_${id}`,
       ]),
     );
-    assert.deepEqual(texts(script.calls[0]?.context.messages ?? []), ["user: Hi", "user: 1", "user: 2"]);
+    assert.deepEqual(texts(script.calls[0]?.context.messages ?? []), [
+      "user: Hi",
+      "user: 1",
+      "user: 2",
+    ]);
     const { sessionId, thinkingBudgets } = script.calls[0]?.options ?? {};
     assert.deepEqual(
       [sessionId, thinkingBudgets, agent.steeringMode, agent.followUpMode],
@@ -412,7 +489,10 @@ describe("methods", () => {
     assert.equal(agent.state.isStreaming, true);
     await agent.waitForIdle();
     await Promise.resolve();
-    assert.deepEqual([over, agent.state.isStreaming, agent.signal, signals.size], [true, false, undefined, 1]);
+    assert.deepEqual(
+      [over, agent.state.isStreaming, agent.signal, signals.size],
+      [true, false, undefined, 1],
+    );
     leave();
     await agent.prompt("Again");
     assert.equal(signals.size, 1);
@@ -429,7 +509,10 @@ describe("methods", () => {
         throw new Error("File not found");
       },
     };
-    const { agent, script } = rig([{ content: [scriptedToolCall("a", { n: 1 }, "1")] }, "I see."], [plain]);
+    const { agent, script } = rig(
+      [{ content: [scriptedToolCall("a", { n: 1 }, "1")] }, "I see."],
+      [plain],
+    );
     await agent.prompt("Hi");
     assert.deepEqual(seen, ["1", { n: 1 }, false, "function"]);
     const told = script.calls[1]?.context.messages.at(-1);
@@ -443,7 +526,10 @@ describe("methods", () => {
 describe("the package", () => {
   it("is one, with its model layer, under MIT [P1, P37, P44]", async () => {
     const root = join(import.meta.dirname, "../..");
-    const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Record<string, unknown>;
+    const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Record<
+      string,
+      unknown
+    >;
     assert.equal(manifest.license, "MIT");
     assert.match(await readFile(join(root, "LICENSE"), "utf8"), /^MIT License/);
     assert.deepEqual(

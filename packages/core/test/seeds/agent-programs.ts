@@ -1,6 +1,7 @@
 /**
- * What makes a program of each TypeScript block of seed 002: the names that it leaves out before it, what shows its effect after
- * it. Its own text is read from the seed and, but for the import specifier, unchanged unless `edit` says why.
+ * What makes a program of each TypeScript block of seed 002: the names that it leaves out before
+ * it, what shows its effect after it. Its own text is read from the seed and, but for the import
+ * specifier, unchanged unless `edit` says why.
  */
 import assert from "node:assert/strict";
 import { chatText, failing } from "../../../../test/support/loopback.ts";
@@ -44,7 +45,10 @@ export const agentPrograms: readonly Omit<BlockProgram, "blocks">[] = [
     answers: [says("Hel", "lo", " there.")],
     prints: "Hello there.",
     asks: ([request]) => {
-      assert.deepEqual([request?.headers["x-host"], request?.url], ["api.anthropic.com", "/v1/messages"]);
+      assert.deepEqual(
+        [request?.headers["x-host"], request?.url],
+        ["api.anthropic.com", "/v1/messages"],
+      );
       assert.equal(request?.body.model, "claude-sonnet-4-20250514");
       assert.match(JSON.stringify(request?.body.system), /helpful/);
       assert.match(JSON.stringify(request?.body.messages), /^\[\{"role":"user","content":.*Hello!/);
@@ -87,12 +91,16 @@ console.log(failed.reason, roles());
 agent.state.messages.pop(); // the failed answer
 `,
     after: `console.log(roles());`,
-    answers: [failing(400, { error: { type: "invalid_request_error", message: "Not now." } }), says("Now.")],
+    answers: [
+      failing(400, { error: { type: "invalid_request_error", message: "Not now." } }),
+      says("Now."),
+    ],
     prints: "error user assistant\nuser assistant\n",
     asks: ([first, second]) => assert.deepEqual(second?.body.messages, first?.body.messages),
   },
   {
-    title: "every option is taken, with the types that the block names in place of values [P19, P20, P40, P41]",
+    title:
+      "every option is taken, with the types that the block names in place of values [P19, P20, P40, P41]",
     before: `import { Agent, getModel, streamByProtocol, streamProxy, type AgentMessage, type AgentTool, type Message, type Model } from "@bowline/core";
 const isLlm = (message: AgentMessage): message is Message => true;
 const pruneOldMessages = (messages: AgentMessage[]) => messages.slice(-9);
@@ -155,10 +163,14 @@ console.log(JSON.stringify(ours), ours.pendingToolCalls.size);
 `,
   },
   {
-    title: "a prompt is a text, a text with images, or a message, and `continue` needs none [P25, P26, P41]",
+    title:
+      "a prompt is a text, a text with images, or a message, and `continue` needs none [P25, P26, P41]",
     before: `${agent}const base64Data = "aGk=";
 `,
-    edit: before("// Continue from", "agent.state.messages.pop(); // it must end with a user's message"),
+    edit: before(
+      "// Continue from",
+      "agent.state.messages.pop(); // it must end with a user's message",
+    ),
     after: `console.log(roles());`,
     answers: [says("One."), says("Two."), says("Three."), says("Four.")],
     prints: "user assistant user assistant user assistant\n",
@@ -184,7 +196,10 @@ await agent.prompt("Hi");`,
     answers: [chatText("Hello.")],
     prints: "1 user user New prompt openai medium\n0 1 New prompt\n",
     asks: ([request]) =>
-      assert.deepEqual([request?.headers["x-host"], request?.body.model], ["api.openai.com", "gpt-4o"]),
+      assert.deepEqual(
+        [request?.headers["x-host"], request?.body.model],
+        ["api.openai.com", "gpt-4o"],
+      ),
   },
   {
     title: "session and thinking budgets can be assigned, and reach the model [P20, P24]",
@@ -269,7 +284,8 @@ console.log(agent.state.messages.map(({ role }) => role).join(" "));`,
     asks: ([request]) => assert.doesNotMatch(JSON.stringify(request?.body), /Info|notification/),
   },
   {
-    title: "a tool with a TypeBox schema reads a file, streams its progress and gives details [P31, P33, P42]",
+    title:
+      "a tool with a TypeBox schema reads a file, streams its progress and gives details [P31, P33, P42]",
     before: `import fs from "node:fs/promises";
 ${agent}await fs.writeFile("notes.txt", "Buy rope.");
 agent.subscribe((event) => {
@@ -286,7 +302,11 @@ agent.subscribe((event) => {
     asks: ([request]) =>
       assert.partialDeepStrictEqual(request?.body.tools?.[0], {
         name: "read_file",
-        input_schema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+        input_schema: {
+          type: "object",
+          properties: { path: { type: "string" } },
+          required: ["path"],
+        },
       }),
   },
   {
@@ -303,7 +323,10 @@ agent.state.tools = [find];
 for (const message of (await agent.prompt("Find them.")).messages) {
   if (message.role === "toolResult") console.log(message.isError, JSON.stringify(message.content).includes("nowhere"));
 }`,
-    answers: [calls(["find", { path: "nowhere" }], ["find", { path: "main.ts" }]), says("One of them.")],
+    answers: [
+      calls(["find", { path: "nowhere" }], ["find", { path: "main.ts" }]),
+      says("One of them."),
+    ],
     prints: `true true
 false false
 `,
@@ -323,13 +346,17 @@ console.log(message && messageText(message));`,
     answers: [proxySays("Hello by proxy.")],
     prints: "Hello by proxy.\n",
     asks: ([request]) => {
-      assert.deepEqual([request?.headers["x-host"], request?.url], ["your-server.com", "/api/stream"]);
+      assert.deepEqual(
+        [request?.headers["x-host"], request?.url],
+        ["your-server.com", "/api/stream"],
+      );
       assert.equal(request?.headers.authorization, "Bearer ...");
       assert.deepEqual(Object.keys(request?.body ?? {}), ["model", "context", "options"]);
     },
   },
   {
-    title: "the low-level loop prints the kinds of its events, from a prompt and from a context [P1, P5, P6, P35, P42]",
+    title:
+      "the low-level loop prints the kinds of its events, from a prompt and from a context [P1, P5, P6, P35, P42]",
     before: `import { getModel, type AgentContext, type AgentLoopConfig } from "@bowline/core";
 `,
     edit: (block) =>

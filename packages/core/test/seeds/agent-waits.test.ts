@@ -1,4 +1,7 @@
-/** Nothing that is not ours can hang a run: hooks, listeners and queues that never answer, and misuse. */
+/**
+ * Nothing that is not ours can hang a run: hooks, listeners and queues that never answer, and
+ * misuse.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { agentLoop, type AgentMessage, type AgentOptions } from "../../src/agent/index.ts";
@@ -10,7 +13,9 @@ const never = (): Promise<never> => new Promise(() => {});
 const within = <T>(run: Promise<T>): Promise<T> =>
   Promise.race([
     run,
-    new Promise<never>((_, reject) => void setTimeout(() => reject(new Error("hangs")), 30_000).unref()),
+    new Promise<never>(
+      (_, reject) => void setTimeout(() => reject(new Error("hangs")), 30_000).unref(),
+    ),
   ]);
 
 describe("an abort", () => {
@@ -22,7 +27,10 @@ describe("an abort", () => {
   };
   for (const [what, options] of Object.entries(waits)) {
     it(`settles at the grace when ${what} never answers`, async () => {
-      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { ...options, abortGraceMs: 20 });
+      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
+        ...options,
+        abortGraceMs: 20,
+      });
       const run = agent.prompt("Hi");
       setTimeout(() => agent.abort(), 10);
       assert.equal((await within(run)).reason, "aborted");
@@ -42,7 +50,13 @@ describe("an abort", () => {
     const convertToLlm = (messages: AgentMessage[]): AgentMessage[] => messages;
     const abort = new AbortController();
     const config = { model, convertToLlm, getFollowUpMessages: never, abortGraceMs: 20 };
-    const stream = agentLoop([hello], { systemPrompt: "", messages: [] }, config, abort.signal, streamFn);
+    const stream = agentLoop(
+      [hello],
+      { systemPrompt: "", messages: [] },
+      config,
+      abort.signal,
+      streamFn,
+    );
     setTimeout(() => abort.abort(), 10);
     await within(stream.result());
   });
@@ -54,7 +68,11 @@ describe("an abort", () => {
     agent.subscribe(({ type }) => void (type === "tool_execution_end" && agent.steer(hello)));
     assert.equal((await agent.prompt("Hi")).reason, "aborted");
     assert.equal(agent.hasQueuedMessages(), true);
-    assert.deepEqual(texts(agent.state.messages), ["user: Hi", "assistant: toolCall", "toolResult: 1"]);
+    assert.deepEqual(texts(agent.state.messages), [
+      "user: Hi",
+      "assistant: toolCall",
+      "toolResult: 1",
+    ]);
     assert.equal(script.calls.length, 1);
   });
 });

@@ -6,7 +6,10 @@ export interface SentBody {
   readonly model: string;
   readonly system?: unknown;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
-  readonly tools?: readonly { readonly input_schema?: unknown; readonly function?: { readonly parameters: unknown } }[];
+  readonly tools?: readonly {
+    readonly input_schema?: unknown;
+    readonly function?: { readonly parameters: unknown };
+  }[];
   readonly thinking?: { readonly budget_tokens: number };
 }
 
@@ -33,7 +36,11 @@ function blockEvents(block: Block, index: number): object[] {
   }
   const { name, input } = block;
   return [
-    { type: "content_block_start", index, content_block: { type: "tool_use", id: `call_${index}`, name, input: {} } },
+    {
+      type: "content_block_start",
+      index,
+      content_block: { type: "tool_use", id: `call_${index}`, name, input: {} },
+    },
     delta({ type: "input_json_delta", partial_json: JSON.stringify(input) }),
   ];
 }
@@ -43,7 +50,10 @@ export function messagesAnswer(...blocks: readonly Block[]): Handler {
   const isCall = blocks.some((block) => "name" in block);
   return streamed(
     start,
-    ...blocks.flatMap((block, index) => [...blockEvents(block, index), { type: "content_block_stop", index }]),
+    ...blocks.flatMap((block, index) => [
+      ...blockEvents(block, index),
+      { type: "content_block_stop", index },
+    ]),
     {
       type: "message_delta",
       delta: { stop_reason: isCall ? "tool_use" : "end_turn" },
@@ -67,7 +77,8 @@ export function calls(...tools: readonly (readonly [name: string, input: object]
 export function saysAndFallsSilent(...deltas: readonly string[]): Handler {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const event of [start, ...blockEvents(deltas, 0)]) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    for (const event of [start, ...blockEvents(deltas, 0)])
+      response.write(`data: ${JSON.stringify(event)}\n\n`);
   };
 }
 

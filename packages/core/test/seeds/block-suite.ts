@@ -1,4 +1,7 @@
-/** The TypeScript blocks of a seed as programs: each is type-checked by itself, run against a loopback server, and looked at. */
+/**
+ * The TypeScript blocks of a seed as programs: each is type-checked by itself, run against a
+ * loopback server, and looked at.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { loopback, type Handler, type Loopback } from "../../../../test/support/loopback.ts";
@@ -62,30 +65,47 @@ export function testBlocks({ seed, specifiers, programs: table, leftOut }: Block
       programs = await createPrograms();
       for (const [index, program] of table.entries()) {
         await programs.add(`program-${index}`, codeOf(program, true));
-        if (program.unedited !== undefined) await programs.add(`unedited-${index}`, codeOf(program, false));
+        if (program.unedited !== undefined)
+          await programs.add(`unedited-${index}`, codeOf(program, false));
       }
       errors = await programs.check();
     });
     after(() => programs?.[Symbol.asyncDispose]());
 
     it("is all of it run, or left out for a reason", () => {
-      const known = [...table.flatMap((program) => program.blocks), ...Object.keys(leftOut).map(Number)];
+      const known = [
+        ...table.flatMap((program) => program.blocks),
+        ...Object.keys(leftOut).map(Number),
+      ];
       assert.deepEqual(
         [...new Set(known)].toSorted((a, b) => a - b),
         [...blocks.keys()],
       );
     });
 
-    for (const [index, { title, answers = [], prints, asks, unedited, unchecked = false }] of table.entries()) {
+    for (const [
+      index,
+      { title, answers = [], prints, asks, unedited, unchecked = false },
+    ] of table.entries()) {
       it(title, async () => {
         if (!unchecked) assert.deepEqual(errors.get(`program-${index}`), undefined);
-        if (unedited !== undefined) assert.match(errors.get(`unedited-${index}`)?.join("\n") ?? "", unedited);
+        if (unedited !== undefined)
+          assert.match(errors.get(`unedited-${index}`)?.join("\n") ?? "", unedited);
         await using server = await loopback(...answers);
-        const { code, stdout, stderr } = await programs!.run(`program-${index}`, new URL(server.baseUrl).origin);
+        const { code, stdout, stderr } = await programs!.run(
+          `program-${index}`,
+          new URL(server.baseUrl).origin,
+        );
         assert.equal(stdout, prints, stderr);
         assert.equal(code, 0, stderr);
         assert.equal(server.requests.length, answers.length);
-        asks?.(server.requests.map(({ url, headers, body }) => ({ url, headers, body: JSON.parse(body) as SentBody })));
+        asks?.(
+          server.requests.map(({ url, headers, body }) => ({
+            url,
+            headers,
+            body: JSON.parse(body) as SentBody,
+          })),
+        );
       });
     }
   });

@@ -24,7 +24,10 @@ const tools: AgentTool[] = [
     execute: () => ({ content: [{ type: "text", text: "returned" }], isError: true }),
   },
 ];
-const asked = ["read", "fail", "refuse"].map((name, index) => ({ name, input: { path: `p${index}` } }));
+const asked = ["read", "fail", "refuse"].map((name, index) => ({
+  name,
+  input: { path: `p${index}` },
+}));
 
 /** Text beside three calls, as chat servers stream it; without the text on request. */
 function chatCalls(text?: string): Handler {
@@ -35,7 +38,11 @@ function chatCalls(text?: string): Handler {
     function: { name, arguments: JSON.stringify(input) },
   }));
   const beside = text === undefined ? [] : [{ choices: [{ index: 0, delta: { content: text } }] }];
-  return streamed(...beside, { choices: [{ index: 0, delta: { tool_calls }, finish_reason: "tool_calls" }] }, "[DONE]");
+  return streamed(
+    ...beside,
+    { choices: [{ index: 0, delta: { tool_calls }, finish_reason: "tool_calls" }] },
+    "[DONE]",
+  );
 }
 
 /** Runs against a server and gives what was kept and what the second request held. */
@@ -45,7 +52,11 @@ async function exchange(
 ): Promise<{ messages: AgentMessage[]; body: SentBody }> {
   await using server = await loopback(...answers);
   const agent = new Agent({
-    initialState: { systemPrompt: "Be brief.", model: getModel(provider, "m", { baseUrl: server.baseUrl }), tools },
+    initialState: {
+      systemPrompt: "Be brief.",
+      model: getModel(provider, "m", { baseUrl: server.baseUrl }),
+      tools,
+    },
   });
   const { messages, reason } = await agent.prompt("Look.");
   assert.equal(reason, "done");
@@ -54,7 +65,11 @@ async function exchange(
 
 describe("one transcript", () => {
   it("of three roles is kept of every wire, with arguments parsed and as they came [X1, X4, X28]", async () => {
-    const onMessages = await exchange("anthropic", messagesAnswer(["Let me ", "look."], ...asked), says("Done."));
+    const onMessages = await exchange(
+      "anthropic",
+      messagesAnswer(["Let me ", "look."], ...asked),
+      says("Done."),
+    );
     const onChat = await exchange("groq", chatCalls("Let me look."), chatText("Done."));
     for (const { messages } of [onMessages, onChat]) {
       assert.deepEqual(
@@ -64,14 +79,22 @@ describe("one transcript", () => {
       const answer = messages[1] as AssistantMessage;
       assert.equal(messageText(answer), "Let me look.");
       assert.deepEqual(
-        toolCallsOf(answer).map(({ id, arguments: args, argumentsText }) => [id, args, argumentsText]),
+        toolCallsOf(answer).map(({ id, arguments: args, argumentsText }) => [
+          id,
+          args,
+          argumentsText,
+        ]),
         asked.map(({ input }, index) => [`call_${index + 1}`, input, JSON.stringify(input)]),
       );
     }
   });
 
   it("is on the Messages wire a system field, one user message of results, and errors that say so [X2, X3, X6, X8, X28]", async () => {
-    const { body } = await exchange("anthropic", messagesAnswer(["Look."], ...asked), says("Done."));
+    const { body } = await exchange(
+      "anthropic",
+      messagesAnswer(["Look."], ...asked),
+      says("Done."),
+    );
     assert.match(JSON.stringify(body.system), /Be brief\./);
     assert.deepEqual(
       body.messages.map(({ role }) => role),
@@ -114,20 +137,38 @@ describe("one transcript", () => {
 describe("a tool call", () => {
   it("with no arguments at all has none, and with broken ones is answered and never run [X5]", async () => {
     const ran: unknown[] = [];
-    const spy: AgentTool = { ...tool("a", () => ""), execute: (_id, params) => (ran.push(params), {}) };
-    const as = (argumentsText: string, id: string): object => ({ ...scriptedToolCall("a", {}, id), argumentsText });
-    const content = [as("", "1"), as('{"x": 1', "2"), as("[1]", "3"), as("null", "4")] as AssistantMessage["content"];
+    const spy: AgentTool = {
+      ...tool("a", () => ""),
+      execute: (_id, params) => (ran.push(params), {}),
+    };
+    const as = (argumentsText: string, id: string): object => ({
+      ...scriptedToolCall("a", {}, id),
+      argumentsText,
+    });
+    const content = [
+      as("", "1"),
+      as('{"x": 1', "2"),
+      as("[1]", "3"),
+      as("null", "4"),
+    ] as AssistantMessage["content"];
     const { agent } = rig([{ content }, "Done."], [spy]);
     await agent.prompt("Hi");
     assert.deepEqual(ran, [{}]);
-    const answers = agent.state.messages.flatMap((message) => (message.role === "toolResult" ? [message.isError] : []));
+    const answers = agent.state.messages.flatMap((message) =>
+      message.role === "toolResult" ? [message.isError] : [],
+    );
     assert.deepEqual(answers, [false, true, true, true]);
   });
 
   it("is run whatever the stop reason says, unless it says that the answer is not whole [X15, X29]", async () => {
-    const run = async (stopReason: "stop" | "toolUse" | "length" | "error" | "aborted"): Promise<unknown[]> => {
+    const run = async (
+      stopReason: "stop" | "toolUse" | "length" | "error" | "aborted",
+    ): Promise<unknown[]> => {
       let ran = 0;
-      const { agent, script } = rig([{ ...call("a"), stopReason }, "Done."], [tool("a", () => String(++ran))]);
+      const { agent, script } = rig(
+        [{ ...call("a"), stopReason }, "Done."],
+        [tool("a", () => String(++ran))],
+      );
       const { reason } = await agent.prompt("Hi");
       const { length } = agent.state.messages.filter(({ role }) => role === "toolResult");
       return [ran, length, script.calls.length, reason];
@@ -156,7 +197,9 @@ describe("a run", () => {
   });
 
   it("sums up usage; each message has its own, the last one that of the context [X13]", async () => {
-    const usage = (input: number, output: number): object => ({ usage: { input, output, cacheRead: 1, reasoning: 2 } });
+    const usage = (input: number, output: number): object => ({
+      usage: { input, output, cacheRead: 1, reasoning: 2 },
+    });
     const { agent } = rig(
       [
         { ...call("a"), ...usage(10, 5) },
@@ -166,7 +209,12 @@ describe("a run", () => {
     );
     const run = await agent.prompt("Hi");
     assert.partialDeepStrictEqual(run.usage, { input: 40, output: 12, cacheRead: 2, reasoning: 4 });
-    assert.partialDeepStrictEqual(run.message?.usage, { input: 30, output: 7, cacheRead: 1, reasoning: 2 });
+    assert.partialDeepStrictEqual(run.message?.usage, {
+      input: 30,
+      output: 7,
+      cacheRead: 1,
+      reasoning: 2,
+    });
   });
 
   it("with a server that does not stream reads the whole answer [X18]", async () => {
@@ -177,11 +225,21 @@ describe("a run", () => {
     const text = { role: "assistant", content: "Whole." };
     const wires: [string, object][] = [
       ["groq", { choices: [{ index: 0, message: text, finish_reason: "stop" }] }],
-      ["anthropic", { type: "message", ...text, content: [{ type: "text", text: "Whole." }], stop_reason: "end_turn" }],
+      [
+        "anthropic",
+        {
+          type: "message",
+          ...text,
+          content: [{ type: "text", text: "Whole." }],
+          stop_reason: "end_turn",
+        },
+      ],
     ];
     for (const [provider, body] of wires) {
       await using server = await loopback(json(body));
-      const agent = new Agent({ initialState: { model: getModel(provider, "m", { baseUrl: server.baseUrl }) } });
+      const agent = new Agent({
+        initialState: { model: getModel(provider, "m", { baseUrl: server.baseUrl }) },
+      });
       const { message } = await agent.prompt("Hi");
       assert.equal(message && messageText(message), "Whole.");
     }
@@ -200,7 +258,9 @@ describe("a run", () => {
     assert.equal(message && messageText(message), "Yes.");
     assert.deepEqual(message?.content[0], { type: "thinking", thinking: "Hm." });
     assert.deepEqual(
-      events.flatMap((event) => (event.type === "message_update" ? [event.assistantMessageEvent.type] : [])),
+      events.flatMap((event) =>
+        event.type === "message_update" ? [event.assistantMessageEvent.type] : [],
+      ),
       ["thinking_start", "thinking_delta", "thinking_end", "text_start", "text_delta", "text_end"],
     );
   });
@@ -212,7 +272,10 @@ describe("a provider", () => {
       yield "You said ";
       yield question;
     };
-    const streamFn: StreamFn = async function* (model, { messages }): AsyncGenerator<AssistantMessageEvent> {
+    const streamFn: StreamFn = async function* (
+      model,
+      { messages },
+    ): AsyncGenerator<AssistantMessageEvent> {
       const origin = { api: model.api, provider: model.provider, model: model.id, timestamp: 1 };
       const text: string[] = [];
       yield { type: "start", attempt: 1, ...origin };

@@ -1,6 +1,7 @@
 /**
- * What makes programs of the TypeScript blocks of seed 000: its shapes, its integration and its adapter are a user's code. Its loop
- * is an implementation, not to be type-checked; it is run beside the face, which must say, ask and return the same.
+ * What makes programs of the TypeScript blocks of seed 000: its shapes, its integration and its
+ * adapter are a user's code. Its loop is an implementation, not to be type-checked; it is run
+ * beside the face, which must say, ask and return the same.
  */
 import assert from "node:assert/strict";
 import { chatText, streamed } from "../../../../test/support/loopback.ts";
@@ -23,18 +24,34 @@ const printAll = `for (;;) {
 }
 `;
 
-/** A good call, one that fails and one of no tool, in pieces; without usage, which the face adds up and the listing does not. */
+/**
+ * A good call, one that fails and one of no tool, in pieces; without usage, which the face adds up
+ * and the listing does not.
+ */
 const calls = streamed(
   { choices: [{ index: 0, delta: { content: "Let me " } }] },
   { choices: [{ index: 0, delta: { content: "look." } }] },
   ...["look", "look", "jump"].flatMap((name, index) => [
     {
       choices: [
-        { index: 0, delta: { tool_calls: [{ index, id: `call_${index}`, function: { name, arguments: "" } }] } },
+        {
+          index: 0,
+          delta: {
+            tool_calls: [{ index, id: `call_${index}`, function: { name, arguments: "" } }],
+          },
+        },
       ],
     },
-    { choices: [{ index: 0, delta: { tool_calls: [{ index, function: { arguments: '{"at":' } }] } }] },
-    { choices: [{ index: 0, delta: { tool_calls: [{ index, function: { arguments: `${index}}` } }] } }] },
+    {
+      choices: [
+        { index: 0, delta: { tool_calls: [{ index, function: { arguments: '{"at":' } }] } },
+      ],
+    },
+    {
+      choices: [
+        { index: 0, delta: { tool_calls: [{ index, function: { arguments: `${index}}` } }] } },
+      ],
+    },
   ]),
   { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
   "[DONE]",
@@ -60,7 +77,8 @@ const config: AgentLoopConfig = ${config};
 const events = agentLoop("Be brief.", "Look.", [look], config);
 ${printAll}`;
 
-const lines = (...values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join("");
+const lines = (...values: readonly object[]): string =>
+  values.map((value) => `${JSON.stringify(value)}\n`).join("");
 
 const toolCall = (name: string, index: number): object => ({
   id: `call_${index}`,
@@ -85,7 +103,10 @@ const printed = lines(
     { type: "tool_call_end", toolCall: made },
   ]),
   { type: "text_end", text: "Let me look." },
-  { type: "message_end", message: { role: "assistant", content: "Let me look.", tool_calls: toolCalls } },
+  {
+    type: "message_end",
+    message: { role: "assistant", content: "Let me look.", tool_calls: toolCalls },
+  },
   ...executed(0, { content: [text("a rope"), text("and a cleat")] }, false),
   ...executed(1, { content: [text("Error: too dark")], isError: true }, true),
   { type: "stream_start" },
@@ -107,9 +128,16 @@ const greeting = lines(
 );
 
 const asks = (requests: readonly SentRequest[]): void => {
-  assert.deepEqual([requests[0]?.headers["x-host"], requests[0]?.url], ["openrouter.ai", "/api/v1/chat/completions"]);
+  assert.deepEqual(
+    [requests[0]?.headers["x-host"], requests[0]?.url],
+    ["openrouter.ai", "/api/v1/chat/completions"],
+  );
   assert.equal(requests[0]?.headers.authorization, "Bearer sk-test");
-  const result = (index: number, content: string): object => ({ role: "tool", tool_call_id: `call_${index}`, content });
+  const result = (index: number, content: string): object => ({
+    role: "tool",
+    tool_call_id: `call_${index}`,
+    content,
+  });
   assert.deepEqual(requests[1]?.body, {
     model: "openai/gpt-4o",
     messages: [

@@ -1,7 +1,8 @@
 /**
- * Programs as a user has them: in a folder outside the repository where the package is installed as it is published, built from
- * the source as it is now. Each is type-checked by itself (a merged declaration holds for a whole program) and run as a process
- * of its own, with every host it asks for replaced by a loopback server.
+ * Programs as a user has them: in a folder outside the repository where the package is installed as
+ * it is published, built from the source as it is now. Each is type-checked by itself (a merged
+ * declaration holds for a whole program) and run as a process of its own, with every host it asks
+ * for replaced by a loopback server.
  */
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +19,10 @@ export interface Programs extends AsyncDisposable {
   add(name: string, code: string): Promise<void>;
   /** What the compiler says of each program, by name; those it says nothing of are absent. */
   check(): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** Runs a program in its folder. Requests to any host go to `server`, which is told the host in `x-host`; none go further. */
+  /**
+   * Runs a program in its folder. Requests to any host go to `server`, which is told the host in
+   * `x-host`; none go further.
+   */
   run(name: string, server?: string): Promise<Output>;
 }
 
@@ -80,9 +84,20 @@ async function install(folder: string): Promise<void> {
     await symlink(join(root, "node_modules", name), join(folder, "node_modules", name), "dir");
   }
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  const options = ["--outDir", join(core, "dist"), "--composite", "false", "--incremental", "false", "--noCheck"];
+  const options = [
+    "--outDir",
+    join(core, "dist"),
+    "--composite",
+    "false",
+    "--incremental",
+    "false",
+    "--noCheck",
+  ];
   for (const project of ["packages/core", "packages/core/tsconfig.node.json"]) {
-    const { code, stdout } = await startProgram(tsc, ["-p", join(root, project), ...options], { cwd: root, timeout });
+    const { code, stdout } = await startProgram(tsc, ["-p", join(root, project), ...options], {
+      cwd: root,
+      timeout,
+    });
     if (code !== 0) throw new Error(`core was not built: ${stdout}`);
   }
 }

@@ -1,4 +1,7 @@
-/** The fenced blocks of the seeds, read where they lie: outside the repository, so that none of their text is copied into it. */
+/**
+ * The fenced blocks of the seeds, read where they lie: outside the repository, so that none of
+ * their text is copied into it.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
@@ -10,14 +13,18 @@ export interface SeedBlock {
   readonly code: string;
 }
 
-const folder: string = process.env.BOWLINE_SEEDS ?? resolve(import.meta.dirname, "../../../..", "../shared/seeds");
+const folder: string =
+  process.env.BOWLINE_SEEDS ?? resolve(import.meta.dirname, "../../../..", "../shared/seeds");
 
 /** Why there are no seeds; undefined when there are. */
 export const missing: string | undefined = existsSync(folder)
   ? undefined
   : `no seeds in ${folder}: set BOWLINE_SEEDS to the folder that holds them`;
 
-/** The blocks of the seed whose file begins with this number, in order; none where the folder is absent. */
+/**
+ * The blocks of the seed whose file begins with this number, in order; none where the folder is
+ * absent.
+ */
 export function seedBlocks(number: string): SeedBlock[] {
   if (missing !== undefined) return [];
   const file = readdirSync(folder).find((name) => name.startsWith(`${number}_`));

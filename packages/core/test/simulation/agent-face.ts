@@ -32,7 +32,9 @@ function createAgent(plan: AgentPlan, watch: Watch, world: World): Agent {
     context: watch.context,
     apiKey: watch.key,
     ...settings,
-    ...(budget !== undefined && { budget: plan.sharesBudget === true ? createBudget(budget) : budget }),
+    ...(budget !== undefined && {
+      budget: plan.sharesBudget === true ? createBudget(budget) : budget,
+    }),
     ...createHooks(plan, watch, timeline, () => []),
     ...(plan.steps !== undefined && { effects: createRecorder(plan.steps, watch, timeline) }),
   };
@@ -64,7 +66,8 @@ export function createAgentFace({ plan, watch, ...world }: Parts): Face {
   function checkIdle(): void {
     const { isStreaming, streamingMessage, pendingToolCalls } = agent.state;
     const isIdle = !isStreaming && streamingMessage === undefined && pendingToolCalls.size === 0;
-    if (!isIdle || agent.signal !== undefined) report("2 state", `${watch.tag} is not idle after its run`);
+    if (!isIdle || agent.signal !== undefined)
+      report("2 state", `${watch.tag} is not idle after its run`);
     try {
       void agent.waitForIdle();
     } catch {
@@ -90,7 +93,8 @@ export function createAgentFace({ plan, watch, ...world }: Parts): Face {
 
   return {
     async start({ kind, output = false }, messages) {
-      if (agent.hasQueuedMessages() !== watch.queue.waiting > 0) report("3 queue", `${watch.tag}: not as it was left`);
+      if (agent.hasQueuedMessages() !== watch.queue.waiting > 0)
+        report("3 queue", `${watch.tag}: not as it was left`);
       switch (kind) {
         case "prompt":
           await agent.prompt(textOf(messages) ?? messages, output ? { output: parameters } : {});
@@ -123,7 +127,9 @@ export function createAgentFace({ plan, watch, ...world }: Parts): Face {
           watch.queue.clear();
           return agent.clearAllQueues();
         case "prompt":
-          return void (agent.state.isStreaming && refused("prompt() in a run", () => agent.prompt(text)));
+          return void (
+            agent.state.isStreaming && refused("prompt() in a run", () => agent.prompt(text))
+          );
         case "reset":
           return void (agent.state.isStreaming && refused("reset() in a run", () => agent.reset()));
         case "waitForIdle":
@@ -148,19 +154,24 @@ export function createAgentFace({ plan, watch, ...world }: Parts): Face {
 
 /** What a caller drops to try again: a failed answer that nothing follows. */
 export function withoutFailed(messages: readonly AgentMessage[]): AgentMessage[] {
-  const end = messages.findLastIndex((message) => message.role !== "assistant" || message.error === undefined);
+  const end = messages.findLastIndex(
+    (message) => message.role !== "assistant" || message.error === undefined,
+  );
   return messages.slice(0, end + 1);
 }
 
 /** A prompt of one text, as callers mostly write it. */
 function textOf([first, ...rest]: readonly AgentMessage[]): string | undefined {
-  return rest.length === 0 && first?.role === "user" && typeof first.content === "string" ? first.content : undefined;
+  return rest.length === 0 && first?.role === "user" && typeof first.content === "string"
+    ? first.content
+    : undefined;
 }
 
 /** A run may go on from what is no answer; one that failed is none. */
 export function canGoOn(last: AgentMessage | undefined): boolean {
   return (
-    last !== undefined && (last.role !== "assistant" || last.stopReason === "error" || last.stopReason === "aborted")
+    last !== undefined &&
+    (last.role !== "assistant" || last.stopReason === "error" || last.stopReason === "aborted")
   );
 }
 

@@ -1,4 +1,7 @@
-/** Invariants 3, 4 and 7 of one answer: what is stored is what the stream said, and what it failed of. */
+/**
+ * Invariants 3, 4 and 7 of one answer: what is stored is what the stream said, and what it failed
+ * of.
+ */
 import { isBowlineError, toErrorInfo, type ErrorInfo } from "../../src/errors.ts";
 import type { AssistantMessage } from "../../src/llm/message.ts";
 import { fold, messageOf, type CallFacts, type RunRecord } from "./facts.ts";
@@ -14,10 +17,14 @@ export function checkAnswer(
 ): void {
   const hasFailed = message.stopReason === "error" || message.stopReason === "aborted";
   if (hasFailed !== (message.error !== undefined) && call?.ended !== "error") {
-    report("4 error", `an answer that ended ${message.stopReason} has error ${JSON.stringify(message.error)}`);
+    report(
+      "4 error",
+      `an answer that ended ${message.stopReason} has error ${JSON.stringify(message.error)}`,
+    );
   }
   if (call === undefined) {
-    if (!hasFailed || message.content.length > 0) report("7 replay", "an answer came without a model call");
+    if (!hasFailed || message.content.length > 0)
+      report("7 replay", "an answer came without a model call");
     return;
   }
   const own = call.said ?? (isBowlineError(call.failure) ? call.failure : undefined);
@@ -29,23 +36,39 @@ export function checkAnswer(
   if (call.ended !== undefined && said === json) {
     const { said: source } = call;
     if (source === undefined || JSON.stringify(message.error) === JSON.stringify(source)) return;
-    return report("4 error", `stored ${JSON.stringify(message.error)}, the failure was ${JSON.stringify(source)}`);
+    return report(
+      "4 error",
+      `stored ${JSON.stringify(message.error)}, the failure was ${JSON.stringify(source)}`,
+    );
   }
   if (!hasFailed) return report("7 replay", `stored ${json}, streamed ${said}`);
   const isAborted = run.abort?.isStreamOver === false;
   const expected = failureOf(call, isStopped || run.abort !== undefined);
   if (expected !== undefined && JSON.stringify(message.error) !== JSON.stringify(expected)) {
-    report("4 error", `stored ${JSON.stringify(message.error)}, the failure was ${JSON.stringify(expected)}`);
+    report(
+      "4 error",
+      `stored ${JSON.stringify(message.error)}, the failure was ${JSON.stringify(expected)}`,
+    );
   }
   if (isAborted && !isStopped && call.ended === undefined && message.stopReason !== "aborted") {
-    report("3 partial answer", `an aborted answer is marked ${message.stopReason}: ${JSON.stringify(message.error)}`);
+    report(
+      "3 partial answer",
+      `an aborted answer is marked ${message.stopReason}: ${JSON.stringify(message.error)}`,
+    );
   }
 }
 
 /** What the events that went out add up to is what is stored. */
-function checkUpdates(message: AssistantMessage, call: CallFacts, run: RunRecord, report: Report): void {
+function checkUpdates(
+  message: AssistantMessage,
+  call: CallFacts,
+  run: RunRecord,
+  report: Report,
+): void {
   const { updates } = run;
-  const isAll = updates.length === call.updates.length && updates.every((json, index) => json === call.updates[index]);
+  const isAll =
+    updates.length === call.updates.length &&
+    updates.every((json, index) => json === call.updates[index]);
   if (isAll && call.ended !== undefined) return; // what was streamed is compared as a whole
   const [first = ""] = call.delivered.filter((json) => json.includes('"type":"start"'));
   if (first === "") return; // nothing but an end: there were no updates
@@ -54,8 +77,13 @@ function checkUpdates(message: AssistantMessage, call: CallFacts, run: RunRecord
   if (seen !== stored) report("7 replay", `events add up to ${seen}, stored is ${stored}`);
 }
 
-/** What a stream that did not end must be recorded as; undefined where the run's own end says it. */
-function failureOf({ ended, failure, delivered }: CallFacts, isStopped: boolean): ErrorInfo | undefined {
+/**
+ * What a stream that did not end must be recorded as; undefined where the run's own end says it.
+ */
+function failureOf(
+  { ended, failure, delivered }: CallFacts,
+  isStopped: boolean,
+): ErrorInfo | undefined {
   if (isStopped) return undefined;
   if (isBowlineError(failure)) return toErrorInfo(failure);
   if (failure instanceof TypeError) return undefined; // the engine's own words
@@ -65,7 +93,13 @@ function failureOf({ ended, failure, delivered }: CallFacts, isStopped: boolean)
   }
   const message = "The stream ended before the answer was complete.";
   if (ended === undefined) return { code: "stream_truncated", message, retryable: true };
-  const isCorrupt = ended === "done" && delivered.some((json) => json.includes('"reason":"toolUse"'));
-  if (!isCorrupt) return { code: "internal_error", message: "the answer was complete", retryable: false };
-  return { code: "stream_corrupt", message: "The model stopped to use a tool and called none.", retryable: false };
+  const isCorrupt =
+    ended === "done" && delivered.some((json) => json.includes('"reason":"toolUse"'));
+  if (!isCorrupt)
+    return { code: "internal_error", message: "the answer was complete", retryable: false };
+  return {
+    code: "stream_corrupt",
+    message: "The model stopped to use a tool and called none.",
+    retryable: false,
+  };
 }

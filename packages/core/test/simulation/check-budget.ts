@@ -1,13 +1,26 @@
-/** What runs may use: their own budget, one that several share, and that of the run whose tool started them. */
+/**
+ * What runs may use: their own budget, one that several share, and that of the run whose tool
+ * started them.
+ */
 import type { AssistantMessage } from "../../src/llm/message.ts";
 import type { EventOf, RunRecord } from "./facts.ts";
 import type { Settings } from "./plan.ts";
 import type { Report } from "./report.ts";
 
 /** `runs` draw on the budget together; one of them is making a request. */
-export function checkBudget(runs: readonly RunRecord[], budget: Settings["budget"], now: number, report: Report): void {
+export function checkBudget(
+  runs: readonly RunRecord[],
+  budget: Settings["budget"],
+  now: number,
+  report: Report,
+): void {
   if (budget === undefined) return;
-  const { maxTurns = Infinity, maxTokens = Infinity, maxCost = Infinity, maxTimeMs = Infinity } = budget;
+  const {
+    maxTurns = Infinity,
+    maxTokens = Infinity,
+    maxCost = Infinity,
+    maxTimeMs = Infinity,
+  } = budget;
   const all = runs.flatMap(withNested);
   const answers = all.flatMap(({ messages }) =>
     messages.flatMap(({ message }) => (message.role === "assistant" ? [message] : [])),
@@ -23,10 +36,14 @@ export function checkBudget(runs: readonly RunRecord[], budget: Settings["budget
     sum(({ usage }) => usage.totalTokens) < maxTokens &&
     sum(({ usage }) => usage.cost?.total) < maxCost;
   if (!isWithin) report("budget", "a request beyond the budget");
-  if (now - (runs[0]?.startedAt ?? now) > maxTimeMs) report("budget", "a request beyond the budget's time");
+  if (now - (runs[0]?.startedAt ?? now) > maxTimeMs)
+    report("budget", "a request beyond the budget's time");
 }
 
-/** A run that ended for want of turns: they were had. Runs inside others may hold one that they give back. */
+/**
+ * A run that ended for want of turns: they were had. Runs inside others may hold one that they give
+ * back.
+ */
 export function checkRefusal(
   runs: readonly RunRecord[],
   { maxTurns = 0 }: NonNullable<Settings["budget"]>,

@@ -1,4 +1,7 @@
-/** Invariant 6, and what became of each call: only what may run has run, once, and what may run was not lost. */
+/**
+ * Invariant 6, and what became of each call: only what may run has run, once, and what may run was
+ * not lost.
+ */
 import type { AssistantMessage } from "../../src/llm/message.ts";
 import { EDITED, expectedNumber, fits } from "./arguments.ts";
 import { findCall, messageOf, type CallFacts, type EventOf, type RunRecord } from "./facts.ts";
@@ -14,7 +17,9 @@ export function checkExecution(
   atMost: number,
   report: Report,
 ): void {
-  const running = [...(call?.executions.values() ?? [])].filter(({ settled, signal }) => !settled && !signal.aborted);
+  const running = [...(call?.executions.values() ?? [])].filter(
+    ({ settled, signal }) => !settled && !signal.aborted,
+  );
   if (running.length >= atMost) report("0 result", `${id} runs beside ${running.length} others`);
   if (call?.executions.has(id) === true) report("6 twice", `${id} was run twice`);
   const message = call && messageOf(call);
@@ -26,11 +31,16 @@ export function checkExecution(
   } else if (expected === undefined || call.kept.has(id)) {
     report("6 arguments", `${id} ran, which must not, on ${asked.argumentsText}`);
   } else if (!fits(params) || (params as { n: number }).n !== expected) {
-    report("6 arguments", `${id} ran with ${JSON.stringify(params)}, asked was ${asked.argumentsText}`);
+    report(
+      "6 arguments",
+      `${id} ran with ${JSON.stringify(params)}, asked was ${asked.argumentsText}`,
+    );
   }
 }
 
-/** What a tool's end says became of it, as the world saw it at that moment; `isLate`: or before it. */
+/**
+ * What a tool's end says became of it, as the world saw it at that moment; `isLate`: or before it.
+ */
 export function checkOutcome(
   event: EventOf<"tool_execution_end">,
   call: CallFacts | undefined,
@@ -61,9 +71,13 @@ export function checkNoneLost(
   report: Report,
 ): void {
   for (const part of message.content) {
-    if (part.type !== "toolCall" || call.executions.has(part.id) || call.kept.has(part.id)) continue;
+    if (part.type !== "toolCall" || call.executions.has(part.id) || call.kept.has(part.id))
+      continue;
     const tool = tools.find(({ name }) => name === part.name);
     if (tool === undefined || expectedNumber(tool, part.argumentsText) === undefined) continue;
-    report("6 lost call", `${part.id} was never run: ${JSON.stringify(run.toolEnds.get(part.id)?.result)}`);
+    report(
+      "6 lost call",
+      `${part.id} was never run: ${JSON.stringify(run.toolEnds.get(part.id)?.result)}`,
+    );
   }
 }

@@ -7,14 +7,27 @@ import { fits } from "./arguments.ts";
 import type { RunRecord } from "./facts.ts";
 import type { Report } from "./report.ts";
 
-/** Invariants 2 and 4 at `agent_end`. `isStopped`: a listener, a hook or the time budget may have ended the run. */
-export function checkEnd(run: RunRecord, isStopped: boolean, hasBudget: boolean, report: Report): void {
+/**
+ * Invariants 2 and 4 at `agent_end`. `isStopped`: a listener, a hook or the time budget may have
+ * ended the run.
+ */
+export function checkEnd(
+  run: RunRecord,
+  isStopped: boolean,
+  hasBudget: boolean,
+  report: Report,
+): void {
   const { end, lastAnswer: answer, abort } = run;
   if (end === undefined) return report("2 terminal event", "the run settled without agent_end");
   const { reason, error } = end;
   const isCut = answer?.stopReason === "error" || answer?.stopReason === "aborted";
   const said = `the run ended ${reason} with ${JSON.stringify(error)}`;
-  if (isCut && !isStopped && abort === undefined && JSON.stringify(error) !== JSON.stringify(answer.error)) {
+  if (
+    isCut &&
+    !isStopped &&
+    abort === undefined &&
+    JSON.stringify(error) !== JSON.stringify(answer.error)
+  ) {
     report("4 error", `${said}; its last answer failed with ${JSON.stringify(answer.error)}`);
   }
   if (error?.code === "internal_error") report("0 result", said);
@@ -22,7 +35,10 @@ export function checkEnd(run: RunRecord, isStopped: boolean, hasBudget: boolean,
     report("0 result", "agent_end has other messages than were recorded");
   }
   if (JSON.stringify(sorted(end.usage)) !== JSON.stringify(sorted(usageOf(run)))) {
-    report("0 result", `agent_end has usage ${JSON.stringify(end.usage)}, not ${JSON.stringify(usageOf(run))}`);
+    report(
+      "0 result",
+      `agent_end has usage ${JSON.stringify(end.usage)}, not ${JSON.stringify(usageOf(run))}`,
+    );
   }
   const isWhole = reason === "done" || reason === "length";
   if (isWhole === (error !== undefined)) report("0 result", said);
@@ -32,7 +48,8 @@ export function checkEnd(run: RunRecord, isStopped: boolean, hasBudget: boolean,
   }
   switch (reason) {
     case "aborted":
-      if (abort === undefined && answer?.error?.code !== "aborted") report("0 result", `${said}; nobody aborted it`);
+      if (abort === undefined && answer?.error?.code !== "aborted")
+        report("0 result", `${said}; nobody aborted it`);
       break;
     case "done":
       if (!isFinished(run)) report("0 result", `${said}, with something left to do`);
@@ -52,17 +69,22 @@ export function checkEnd(run: RunRecord, isStopped: boolean, hasBudget: boolean,
 function isFinished({ lastTurn, lastAnswer, stopAsked, terminating }: RunRecord): boolean {
   if (stopAsked || lastTurn === undefined || lastAnswer === undefined) return stopAsked;
   const calls = toolCallsOf(lastAnswer);
-  return calls.length === 0 ? lastAnswer.paused !== true : calls.every(({ id }) => terminating.has(id));
+  return calls.length === 0
+    ? lastAnswer.paused !== true
+    : calls.every(({ id }) => terminating.has(id));
 }
 
 /** The result is the terminal event again, with few exceptions. */
 export function checkResult(run: RunRecord, result: RunResult, report: Report): void {
   const { end } = run;
   if (end === undefined) return;
-  const answers = run.messages.flatMap(({ message }) => (message.role === "assistant" ? [message] : []));
+  const answers = run.messages.flatMap(({ message }) =>
+    message.role === "assistant" ? [message] : [],
+  );
   // That no value came is found out when the run has ended.
   const reason = result.error?.code === "invalid_output" ? end.reason : result.reason;
-  const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
+  const said =
+    reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
   const best = said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
   const facts = {
     messages: result.messages.every((message, index) => message === end.messages[index]),
@@ -70,7 +92,8 @@ export function checkResult(run: RunRecord, result: RunResult, report: Report): 
     turns: result.turns === run.answers,
     message: result.message === best,
   };
-  if (!Object.values(facts).every(Boolean)) report("0 result", `the result differs: ${JSON.stringify(facts)}`);
+  if (!Object.values(facts).every(Boolean))
+    report("0 result", `the result differs: ${JSON.stringify(facts)}`);
   const { output } = result;
   const hasValue = output !== undefined;
   if (hasValue ? !fits(output) : run.isForOutput && result.reason === "done") {
@@ -88,11 +111,13 @@ export function checkResult(run: RunRecord, result: RunResult, report: Report): 
 }
 
 function usageOf({ messages }: RunRecord): Usage {
-  const sum: { totalTokens?: number; input?: number; output?: number; cost?: { total: number } } = {};
+  const sum: { totalTokens?: number; input?: number; output?: number; cost?: { total: number } } =
+    {};
   for (const { message } of messages) {
     if (message.role !== "assistant") continue;
     const { cost, ...counts } = message.usage;
-    for (const [key, count] of Object.entries(counts) as ["input", number][]) sum[key] = (sum[key] ?? 0) + count;
+    for (const [key, count] of Object.entries(counts) as ["input", number][])
+      sum[key] = (sum[key] ?? 0) + count;
     if (cost !== undefined) sum.cost = { total: (sum.cost?.total ?? 0) + cost.total };
   }
   return sum;

@@ -1,4 +1,7 @@
-/** What may excuse what a run did: it was slow because something else was, or ended because something else failed. */
+/**
+ * What may excuse what a run did: it was slow because something else was, or ended because
+ * something else failed.
+ */
 import type { RunRecord } from "./facts.ts";
 import type { AgentPlan } from "./plan.ts";
 
@@ -38,11 +41,14 @@ export class Circumstances {
 
   /** Something other than the stream or an abort may have ended the last run. */
   get isStopped(): boolean {
-    const { budget: { maxTimeMs = Infinity } = {}, hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS } = this.#plan.settings;
+    const { budget: { maxTimeMs = Infinity } = {}, hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS } =
+      this.#plan.settings;
     const [first] = this.together;
     if (first === undefined || this.hasFailed || this.#parent?.isStopped === true) return true;
     if (this.isCalm) return false;
-    return this.#now() - first.startedAt >= maxTimeMs || Math.max(...this.#listening) >= hookTimeoutMs;
+    return (
+      this.#now() - first.startedAt >= maxTimeMs || Math.max(...this.#listening) >= hookTimeoutMs
+    );
   }
 
   /** How long the listeners of one event may take together. */
@@ -52,14 +58,18 @@ export class Circumstances {
 
   /** How long each may take; the last are the caller's. */
   get #listening(): number[] {
-    const own = this.#plan.listeners.map(({ does, wait = 0 }) => (does === "never" ? Infinity : wait));
+    const own = this.#plan.listeners.map(({ does, wait = 0 }) =>
+      does === "never" ? Infinity : wait,
+    );
     return [...own, this.#parent?.listening ?? 0];
   }
 
   /** A tool's end may be heard some time after it. */
   get isLate(): boolean {
     const { hooks, listeners, yields, steps } = this.#plan;
-    const isSlow = listeners.some(({ does }) => does === "waits" || does === "rejects" || does === "never");
+    const isSlow = listeners.some(
+      ({ does }) => does === "waits" || does === "rejects" || does === "never",
+    );
     return (
       yields === true ||
       isSlow ||
@@ -77,7 +87,9 @@ export class Circumstances {
     return this.#plan.settings.budget !== undefined || this.#parent?.hasBudget === true;
   }
 
-  /** How many graces may pass between an abort and the end: one, but listeners are waited for, too. */
+  /**
+   * How many graces may pass between an abort and the end: one, but listeners are waited for, too.
+   */
   get graces(): number {
     return this.#plan.listeners.length > 0 ? Infinity : (this.#parent?.graces ?? 1);
   }

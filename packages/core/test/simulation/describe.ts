@@ -4,10 +4,14 @@ import type { AgentEvent } from "../../src/agent/index.ts";
 export function namesOf(event: AgentEvent): string[] {
   const { type } = event;
   if (type === "agent_end") {
-    return [`${type} ${event.reason}`, ...(event.error === undefined ? [] : [`error ${event.error.code}`])];
+    return [
+      `${type} ${event.reason}`,
+      ...(event.error === undefined ? [] : [`error ${event.error.code}`]),
+    ];
   }
   if (type === "tool_execution_end") return [`${type} ${event.outcome}`];
-  if (type === "message_end" && event.message.role === "assistant") return [`answer ${event.message.stopReason}`];
+  if (type === "message_end" && event.message.role === "assistant")
+    return [`answer ${event.message.stopReason}`];
   return [type];
 }
 

@@ -1,4 +1,7 @@
-/** A plan from a seed. Each family of faults is in some worlds only, so that no fault hides behind another. */
+/**
+ * A plan from a seed. Each family of faults is in some worlds only, so that no fault hides behind
+ * another.
+ */
 import { Random } from "./random.ts";
 import type {
   ActionPlan,
@@ -17,10 +20,20 @@ import { drawAnswer } from "./draw-answer.ts";
 import { delays, drawTool, toolNames } from "./draw-tool.ts";
 
 const hookNames: readonly HookName[] = [
-  ...(["beforeToolCall", "beforeToolCall", "beforeToolCall", "afterToolCall", "afterToolCall"] as const),
+  ...([
+    "beforeToolCall",
+    "beforeToolCall",
+    "beforeToolCall",
+    "afterToolCall",
+    "afterToolCall",
+  ] as const),
   ...(["transformContext", "convertToLlm", "getApiKey", "shouldStopAfterTurn"] as const),
 ];
-const loopHookNames: readonly HookName[] = [...hookNames, "getSteeringMessages", "getFollowUpMessages"];
+const loopHookNames: readonly HookName[] = [
+  ...hookNames,
+  "getSteeringMessages",
+  "getFollowUpMessages",
+];
 
 export function drawPlan(seed: number): Plan {
   const random = new Random(seed);
@@ -28,7 +41,9 @@ export function drawPlan(seed: number): Plan {
   return random.chance(0.06) ? strict({ seed, agents }, random) : { seed, agents };
 }
 
-/** A request that ends with an answer, as after a pause, is refused by most servers of both wires. */
+/**
+ * A request that ends with an answer, as after a pause, is refused by most servers of both wires.
+ */
 function strict(plan: Plan, random: Random): Plan {
   return {
     ...plan,
@@ -48,7 +63,12 @@ function unpaused(agent: AgentPlan): AgentPlan {
 /** An agent that is a tool: it is prompted once, by its call. */
 function drawNested(random: Random): AgentPlan {
   const agent = drawAgent(random, 1);
-  const question = { ...drawHook(random, "agent"), hook: "beforeToolCall", call: 0, does: "asks" } as const;
+  const question = {
+    ...drawHook(random, "agent"),
+    hook: "beforeToolCall",
+    call: 0,
+    does: "asks",
+  } as const;
   const hooks = random.chance(0.3) ? [question, ...agent.hooks] : agent.hooks;
   return { ...agent, face: "agent", starts: [], actions: [], hooks };
 }
@@ -60,7 +80,8 @@ function drawAgent(random: Random, depth = 0): AgentPlan {
     return depth === 0 && random.chance(0.1) ? { ...tool, nested: drawNested(random) } : tool;
   });
   const called = random.chance(0.85) ? tools.map(({ name }) => name) : [];
-  const slow = face === "loop" && random.chance(0.2) ? drawSlowQueue(random) : { hooks: [], actions: [] };
+  const slow =
+    face === "loop" && random.chance(0.2) ? drawSlowQueue(random) : { hooks: [], actions: [] };
   const faults = { streams: random.chance(0.35), tools: called };
   return {
     face,
@@ -73,10 +94,18 @@ function drawAgent(random: Random, depth = 0): AgentPlan {
       { kind: "prompt", ...(face === "agent" && random.chance(0.12) && { output: true }) },
       ...random.some(2, () => drawStart(random, face)),
     ],
-    actions: [...slow.actions, ...(random.chance(0.6) ? random.some(8, () => drawAction(random)) : [])],
-    hooks: [...slow.hooks, ...(random.chance(0.45) ? random.some(5, () => drawHook(random, face)) : [])],
-    listeners: face === "agent" && random.chance(0.3) ? random.some(2, () => drawListener(random)) : [],
-    ...(face === "agent" && random.chance(0.15) && { steps: random.some(3, () => drawStep(random)) }),
+    actions: [
+      ...slow.actions,
+      ...(random.chance(0.6) ? random.some(8, () => drawAction(random)) : []),
+    ],
+    hooks: [
+      ...slow.hooks,
+      ...(random.chance(0.45) ? random.some(5, () => drawHook(random, face)) : []),
+    ],
+    listeners:
+      face === "agent" && random.chance(0.3) ? random.some(2, () => drawListener(random)) : [],
+    ...(face === "agent" &&
+      random.chance(0.15) && { steps: random.some(3, () => drawStep(random)) }),
     ...(face === "loop" && random.chance(0.3) && { reader: drawReader(random) }),
   };
 }
@@ -128,25 +157,44 @@ function drawAction(random: Random): ActionPlan {
 function drawHook(random: Random, face: AgentPlan["face"]): HookPlan {
   const hook = random.pick(face === "loop" ? loopHookNames : hookNames);
   const ofCalls = hook === "beforeToolCall" ? (["edits", "spoils", "asks", "asks"] as const) : [];
-  const does = random.pick(["throws", "rejects", "never", "acts", "acts", undefined, ...ofCalls] as const);
+  const does = random.pick([
+    "throws",
+    "rejects",
+    "never",
+    "acts",
+    "acts",
+    undefined,
+    ...ofCalls,
+  ] as const);
   return {
     hook,
     call: random.below(3),
     ...(does !== undefined && { does }),
-    ...(does === "asks" && random.chance(0.8) && { answer: random.pick(["allow", "allow", "deny"] as const) }),
+    ...(does === "asks" &&
+      random.chance(0.8) && { answer: random.pick(["allow", "allow", "deny"] as const) }),
     ...(random.chance(0.5) && { wait: random.pick(delays) }),
     ...(random.chance(0.3) && { hops: random.below(4) }),
   };
 }
 
-/** A queue of the caller's that something is in, and whose hook may answer when nobody waits for it any more. */
+/**
+ * A queue of the caller's that something is in, and whose hook may answer when nobody waits for it
+ * any more.
+ */
 function drawSlowQueue(random: Random): Pick<AgentPlan, "hooks" | "actions"> {
   const isSteering = random.chance(0.5);
   const does = isSteering ? "steer" : "followUp";
   const hook = isSteering ? "getSteeringMessages" : "getFollowUpMessages";
   const early = random.chance(0.5);
   return {
-    hooks: [{ hook, call: random.below(2), wait: random.pick([2, 10, 200, 5000]), ...(early && { early }) }],
+    hooks: [
+      {
+        hook,
+        call: random.below(2),
+        wait: random.pick([2, 10, 200, 5000]),
+        ...(early && { early }),
+      },
+    ],
     actions: [
       { does, on: "event", at: random.below(4) },
       { does: "abort", on: "time", at: random.pick([1, 2, 10, 100]) },

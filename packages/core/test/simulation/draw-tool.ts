@@ -1,4 +1,7 @@
-/** A tool of a plan, and the delays that plans are made of: few and small, so that things happen at the same time. */
+/**
+ * A tool of a plan, and the delays that plans are made of: few and small, so that things happen at
+ * the same time.
+ */
 import type { ToolCallPlan, ToolPlan } from "./plan.ts";
 import type { Random } from "./random.ts";
 

@@ -1,4 +1,7 @@
-/** What a world saw itself, apart from what events say, and what it keeps of a run to compare the two. */
+/**
+ * What a world saw itself, apart from what events say, and what it keeps of a run to compare the
+ * two.
+ */
 import type { AgentEvent, AgentMessage } from "../../src/agent/index.ts";
 import { reduceEvents, type AssistantMessageEvent } from "../../src/llm/event.ts";
 import { toolCallsOf, type AssistantMessage, type ToolCall } from "../../src/llm/message.ts";
@@ -80,7 +83,11 @@ export interface RunRecord {
   taken: { steering: number; followUp: number };
 }
 
-export function newRun(order: EventOrder, startedAt: number, history: readonly AgentMessage[]): RunRecord {
+export function newRun(
+  order: EventOrder,
+  startedAt: number,
+  history: readonly AgentMessage[],
+): RunRecord {
   return {
     order,
     startedAt,

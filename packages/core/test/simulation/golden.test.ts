@@ -1,13 +1,23 @@
 /**
- * Whole runs on a clock of our own, to the millisecond: queues, endings and aborts. A change here is a change of the contract.
- * The order of simpler runs is in event-order.test.ts.
+ * Whole runs on a clock of our own, to the millisecond: queues, endings and aborts. A change here
+ * is a change of the contract. The order of simpler runs is in event-order.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Agent, agentLoop, textResult, type AgentOptions, type AgentTool } from "../../src/agent/index.ts";
+import {
+  Agent,
+  agentLoop,
+  textResult,
+  type AgentOptions,
+  type AgentTool,
+} from "../../src/agent/index.ts";
 import type { AgentEvent, AgentMessage, RunResult } from "../../src/agent/index.ts";
 import { messageText } from "../../src/llm/message.ts";
-import { createScriptedModel, scriptedToolCall, type ScriptedModel } from "../../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+} from "../../src/testing/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/index.ts";
 import { short, tool } from "../support.ts";
 import { Random } from "./random.ts";
@@ -25,7 +35,11 @@ interface Stage {
 type Steps = readonly ScriptedAnswer[];
 
 /** An agent on a timeline; `tools` may wait on it. Its trace leaves out what every answer has. */
-function stage(steps: Steps, tools: (timeline: Timeline) => AgentTool[] = () => [], options: AgentOptions = {}): Stage {
+function stage(
+  steps: Steps,
+  tools: (timeline: Timeline) => AgentTool[] = () => [],
+  options: AgentOptions = {},
+): Stage {
   const timeline = new Timeline(new Random(1));
   const script = createScriptedModel(steps, { deltaLength: 1000 });
   const agent = new Agent({
@@ -52,11 +66,15 @@ async function settle<T>(timeline: Timeline, run: Promise<T>): Promise<T> {
 function line(timeline: Timeline, event: AgentEvent): string[] {
   if (event.type === "message_update" || event.type === "message_end") return [];
   const text =
-    event.type === "message_start" && event.message.role === "user" ? ` "${messageText(event.message)}"` : "";
+    event.type === "message_start" && event.message.role === "user"
+      ? ` "${messageText(event.message)}"`
+      : "";
   return [`${timeline.elapsed} ${short(event)}${text}`];
 }
 
-const calls = (...ids: string[]): ScriptedAnswer => ({ content: ids.map((id) => scriptedToolCall(id, {}, id)) });
+const calls = (...ids: string[]): ScriptedAnswer => ({
+  content: ids.map((id) => scriptedToolCall(id, {}, id)),
+});
 const user = (content: string): AgentMessage => ({ role: "user", content, timestamp: 1 });
 
 /** A tool that takes its time, and does not hear an abort. */
@@ -122,14 +140,20 @@ describe("a run to the millisecond", () => {
   });
 
   it("of an abort during a tool that ignores its signal for 3 s: it settles at the grace of 200 ms and says so", async () => {
-    const { agent, timeline, script, trace, play } = stage([calls("slow")], (time) => [slow(time, "slow", 3000)], {
-      abortGraceMs: 200,
-    });
+    const { agent, timeline, script, trace, play } = stage(
+      [calls("slow")],
+      (time) => [slow(time, "slow", 3000)],
+      {
+        abortGraceMs: 200,
+      },
+    );
     timeline.after(50, () => agent.abort());
     const run = await play(agent.prompt("Hi"));
     assert.equal(timeline.elapsed, 250);
     assert.deepEqual([run.reason, run.error?.code], ["aborted", "aborted"]);
-    assert.deepEqual(run.tools, [{ toolCallId: "slow", toolName: "slow", outcome: "left_running" }]);
+    assert.deepEqual(run.tools, [
+      { toolCallId: "slow", toolName: "slow", outcome: "left_running" },
+    ]);
     assert.deepEqual(trace.slice(4), [
       "0 tool_execution_start:slow",
       "250 tool_execution_end:slow error",
@@ -178,7 +202,9 @@ describe("a run to the millisecond", () => {
   });
 });
 
-/** What follows the tool `a`, which takes 10 ms, while which two messages of each kind are queued. */
+/**
+ * What follows the tool `a`, which takes 10 ms, while which two messages of each kind are queued.
+ */
 async function queued(options: AgentOptions): Promise<string[]> {
   const { agent, timeline, trace, play } = stage(
     [calls("a"), "One.", "Two.", "Three.", "Four."],
@@ -191,7 +217,9 @@ async function queued(options: AgentOptions): Promise<string[]> {
   });
   await play(agent.prompt("Hi"));
   assert.equal(agent.hasQueuedMessages(), false);
-  return trace.slice(trace.indexOf("10 turn_end") + 1).filter((entry) => !entry.endsWith("message_start:assistant"));
+  return trace
+    .slice(trace.indexOf("10 turn_end") + 1)
+    .filter((entry) => !entry.endsWith("message_start:assistant"));
 }
 
 const turn = (...messages: string[]): string[] => [
@@ -209,7 +237,10 @@ describe("what is queued while a tool runs", () => {
   ] as const) {
     const how = `steering ${steeringMode ?? "one by one"}, follow-ups ${followUpMode ?? "one by one"}`;
     it(`comes ${how}: steering before the next model call, follow-ups when there is nothing else to do`, async () => {
-      const modes = { ...(steeringMode && { steeringMode }), ...(followUpMode && { followUpMode }) };
+      const modes = {
+        ...(steeringMode && { steeringMode }),
+        ...(followUpMode && { followUpMode }),
+      };
       assert.deepEqual(await queued(modes), [...turns.flat(), "10 agent_end:done"]);
     });
   }
@@ -284,9 +315,13 @@ describe("a run that is told to end", () => {
   });
 
   it("by shouldStopAfterTurn ends after the turn's results, and leaves the queues as they are", async () => {
-    const { agent, script, trace, play } = stage([calls("a"), "never"], (timeline) => [slow(timeline, "a", 10)], {
-      shouldStopAfterTurn: ({ toolResults }) => toolResults.length > 0,
-    });
+    const { agent, script, trace, play } = stage(
+      [calls("a"), "never"],
+      (timeline) => [slow(timeline, "a", 10)],
+      {
+        shouldStopAfterTurn: ({ toolResults }) => toolResults.length > 0,
+      },
+    );
     agent.followUp(user("Later."));
     await play(agent.prompt("Hi"));
     assert.deepEqual(trace.slice(4), [
@@ -304,7 +339,10 @@ describe("a run that is told to end", () => {
 describe("agentLoop", () => {
   it("says what an agent says, word for word", async () => {
     const steps = [calls("a", "b"), "Done."];
-    const tools = (timeline: Timeline): AgentTool[] => [slow(timeline, "a", 20), slow(timeline, "b", 10)];
+    const tools = (timeline: Timeline): AgentTool[] => [
+      slow(timeline, "a", 20),
+      slow(timeline, "b", 10),
+    ];
     const { agent, trace, play } = stage(steps, tools);
     await play(agent.prompt("Hi"));
 

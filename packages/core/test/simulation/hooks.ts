@@ -52,15 +52,20 @@ export function createHooks(
 
   function perform<T>(does: HookPlan, usual: () => T, acts: () => T): T | Promise<T> {
     if (does.does === "throws") throw new Error(`${does.hook} threw`);
-    if (does.does === "never") return unlimited.includes(does.hook) ? watch.stall<T>() : new Promise(() => {});
+    if (does.does === "never")
+      return unlimited.includes(does.hook) ? watch.stall<T>() : new Promise(() => {});
     const result = does.does === undefined ? usual : acts;
-    if (does.does !== "rejects" && does.wait === undefined && does.hops === undefined) return result();
+    if (does.does !== "rejects" && does.wait === undefined && does.hops === undefined)
+      return result();
     if (does.does === "rejects" || does.early !== true) return settle(does, result);
     const taken = result();
     return settle(does, () => taken);
   }
 
-  async function settle<T>({ hook, does, wait, hops: count = 0 }: HookPlan, result: () => T): Promise<T> {
+  async function settle<T>(
+    { hook, does, wait, hops: count = 0 }: HookPlan,
+    result: () => T,
+  ): Promise<T> {
     await hops(count);
     if (wait !== undefined) await timeline.sleep(wait);
     if (does === "rejects") throw new Error(`${hook} rejected`);
@@ -93,7 +98,11 @@ export function createHooks(
   }
 
   const note: Message = { role: "user", content: `${watch.tag} noted by a hook`, timestamp: 1 };
-  const replaced: AfterToolCallResult = { details: { replaced: true }, isError: false, terminate: false };
+  const replaced: AfterToolCallResult = {
+    details: { replaced: true },
+    isError: false,
+    terminate: false,
+  };
   const all: Required<Hooks> = {
     transformContext: (messages) =>
       run<AgentMessage[]>(
@@ -141,7 +150,8 @@ export function createHooks(
   };
   const named = new Set<string>(plan.hooks.map(({ hook }) => hook));
   const ofLoop = ["convertToLlm", "getSteeringMessages", "getFollowUpMessages"];
-  const isThere = (hook: string): boolean => named.has(hook) || (plan.face === "loop" && ofLoop.includes(hook));
+  const isThere = (hook: string): boolean =>
+    named.has(hook) || (plan.face === "loop" && ofLoop.includes(hook));
   return Object.fromEntries(Object.entries(all).filter(([hook]) => isThere(hook)));
 }
 
@@ -159,7 +169,12 @@ function llmOnly(messages: readonly AgentMessage[]): Message[] {
 }
 
 /** `leave` unsubscribes the listener. */
-export function createListener(plan: ListenerPlan, watch: Watch, timeline: Timeline, leave: () => void): AgentListener {
+export function createListener(
+  plan: ListenerPlan,
+  watch: Watch,
+  timeline: Timeline,
+  leave: () => void,
+): AgentListener {
   let heard = -1;
   const fail = (): never => {
     watch.circumstances.hasFailed = true;
@@ -168,7 +183,8 @@ export function createListener(plan: ListenerPlan, watch: Watch, timeline: Timel
   return () => {
     heard++;
     const since = heard - plan.from;
-    const isDue = since === 0 || (since > 0 && plan.every !== undefined && since % plan.every === 0);
+    const isDue =
+      since === 0 || (since > 0 && plan.every !== undefined && since % plan.every === 0);
     if (!isDue || watch.circumstances.isCalm) return undefined;
     watch.note(() => `a listener ${plan.does}`);
     switch (plan.does) {

@@ -21,7 +21,11 @@ export function createLoopFace({ plan, watch, ...world }: Parts): Face {
   const { timeline, model, report } = world;
   const { steeringMode, followUpMode, budget, ...settings } = plan.settings;
   const streamFn = createStreamFn(plan.answers, watch, timeline);
-  const context: AgentContext = { systemPrompt: "", messages: [], tools: toolsOf(plan, watch, world) };
+  const context: AgentContext = {
+    systemPrompt: "",
+    messages: [],
+    tools: toolsOf(plan, watch, world),
+  };
   const queues: Record<Queue, AgentMessage[]> = { steering: [], followUp: [] };
   let modes = { steering: steeringMode, followUp: followUpMode };
   const take = (kind: Queue): AgentMessage[] => {
@@ -37,7 +41,9 @@ export function createLoopFace({ plan, watch, ...world }: Parts): Face {
     toolContext: watch.context,
     apiKey: watch.key,
     ...settings,
-    ...(budget !== undefined && { budget: plan.sharesBudget === true ? createBudget(budget) : budget }),
+    ...(budget !== undefined && {
+      budget: plan.sharesBudget === true ? createBudget(budget) : budget,
+    }),
     hasSteeringMessages: () => queues.steering.length > 0,
     returnMessages: (messages, kind) => {
       watch.count("queue given back");
@@ -66,7 +72,11 @@ export function createLoopFace({ plan, watch, ...world }: Parts): Face {
 
   /** Whether it was read to its end. */
   async function read(stream: Stream): Promise<boolean> {
-    const { wait, leaves = Infinity, batches = false } = watch.circumstances.isCalm ? {} : (plan.reader ?? {});
+    const {
+      wait,
+      leaves = Infinity,
+      batches = false,
+    } = watch.circumstances.isCalm ? {} : (plan.reader ?? {});
     let heard = 0;
     for await (const batch of batches ? stream.batches() : stream) {
       for (const event of [batch].flat()) watch.event(event);
@@ -100,7 +110,9 @@ export function createLoopFace({ plan, watch, ...world }: Parts): Face {
     async start({ kind, aborted = false }, messages) {
       switch (kind) {
         case "prompt":
-          return run(aborted, () => agentLoop(messages, context, config, controller.signal, streamFn));
+          return run(aborted, () =>
+            agentLoop(messages, context, config, controller.signal, streamFn),
+          );
         case "retry":
           context.messages = withoutFailed(context.messages);
           return goOn(aborted);

@@ -1,4 +1,7 @@
-/** A stream function that does what a plan says, in the shapes that our own streams and those of strangers have. */
+/**
+ * A stream function that does what a plan says, in the shapes that our own streams and those of
+ * strangers have.
+ */
 import { BowlineError } from "../../src/errors.ts";
 import type { AssistantMessageEvent } from "../../src/llm/event.ts";
 import type { AssistantMessageStream, Model, StreamFn } from "../../src/llm/model.ts";
@@ -21,14 +24,24 @@ interface Call {
   readonly stall: (signal?: AbortSignal) => Promise<void>;
 }
 
-export function createStreamFn(answers: readonly AnswerPlan[], watch: Watch, timeline: Timeline): StreamFn {
+export function createStreamFn(
+  answers: readonly AnswerPlan[],
+  watch: Watch,
+  timeline: Timeline,
+): StreamFn {
   return (model, context, options) => {
     const facts = watch.request(model, context, options);
     const answer: AnswerPlan = (watch.circumstances.isCalm ? undefined : answers[facts.number]) ?? {
       parts: [{ type: "text", pieces: 1 }],
     };
     const { signal = new AbortController().signal } = options;
-    const call = { answer, model, facts, timeline, stall: (until?: AbortSignal) => watch.stall(until) };
+    const call = {
+      answer,
+      model,
+      facts,
+      timeline,
+      stall: (until?: AbortSignal) => watch.stall(until),
+    };
     switch (answer.opens) {
       case "throws":
         facts.closed = true;
@@ -68,7 +81,8 @@ function openStream(call: Call, signal: AbortSignal): AssistantMessageStream {
     });
   }
   const batches = strange(call, signal);
-  if (shape === "batches") return { batches: () => batches, [Symbol.asyncIterator]: () => oneByOne(batches) };
+  if (shape === "batches")
+    return { batches: () => batches, [Symbol.asyncIterator]: () => oneByOne(batches) };
   if (shape !== "iterator") return oneByOne(batches);
   const events = oneByOne(batches);
   call.facts.closed = true; // nobody can close what has no return()
@@ -79,7 +93,9 @@ function openStream(call: Call, signal: AbortSignal): AssistantMessageStream {
 async function* strange(call: Call, signal: AbortSignal): AsyncGenerator<Batch> {
   for await (const batch of produce(call, signal)) {
     const heard =
-      call.answer.shape === "final" ? batch.filter(({ type }) => type === "done" || type === "error") : batch;
+      call.answer.shape === "final"
+        ? batch.filter(({ type }) => type === "done" || type === "error")
+        : batch;
     const plain = heard.map((event) => JSON.stringify(event));
     note(call.facts, heard, plain);
     yield plain.map((json) => JSON.parse(json) as AssistantMessageEvent);
@@ -96,7 +112,8 @@ function note(facts: CallFacts, batch: Batch, jsons: readonly string[]): void {
     const json = jsons[index] as string;
     facts.delivered.push(json);
     if (type === "done" || type === "error") facts.ended = type;
-    else if (type !== "start" && type !== "request_retry" && type !== "model_failover") facts.updates.push(json);
+    else if (type !== "start" && type !== "request_retry" && type !== "model_failover")
+      facts.updates.push(json);
   }
 }
 
@@ -114,13 +131,26 @@ async function* produce(call: Call, signal: AbortSignal): AsyncGenerator<Batch> 
   if (answer.babbles) yield [{ type: "text_delta", attempt: 1, contentIndex: 0, delta: "babble" }];
 }
 
-async function* before({ answer, model, timeline }: Call, signal: AbortSignal): AsyncGenerator<Batch> {
+async function* before(
+  { answer, model, timeline }: Call,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
   const { before: announcements = [], error, wait } = answer;
   if (error === undefined) return;
   for (const [index, kind] of announcements.entries()) {
     const from = { provider: model.provider, model: model.id };
-    if (kind === "retry") yield [{ type: "request_retry", attempt: index + 1, delayMs: index * 10, error }];
-    else yield [{ type: "model_failover", attempt: index + 1, from, to: { ...from, model: "other" }, error }];
+    if (kind === "retry")
+      yield [{ type: "request_retry", attempt: index + 1, delayMs: index * 10, error }];
+    else
+      yield [
+        {
+          type: "model_failover",
+          attempt: index + 1,
+          from,
+          to: { ...from, model: "other" },
+          error,
+        },
+      ];
     await pause(timeline, wait, answer, signal);
     if (signal.aborted && answer.onAbort === undefined) return;
   }
@@ -130,9 +160,13 @@ async function* attempt(call: Call, signal: AbortSignal): AsyncGenerator<Batch> 
   const { answer, model, facts, timeline } = call;
   const { api, provider, id } = model;
   const origin = { api, provider, model: id, timestamp: timeline.now() };
-  const { error = { code: "server_error", message: "no error was drawn", retryable: false } as const } = answer;
+  const {
+    error = { code: "server_error", message: "no error was drawn", retryable: false } as const,
+  } = answer;
   let writer = new MessageWriter(origin);
-  const writes = answer.parts.flatMap((part, index) => writesOf(part, `${facts.tag} said ${facts.number}.${index}`));
+  const writes = answer.parts.flatMap((part, index) =>
+    writesOf(part, `${facts.tag} said ${facts.number}.${index}`),
+  );
   for (const [index, write] of writes.entries()) {
     if (index % (answer.batch ?? Infinity) === 0) {
       if (index > 0) yield writer.take();

@@ -1,15 +1,29 @@
-/** The order in which the events of one run may come: a machine that is fed one event at a time and says what is wrong. */
+/**
+ * The order in which the events of one run may come: a machine that is fed one event at a time and
+ * says what is wrong.
+ */
 import type { AgentEvent, AgentMessage } from "../../src/agent/index.ts";
 import { toolCallsOf, type AssistantMessage } from "../../src/llm/message.ts";
 
 type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: T }>;
 
-type Phase = "before" | "between" | "last" | "prompts" | "prompt" | "request" | "answer" | "tools" | "result" | "over";
+type Phase =
+  | "before"
+  | "between"
+  | "last"
+  | "prompts"
+  | "prompt"
+  | "request"
+  | "answer"
+  | "tools"
+  | "result"
+  | "over";
 
 /** Which phase an event leads to, from each. What is not named must not come. */
 const phases: Readonly<Record<Phase, Readonly<Record<string, Phase>>>> = {
   before: { agent_start: "between" },
-  // Messages that were taken from a queue while the run was being stopped are recorded without a turn.
+  // Messages that were taken from a queue while the run was being stopped are recorded without a
+  // turn.
   between: { turn_start: "prompts", "message_start:prompt": "last", agent_end: "over" },
   last: { "message_end:prompt": "between" },
   prompts: {
@@ -21,7 +35,11 @@ const phases: Readonly<Record<Phase, Readonly<Record<string, Phase>>>> = {
     "message_start:assistant": "answer",
   },
   prompt: { "message_end:prompt": "prompts" },
-  request: { request_retry: "request", model_failover: "request", "message_start:assistant": "answer" },
+  request: {
+    request_retry: "request",
+    model_failover: "request",
+    "message_start:assistant": "answer",
+  },
   answer: { message_update: "answer", request_retry: "answer", "message_end:assistant": "tools" },
   tools: {
     tool_execution_start: "tools",
@@ -78,11 +96,15 @@ export class EventOrder {
     if (event.type === "tool_execution_end") return this.#end(event.toolCallId, event.outcome);
     if (event.type === "tool_execution_update") {
       this.#executing = true;
-      return this.#isRunning(event.toolCallId) ? undefined : `an update of ${event.toolCallId}, not running`;
+      return this.#isRunning(event.toolCallId)
+        ? undefined
+        : `an update of ${event.toolCallId}, not running`;
     }
     if (event.type === "approval_request") {
       this.#asked.add(event.approvalId);
-      return this.#isRunning(event.toolCallId) ? undefined : "asked about a call that has not started";
+      return this.#isRunning(event.toolCallId)
+        ? undefined
+        : "asked about a call that has not started";
     }
     if (event.type === "approval_answer") {
       return this.#asked.delete(event.approvalId) ? undefined : "an answer to what was not asked";
@@ -115,8 +137,10 @@ export class EventOrder {
   #start(id: string, name: string): string | undefined {
     const index = this.#calls.findIndex((call) => call.id === id);
     const call = this.#calls[index];
-    if (call?.state !== "asked" || call.name !== name) return `${id} started, which was not asked for or had started`;
-    if (this.#calls.slice(index + 1).some(({ state }) => state !== "asked")) return `${id} started after a later call`;
+    if (call?.state !== "asked" || call.name !== name)
+      return `${id} started, which was not asked for or had started`;
+    if (this.#calls.slice(index + 1).some(({ state }) => state !== "asked"))
+      return `${id} started after a later call`;
     const before = this.#calls.slice(0, index);
     if (this.#isSequential(this.#calls.map((other) => other.name))) {
       if (before.some(({ state }) => state !== "recorded"))
@@ -137,18 +161,23 @@ export class EventOrder {
   /** Results come in the order of the calls; of parallel calls when all have ended. */
   #record(id: string): string | undefined {
     const call = this.#calls.find(({ state }) => state !== "recorded");
-    if (call?.id !== id) return `the result of ${id} came where that of ${call?.id ?? "none"} was due`;
+    if (call?.id !== id)
+      return `the result of ${id} came where that of ${call?.id ?? "none"} was due`;
     if (call.state === "started") return `the result of ${id} came before its end`;
     const isSequential = this.#isSequential(this.#calls.map(({ name }) => name));
-    if (!isSequential && this.#calls.some(({ state }) => state === "started")) return `a result came while tools ran`;
+    if (!isSequential && this.#calls.some(({ state }) => state === "started"))
+      return `a result came while tools ran`;
     call.state = "recorded";
     return undefined;
   }
 
   #turnEnd(results: readonly string[]): string | undefined {
-    if (this.#calls.some(({ state }) => state !== "recorded")) return "the turn ended before all calls had results";
+    if (this.#calls.some(({ state }) => state !== "recorded"))
+      return "the turn ended before all calls had results";
     const ids = this.#calls.map(({ id }) => id);
-    return ids.join() === results.join() ? undefined : `turn_end has results ${results.join()}, not ${ids.join()}`;
+    return ids.join() === results.join()
+      ? undefined
+      : `turn_end has results ${results.join()}, not ${ids.join()}`;
   }
 }
 
@@ -158,13 +187,17 @@ function kindOf(event: AgentEvent): string {
   return `${event.type}:${role === "assistant" || role === "toolResult" ? role : "prompt"}`;
 }
 
-/** What is wrong with how calls and results of a transcript pair, if anything: results stand behind their answer, in order. */
+/**
+ * What is wrong with how calls and results of a transcript pair, if anything: results stand behind
+ * their answer, in order.
+ */
 export function pairingProblem(messages: readonly { readonly role: string }[]): string | undefined {
   let due: string[] = [];
   for (const [index, message] of (messages as readonly AgentMessage[]).entries()) {
     if (message.role === "toolResult") {
       const expected = due.shift();
-      if (message.toolCallId !== expected) return `message ${index} answers ${message.toolCallId}, due was ${expected}`;
+      if (message.toolCallId !== expected)
+        return `message ${index} answers ${message.toolCallId}, due was ${expected}`;
       continue;
     }
     if (due.length > 0) return `message ${index} comes before the results of ${due.join()}`;

@@ -1,6 +1,7 @@
 /**
- * Everything that will happen in a world, as JSON: what the models say, what tools, hooks and listeners do, who aborts when.
- * A seed decides a plan, a plan decides a run, and a smaller plan is a smaller world. Whatever is absent behaves well.
+ * Everything that will happen in a world, as JSON: what the models say, what tools, hooks and
+ * listeners do, who aborts when. A seed decides a plan, a plan decides a run, and a smaller plan is
+ * a smaller world. Whatever is absent behaves well.
  */
 import type { AgentOptions } from "../../src/agent/index.ts";
 import type { ErrorInfo } from "../../src/errors.ts";
@@ -8,7 +9,10 @@ import type { Usage } from "../../src/llm/usage.ts";
 
 export interface Plan {
   readonly seed: number;
-  /** Requests are encoded for this wire and checked by its strict validator, in worlds that have one. */
+  /**
+   * Requests are encoded for this wire and checked by its strict validator, in worlds that have
+   * one.
+   */
   readonly wire?: "openai-chat" | "anthropic-messages";
   /** One, or two that must never meet. */
   readonly agents: readonly AgentPlan[];
@@ -49,11 +53,16 @@ export type Settings = Pick<
   | "skipToolsOnSteering"
 >;
 
-/** One use of the agent, begun `wait` after the one before has settled. `retry` drops a failed answer and continues. */
+/**
+ * One use of the agent, begun `wait` after the one before has settled. `retry` drops a failed
+ * answer and continues.
+ */
 export interface StartPlan {
   readonly kind: "prompt" | "continue" | "retry" | "reset";
   readonly wait?: number;
-  /** Messages of a prompt, one of the application's own among them if there are several. Default 1. */
+  /**
+   * Messages of a prompt, one of the application's own among them if there are several. Default 1.
+   */
   readonly messages?: number;
   /** Asks for a value of the tools' schema. Of the agent only. */
   readonly output?: boolean;
@@ -82,8 +91,9 @@ export type HookName =
   | "getFollowUpMessages";
 
 /**
- * What a hook does at its call number `call`. `acts`: blocks, replaces, stops, adds, whatever it is for. The rest is of
- * `beforeToolCall`: other arguments that fit, others that do not, a person who is asked and answers after `wait`.
+ * What a hook does at its call number `call`. `acts`: blocks, replaces, stops, adds, whatever it is
+ * for. The rest is of `beforeToolCall`: other arguments that fit, others that do not, a person who
+ * is asked and answers after `wait`.
  */
 export interface HookPlan {
   readonly hook: HookName;
@@ -151,7 +161,12 @@ export interface AnswerPlan {
 export type PartPlan =
   | { readonly type: "text" | "thinking"; readonly pieces: number }
   | { readonly type: "opaque" }
-  | { readonly type: "call"; readonly id: string; readonly tool: string; readonly args: ArgumentsKind };
+  | {
+      readonly type: "call";
+      readonly id: string;
+      readonly tool: string;
+      readonly args: ArgumentsKind;
+    };
 
 export type ArgumentsKind =
   | "fit"
@@ -190,4 +205,11 @@ export interface ToolCallPlan {
   readonly onAbort?: "ignores" | "returns";
 }
 
-export type GarbageKind = "undefined" | "null" | "number" | "string" | "noContent" | "textContent" | "list";
+export type GarbageKind =
+  | "undefined"
+  | "null"
+  | "number"
+  | "string"
+  | "noContent"
+  | "textContent"
+  | "list";

@@ -1,4 +1,6 @@
-/** The messages that were queued for an agent: each is seen once, in its order, and none is lost. */
+/**
+ * The messages that were queued for an agent: each is seen once, in its order, and none is lost.
+ */
 import type { RunRecord } from "./facts.ts";
 import type { Settings } from "./plan.ts";
 import type { Report } from "./report.ts";
@@ -40,7 +42,8 @@ export class QueueWatch {
   /** They came too late for the loop, and are back in the caller's queue. */
   giveBack(messages: readonly { readonly content?: unknown }[]): void {
     for (const queued of this.#find(messages)) {
-      if (queued.state !== "taken") this.#report("3 queue", `"${queued.text}" was given back, but ${queued.state}`);
+      if (queued.state !== "taken")
+        this.#report("3 queue", `"${queued.text}" was given back, but ${queued.state}`);
       queued.state = "waiting";
       queued.isBack = true;
     }
@@ -64,7 +67,10 @@ export class QueueWatch {
     return this.#queue.filter(({ state }) => state === "waiting").length;
   }
 
-  /** A user's message came: one at a time, unless the mode says all. Gives the queue it was in. `now`: when it was taken, at the latest. */
+  /**
+   * A user's message came: one at a time, unless the mode says all. Gives the queue it was in.
+   * `now`: when it was taken, at the latest.
+   */
   seen(content: unknown, run: RunRecord, isAll: boolean, now: number): QueueKind | undefined {
     const index = this.#queue.findIndex(({ text }) => text === content);
     const queued = this.#queue[index];
@@ -73,7 +79,11 @@ export class QueueWatch {
     if (state === "seen") this.#report("3 queue", `"${text}" came twice`);
     queued.state = "seen";
     const earlier = this.#queue.slice(0, index);
-    if (earlier.some((other) => other.kind === kind && other.state === "waiting" && other.isBack !== true)) {
+    if (
+      earlier.some(
+        (other) => other.kind === kind && other.state === "waiting" && other.isBack !== true,
+      )
+    ) {
       this.#report("3 queue", `"${text}" came before one that was queued earlier`);
     }
     const mode = kind === "steering" ? this.#settings.steeringMode : this.#settings.followUpMode;
@@ -88,13 +98,16 @@ export class QueueWatch {
 
   /** The transcript of a run whose events were not all read. */
   readLater(messages: readonly { readonly role: string; readonly content?: unknown }[]): void {
-    const contents = new Set(messages.filter(({ role }) => role === "user").map(({ content }) => content));
+    const contents = new Set(
+      messages.filter(({ role }) => role === "user").map(({ content }) => content),
+    );
     for (const queued of this.#queue) if (contents.has(queued.text)) queued.state = "seen";
   }
 
   end(): void {
     for (const { text, state, isBack } of this.#queue) {
-      if (state === "taken" || (state === "waiting" && isBack !== true)) this.#report("3 queue", `"${text}" was lost`);
+      if (state === "taken" || (state === "waiting" && isBack !== true))
+        this.#report("3 queue", `"${text}" was lost`);
     }
   }
 }

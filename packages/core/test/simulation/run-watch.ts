@@ -96,7 +96,8 @@ export class RunWatch {
   /** A steering message that waits keeps calls from starting, if the settings say so. */
   #mayBeSkipped(id: string): void {
     const { plan, queue } = this.#options;
-    if (plan.settings.skipToolsOnSteering === true && queue.hasSteering) callOf(this.record, -1)?.kept.add(id);
+    if (plan.settings.skipToolsOnSteering === true && queue.hasSteering)
+      callOf(this.record, -1)?.kept.add(id);
   }
 
   #recorded(message: AgentMessage): void {
@@ -128,14 +129,16 @@ export class RunWatch {
     run.lastTurn = event;
     const isWhole = message.stopReason === "stop" || message.stopReason === "toolUse";
     const { circumstances, plan } = this.#options;
-    if (call === undefined || !isWhole || run.abort !== undefined || circumstances.isStopped) return;
+    if (call === undefined || !isWhole || run.abort !== undefined || circumstances.isStopped)
+      return;
     checkNoneLost(message, call, run, plan.tools, this.#report);
   }
 
   /** The error is the stream's own, with all its fields. */
   #announced({ type, error }: EventOf<"request_retry"> | EventOf<"model_failover">): void {
     const json = JSON.stringify(error);
-    if (callOf(this.record)?.delivered.some((delivered) => delivered.includes(json)) === true) return;
+    if (callOf(this.record)?.delivered.some((delivered) => delivered.includes(json)) === true)
+      return;
     this.#report("4 error", `${type} says ${json}`);
   }
 }

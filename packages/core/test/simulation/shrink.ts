@@ -1,4 +1,7 @@
-/** A smaller plan that fails in the same way: parts are left out, one after the other, as long as it does. */
+/**
+ * A smaller plan that fails in the same way: parts are left out, one after the other, as long as it
+ * does.
+ */
 import type { Plan } from "./plan.ts";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -12,7 +15,11 @@ const needed = new Set(
 );
 
 /** `fails` says whether a plan still fails in the same way. Tries at most `tries` plans. */
-export async function shrink(plan: Plan, fails: (candidate: Plan) => Promise<boolean>, tries = 1000): Promise<Plan> {
+export async function shrink(
+  plan: Plan,
+  fails: (candidate: Plan) => Promise<boolean>,
+  tries = 1000,
+): Promise<Plan> {
   let smallest = plan;
   let left = tries;
   for (let found = true; found && left > 0;) {
@@ -32,7 +39,8 @@ export async function shrink(plan: Plan, fails: (candidate: Plan) => Promise<boo
 function* smaller(value: Json): Generator<Json> {
   if (Array.isArray(value)) {
     for (const index of value.keys()) yield value.toSpliced(index, 1);
-    for (const [index, item] of value.entries()) for (const less of smaller(item)) yield value.with(index, less);
+    for (const [index, item] of value.entries())
+      for (const less of smaller(item)) yield value.with(index, less);
   } else if (typeof value === "object" && value !== null) {
     for (const key of Object.keys(value)) {
       if (needed.has(key)) continue;

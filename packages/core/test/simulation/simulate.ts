@@ -60,13 +60,18 @@ export class Simulator implements Disposable {
       if (rejection !== undefined) report("2 unhandled rejection", errorText(rejection));
       if (steps > MAX_STEPS) report("2 hangs", "the world does not come to rest");
       if (timeline.step() || (!world.isOver && world.giveUp())) continue;
-      if (!world.isOver) report("2 hangs", "a run has not settled, and nothing will happen any more");
+      if (!world.isOver)
+        report("2 hangs", "a run has not settled, and nothing will happen any more");
       else world.end((signal) => getEventListeners(signal, "abort").length);
       break;
     }
     const watches = world.watches.flatMap((watch) => [watch, ...watch.children]);
-    const sum = (of: (watch: Watch) => number): number => watches.reduce((total, watch) => total + of(watch), 0);
-    const counts = { runs: sum(({ circumstances }) => circumstances.runs.length), events: sum(({ events }) => events) };
+    const sum = (of: (watch: Watch) => number): number =>
+      watches.reduce((total, watch) => total + of(watch), 0);
+    const counts = {
+      runs: sum(({ circumstances }) => circumstances.runs.length),
+      events: sum(({ events }) => events),
+    };
     return { trace, census, ...counts, ...(finding !== undefined && { finding }) };
   }
 }

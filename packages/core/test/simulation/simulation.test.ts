@@ -1,4 +1,7 @@
-/** The invariants of design, in thousands of random worlds. How it works, and how to go on from a seed: docs/testing.md. */
+/**
+ * The invariants of design, in thousands of random worlds. How it works, and how to go on from a
+ * seed: docs/testing.md.
+ */
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { drawPlan } from "./draw-plan.ts";
@@ -6,7 +9,10 @@ import { explain } from "./replay.ts";
 import { shrink } from "./shrink.ts";
 import { Simulator } from "./simulate.ts";
 
-/** The same worlds each time, unless another base is asked for; `npm run simulate` looks at new ones. */
+/**
+ * The same worlds each time, unless another base is asked for; `npm run simulate` looks at new
+ * ones.
+ */
 const BASE = Number(process.env.BOWLINE_SIMULATION_SEED ?? 1);
 const RUNS = 20_000;
 
@@ -49,7 +55,10 @@ describe("random worlds", () => {
     const { agents } = await shrink(drawPlan(seed), async (plan) => hasAbort(plan));
     const [agent] = agents;
     assert.equal(agents.length, 1);
-    assert.deepEqual([agent?.actions.length, agent?.answers, agent?.tools, agent?.starts], [1, [], [], []]);
+    assert.deepEqual(
+      [agent?.actions.length, agent?.answers, agent?.tools, agent?.starts],
+      [1, [], [], []],
+    );
   });
 });
 
@@ -69,6 +78,17 @@ const mustHappen = Object.entries({
   queued: ["steering", "followUp"],
 })
   .flatMap(([kind, names]) => names.map((name) => `${kind} ${name}`))
-  .concat(["request_retry", "model_failover", "tool_execution_update", "approval_request", "approval_answer"])
-  .concat(["event of a nested run", "request on a strict wire", "value of a schema", "queue given back"])
+  .concat([
+    "request_retry",
+    "model_failover",
+    "tool_execution_update",
+    "approval_request",
+    "approval_answer",
+  ])
+  .concat([
+    "event of a nested run",
+    "request on a strict wire",
+    "value of a schema",
+    "queue given back",
+  ])
   .concat(["a record waits", "a record rejects", "a record never"]);

@@ -5,7 +5,11 @@ import type { StepPlan } from "./plan.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Watch } from "./watch.ts";
 
-export function createRecorder(plans: readonly StepPlan[], watch: Watch, timeline: Timeline): Pick<Effects, "step"> {
+export function createRecorder(
+  plans: readonly StepPlan[],
+  watch: Watch,
+  timeline: Timeline,
+): Pick<Effects, "step"> {
   let steps = 0;
   return {
     async step(name, fn, about) {
@@ -23,7 +27,11 @@ export function createRecorder(plans: readonly StepPlan[], watch: Watch, timelin
     },
   };
 
-  async function record({ does, wait }: StepPlan, name: string, failure: () => BowlineError): Promise<void> {
+  async function record(
+    { does, wait }: StepPlan,
+    name: string,
+    failure: () => BowlineError,
+  ): Promise<void> {
     watch.note(() => `the record of ${name} ${does}`);
     watch.count(`a record ${does}`);
     if (does === "never") return watch.stall();

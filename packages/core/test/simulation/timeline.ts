@@ -1,6 +1,7 @@
 /**
- * A world's time. It moves only when nothing else can run: the caller lets a turn of the event loop pass, in which the engine
- * empties the queue of microtasks, and then fires the next timer. Of timers that are due together any may come first.
+ * A world's time. It moves only when nothing else can run: the caller lets a turn of the event loop
+ * pass, in which the engine empties the queue of microtasks, and then fires the next timer. Of
+ * timers that are due together any may come first.
  */
 import { sleep, type Clock } from "../../src/clock.ts";
 import type { Random } from "./random.ts";
@@ -44,7 +45,11 @@ export class Timeline {
 
   /** Resolves after `ms`, or when the signal fires. Leaves nothing behind. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return sleep({ now: () => this.#now, setTimer: (delay, fire) => this.after(delay, fire) }, ms, signal);
+    return sleep(
+      { now: () => this.#now, setTimer: (delay, fire) => this.after(delay, fire) },
+      ms,
+      signal,
+    );
   }
 
   /** A view for one party, so that what it leaves behind can be told from what others wait for. */
@@ -96,7 +101,10 @@ export class Timeline {
   }
 }
 
-/** Lets everything that is ready run: the engine empties its queue of microtasks before the next turn. */
+/**
+ * Lets everything that is ready run: the engine empties its queue of microtasks before the next
+ * turn.
+ */
 export function drained(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -39,7 +39,13 @@ export function createTools(
         const facts = watch.executed(plan, toolCallId, params, signal, run);
         Object.assign(params as object, { n: "spoiled" }); // what a tool gets is its own
         if (nested !== undefined) {
-          const running = nested.execute(toolCallId, { prompt: `${watch.tag} a task` }, signal, onUpdate, run);
+          const running = nested.execute(
+            toolCallId,
+            { prompt: `${watch.tag} a task` },
+            signal,
+            onUpdate,
+            run,
+          );
           return settleFacts(running, facts, () => {});
         }
         if (call.ends === "throwsAtOnce") {
@@ -110,7 +116,9 @@ function text(words: string): AgentToolResult {
 function prepare(kind: "completes" | "throws"): (raw: unknown) => unknown {
   return (raw) => {
     if (kind === "throws") throw new Error("prepareArguments threw");
-    return Object.keys(raw as object).length === 0 ? Object.assign(raw as object, { n: COMPLETED }) : raw;
+    return Object.keys(raw as object).length === 0
+      ? Object.assign(raw as object, { n: COMPLETED })
+      : raw;
   };
 }
 

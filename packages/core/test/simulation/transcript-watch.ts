@@ -1,4 +1,7 @@
-/** Invariants 1 and 7 of a transcript: what is stored is what was recorded, in pairs, and does not change afterwards. */
+/**
+ * Invariants 1 and 7 of a transcript: what is stored is what was recorded, in pairs, and does not
+ * change afterwards.
+ */
 import type { AgentMessage } from "../../src/agent/index.ts";
 import type { Recorded } from "./facts.ts";
 import { pairingProblem } from "./order.ts";
@@ -45,12 +48,19 @@ export class TranscriptWatch {
     const problem = pairingProblem(stored);
     if (problem !== undefined) this.#report("1 pairs", `the transcript: ${problem}`);
     if (stored.length !== recorded.length) {
-      this.#report("7 stored", `${stored.length} messages are stored, ${recorded.length} were recorded`);
+      this.#report(
+        "7 stored",
+        `${stored.length} messages are stored, ${recorded.length} were recorded`,
+      );
     }
     for (const [index, { message, json }] of recorded.entries()) {
-      if (stored[index] !== message) return this.#report("7 stored", `message ${index} is not what was recorded`);
+      if (stored[index] !== message)
+        return this.#report("7 stored", `message ${index} is not what was recorded`);
       if (!isLast || JSON.stringify(message) === json) continue;
-      return this.#report("7 stored", `message ${index} has changed: ${json}, now ${JSON.stringify(message)}`);
+      return this.#report(
+        "7 stored",
+        `message ${index} has changed: ${json}, now ${JSON.stringify(message)}`,
+      );
     }
   }
 }

@@ -1,5 +1,14 @@
-/** Watches one agent in a world: takes what the world sees and what the agent says, and checks the invariants at each. */
-import type { AgentEvent, AgentMessage, RunResult, StepAbout, ToolRunContext } from "../../src/agent/index.ts";
+/**
+ * Watches one agent in a world: takes what the world sees and what the agent says, and checks the
+ * invariants at each.
+ */
+import type {
+  AgentEvent,
+  AgentMessage,
+  RunResult,
+  StepAbout,
+  ToolRunContext,
+} from "../../src/agent/index.ts";
 import { BowlineError } from "../../src/errors.ts";
 import type { Context } from "../../src/llm/message.ts";
 import type { Model, StreamOptions } from "../../src/llm/model.ts";
@@ -80,7 +89,12 @@ export class Watch {
 
   /** A watch of an agent that a tool of this one is. */
   child(plan: AgentPlan): Watch {
-    const watch = new Watch({ ...this.#options, tag: `${this.tag}/${this.children.length}.`, plan, parent: this });
+    const watch = new Watch({
+      ...this.#options,
+      tag: `${this.tag}/${this.children.length}.`,
+      plan,
+      parent: this,
+    });
     this.children.push(watch);
     return watch;
   }
@@ -129,7 +143,15 @@ export class Watch {
     parent?.run?.nested.push(record);
     this.#transcript.begin(history);
     const now = (): number => timeline.now();
-    const parts = { plan, now, circumstances, queue, transcript: this.#transcript, report: this.#report, count };
+    const parts = {
+      plan,
+      now,
+      circumstances,
+      queue,
+      transcript: this.#transcript,
+      report: this.#report,
+      count,
+    };
     this.#run = new RunWatch(record, parts);
   }
 
@@ -156,7 +178,8 @@ export class Watch {
     run.abort ??= { at: this.clock.now(), turnEnds, isStreamOver: this.lastCall?.closed ?? true };
     return () => {
       const call = this.lastCall;
-      if (call?.closed === false && call.signal?.aborted !== true) this.#report("3 signal", "a stream was not told");
+      if (call?.closed === false && call.signal?.aborted !== true)
+        this.#report("3 signal", "a stream was not told");
       for (const [id, { settled, hasBegun, signal }] of call?.executions ?? []) {
         if (hasBegun && settled === undefined && !signal.aborted)
           this.#report("3 signal", `the tool of ${id} was not told`);
@@ -191,7 +214,13 @@ export class Watch {
     const { signal, apiKey } = options;
     const number = this.#calls.length;
     this.note(() => `request ${number} with ${messages.length} messages`);
-    const facts = { delivered: [], updates: [], closed: false, executions: new Map(), kept: new Set<string>() };
+    const facts = {
+      delivered: [],
+      updates: [],
+      closed: false,
+      executions: new Map(),
+      kept: new Set<string>(),
+    };
     const call: CallFacts = { tag, number, signal, ...facts, edited: new Set() };
     this.#calls.push(call);
     if (signal !== undefined) this.signals.add(signal);
@@ -199,13 +228,15 @@ export class Watch {
     else {
       run.calls.set(messages.filter(({ role }) => role === "assistant").length, call);
       if (run.abort !== undefined) this.#report("3 request", `request ${number} after the abort`);
-      if (run.failedStep !== undefined) this.#report("3 request", `request ${number} after ${run.failedStep} failed`);
+      if (run.failedStep !== undefined)
+        this.#report("3 request", `request ${number} after ${run.failedStep} failed`);
       this.#checkBudget();
     }
     const problem = pairingProblem(messages);
     if (problem !== undefined) this.#report("1 pairs", `request ${number}: ${problem}`);
     const { stranger, checkWire } = this.#options;
-    if (apiKey !== this.key) this.#report("12 strangers", `request ${number} has the key ${apiKey}`);
+    if (apiKey !== this.key)
+      this.#report("12 strangers", `request ${number} has the key ${apiKey}`);
     if (stranger !== undefined && JSON.stringify(messages).includes(stranger)) {
       this.#report("12 strangers", `request ${number} has messages of ${stranger}`);
     }
@@ -222,10 +253,14 @@ export class Watch {
     if (parent?.run !== undefined) parent.#checkBudget();
   }
 
-  /** A step is to be recorded: one that is recorded may have taken effect. Gives what makes the failure of that. */
+  /**
+   * A step is to be recorded: one that is recorded may have taken effect. Gives what makes the
+   * failure of that.
+   */
   steps(name: string, { kind }: StepAbout): () => BowlineError {
     const { run } = this;
-    if (kind === "tool" && run?.abort !== undefined) this.#report("3 tool", `${name} was recorded after the abort`);
+    if (kind === "tool" && run?.abort !== undefined)
+      this.#report("3 tool", `${name} was recorded after the abort`);
     return () => {
       if (run !== undefined && run === this.run) {
         run.failedStep ??= name;
@@ -245,15 +280,19 @@ export class Watch {
     this.note(() => `runs ${tool.name} ${id} ${JSON.stringify(params)}`);
     const facts: ExecutionFacts = { signal, hasBegun: false };
     const call = this.lastCall;
-    const { maxParallelTools = Infinity, skipToolsOnSteering = false } = this.#options.plan.settings;
+    const { maxParallelTools = Infinity, skipToolsOnSteering = false } =
+      this.#options.plan.settings;
     const { steering } = this.queue;
     this.signals.add(signal);
-    if (this.run?.abort !== undefined || signal.aborted) this.#report("3 tool", `${id} started after the abort`);
-    if (skipToolsOnSteering && steering !== undefined) this.#report("3 queue", `${id} started before "${steering}"`);
+    if (this.run?.abort !== undefined || signal.aborted)
+      this.#report("3 tool", `${id} started after the abort`);
+    if (skipToolsOnSteering && steering !== undefined)
+      this.#report("3 queue", `${id} started before "${steering}"`);
     checkExecution(tool, id, params, call, maxParallelTools, this.#report);
     const { context, idempotencyKey = "" } = toolRun ?? {};
     if (context !== this.context) this.#report("12 strangers", `${id} got another context`);
-    if (this.#keys.has(idempotencyKey)) this.#report("6 twice", `the key ${idempotencyKey} came twice`);
+    if (this.#keys.has(idempotencyKey))
+      this.#report("6 twice", `the key ${idempotencyKey} came twice`);
     this.#keys.add(idempotencyKey);
     call?.executions.set(id, facts);
     void Promise.resolve().then(() => (facts.hasBegun = true));
@@ -269,14 +308,16 @@ export class Watch {
     this.note(() => describe(event));
     if (run === undefined) return this.#report("2 terminal event", `${event.type} outside a run`);
     const nested = this.children.find(({ tag }) => event.runId.startsWith(tag));
-    for (const what of nested === undefined ? namesOf(event) : ["event of a nested run"]) this.#options.count(what);
+    for (const what of nested === undefined ? namesOf(event) : ["event of a nested run"])
+      this.#options.count(what);
     if (event.type === "approval_request") this.#questions.add(event.approvalId);
     if (nested !== undefined) this.#passes(event, run.record, nested);
     else {
       const isOwn = event.runId.startsWith(this.tag);
       if (!isOwn) this.#report("12 strangers", `an event of ${event.runId}`);
       if (event.type === "agent_start") {
-        if (this.#orders.has(event.runId)) this.#report("5 order", `run id ${event.runId} came twice`);
+        if (this.#orders.has(event.runId))
+          this.#report("5 order", `run id ${event.runId} came twice`);
         this.#orders.set(event.runId, run.record.order);
       }
       run.take(event);
@@ -290,8 +331,10 @@ export class Watch {
     this.#orders.set(event.runId, order);
     const problem = order.next(event);
     if (problem !== undefined) this.#report("5 order", `of a nested run: ${problem}`);
-    if (run.order.isOver) this.#report("2 terminal event", `${event.type} of a nested run after agent_end`);
-    if (event.parentRunId === undefined) this.#report("5 order", "a nested event without parentRunId");
+    if (run.order.isOver)
+      this.#report("2 terminal event", `${event.type} of a nested run after agent_end`);
+    if (event.parentRunId === undefined)
+      this.#report("5 order", "a nested event without parentRunId");
   }
 
   /** The last of the listeners heard an event; `isNext`: the one after that before. */
@@ -305,7 +348,8 @@ export class Watch {
   released(abortGraceMs = DEFAULT_ABORT_GRACE_MS): void {
     this.#options.timeline.afterwards(() => {
       const { pending } = this.clock;
-      if (pending > 0 && this.#run === undefined) this.#report("2 timers", `${pending} timers are left behind`);
+      if (pending > 0 && this.#run === undefined)
+        this.#report("2 timers", `${pending} timers are left behind`);
     });
     const abort = this.run?.abort;
     if (abort === undefined) return;
@@ -321,14 +365,16 @@ export class Watch {
     const { run } = this;
     if (run === undefined) return;
     this.note(() => "settled");
-    if (isWhole && run.end === undefined) this.#report("2 terminal event", "the run settled without agent_end");
+    if (isWhole && run.end === undefined)
+      this.#report("2 terminal event", "the run settled without agent_end");
     if (!isWhole) this.queue.readLater(stored);
     this.#run = undefined;
     if (result?.output !== undefined) this.#options.count("value of a schema");
     if (result !== undefined) checkResult(run, result, this.#report);
     this.#transcript.settle(stored, isWhole);
     if (this.#options.parent !== undefined) return;
-    for (const id of this.#questions) if (this.answer(id, undefined)) this.#report("2 state", `${id} is still asked`);
+    for (const id of this.#questions)
+      if (this.answer(id, undefined)) this.#report("2 state", `${id} is still asked`);
     this.#questions.clear();
   }
 
@@ -336,7 +382,8 @@ export class Watch {
     if (this.#run !== undefined) this.#report("2 hangs", "a run has not settled");
     this.#transcript.end();
     for (const { number, closed } of this.#calls) {
-      if (!closed) this.#report("2 open stream", `the stream of request ${number} was never closed`);
+      if (!closed)
+        this.#report("2 open stream", `the stream of request ${number} was never closed`);
     }
     for (const signal of this.signals) {
       const left = listenersOf(signal);

@@ -1,5 +1,10 @@
 /** An agent that tells its watch of runs and aborts, whoever starts them. */
-import { Agent, createOutputRun, type AgentOptions, type RunResult } from "../../src/agent/index.ts";
+import {
+  Agent,
+  createOutputRun,
+  type AgentOptions,
+  type RunResult,
+} from "../../src/agent/index.ts";
 import type { Watch } from "./watch.ts";
 
 /** As the main entry's agent: it knows how to ask for a value. */

@@ -8,7 +8,13 @@ parentPort?.on("message", (range: { readonly from: number; readonly count: numbe
   void work(range);
 });
 
-async function work({ from, count }: { readonly from: number; readonly count: number }): Promise<void> {
+async function work({
+  from,
+  count,
+}: {
+  readonly from: number;
+  readonly count: number;
+}): Promise<void> {
   let runs = 0;
   let events = 0;
   const findings: string[] = [];
@@ -16,7 +22,8 @@ async function work({ from, count }: { readonly from: number; readonly count: nu
     const verdict = await simulator.run(seed);
     runs += verdict.runs;
     events += verdict.events;
-    if (verdict.finding !== undefined) findings.push((await explain(simulator, seed)) ?? `seed ${seed} is not stable`);
+    if (verdict.finding !== undefined)
+      findings.push((await explain(simulator, seed)) ?? `seed ${seed} is not stable`);
   }
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port, not a window
   parentPort?.postMessage({ worlds: count, runs, events, findings });

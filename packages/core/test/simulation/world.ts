@@ -62,13 +62,19 @@ export function createWorld(plan: Plan, timeline: Timeline, ears: Ears): World {
       model,
       report,
     };
-    return { watch, agent, face: agent.face === "agent" ? createAgentFace(parts) : createLoopFace(parts) };
+    return {
+      watch,
+      agent,
+      face: agent.face === "agent" ? createAgentFace(parts) : createLoopFace(parts),
+    };
   });
   let running = lives.length;
   for (const { watch, agent, face } of lives) {
     schedule(agent.actions, face, watch, timeline);
     void live(agent.starts, face, watch, timeline)
-      .catch((error: unknown) => report("0 world", error instanceof Error ? (error.stack ?? error.message) : "unknown"))
+      .catch((error: unknown) =>
+        report("0 world", error instanceof Error ? (error.stack ?? error.message) : "unknown"),
+      )
       .finally(() => running--);
   }
   return {
@@ -90,7 +96,12 @@ export function createWorld(plan: Plan, timeline: Timeline, ears: Ears): World {
   };
 }
 
-async function live(starts: readonly StartPlan[], face: Face, watch: Watch, timeline: Timeline): Promise<void> {
+async function live(
+  starts: readonly StartPlan[],
+  face: Face,
+  watch: Watch,
+  timeline: Timeline,
+): Promise<void> {
   for (const [index, start] of starts.entries()) {
     if (start.wait !== undefined) await timeline.sleep(start.wait);
     watch.note(() => `starts: ${start.kind}`);
@@ -102,11 +113,22 @@ async function live(starts: readonly StartPlan[], face: Face, watch: Watch, time
 }
 
 function promptsOf({ messages = 1 }: StartPlan, text: string): AgentMessage[] {
-  const own = { role: "note", content: "seen by the application only", timestamp: 1 } as unknown as AgentMessage;
-  return Array.from({ length: messages }, (_, index) => (index === 1 ? own : userMessage(`${text}.${index}`)));
+  const own = {
+    role: "note",
+    content: "seen by the application only",
+    timestamp: 1,
+  } as unknown as AgentMessage;
+  return Array.from({ length: messages }, (_, index) =>
+    index === 1 ? own : userMessage(`${text}.${index}`),
+  );
 }
 
-function schedule(actions: readonly ActionPlan[], face: Face, watch: Watch, timeline: Timeline): void {
+function schedule(
+  actions: readonly ActionPlan[],
+  face: Face,
+  watch: Watch,
+  timeline: Timeline,
+): void {
   const act = ({ does, hops: count = 0 }: ActionPlan, index: number): void => {
     const perform = (): void => {
       if (!watch.circumstances.isCalm) face.act(does, `${watch.tag} ${does} ${index}`);
@@ -118,7 +140,8 @@ function schedule(actions: readonly ActionPlan[], face: Face, watch: Watch, time
     if (action.on === "time") timeline.after(action.at, () => act(action, index));
   }
   watch.onMoment((on, at) => {
-    for (const [index, action] of actions.entries()) if (action.on === on && action.at === at) act(action, index);
+    for (const [index, action] of actions.entries())
+      if (action.on === on && action.at === at) act(action, index);
   });
 }
 

@@ -9,12 +9,19 @@ import type {
 import { messageText } from "@bowline/core";
 import type { ContentBlock, Message } from "./types.ts";
 
-const origin = { api: "compat", provider: "compat", model: "compat", usage: {}, stopReason: "stop" } as const;
+const origin = {
+  api: "compat",
+  provider: "compat",
+  model: "compat",
+  usage: {},
+  stopReason: "stop",
+} as const;
 
 export function toTranscript(messages: readonly Message[], timestamp: number): TranscriptMessage[] {
   const names = new Map<string, string>();
   return messages.flatMap(({ role, content }): TranscriptMessage[] => {
-    const blocks: readonly ContentBlock[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+    const blocks: readonly ContentBlock[] =
+      typeof content === "string" ? [{ type: "text", text: content }] : content;
     if (role === "assistant") {
       for (const block of blocks) if (block.type === "tool_use") names.set(block.id, block.name);
       return [{ role, content: blocks.flatMap(toAssistantContent), ...origin, timestamp }];
@@ -23,7 +30,16 @@ export function toTranscript(messages: readonly Message[], timestamp: number): T
       if (block.type !== "tool_result") return [];
       const { tool_use_id: toolCallId, content: text, is_error: isError = false } = block;
       const toolName = names.get(toolCallId) ?? "unknown";
-      return [{ role: "toolResult", toolCallId, toolName, content: [{ type: "text", text }], isError, timestamp }];
+      return [
+        {
+          role: "toolResult",
+          toolCallId,
+          toolName,
+          content: [{ type: "text", text }],
+          isError,
+          timestamp,
+        },
+      ];
     });
     const said = blocks.flatMap((block): UserContent[] => (block.type === "text" ? [block] : []));
     return [...results, ...(said.length > 0 ? [{ role, content: said, timestamp } as const] : [])];
@@ -61,5 +77,10 @@ export function fromAssistant({ content }: AssistantMessage): ContentBlock[] {
 export function toResultBlock(message: ToolResultMessage): ContentBlock {
   const { toolCallId, isError } = message;
   const content = messageText(message);
-  return { type: "tool_result", tool_use_id: toolCallId, content, ...(isError && { is_error: true }) };
+  return {
+    type: "tool_result",
+    tool_use_id: toolCallId,
+    content,
+    ...(isError && { is_error: true }),
+  };
 }

@@ -6,7 +6,9 @@ const MAX_LENGTH = 20_000;
 
 /** AGENTS.md, SOUL.md and TOOLS.md, in this order, those that are there. */
 export async function buildSystemPrompt(workspacePath: string): Promise<string> {
-  const texts = await Promise.all(["AGENTS.md", "SOUL.md", "TOOLS.md"].map((name) => read(workspacePath, name)));
+  const texts = await Promise.all(
+    ["AGENTS.md", "SOUL.md", "TOOLS.md"].map((name) => read(workspacePath, name)),
+  );
   return texts.filter((text) => text !== undefined).join("\n\n---\n\n");
 }
 

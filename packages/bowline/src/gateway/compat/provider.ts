@@ -6,7 +6,10 @@ import { toTranscript } from "./messages.ts";
 import type { ChatEvent, ChatParams, ModelProvider } from "./types.ts";
 
 /** What a provider may be told beside its key. */
-export interface ProviderOptions extends Pick<StreamOptions, "fetch" | "maxRetries" | "clock" | "createId"> {
+export interface ProviderOptions extends Pick<
+  StreamOptions,
+  "fetch" | "maxRetries" | "clock" | "createId"
+> {
   readonly baseUrl?: string;
 }
 
@@ -66,6 +69,7 @@ async function* ask(
     } else if (event.type === "done") {
       const { input = 0, output = 0 } = event.message.usage;
       yield { type: "final", usage: { inputTokens: input, outputTokens: output } };
-    } else if (event.type === "error") yield { type: "error", message: event.error.errorMessage ?? "The call failed." };
+    } else if (event.type === "error")
+      yield { type: "error", message: event.error.errorMessage ?? "The call failed." };
   }
 }

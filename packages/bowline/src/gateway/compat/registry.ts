@@ -9,7 +9,10 @@ export interface Config {
 }
 
 /** Each provider whose key is set, by its id. */
-export function createProviderRegistry({ env = process.env, options = {} }: Config = {}): Map<string, ModelProvider> {
+export function createProviderRegistry({ env = process.env, options = {} }: Config = {}): Map<
+  string,
+  ModelProvider
+> {
   const { ANTHROPIC_API_KEY: anthropic = "", OPENAI_API_KEY: openai = "" } = env;
   const providers: ModelProvider[] = [];
   if (anthropic.trim() !== "") providers.push(new AnthropicProvider(anthropic, options));

@@ -27,9 +27,21 @@ export interface RunnerOptions {
 /** Model calls of one turn. */
 const MAX_CALLS = 50;
 
-/** Calls the model, runs tools and goes on, until it asks for none. One `final` with the sum of all usage, or one `error`. */
+/**
+ * Calls the model, runs tools and goes on, until it asks for none. One `final` with the sum of all
+ * usage, or one `error`.
+ */
 export async function runAgentTurn(options: RunnerOptions): Promise<void> {
-  const { provider, model: id, systemPrompt, messages, tools, onEvent, onToolCall, signal } = options;
+  const {
+    provider,
+    model: id,
+    systemPrompt,
+    messages,
+    tools,
+    onEvent,
+    onToolCall,
+    signal,
+  } = options;
   const model: Model = {
     id,
     name: id,
@@ -57,7 +69,12 @@ export async function runAgentTurn(options: RunnerOptions): Promise<void> {
   const transcript = toTranscript(messages, systemClock.now());
   const last = transcript.splice(-1);
   const config = {
-    ...({ model, toolExecution: "sequential", hookTimeoutMs: 0, budget: { maxTurns: MAX_CALLS } } as const),
+    ...({
+      model,
+      toolExecution: "sequential",
+      hookTimeoutMs: 0,
+      budget: { maxTurns: MAX_CALLS },
+    } as const),
     convertToLlm: (all: readonly unknown[]) => all as typeof transcript,
   };
   const events = agentLoop(
@@ -81,7 +98,11 @@ export async function runAgentTurn(options: RunnerOptions): Promise<void> {
     } else if (event.type === "agent_end") {
       const { usage, error } = event;
       if (error !== undefined) onEvent({ type: "error", message: error.message });
-      else onEvent({ type: "final", usage: { inputTokens: usage.input ?? 0, outputTokens: usage.output ?? 0 } });
+      else
+        onEvent({
+          type: "final",
+          usage: { inputTokens: usage.input ?? 0, outputTokens: usage.output ?? 0 },
+        });
     }
   }
 }

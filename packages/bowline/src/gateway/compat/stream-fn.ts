@@ -1,4 +1,6 @@
-/** Any provider of seed 003's shape as a stream function, so that it works wherever a model does. */
+/**
+ * Any provider of seed 003's shape as a stream function, so that it works wherever a model does.
+ */
 import {
   BowlineError,
   EventStream,
@@ -15,16 +17,36 @@ import { fromTranscript } from "./messages.ts";
 import type { ModelProvider } from "./types.ts";
 
 export function toStreamFn(provider: ModelProvider): StreamFn {
-  return (model, { systemPrompt = "", messages, tools = [] }, { signal, maxTokens, clock = systemClock }) =>
+  return (
+    model,
+    { systemPrompt = "", messages, tools = [] },
+    { signal, maxTokens, clock = systemClock },
+  ) =>
     new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, stop) => {
-      const from = { api: model.api, provider: model.provider, model: model.id, timestamp: clock.now() };
+      const from = {
+        api: model.api,
+        provider: model.provider,
+        model: model.id,
+        timestamp: clock.now(),
+      };
       const content: AssistantContent[] = [];
-      const message: AssistantMessage = { role: "assistant", content, ...from, usage: {}, stopReason: "stop" };
+      const message: AssistantMessage = {
+        role: "assistant",
+        content,
+        ...from,
+        usage: {},
+        stopReason: "stop",
+      };
       const emit = (event: AssistantMessageEvent): void => push([event]);
       const closeText = (): void => {
         const last = content.at(-1);
         if (last?.type !== "text") return;
-        emit({ type: "text_end", attempt: 1, contentIndex: content.length - 1, content: last.text });
+        emit({
+          type: "text_end",
+          attempt: 1,
+          contentIndex: content.length - 1,
+          content: last.text,
+        });
       };
       emit({ type: "start", attempt: 1, ...from });
       try {
@@ -55,7 +77,12 @@ export function toStreamFn(provider: ModelProvider): StreamFn {
               content.push({ type: "text", text: event.text });
               emit({ type: "text_start", attempt: 1, contentIndex: content.length - 1 });
             }
-            emit({ type: "text_delta", attempt: 1, contentIndex: content.length - 1, delta: event.text });
+            emit({
+              type: "text_delta",
+              attempt: 1,
+              contentIndex: content.length - 1,
+              delta: event.text,
+            });
             continue;
           }
           closeText();
@@ -66,7 +93,8 @@ export function toStreamFn(provider: ModelProvider): StreamFn {
           emit({ type: "toolcall_start", attempt: 1, contentIndex, id, name });
           emit({ type: "toolcall_end", attempt: 1, contentIndex, toolCall: { ...toolCall } });
         }
-        if (!isWhole) throw new BowlineError("stream_truncated", "The provider ended without a final event.");
+        if (!isWhole)
+          throw new BowlineError("stream_truncated", "The provider ended without a final event.");
         closeText();
         const reason = content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
         message.stopReason = reason;
@@ -74,7 +102,11 @@ export function toStreamFn(provider: ModelProvider): StreamFn {
       } catch (thrown) {
         const error = isBowlineError(thrown) ? thrown : failure(thrown, stop);
         const reason = error.code === "aborted" ? "aborted" : "error";
-        Object.assign(message, { stopReason: reason, errorMessage: error.message, error: toErrorInfo(error) });
+        Object.assign(message, {
+          stopReason: reason,
+          errorMessage: error.message,
+          error: toErrorInfo(error),
+        });
         emit({ type: "error", attempt: 1, reason, error: message });
       }
       return message;
@@ -83,5 +115,7 @@ export function toStreamFn(provider: ModelProvider): StreamFn {
 
 function failure(thrown: unknown, { aborted }: AbortSignal): BowlineError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new BowlineError(aborted ? "aborted" : "stream_function_failed", message, { cause: thrown });
+  return new BowlineError(aborted ? "aborted" : "stream_function_failed", message, {
+    cause: thrown,
+  });
 }

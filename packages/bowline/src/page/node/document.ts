@@ -1,18 +1,28 @@
 /** The one HTML document, and the policy under which the browser shows it. */
 import { createHash } from "node:crypto";
-import { iconAddress, importMap, mainAddress, moduleAddresses, styleAddresses } from "./page-files.ts";
+import {
+  iconAddress,
+  importMap,
+  mainAddress,
+  moduleAddresses,
+  styleAddresses,
+} from "./page-files.ts";
 
 /** From where the document is: a proxy may have it under a path of its own. */
 const fromHere = (address: string): string => `.${address}`;
 
-const libraries = Object.entries(importMap).map(([name, address]) => [name, fromHere(address)] as const);
+const libraries = Object.entries(importMap).map(
+  ([name, address]) => [name, fromHere(address)] as const,
+);
 const map = JSON.stringify({ imports: Object.fromEntries(libraries) });
 
 const preloads = [...Object.values(importMap), ...moduleAddresses]
   .map((address) => `<link rel="modulepreload" href="${fromHere(address)}">`)
   .join("\n");
 
-const sheets = styleAddresses.map((address) => `<link rel="stylesheet" href="${fromHere(address)}">`).join("\n");
+const sheets = styleAddresses
+  .map((address) => `<link rel="stylesheet" href="${fromHere(address)}">`)
+  .join("\n");
 
 export const document: string = `<!doctype html>
 <html lang="en">
@@ -37,8 +47,10 @@ ${preloads}
 `;
 
 /**
- * Scripts are this server's own files and the import map, by its hash; the page talks to this server only. No image but its own
- * (what is to be sent is painted on a canvas), no frame, form or font of any kind; text becomes markup only through DOMPurify, whose policy is the only one with that right.
+ * Scripts are this server's own files and the import map, by its hash; the page talks to this
+ * server only. No image but its own (what is to be sent is painted on a canvas), no frame, form or
+ * font of any kind; text becomes markup only through DOMPurify, whose policy is the only one with
+ * that right.
  */
 export const contentSecurityPolicy: string = [
   "default-src 'none'",

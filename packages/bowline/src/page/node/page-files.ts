@@ -1,6 +1,12 @@
-/** What the page consists of, by address. Nothing else is ever served: an address is looked up here and never becomes a path. */
+/**
+ * What the page consists of, by address. Nothing else is ever served: an address is looked up here
+ * and never becomes a path.
+ */
 
-/** This code as built is JavaScript; run from source it is TypeScript, whose types are stripped when it is served. */
+/**
+ * This code as built is JavaScript; run from source it is TypeScript, whose types are stripped when
+ * it is served.
+ */
 export const isFromSource: boolean = import.meta.url.endsWith(".ts");
 
 export interface PageFile {
@@ -81,7 +87,15 @@ const modules = [
 /** Bare names in the page's imports, as the import map gives them. */
 const libraries = ["preact", "preact/hooks", "htm", "htm/preact", "marked", "dompurify"] as const;
 
-const styles = ["base", "layout", "sidebar", "conversation", "markdown", "cards", "composer"] as const;
+const styles = [
+  "base",
+  "layout",
+  "sidebar",
+  "conversation",
+  "markdown",
+  "cards",
+  "composer",
+] as const;
 
 const moduleAddress = (name: string): string => `/assets/${name}.${ending}`;
 const libraryAddress = (name: string): string => `/assets/library/${name.replace("/", "-")}.js`;
@@ -103,10 +117,18 @@ export const importMap: Readonly<Record<string, string>> = Object.fromEntries(
 export function pageFiles(): ReadonlyMap<string, PageFile> {
   const script = (url: URL): PageFile => ({ url, type: "text/javascript" });
   return new Map<string, PageFile>([
-    ...modules.map((name) => [moduleAddress(name), script(new URL(`${name}.${ending}`, compiled))] as const),
-    ...libraries.map((name) => [libraryAddress(name), script(new URL(import.meta.resolve(name)))] as const),
+    ...modules.map(
+      (name) => [moduleAddress(name), script(new URL(`${name}.${ending}`, compiled))] as const,
+    ),
+    ...libraries.map(
+      (name) => [libraryAddress(name), script(new URL(import.meta.resolve(name)))] as const,
+    ),
     ...styles.map(
-      (name) => [styleAddress(name), { url: new URL(`style/${name}.css`, written), type: "text/css" }] as const,
+      (name) =>
+        [
+          styleAddress(name),
+          { url: new URL(`style/${name}.css`, written), type: "text/css" },
+        ] as const,
     ),
     [iconAddress, { url: new URL("icon.svg", written), type: "image/svg+xml" }],
   ]);

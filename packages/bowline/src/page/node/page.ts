@@ -1,4 +1,7 @@
-/** The chat page of `bowline serve` as an answer to requests: a document, and the few files that it names. */
+/**
+ * The chat page of `bowline serve` as an answer to requests: a document, and the few files that it
+ * names.
+ */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import nodeModule from "node:module";
@@ -23,8 +26,9 @@ const headers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers `/` and the files that the document names, each as seen from it, so that it may be under any path that is taken away before.
- * Nothing in it is secret: what it shows comes over the socket, to who has the token.
+ * Answers `/` and the files that the document names, each as seen from it, so that it may be under
+ * any path that is taken away before. Nothing in it is secret: what it shows comes over the socket,
+ * to who has the token.
  */
 export function createPage(): (request: Request) => Promise<Response> {
   const files = pageFiles();
@@ -33,9 +37,13 @@ export function createPage(): (request: Request) => Promise<Response> {
   return async (request) => {
     const path = new URL(request.url).pathname;
     const file = files.get(path);
-    if (file === undefined && path !== "/") return new Response("There is nothing here.", { status: 404, headers });
+    if (file === undefined && path !== "/")
+      return new Response("There is nothing here.", { status: 404, headers });
     if (request.method !== "GET" && request.method !== "HEAD")
-      return new Response("Only to be read", { status: 405, headers: { ...headers, allow: "GET, HEAD" } });
+      return new Response("Only to be read", {
+        status: 405,
+        headers: { ...headers, allow: "GET, HEAD" },
+      });
     const { text, type, tag } = file === undefined ? start : await bodyOf(file);
     if (request.headers.get("if-none-match") === tag)
       return new Response(null, { status: 304, headers: { ...headers, etag: tag } });
@@ -45,7 +53,10 @@ export function createPage(): (request: Request) => Promise<Response> {
   };
 }
 
-/** Reads a file once, when it is first wanted; from source, again each time, since it may have been edited. */
+/**
+ * Reads a file once, when it is first wanted; from source, again each time, since it may have been
+ * edited.
+ */
 function createReader(): (file: PageFile) => Promise<Body> {
   const kept = new Map<PageFile, { readonly source: string; readonly body: Body }>();
   return async (file) => {
@@ -61,5 +72,9 @@ function createReader(): (file: PageFile) => Promise<Body> {
 }
 
 function toBody(text: string, type: string): Body {
-  return { text, type, tag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 27)}"` };
+  return {
+    text,
+    type,
+    tag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 27)}"`,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * How many bytes each image may have so that all have `max` together: its own where that fits, the others share what is left alike.
- * `isFixed` ones cannot be made smaller. Undefined when there is too little room, which is less than `least` for one that shrinks.
+ * How many bytes each image may have so that all have `max` together: its own where that fits, the
+ * others share what is left alike. `isFixed` ones cannot be made smaller. Undefined when there is
+ * too little room, which is less than `least` for one that shrinks.
  */
 export function allot(
   images: readonly { readonly bytes: number; readonly isFixed: boolean }[],

@@ -1,4 +1,7 @@
-/** The session that is shown: what its transcript holds, and in its place, of runs that are followed, what they say. */
+/**
+ * The session that is shown: what its transcript holds, and in its place, of runs that are
+ * followed, what they say.
+ */
 import type { RunEvent } from "../../gateway/client.ts";
 import type { HistoryEntry, WaitingMessage } from "../../gateway/protocol.ts";
 import { runsOfHistory } from "./history-runs.ts";
@@ -21,7 +24,15 @@ export interface Conversation {
 
 export function newConversation(sessionKey: string): Conversation {
   const status = "loading";
-  return { sessionKey, status, entries: [], hasMore: false, past: [], live: new Map(), waiting: [] };
+  return {
+    sessionKey,
+    status,
+    entries: [],
+    hasMore: false,
+    past: [],
+    live: new Map(),
+    waiting: [],
+  };
 }
 
 export interface HistoryPage {
@@ -31,14 +42,24 @@ export interface HistoryPage {
 }
 
 /** The last messages, anew. Earlier ones that were there already stay, if these join on to them. */
-export function withHistory(conversation: Conversation, { messages, hasMore, waiting }: HistoryPage): Conversation {
+export function withHistory(
+  conversation: Conversation,
+  { messages, hasMore, waiting }: HistoryPage,
+): Conversation {
   const { entries } = conversation;
   const join = entries.findIndex(({ id }) => id === messages[0]?.id);
   const all = join > 0 ? [...entries.slice(0, join), ...messages] : messages;
-  return { ...withEntries(conversation, all), hasMore: join > 0 ? conversation.hasMore : hasMore, waiting };
+  return {
+    ...withEntries(conversation, all),
+    hasMore: join > 0 ? conversation.hasMore : hasMore,
+    waiting,
+  };
 }
 
-/** The messages before one that was the first when they were asked for; if another is by now, they have no place. */
+/**
+ * The messages before one that was the first when they were asked for; if another is by now, they
+ * have no place.
+ */
 export function withEarlier(
   conversation: Conversation,
   { messages, hasMore }: HistoryPage,
@@ -71,11 +92,15 @@ export function withEvent(
 }
 
 /** Those that an event says nothing new of: they are in, or will not be. */
-function withoutArrived(waiting: readonly WaitingMessage[], { event, data }: RunEvent): readonly WaitingMessage[] {
+function withoutArrived(
+  waiting: readonly WaitingMessage[],
+  { event, data }: RunEvent,
+): readonly WaitingMessage[] {
   if (waiting.length === 0) return waiting;
   // With the first thing that a run says it has its own message.
   const gone = new Set([data.runId]);
-  if ((event === "chat.user" || event === "chat.queued") && data.messageId !== undefined) gone.add(data.messageId);
+  if ((event === "chat.user" || event === "chat.queued") && data.messageId !== undefined)
+    gone.add(data.messageId);
   if (event === "chat.snapshot")
     for (const block of data.blocks)
       if (block.type === "user" && block.messageId !== undefined) gone.add(block.messageId);
@@ -87,10 +112,16 @@ function withoutArrived(waiting: readonly WaitingMessage[], { event, data }: Run
 export function withLost(conversation: Conversation, runId: string): Conversation {
   const run = conversation.live.get(runId);
   if (run === undefined || isOver(run)) return conversation;
-  return { ...conversation, live: new Map(conversation.live).set(runId, { ...run, state: "interrupted" }) };
+  return {
+    ...conversation,
+    live: new Map(conversation.live).set(runId, { ...run, state: "interrupted" }),
+  };
 }
 
-/** In order, each once. What earlier turns of a run that was joined late cost is only in the transcript. */
+/**
+ * In order, each once. What earlier turns of a run that was joined late cost is only in the
+ * transcript.
+ */
 export function runsOf({ past, live }: Conversation): RunView[] {
   const known = new Set(past.map(({ runId }) => runId));
   const shown = past.map((run) => {
@@ -98,7 +129,9 @@ export function runsOf({ past, live }: Conversation): RunView[] {
     if (followed === undefined) return run;
     const own = new Set(followed.turns.map(({ turn }) => turn));
     const earlier = run.turns.filter(({ turn }) => !own.has(turn));
-    return earlier.length === 0 ? followed : { ...followed, turns: [...earlier, ...followed.turns] };
+    return earlier.length === 0
+      ? followed
+      : { ...followed, turns: [...earlier, ...followed.turns] };
   });
   return [...shown, ...[...live.values()].filter(({ runId }) => !known.has(runId))];
 }

@@ -3,9 +3,18 @@ import type { AssistantMessage, ToolResultMessage, UserMessage } from "@bowline/
 import type { ErrorKind, HistoryEntry } from "../../gateway/protocol.ts";
 import { partsOf, tokensOf } from "../../gateway/shown-message.ts";
 import { bytesText } from "../text/wording.ts";
-import { newRun, type RunView, type ShownBlock, type ToolBlock, type UserBlock } from "./run-view.ts";
+import {
+  newRun,
+  type RunView,
+  type ShownBlock,
+  type ToolBlock,
+  type UserBlock,
+} from "./run-view.ts";
 
-/** Oldest first. Messages without a run, such as imported ones, are a run from one user message to the next. */
+/**
+ * Oldest first. Messages without a run, such as imported ones, are a run from one user message to
+ * the next.
+ */
 export function runsOfHistory(entries: readonly HistoryEntry[]): RunView[] {
   const groups: { runId: string; entries: HistoryEntry[] }[] = [];
   for (const entry of entries) {
@@ -33,7 +42,9 @@ function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
         last = message as AssistantMessage;
         const { provider, model, usage } = last;
         const turn = run.turns.length;
-        blocks.push(...partsOf(last, turn).filter((block) => block.type !== "text" || block.text !== ""));
+        blocks.push(
+          ...partsOf(last, turn).filter((block) => block.type !== "text" || block.text !== ""),
+        );
         run.turns.push({ turn, provider, model, usage: tokensOf(usage) });
         break;
       }
@@ -54,7 +65,10 @@ function endOf(last: AssistantMessage | undefined): Pick<RunView, "state" | "fai
       return { state: "interrupted" };
     case "error": {
       const kind: ErrorKind = last.error?.code === "refusal" ? "refusal" : "unknown";
-      return { state: "error", failure: { message: last.errorMessage ?? "The model call failed.", kind } };
+      return {
+        state: "error",
+        failure: { message: last.errorMessage ?? "The model call failed.", kind },
+      };
     }
     case "aborted":
       return { state: "aborted" };
@@ -75,12 +89,20 @@ function toUserBlock(content: string | readonly Part[]): UserBlock {
 }
 
 function settle(blocks: ShownBlock[], { toolCallId, content, isError }: ToolResultMessage): void {
-  const index = blocks.findLastIndex((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
+  const index = blocks.findLastIndex(
+    (block) => block.type === "tool_call" && block.toolCallId === toolCallId,
+  );
   const call = blocks[index] as ToolBlock | undefined;
-  if (call !== undefined) blocks[index] = { ...call, output: textOf(content), state: isError ? "failed" : "done" };
+  if (call !== undefined)
+    blocks[index] = { ...call, output: textOf(content), state: isError ? "failed" : "done" };
 }
 
-type Part = { readonly type: string; readonly text?: string; readonly mimeType?: string; readonly bytes?: number };
+type Part = {
+  readonly type: string;
+  readonly text?: string;
+  readonly mimeType?: string;
+  readonly bytes?: number;
+};
 
 function textOf(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;

@@ -1,9 +1,15 @@
-/** Messages of this tab that are not in a transcript yet: on their way, waiting for their turn, or refused. */
+/**
+ * Messages of this tab that are not in a transcript yet: on their way, waiting for their turn, or
+ * refused.
+ */
 import type { RunEvent } from "../../gateway/client.ts";
 import type { SendResult } from "../../gateway/protocol.ts";
 import type { ReadyImage } from "./sent-image.ts";
 
-/** `steer`: into the run that goes on, before its next model call. `send`: a run of its own, after those that go on and wait. */
+/**
+ * `steer`: into the run that goes on, before its next model call. `send`: a run of its own, after
+ * those that go on and wait.
+ */
 export type SendMode = "send" | "steer";
 
 export interface Outgoing {
@@ -14,7 +20,10 @@ export interface Outgoing {
   readonly text: string;
   readonly images?: readonly ReadyImage[];
   readonly agentId?: string;
-  /** `taken`: the server has it and it begins; `waiting`: it waits behind a run, or for its next step. */
+  /**
+   * `taken`: the server has it and it begins; `waiting`: it waits behind a run, or for its next
+   * step.
+   */
   readonly state: "sending" | "taken" | "waiting" | "refused";
   readonly problem?: string;
 }
@@ -24,23 +33,36 @@ interface Arrived {
   readonly messageId?: string;
 }
 
-export function noteAnswer(outgoing: readonly Outgoing[], id: string, { status }: SendResult): Outgoing[] {
+export function noteAnswer(
+  outgoing: readonly Outgoing[],
+  id: string,
+  { status }: SendResult,
+): Outgoing[] {
   return outgoing.flatMap((one): Outgoing[] => {
     if (one.id !== id) return [one];
     if (status === "finished") return [];
     // What came too late to steer is a run of its own.
     const mode = status === "steered" ? "steer" : "send";
-    return [{ ...one, mode, state: status === "queued" || status === "steered" ? "waiting" : "taken" }];
+    return [
+      { ...one, mode, state: status === "queued" || status === "steered" ? "waiting" : "taken" },
+    ];
   });
 }
 
-/** A message that is in a transcript, or whose run ended before it was, is not on its way any more. */
-export function noteEvent(outgoing: readonly Outgoing[], { event, data }: RunEvent): readonly Outgoing[] {
+/**
+ * A message that is in a transcript, or whose run ended before it was, is not on its way any more.
+ */
+export function noteEvent(
+  outgoing: readonly Outgoing[],
+  { event, data }: RunEvent,
+): readonly Outgoing[] {
   if (outgoing.length === 0) return outgoing;
   const { runId, sessionKey } = data;
   const arrived = (messages: readonly Arrived[]): readonly Outgoing[] => {
     // Those that were read from the transcript have no id, and are told by what they say.
-    const left = messages.filter(({ messageId }) => messageId === undefined).map(({ text }) => text);
+    const left = messages
+      .filter(({ messageId }) => messageId === undefined)
+      .map(({ text }) => text);
     const ids = new Set(messages.map(({ messageId }) => messageId));
     return outgoing.filter((one) => {
       if (one.sessionKey !== sessionKey) return true;

@@ -37,12 +37,20 @@ interface SessionList {
 }
 
 export type PageAction =
-  | { readonly type: "connection"; readonly state: ClientState; readonly welcome?: Welcome | undefined }
+  | {
+      readonly type: "connection";
+      readonly state: ClientState;
+      readonly welcome?: Welcome | undefined;
+    }
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "run_event"; readonly frame: RunEvent }
   | { readonly type: "agents"; readonly agents: readonly AgentInfo[] }
   | { readonly type: "agent_chosen"; readonly agentId: string }
-  | { readonly type: "session"; readonly sessionKey: string; readonly session: SessionInfo | undefined }
+  | {
+      readonly type: "session";
+      readonly sessionKey: string;
+      readonly session: SessionInfo | undefined;
+    }
   | { readonly type: "search"; readonly search: string }
   | {
       readonly type: "sessions";

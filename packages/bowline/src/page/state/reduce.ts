@@ -1,7 +1,14 @@
 /** What becomes of the page's state; pure, so that it can be tested without a page. */
 import type { RunEvent } from "../../gateway/client.ts";
 import type { Approval, SessionInfo } from "../../gateway/protocol.ts";
-import { newConversation, withEarlier, withEvent, withHistory, withLost, type Conversation } from "./conversation.ts";
+import {
+  newConversation,
+  withEarlier,
+  withEvent,
+  withHistory,
+  withLost,
+  type Conversation,
+} from "./conversation.ts";
 import { noteAnswer, noteEvent } from "./outgoing.ts";
 import type { PageAction, PageState } from "./page-state.ts";
 
@@ -23,7 +30,12 @@ export function reduce(state: PageState, action: PageAction): PageState {
   switch (action.type) {
     case "connection": {
       const { state: connection, welcome = state.welcome } = action;
-      return { ...state, connection, wasIn: state.wasIn || connection === "open", ...(welcome && { welcome }) };
+      return {
+        ...state,
+        connection,
+        wasIn: state.wasIn || connection === "open",
+        ...(welcome && { welcome }),
+      };
     }
     case "refused":
       return { ...state, refusal: action.message };
@@ -50,7 +62,11 @@ export function reduce(state: PageState, action: PageAction): PageState {
       return { ...state, sessions: list, ...shownOf(items, state.conversation.sessionKey) };
     }
     case "approvals":
-      return { ...state, approvals: action.approvals, calls: withCalls(state.calls, action.approvals) };
+      return {
+        ...state,
+        approvals: action.approvals,
+        calls: withCalls(state.calls, action.approvals),
+      };
     case "answering": {
       const answering = new Set(state.answering);
       if (action.isOnTheWay) answering.add(action.approvalId);
@@ -60,7 +76,11 @@ export function reduce(state: PageState, action: PageAction): PageState {
     case "opened": {
       const { agentId: _chosen, problem: _old, session: _other, ...rest } = state;
       const { sessionKey } = action;
-      return { ...rest, conversation: newConversation(sessionKey), ...shownOf(state.sessions.items, sessionKey) };
+      return {
+        ...rest,
+        conversation: newConversation(sessionKey),
+        ...shownOf(state.sessions.items, sessionKey),
+      };
     }
     case "history": {
       const { page, before } = action;
@@ -99,7 +119,10 @@ function withRunEvent(state: PageState, frame: RunEvent): PageState {
   let { approvals, calls, answering } = state;
   if (event === "exec.approval_request") {
     const { seq: _seq, ...approval } = data;
-    approvals = [...approvals.filter(({ approvalId }) => approvalId !== approval.approvalId), approval];
+    approvals = [
+      ...approvals.filter(({ approvalId }) => approvalId !== approval.approvalId),
+      approval,
+    ];
     calls = withCalls(calls, [approval]);
   } else if (event === "exec.approval_resolved") {
     approvals = approvals.filter(({ approvalId }) => approvalId !== data.approvalId);
@@ -108,13 +131,20 @@ function withRunEvent(state: PageState, frame: RunEvent): PageState {
     approvals = approvals.filter(({ runId }) => runId !== data.runId);
   const outgoing = noteEvent(state.outgoing, frame);
   const next = { ...state, approvals, calls, answering, outgoing };
-  const arrived = event === "chat.user" ? state.outgoing.filter((one) => !outgoing.includes(one)) : [];
+  const arrived =
+    event === "chat.user" ? state.outgoing.filter((one) => !outgoing.includes(one)) : [];
   const images = arrived.flatMap((one) => one.images ?? []);
   return ofSession(next, data, (shown) => withEvent(shown, frame, calls, images));
 }
 
-function withCalls(calls: ReadonlyMap<string, string>, approvals: readonly Approval[]): ReadonlyMap<string, string> {
-  return new Map([...calls, ...approvals.map(({ approvalId, toolCallId }) => [approvalId, toolCallId] as const)]);
+function withCalls(
+  calls: ReadonlyMap<string, string>,
+  approvals: readonly Approval[],
+): ReadonlyMap<string, string> {
+  return new Map([
+    ...calls,
+    ...approvals.map(({ approvalId, toolCallId }) => [approvalId, toolCallId] as const),
+  ]);
 }
 
 function shownOf(items: readonly SessionInfo[], sessionKey: string): Pick<PageState, "session"> {
@@ -128,5 +158,7 @@ function ofSession(
   { sessionKey }: { readonly sessionKey: string },
   change: (shown: Conversation) => Conversation,
 ): PageState {
-  return state.conversation.sessionKey === sessionKey ? { ...state, conversation: change(state.conversation) } : state;
+  return state.conversation.sessionKey === sessionKey
+    ? { ...state, conversation: change(state.conversation) }
+    : state;
 }

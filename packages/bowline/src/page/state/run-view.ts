@@ -1,4 +1,7 @@
-/** One run as the page shows it, folded from its events. Nothing is changed in place, so that what is the same is not drawn again. */
+/**
+ * One run as the page shows it, folded from its events. Nothing is changed in place, so that what
+ * is the same is not drawn again.
+ */
 import type { RunEvent } from "../../gateway/client.ts";
 import type { Block, ErrorKind, RunState, TokenCounts } from "../../gateway/protocol.ts";
 import { isReady, type SentImage } from "./sent-image.ts";
@@ -55,13 +58,19 @@ export function isOver({ state }: RunView): boolean {
   return state !== "running" && state !== "queued";
 }
 
-/** Whether what its last message was made of is still here: images that were loaded anew are only their size. */
+/**
+ * Whether what its last message was made of is still here: images that were loaded anew are only
+ * their size.
+ */
 export function canRetry({ blocks }: RunView): boolean {
   const asked = blocks.findLast((block) => block.type === "user");
   return asked?.images === undefined || asked.images.every(isReady);
 }
 
-/** `calls` finds the tool call that an approval was about; `images` went with the message, if it is one and this tab sent it. */
+/**
+ * `calls` finds the tool call that an approval was about; `images` went with the message, if it is
+ * one and this tab sent it.
+ */
 export function foldRun(
   run: RunView,
   { event, data }: RunEvent,
@@ -81,18 +90,26 @@ export function foldRun(
     case "chat.tool_call": {
       const { toolCallId, name, input } = data;
       // One that a killed server had begun, and that is begun again, has its card.
-      if (callOf(run, toolCallId)?.state === "running") return changeCall(run, toolCallId, { name, input, output: "" });
+      if (callOf(run, toolCallId)?.state === "running")
+        return changeCall(run, toolCallId, { name, input, output: "" });
       return add(run, { type: "tool_call", toolCallId, name, input, state: "running", output: "" });
     }
     case "tool.progress":
       return changeCall(run, data.toolCallId, { output: data.text });
     case "chat.tool_result": {
       const { toolCallId, output, isError, durationMs } = data;
-      return changeCall(run, toolCallId, { output, durationMs, state: isError ? "failed" : "done" });
+      return changeCall(run, toolCallId, {
+        output,
+        durationMs,
+        state: isError ? "failed" : "done",
+      });
     }
     case "chat.turn": {
       const { turn, provider, model, usage } = data;
-      return { ...run, turns: [...run.turns.filter((one) => one.turn !== turn), { turn, provider, model, usage }] };
+      return {
+        ...run,
+        turns: [...run.turns.filter((one) => one.turn !== turn), { turn, provider, model, usage }],
+      };
     }
     case "chat.notice": {
       const { code, message } = data;
@@ -112,14 +129,20 @@ export function foldRun(
     case "exec.approval_resolved": {
       const toolCallId = calls?.get(data.approvalId);
       if (toolCallId === undefined) return run;
-      const answer: AnswerView = { decision: data.decision, ...(data.by !== undefined && { by: data.by }) };
+      const answer: AnswerView = {
+        decision: data.decision,
+        ...(data.by !== undefined && { by: data.by }),
+      };
       return { ...run, answers: new Map(run.answers).set(toolCallId, answer) };
     }
   }
 }
 
 /** The same messages, with the images that this tab sent itself. */
-function withImages(blocks: readonly ShownBlock[], known: readonly ShownBlock[]): readonly ShownBlock[] {
+function withImages(
+  blocks: readonly ShownBlock[],
+  known: readonly ShownBlock[],
+): readonly ShownBlock[] {
   const messages = known.filter((block) => block.type === "user");
   let next = 0;
   return blocks.map((block) => {
@@ -136,12 +159,17 @@ function add(run: RunView, block: ShownBlock): RunView {
 function grow(run: RunView, type: "text" | "thinking", turn: number, text: string): RunView {
   const last = run.blocks.at(-1);
   if (last?.type !== type || last.turn !== turn) return add(run, { type, turn, text });
-  return { ...run, blocks: run.blocks.with(run.blocks.length - 1, { ...last, text: last.text + text }) };
+  return {
+    ...run,
+    blocks: run.blocks.with(run.blocks.length - 1, { ...last, text: last.text + text }),
+  };
 }
 
 /** Ids come again from turn to turn: the last is meant. */
 function callOf({ blocks }: RunView, toolCallId: string): ToolBlock | undefined {
-  const call = blocks.findLast((block) => block.type === "tool_call" && block.toolCallId === toolCallId);
+  const call = blocks.findLast(
+    (block) => block.type === "tool_call" && block.toolCallId === toolCallId,
+  );
   return call?.type === "tool_call" ? call : undefined;
 }
 

@@ -5,7 +5,10 @@ export type ImageType = Attachment["mimeType"];
 
 export interface SentImage extends Partial<ImageInfo> {
   readonly mimeType: string;
-  /** Of the file, and its content in Base64: known where it was sent from, until that is loaded anew. */
+  /**
+   * Of the file, and its content in Base64: known where it was sent from, until that is loaded
+   * anew.
+   */
   readonly name?: string;
   readonly data?: string;
 }

@@ -9,16 +9,20 @@ export function agentOf({ agents, agentId, session }: PageState): AgentInfo | un
 }
 
 /**
- * Models of agents and those that were asked here and in other sessions, as `provider/model`, each once; never the practice model,
- * which is nobody's choice.
+ * Models of agents and those that were asked here and in other sessions, as `provider/model`, each
+ * once; never the practice model, which is nobody's choice.
  */
 export function knownModels({ agents, sessions, session, conversation }: PageState): string[] {
   const { past, live } = conversation;
   const asked = [...past, ...live.values()].flatMap(({ turns }) => turns);
   return [
     ...new Set([
-      ...agents.flatMap(({ model, answeredBy, isPractice }) => (isPractice ? [model] : [model, answeredBy])),
-      ...[...sessions.items, ...(session === undefined ? [] : [session])].flatMap(({ model = [] }) => model),
+      ...agents.flatMap(({ model, answeredBy, isPractice }) =>
+        isPractice ? [model] : [model, answeredBy],
+      ),
+      ...[...sessions.items, ...(session === undefined ? [] : [session])].flatMap(
+        ({ model = [] }) => model,
+      ),
       ...asked.map(({ provider, model }) => `${provider}/${model}`),
     ]),
   ].filter((name) => name.includes("/") && !name.startsWith("practice/"));

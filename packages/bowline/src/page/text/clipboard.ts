@@ -1,4 +1,7 @@
-/** Puts text on the clipboard. A page over plain HTTP from another machine has no clipboard of its own: there a selection is copied. */
+/**
+ * Puts text on the clipboard. A page over plain HTTP from another machine has no clipboard of its
+ * own: there a selection is copied.
+ */
 export async function copyText(text: string, document: Document): Promise<boolean> {
   const { clipboard } = (document.defaultView?.navigator ?? {}) as { clipboard?: Clipboard };
   if (clipboard !== undefined) {

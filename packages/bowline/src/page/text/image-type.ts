@@ -1,4 +1,7 @@
-/** What kind of image a file is, by its first bytes: its name and what the browser makes of that may be wrong, and servers look. */
+/**
+ * What kind of image a file is, by its first bytes: its name and what the browser makes of that may
+ * be wrong, and servers look.
+ */
 import type { ImageType } from "../state/sent-image.ts";
 
 const signatures: readonly { readonly type: ImageType; readonly pattern: RegExp }[] = [

@@ -1,8 +1,9 @@
 /** Which links of a model's text may be followed. */
 
 /**
- * The address, as the browser will read it, if it leads to the web or to a mailbox; undefined for all else: scripts, data, other
- * schemes, and addresses that are relative, which would lead to this server.
+ * The address, as the browser will read it, if it leads to the web or to a mailbox; undefined for
+ * all else: scripts, data, other schemes, and addresses that are relative, which would lead to this
+ * server.
  */
 export function safeLink(href: string): string | undefined {
   if (!URL.canParse(href)) return undefined;

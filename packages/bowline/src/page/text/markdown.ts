@@ -1,6 +1,7 @@
 /**
- * A model's markdown as HTML text, which the sanitizer has still to look through. HTML of the model's own is shown as it was written,
- * but for a few tags of words. Images become links: nothing is loaded.
+ * A model's markdown as HTML text, which the sanitizer has still to look through. HTML of the
+ * model's own is shown as it was written, but for a few tags of words. Images become links: nothing
+ * is loaded.
  */
 import { Lexer, Marked, Tokenizer, type Token, type TokensList } from "marked";
 import { safeLink } from "./link.ts";
@@ -9,8 +10,9 @@ import { safeLink } from "./link.ts";
 const HEADING_SHIFT = 2;
 
 /**
- * What is looked for to the end of a paragraph, and anew from each character, takes as long as its length squared. In a longer one
- * nothing is looked for; and what is emphasized is not longer than this.
+ * What is looked for to the end of a paragraph, and anew from each character, takes as long as its
+ * length squared. In a longer one nothing is looked for; and what is emphasized is not longer than
+ * this.
  */
 const MAX_PARAGRAPH = 10_000;
 const MAX_EMPHASIS = 1000;
@@ -50,7 +52,8 @@ export function createMarkdownReader(): MarkdownReader {
     },
   });
   return {
-    tokens: (text) => new BoundedLexer({ ...marked.defaults, tokenizer: new NearTokenizer() }).lex(text),
+    tokens: (text) =>
+      new BoundedLexer({ ...marked.defaults, tokenizer: new NearTokenizer() }).lex(text),
     toHtml: (token) => marked.parser([token]),
   };
 }
@@ -73,7 +76,10 @@ class NearTokenizer extends Tokenizer {
   }
 }
 
-/** The text from here on, a copy of all of it in which links are blotted out, and what stands before it. */
+/**
+ * The text from here on, a copy of all of it in which links are blotted out, and what stands before
+ * it.
+ */
 type Place = [src: string, masked: string, previous?: string];
 
 function near([src, masked, previous = ""]: Place): Place {

@@ -1,6 +1,6 @@
 /**
- * A text that grows, cut into its blocks. What can change no more is read once: of a long answer only the end is read again for each
- * frame, and only its last blocks are drawn again.
+ * A text that grows, cut into its blocks. What can change no more is read once: of a long answer
+ * only the end is read again for each frame, and only its last blocks are drawn again.
  */
 import type { Token } from "marked";
 import type { MarkdownReader } from "./markdown.ts";
@@ -18,7 +18,10 @@ export interface Pieces {
   readonly doneCount: number;
 }
 
-/** The blocks before the last two: a block that another follows is closed, and the last may still join the one before. */
+/**
+ * The blocks before the last two: a block that another follows is closed, and the last may still
+ * join the one before.
+ */
 const OPEN_BLOCKS = 2;
 
 export const noPieces: Pieces = { text: "", all: [], doneLength: 0, doneCount: 0 };
@@ -33,7 +36,11 @@ export function readMore(before: Pieces, given: string, reader: MarkdownReader):
   const all = [...start.all.slice(0, start.doneCount), ...pieces];
   const firstOpen = blocks.at(-OPEN_BLOCKS);
   // A definition of a link holds for what follows, too: from there on nothing is put aside.
-  if (blocks.length <= OPEN_BLOCKS || firstOpen === undefined || tokens.some(({ type }) => type === "def"))
+  if (
+    blocks.length <= OPEN_BLOCKS ||
+    firstOpen === undefined ||
+    tokens.some(({ type }) => type === "def")
+  )
     return { text, all, doneLength: start.doneLength, doneCount: start.doneCount };
   const done = tokens.slice(0, tokens.indexOf(firstOpen));
   const length = done.reduce((sum, { raw }) => sum + raw.length, 0);
@@ -55,7 +62,10 @@ export function readAll(text: string, reader: MarkdownReader): Pieces {
 /** A line that begins so many quotes and lists, one inside of the other. */
 const tooDeep = /^(?:[ \t]*(?:>|(?:[+*-]|\d{1,9}[.)])[ \t])){200}/m;
 
-/** Blocks inside of blocks, hundreds deep, are too much for the reader: such a text is shown as it was written. */
+/**
+ * Blocks inside of blocks, hundreds deep, are too much for the reader: such a text is shown as it
+ * was written.
+ */
 function tokensOf(text: string, reader: MarkdownReader): readonly Token[] {
   try {
     return tooDeep.test(text) ? [asWritten(text)] : reader.tokens(text);

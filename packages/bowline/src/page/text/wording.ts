@@ -26,7 +26,9 @@ function count(tokens: number): string {
 /** 123456 is 123 kB. */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
-  return bytes < 999_500 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return bytes < 999_500
+    ? `${Math.round(bytes / 1000)} kB`
+    : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function money(dollars: number): string {
@@ -35,7 +37,12 @@ function money(dollars: number): string {
 }
 
 /** Only what is known; nothing when nothing is. */
-export function usageText({ inputTokens, outputTokens, cacheReadTokens, cost }: TokenCounts): string {
+export function usageText({
+  inputTokens,
+  outputTokens,
+  cacheReadTokens,
+  cost,
+}: TokenCounts): string {
   const input = inputTokens === undefined ? undefined : inputTokens + (cacheReadTokens ?? 0);
   return [
     input === undefined ? [] : [`${count(input)} in`],
@@ -67,8 +74,11 @@ export function when(time: number, now: number): string {
 export function inputLine(input: unknown): string {
   if (typeof input !== "object" || input === null) return shown(input);
   const fields = input as Record<string, unknown>;
-  const telling = ["command", "pattern", "query", "path", "url"].find((name) => typeof fields[name] === "string");
-  const line = telling === undefined ? Object.values(fields).map(shown).join(" ") : shown(fields[telling]);
+  const telling = ["command", "pattern", "query", "path", "url"].find(
+    (name) => typeof fields[name] === "string",
+  );
+  const line =
+    telling === undefined ? Object.values(fields).map(shown).join(" ") : shown(fields[telling]);
   return visible(line.replaceAll(/\s+/g, " ").trim().slice(0, 200));
 }
 

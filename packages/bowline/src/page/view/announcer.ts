@@ -1,4 +1,7 @@
-/** Says to screen readers what is finished and what is asked: the answer once, when it is whole, not each piece of it. */
+/**
+ * Says to screen readers what is finished and what is asked: the answer once, when it is whole, not
+ * each piece of it.
+ */
 import type { VNode } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -8,7 +11,11 @@ import { stateWords } from "../text/wording.ts";
 
 const MAX_LENGTH = 1200;
 
-export function Announcer({ state: { conversation, approvals } }: { readonly state: PageState }): VNode {
+export function Announcer({
+  state: { conversation, approvals },
+}: {
+  readonly state: PageState;
+}): VNode {
   const { sessionKey, live } = conversation;
   const working = useRef(new Set<string>());
   const asked = useRef(new Set<string>());
@@ -25,7 +32,8 @@ export function Announcer({ state: { conversation, approvals } }: { readonly sta
     const news = waiting.filter(({ approvalId }) => !asked.current.has(approvalId));
     for (const { approvalId } of news) asked.current.add(approvalId);
     const [first] = news;
-    if (first !== undefined) sayAtOnce(`May this run? ${first.summary}. Alt and A goes to the question.`);
+    if (first !== undefined)
+      sayAtOnce(`May this run? ${first.summary}. Alt and A goes to the question.`);
     else if (waiting.length === 0) sayAtOnce("");
   }, [approvals, sessionKey]);
   return html`<div class="offscreen">
@@ -37,7 +45,10 @@ export function Announcer({ state: { conversation, approvals } }: { readonly sta
 /** Each saying is an element of its own: one that says the same as the one before is said again. */
 function useSaying(): [VNode | null, (text: string) => void] {
   const [{ text, count }, set] = useState({ text: "", count: 0 });
-  const say = useCallback((next: string) => set((before) => ({ text: next, count: before.count + 1 })), []);
+  const say = useCallback(
+    (next: string) => set((before) => ({ text: next, count: before.count + 1 })),
+    [],
+  );
   return [text === "" ? null : html`<span key=${count}>${text}</span>`, say];
 }
 
@@ -45,5 +56,7 @@ function endText({ state, blocks, failure }: RunView): string {
   const last = blocks.findLast((block) => block.type === "text");
   if (state !== "final") return `${stateWords[state]}. ${failure?.message ?? ""}`.trim();
   const text = last?.text.replaceAll(/[`*#>|_~]+/g, "").trim() ?? "";
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}… The rest is in the conversation.` : text;
+  return text.length > MAX_LENGTH
+    ? `${text.slice(0, MAX_LENGTH)}… The rest is in the conversation.`
+    : text;
 }

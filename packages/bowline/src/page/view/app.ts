@@ -60,7 +60,12 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
       }}
       >To the message</a
     >
-    <${Sidebar} state=${state} isReadOnly=${isReadOnly} onNew=${begin} isHidden=${isNarrow && !isDrawerOpen} />
+    <${Sidebar}
+      state=${state}
+      isReadOnly=${isReadOnly}
+      onNew=${begin}
+      isHidden=${isNarrow && !isDrawerOpen}
+    />
     <div class="shade" onClick=${() => openDrawer(false)}></div>
     <main class="main" inert=${isNarrow && isDrawerOpen}>
       <header class="top">

@@ -1,6 +1,6 @@
 /**
- * The question whether a call may run. It never takes the focus by itself: who is typing would answer it unawares. It is announced,
- * and Alt+A goes to it; there, letters answer.
+ * The question whether a call may run. It never takes the focus by itself: who is typing would
+ * answer it unawares. It is announced, and Alt+A goes to it; there, letters answer.
  */
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -19,7 +19,11 @@ interface QuestionProps {
 }
 
 /** With its letter. */
-const choices: readonly { readonly decision: Decision; readonly letter: string; readonly isForPattern: boolean }[] = [
+const choices: readonly {
+  readonly decision: Decision;
+  readonly letter: string;
+  readonly isForPattern: boolean;
+}[] = [
   { decision: "allow-once", letter: "a", isForPattern: false },
   { decision: "deny", letter: "d", isForPattern: false },
   { decision: "allow-session", letter: "s", isForPattern: true },
@@ -44,7 +48,8 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
   const answer = (decision: Decision): void => {
     if (!isReadOnly) controller.answer(approval, decision);
   };
-  // The second click of two that follow fast meets the next question, in the place of the one that was read.
+  // The second click of two that follow fast meets the next question, in the place of the one that
+  // was read.
   const click = (decision: Decision, { detail }: MouseEvent): void => {
     if (detail < 2) answer(decision);
   };
@@ -64,7 +69,10 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
     onKeyDown=${onKeyDown}
   >
     <p class="question-head">
-      <span>May <strong>${visible(toolName)}</strong> ${command === undefined ? "do" : "run"} this?</span>
+      <span
+        >May <strong>${visible(toolName)}</strong> ${command === undefined ? "do" : "run"}
+        this?</span
+      >
       ${!isReadOnly && html`<span class="question-key" aria-hidden="true"><kbd>Alt</kbd> <kbd>A</kbd> comes here</span>`}
     </p>
     ${
@@ -96,21 +104,28 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
     ${
       pattern !== undefined &&
       !isReadOnly &&
-      html`<p class="question-note">${remembering} <code>${visible(pattern)}</code> for ${visible(toolName)}.</p>`
+      html`<p class="question-note">
+        ${remembering} <code>${visible(pattern)}</code> for ${visible(toolName)}.
+      </p>`
     }
   </div>`;
 }
 
 /** Of the longest text in it. */
 function lengthNote(given: unknown): string | undefined {
-  const texts = Object.values(given ?? {}).map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const texts = Object.values(given ?? {}).map((value) =>
+    typeof value === "string" ? value : JSON.stringify(value),
+  );
   const [longest = ""] = texts.toSorted((a, b) => b.length - a.length);
   const lines = longest.split("\n").length;
   if (lines <= SHORT.lines && longest.length <= SHORT.length) return undefined;
   return `This is long (${lines} lines, ${longest.length} characters): scroll in the box to see all of it.`;
 }
 
-/** When it is answered and had the focus, that goes back to the message: a second press of the key answers nothing else. */
+/**
+ * When it is answered and had the focus, that goes back to the message: a second press of the key
+ * answers nothing else.
+ */
 function useFocusBack(place: { readonly current: HTMLDivElement | null }): void {
   useEffect(() => {
     const element = place.current;
@@ -126,7 +141,8 @@ function useFocusBack(place: { readonly current: HTMLDivElement | null }): void 
       if (element !== null) element.dataset.visited = "yes";
     };
     const leave = (event: FocusEvent): void => {
-      const goesOut = event.relatedTarget !== null && !element?.contains(event.relatedTarget as Node);
+      const goesOut =
+        event.relatedTarget !== null && !element?.contains(event.relatedTarget as Node);
       if (goesOut && element !== null) delete element.dataset.visited;
     };
     element?.addEventListener("focusin", note);

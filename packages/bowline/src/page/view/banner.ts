@@ -1,4 +1,7 @@
-/** Lines above the conversation: the connection, who answers, what a token may not, what waits elsewhere, what did not work. */
+/**
+ * Lines above the conversation: the connection, who answers, what a token may not, what waits
+ * elsewhere, what did not work.
+ */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import { formatAddress } from "../address.ts";
@@ -7,11 +10,19 @@ import { useTools } from "./context.ts";
 import { icon } from "./icon.ts";
 import { titleOf } from "./session-item.ts";
 
-export function Banner({ state, isReadOnly }: { readonly state: PageState; readonly isReadOnly: boolean }): VNode {
+export function Banner({
+  state,
+  isReadOnly,
+}: {
+  readonly state: PageState;
+  readonly isReadOnly: boolean;
+}): VNode {
   const { controller } = useTools();
   const { connection, wasIn, welcome, problem } = state;
   const isAway = connection !== "open" && wasIn;
-  const elsewhere = state.approvals.find(({ sessionKey }) => sessionKey !== state.conversation.sessionKey);
+  const elsewhere = state.approvals.find(
+    ({ sessionKey }) => sessionKey !== state.conversation.sessionKey,
+  );
   const held = state.session?.heldBy;
   const other = state.sessions.items.find(({ sessionKey }) => sessionKey === elsewhere?.sessionKey);
   return html`<div class="banners">
@@ -28,15 +39,16 @@ export function Banner({ state, isReadOnly }: { readonly state: PageState; reado
       ${
         held !== undefined &&
         html`<p class="banner is-away">
-          Another process${held.pid === undefined ? "" : ` (${held.pid})`} has this conversation open: it cannot be
-          written here meanwhile.
+          Another process${held.pid === undefined ? "" : ` (${held.pid})`} has this conversation
+          open: it cannot be written here meanwhile.
         </p>`
       }
       ${welcome?.notice !== undefined && html`<p class="banner">${welcome.notice}</p>`}
       ${
         elsewhere !== undefined &&
         html`<p class="banner is-asking">
-          “${other === undefined ? elsewhere.sessionKey : titleOf(other)}” asks: ${elsewhere.summary}
+          “${other === undefined ? elsewhere.sessionKey : titleOf(other)}” asks:
+          ${elsewhere.summary}
           <a href=${formatAddress(elsewhere.sessionKey)}>Look</a>
         </p>`
       }

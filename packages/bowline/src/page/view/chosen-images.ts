@@ -1,4 +1,7 @@
-/** The images that will go with the message, small. They are painted on canvases: the page's policy lets it load no image. */
+/**
+ * The images that will go with the message, small. They are painted on canvases: the page's policy
+ * lets it load no image.
+ */
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "htm/preact";
@@ -23,7 +26,9 @@ export function ChosenImages({ images, onRemove }: ChosenImagesProps): VNode | u
           <${Thumbnail} file=${file} />
           <span class="chosen-about">
             <span class="chosen-name" title=${name}>${name}</span>
-            <span class="faint">${bytesText(ready.bytes)}${ready.bytes < file.size && ", made smaller"}</span>
+            <span class="faint"
+              >${bytesText(ready.bytes)}${ready.bytes < file.size && ", made smaller"}</span
+            >
           </span>
           <button type="button" class="quiet icon-only" onClick=${() => onRemove(id)}>
             ${icon("close")}<span class="offscreen">Remove ${name}</span>
@@ -45,7 +50,17 @@ function Thumbnail({ file }: { readonly file: Blob }): VNode {
         const { width, height } = bitmap;
         const part = Math.min(width, height);
         context.imageSmoothingQuality = "high";
-        context.drawImage(bitmap, (width - part) / 2, (height - part) / 2, part, part, 0, 0, SIDE, SIDE);
+        context.drawImage(
+          bitmap,
+          (width - part) / 2,
+          (height - part) / 2,
+          part,
+          part,
+          0,
+          0,
+          SIDE,
+          SIDE,
+        );
       }
       bitmap.close();
     };

@@ -1,4 +1,6 @@
-/** Code with its language and a button that copies it. The code is text: nothing in it is markup. */
+/**
+ * Code with its language and a button that copies it. The code is text: nothing in it is markup.
+ */
 import type { ComponentClass, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -34,21 +36,23 @@ export const CodeBlock: ComponentClass<CodeProps> = memo(
     </div>`,
 );
 
-export const CopyButton: ComponentClass<CopyProps> = memo(({ text, what = "code" }: CopyProps): VNode => {
-  const [said, say] = useState("");
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const copy = async (): Promise<void> => {
-    say((await copyText(text, document)) ? "Copied" : "Not copied");
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => say(""), SHOWN_MS);
-  };
-  return html`<button type="button" class="quiet copy" onClick=${() => void copy()}>
-    ${icon(said === "Copied" ? "check" : "copy")}<span
-      >${said === "" ? "Copy" : said}<span class="offscreen"> ${what}</span></span
-    >
-  </button>`;
-});
+export const CopyButton: ComponentClass<CopyProps> = memo(
+  ({ text, what = "code" }: CopyProps): VNode => {
+    const [said, say] = useState("");
+    const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+    useEffect(() => () => clearTimeout(timer.current), []);
+    const copy = async (): Promise<void> => {
+      say((await copyText(text, document)) ? "Copied" : "Not copied");
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => say(""), SHOWN_MS);
+    };
+    return html`<button type="button" class="quiet copy" onClick=${() => void copy()}>
+      ${icon(said === "Copied" ? "check" : "copy")}<span
+        >${said === "" ? "Copy" : said}<span class="offscreen"> ${what}</span></span
+      >
+    </button>`;
+  },
+);
 
 /** The same for markup that is not a component's. */
 export function copyButton(text: () => string): HTMLButtonElement {

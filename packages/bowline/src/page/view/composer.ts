@@ -1,4 +1,7 @@
-/** Where messages are written. While a run goes on a message steers it or waits for its turn, as is chosen. */
+/**
+ * Where messages are written. While a run goes on a message steers it or waits for its turn, as is
+ * chosen.
+ */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -17,26 +20,38 @@ export interface ComposerProps {
   readonly isRunning: boolean;
   readonly maxLength: number;
   readonly imageLimits: ImageLimits;
-  /** A message with images that was not taken: it comes back here, if nothing else is being written. */
+  /**
+   * A message with images that was not taken: it comes back here, if nothing else is being written.
+   */
   readonly refused: Outgoing | undefined;
 }
 
-const modes: readonly { readonly mode: SendMode; readonly label: string; readonly hint: string }[] = [
-  { mode: "steer", label: "Steer", hint: "It hears it before its next step" },
-  { mode: "send", label: "Queue", hint: "It is asked when this is done" },
-];
+const modes: readonly { readonly mode: SendMode; readonly label: string; readonly hint: string }[] =
+  [
+    { mode: "steer", label: "Steer", hint: "It hears it before its next step" },
+    { mode: "send", label: "Queue", hint: "It is asked when this is done" },
+  ];
 
-export function Composer({ sessionKey, isRunning, maxLength, imageLimits, refused }: ComposerProps): VNode {
+export function Composer({
+  sessionKey,
+  isRunning,
+  maxLength,
+  imageLimits,
+  refused,
+}: ComposerProps): VNode {
   const { controller, machine } = useTools();
   const { text, setText, isEmpty, field } = useDraft(sessionKey);
   const draft = useImages(sessionKey, imageLimits);
   const { images, isReading, problem } = draft;
   const picker = useRef<HTMLInputElement>(null);
   const isDropping = useFileDrop(draft.add);
-  const [chosen, choose] = useState<SendMode>(() => (machine.get("mode") === "send" ? "send" : "steer"));
+  const [chosen, choose] = useState<SendMode>(() =>
+    machine.get("mode") === "send" ? "send" : "steer",
+  );
   useEffect(() => {
     // On a phone the keyboard would cover half of what there is to read.
-    if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) field.current?.focus();
+    if (matchMedia("(hover: hover)").matches && document.activeElement === document.body)
+      field.current?.focus();
   }, [sessionKey, field]);
   useEffect(() => {
     if (refused?.images === undefined || !isEmpty() || images.length > 0) return;
@@ -63,8 +78,10 @@ export function Composer({ sessionKey, isRunning, maxLength, imageLimits, refuse
     draft.add([...copied.files]);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // An Enter that ends the composing of a word is not meant for the message; 229 is how Safari says so.
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    // An Enter that ends the composing of a word is not meant for the message; 229 is how Safari
+    // says so.
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229)
+      return;
     event.preventDefault();
     send();
   };
@@ -95,7 +112,9 @@ export function Composer({ sessionKey, isRunning, maxLength, imageLimits, refuse
       onKeyDown=${onKeyDown}
       onPaste=${onPaste}
     ></textarea>
-    <div role="alert">${problem !== undefined && html`<p class="image-problem">${problem}</p>`}</div>
+    <div role="alert">
+      ${problem !== undefined && html`<p class="image-problem">${problem}</p>`}
+    </div>
     <div class="composer-row">
       <button type="button" class="quiet icon-only" onClick=${() => picker.current?.click()}>
         ${icon("image")}<span class="offscreen">Add images</span>
@@ -141,7 +160,12 @@ export function Composer({ sessionKey, isRunning, maxLength, imageLimits, refuse
         ${isTooLong && html`<p class="too-long" role="alert">${text.length - maxLength} characters too many</p>`}
         ${
           isRunning &&
-          html`<button type="button" class="round stop" aria-keyshortcuts="Escape" onClick=${() => controller.stop()}>
+          html`<button
+            type="button"
+            class="round stop"
+            aria-keyshortcuts="Escape"
+            onClick=${() => controller.stop()}
+          >
             ${icon("stop")}<span class="offscreen">Stop</span>
           </button>`
         }

@@ -1,4 +1,7 @@
-/** Asks before something cannot be undone. The browser's own dialog keeps the focus inside, and gives it back. */
+/**
+ * Asks before something cannot be undone. The browser's own dialog keeps the focus inside, and
+ * gives it back.
+ */
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "htm/preact";

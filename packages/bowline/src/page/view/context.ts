@@ -19,7 +19,9 @@ export interface PageTools {
   readonly signOut: () => void;
 }
 
-export const PageContext: Context<PageTools | undefined> = createContext<PageTools | undefined>(undefined);
+export const PageContext: Context<PageTools | undefined> = createContext<PageTools | undefined>(
+  undefined,
+);
 
 export function useTools(): PageTools {
   const tools = useContext(PageContext);

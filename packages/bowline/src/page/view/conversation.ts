@@ -11,15 +11,27 @@ import { SentImages } from "./sent-images.ts";
 import { useStickToBottom } from "./stick-to-bottom.ts";
 import { Welcome } from "./welcome.ts";
 
-export function ConversationView({ state, isReadOnly }: { state: PageState; isReadOnly: boolean }): VNode {
+export function ConversationView({
+  state,
+  isReadOnly,
+}: {
+  state: PageState;
+  isReadOnly: boolean;
+}): VNode {
   const { controller } = useTools();
   const { conversation, outgoing, approvals, answering } = state;
   const { sessionKey, status, hasMore } = conversation;
   const runs = useMemo(() => runsOf(conversation), [conversation]);
-  const { scroller, content, isAtEnd, toEnd } = useStickToBottom(sessionKey, conversation.entries[0]?.id);
+  const { scroller, content, isAtEnd, toEnd } = useStickToBottom(
+    sessionKey,
+    conversation.entries[0]?.id,
+  );
   // A message that begins a run is shown where it will stand.
   const beginning = outgoing.filter(
-    (one) => one.sessionKey === sessionKey && one.mode === "send" && (one.state === "taken" || one.state === "sending"),
+    (one) =>
+      one.sessionKey === sessionKey &&
+      one.mode === "send" &&
+      (one.state === "taken" || one.state === "sending"),
   );
   // Who says something wants to see what comes of it.
   const lastSent = outgoing.at(-1)?.id;
@@ -28,14 +40,22 @@ export function ConversationView({ state, isReadOnly }: { state: PageState; isRe
   }, [lastSent, toEnd]);
   const isAsked = approvals.some((one) => one.sessionKey === sessionKey);
   const isEmpty = runs.length === 0 && beginning.length === 0;
-  return html`<div class="scroller" ref=${scroller} tabindex="0" role="region" aria-label="Conversation">
+  return html`<div
+    class="scroller"
+    ref=${scroller}
+    tabindex="0"
+    role="region"
+    aria-label="Conversation"
+  >
     <div class="conversation" ref=${content}>
       ${hasMore && html`<button type="button" class="quiet more" onClick=${() => controller.moreHistory()}>Show earlier messages</button>`}
       ${
         status === "failed" &&
         html`<p class="notice">
           The conversation could not be loaded.
-          <button type="button" class="quiet" onClick=${() => controller.reload()}>Try again</button>
+          <button type="button" class="quiet" onClick=${() => controller.reload()}>
+            Try again
+          </button>
         </p>`
       }
       ${isEmpty && status === "ready" && html`<${Welcome} state=${state} isReadOnly=${isReadOnly} />`}

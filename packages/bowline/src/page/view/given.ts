@@ -1,4 +1,7 @@
-/** What a tool is called with, field by field. Texts are shown as they are: as JSON a file's content can hardly be read. */
+/**
+ * What a tool is called with, field by field. Texts are shown as they are: as JSON a file's content
+ * can hardly be read.
+ */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import { visible } from "../text/visible.ts";
@@ -34,5 +37,7 @@ export function textPlace(text: string, label: string): VNode {
 }
 
 function textOf(value: unknown): string {
-  return visible(typeof value === "string" && value !== "" ? value : (JSON.stringify(value, undefined, 2) ?? ""));
+  return visible(
+    typeof value === "string" && value !== "" ? value : (JSON.stringify(value, undefined, 2) ?? ""),
+  );
 }

@@ -26,7 +26,9 @@ const paths = {
 export type IconName = keyof typeof paths;
 
 export function icon(name: IconName): VNode {
-  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${paths[name]} /></svg>`;
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <path d=${paths[name]} />
+  </svg>`;
 }
 
 export function knot(): VNode {

@@ -13,22 +13,24 @@ interface MarkdownProps {
   readonly isGrowing: boolean;
 }
 
-export const Markdown: ComponentClass<MarkdownProps> = memo(({ text, isGrowing }: MarkdownProps): VNode => {
-  const { reader } = useTools();
-  const before = useRef<Pieces>(noPieces);
-  const pieces = useMemo(
-    () => (isGrowing ? readMore(before.current, text, reader) : readAll(text, reader)),
-    [text, isGrowing, reader],
-  );
-  before.current = isGrowing ? pieces : noPieces;
-  return html`<div class="markdown">
-    ${pieces.all.map((piece, index) =>
-      piece.type === "code"
-        ? html`<${CodeBlock} key=${index} code=${piece.code} language=${piece.language} />`
-        : html`<${Html} key=${index} html=${piece.html} />`,
-    )}
-  </div>`;
-});
+export const Markdown: ComponentClass<MarkdownProps> = memo(
+  ({ text, isGrowing }: MarkdownProps): VNode => {
+    const { reader } = useTools();
+    const before = useRef<Pieces>(noPieces);
+    const pieces = useMemo(
+      () => (isGrowing ? readMore(before.current, text, reader) : readAll(text, reader)),
+      [text, isGrowing, reader],
+    );
+    before.current = isGrowing ? pieces : noPieces;
+    return html`<div class="markdown">
+      ${pieces.all.map((piece, index) =>
+        piece.type === "code"
+          ? html`<${CodeBlock} key=${index} code=${piece.code} language=${piece.language} />`
+          : html`<${Html} key=${index} html=${piece.html} />`,
+      )}
+    </div>`;
+  },
+);
 
 const Html = memo(({ html: source }: { readonly html: string }): VNode => {
   const { sanitize } = useTools();

@@ -27,7 +27,9 @@ export const Run: ComponentClass<RunProps> = memo((props: RunProps): VNode => {
   const { run, approvals, knownNotice } = props;
   const { blocks, notices, turns, state } = run;
   const over = isOver(run);
-  const ids = new Set(blocks.flatMap((block) => (block.type === "tool_call" ? [block.toolCallId] : [])));
+  const ids = new Set(
+    blocks.flatMap((block) => (block.type === "tool_call" ? [block.toolCallId] : [])),
+  );
   const own = approvals.filter(({ runId }) => runId === run.runId);
   // A call is asked about before it is said to have begun.
   const early = own.filter(({ toolCallId }) => !ids.has(toolCallId)).map(toBlock);
@@ -37,7 +39,10 @@ export const Run: ComponentClass<RunProps> = memo((props: RunProps): VNode => {
     ${shown.map((block, index) => html`<${BlockView} key=${index} block=${block} isGrowing=${!over && index === shown.length - 1} ...${props} />`)}
     ${notices
       .filter(({ message }) => message !== knownNotice)
-      .map(({ code, message }, index) => html`<p key=${`${code}${index}`} class="notice">${message}</p>`)}
+      .map(
+        ({ code, message }, index) =>
+          html`<p key=${`${code}${index}`} class="notice">${message}</p>`,
+      )}
     ${isQuiet && html`<p class="working"><span class="offscreen">Working</span><i></i><i></i><i></i></p>`}
     <${Ending} ...${props} />
     ${
@@ -45,7 +50,9 @@ export const Run: ComponentClass<RunProps> = memo((props: RunProps): VNode => {
       html`<div class="run-foot">
         <${RunFooter} turns=${turns} />
         <div class="run-acts">
-          ${!props.isReadOnly && html`<${ForkButton} runId=${run.runId} />`}<${CopyAnswer} blocks=${blocks} />
+          ${!props.isReadOnly && html`<${ForkButton} runId=${run.runId} />`}<${CopyAnswer}
+            blocks=${blocks}
+          />
         </div>
       </div>`
     }
@@ -73,7 +80,9 @@ function BlockView({
       return html`<${Thinking} text=${block.text} isGrowing=${isGrowing} />`;
     case "tool_call": {
       const { toolCallId } = block;
-      const approval = approvals.find((one) => one.runId === run.runId && one.toolCallId === toolCallId);
+      const approval = approvals.find(
+        (one) => one.runId === run.runId && one.toolCallId === toolCallId,
+      );
       return html`<${ToolCard}
         call=${block}
         isRunOver=${isOver(run)}
@@ -118,7 +127,9 @@ function endText({ state, failure, stopReason }: RunView): string | undefined {
       return "This run was interrupted before it was done.";
     case "final":
       if (stopReason === "length") return "The answer was cut: it reached the model's limit.";
-      return stopReason === "budget" ? "The run reached a limit of this server and ended." : undefined;
+      return stopReason === "budget"
+        ? "The run reached a limit of this server and ended."
+        : undefined;
     case "queued":
     case "running":
       return undefined;
@@ -145,7 +156,9 @@ function CopyAnswer({ blocks }: { readonly blocks: readonly ShownBlock[] }): VNo
 /** Whether its text is what shows that something goes on. */
 function isSpeaking(block: ShownBlock | undefined): boolean {
   return (
-    block?.type === "text" || block?.type === "thinking" || (block?.type === "tool_call" && block.state === "running")
+    block?.type === "text" ||
+    block?.type === "thinking" ||
+    (block?.type === "tool_call" && block.state === "running")
   );
 }
 

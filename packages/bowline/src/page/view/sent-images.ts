@@ -1,11 +1,18 @@
-/** That images went with a message: their names where they are known, their types and sizes. The page loads none. */
+/**
+ * That images went with a message: their names where they are known, their types and sizes. The
+ * page loads none.
+ */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import type { SentImage } from "../state/sent-image.ts";
 import { bytesText } from "../text/wording.ts";
 import { icon } from "./icon.ts";
 
-export function SentImages({ images = [] }: { readonly images?: readonly SentImage[] }): VNode | undefined {
+export function SentImages({
+  images = [],
+}: {
+  readonly images?: readonly SentImage[];
+}): VNode | undefined {
   if (images.length === 0) return undefined;
   return html`<ul class="sent-images" aria-label="Images with it">
     ${images.map(

@@ -47,11 +47,16 @@ export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionI
   };
   /** Who goes on elsewhere is done with them. */
   const onLeave = ({ currentTarget, relatedTarget }: FocusEvent): void => {
-    const isGone = relatedTarget instanceof Node && !(currentTarget as Node).contains(relatedTarget);
+    const isGone =
+      relatedTarget instanceof Node && !(currentTarget as Node).contains(relatedTarget);
     if (mode === "actions" && isGone) setMode("plain");
   };
   const status = isAsking ? "asks" : runs.some(({ state }) => state === "running") ? "works" : "";
-  return html`<li class=${isShown ? "session is-shown" : "session"} onKeyDown=${onKeyDown} onFocusOut=${onLeave}>
+  return html`<li
+    class=${isShown ? "session is-shown" : "session"}
+    onKeyDown=${onKeyDown}
+    onFocusOut=${onLeave}
+  >
     ${
       mode === "rename"
         ? html`<${Rename}
@@ -110,7 +115,13 @@ export function titleOf({ title, sessionKey }: Pick<SessionInfo, "title" | "sess
   return /^[\da-f]{8}-/.test(sessionKey) ? "New conversation" : sessionKey;
 }
 
-function Rename({ title, onDone }: { readonly title: string; readonly onDone: (title?: string) => void }): VNode {
+function Rename({
+  title,
+  onDone,
+}: {
+  readonly title: string;
+  readonly onDone: (title?: string) => void;
+}): VNode {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.select(), []);
   return html`<form

@@ -1,4 +1,7 @@
-/** The list of sessions: search, what works and asks there, a new one. On a phone it lies over the conversation. */
+/**
+ * The list of sessions: search, what works and asks there, a new one. On a phone it lies over the
+ * conversation.
+ */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import type { PageState } from "../state/page-state.ts";
@@ -24,7 +27,9 @@ export function Sidebar({ state, isReadOnly, onNew, isHidden }: SidebarProps): V
       <span class="brand">${knot()}Bowline</span>
       ${
         !isReadOnly &&
-        html`<button type="button" class="new" aria-keyshortcuts="Alt+N" onClick=${onNew}>${icon("plus")}New</button>`
+        html`<button type="button" class="new" aria-keyshortcuts="Alt+N" onClick=${onNew}>
+          ${icon("plus")}New
+        </button>`
       }
     </div>
     <label class="search">
@@ -35,7 +40,8 @@ export function Sidebar({ state, isReadOnly, onNew, isHidden }: SidebarProps): V
         value=${search}
         onInput=${(event: Event) => controller.search((event.currentTarget as HTMLInputElement).value)}
         onKeyDown=${(event: KeyboardEvent) => {
-          if (event.key !== "Escape" || (event.currentTarget as HTMLInputElement).value === "") return;
+          if (event.key !== "Escape" || (event.currentTarget as HTMLInputElement).value === "")
+            return;
           event.preventDefault(); // it is not meant for the run that goes on
           controller.search("");
         }}
@@ -57,11 +63,15 @@ export function Sidebar({ state, isReadOnly, onNew, isHidden }: SidebarProps): V
       ${
         isLoaded &&
         items.length === 0 &&
-        html`<p class="faint" role="status">${search === "" ? "No conversations yet." : "Nothing found."}</p>`
+        html`<p class="faint" role="status">
+          ${search === "" ? "No conversations yet." : "Nothing found."}
+        </p>`
       }
       ${
         cursor !== undefined &&
-        html`<button type="button" class="quiet more" onClick=${() => controller.moreSessions()}>Show more</button>`
+        html`<button type="button" class="quiet more" onClick=${() => controller.moreSessions()}>
+          Show more
+        </button>`
       }
     </div>
     <div class="sidebar-foot">

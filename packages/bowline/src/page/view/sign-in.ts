@@ -23,7 +23,9 @@ export function SignIn({ problem, onToken }: SignInProps): VNode {
     >
       ${knot()}
       <h1>Bowline</h1>
-      <p class="faint">Open the link that <code>bowline serve</code> printed, or paste its token here.</p>
+      <p class="faint">
+        Open the link that <code>bowline serve</code> printed, or paste its token here.
+      </p>
       ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
       <label for="token">Token</label>
       <input

@@ -1,4 +1,7 @@
-/** Keeps the end in sight while more comes, unless the reader went up; then what is read stays where it is. */
+/**
+ * Keeps the end in sight while more comes, unless the reader went up; then what is read stays where
+ * it is.
+ */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** So near to the end counts as being there, in pixels. */
@@ -11,12 +14,18 @@ export interface Sticky {
   readonly toEnd: () => void;
 }
 
-/** `subject` is what is read: with another one it begins at the end again. `first` is another when more is put before the rest. */
+/**
+ * `subject` is what is read: with another one it begins at the end again. `first` is another when
+ * more is put before the rest.
+ */
 export function useStickToBottom(subject: string, first: string | undefined): Sticky {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
-  /** Where it was seen last, by a scroll of the reader's or one of ours, of which the event may come only with the next. */
+  /**
+   * Where it was seen last, by a scroll of the reader's or one of ours, of which the event may come
+   * only with the next.
+   */
   const lastTop = useRef(0);
   const [isAtEnd, setAtEnd] = useState(true);
   const toEnd = useCallback(() => {
@@ -51,7 +60,8 @@ export function useStickToBottom(subject: string, first: string | undefined): St
   useEffect(toEnd, [subject, toEnd]);
   // What is drawn now is still what was there before.
   const firstBefore = useRef(first);
-  const read = firstBefore.current === first ? null : (content.current?.querySelector(".run") ?? null);
+  const read =
+    firstBefore.current === first ? null : (content.current?.querySelector(".run") ?? null);
   const endBefore = read?.getBoundingClientRect().bottom ?? 0;
   firstBefore.current = first;
   useLayoutEffect(() => {

@@ -26,9 +26,12 @@ export function ThemeSwitch(): VNode {
     ${themes.map(
       ({ theme, label }) =>
         html`<label>
-          <input type="radio" name="theme" checked=${chosen === theme} onChange=${() => pick(theme)} /><span
-            >${label}</span
-          >
+          <input
+            type="radio"
+            name="theme"
+            checked=${chosen === theme}
+            onChange=${() => pick(theme)}
+          /><span>${label}</span>
         </label>`,
     )}
   </fieldset>`;

@@ -10,14 +10,18 @@ interface ThinkingProps {
   readonly isGrowing: boolean;
 }
 
-export const Thinking: ComponentClass<ThinkingProps> = memo(({ text, isGrowing }: ThinkingProps): VNode => {
-  const [isOpen, open] = useState(false);
-  return html`<details
-    class="thinking"
-    open=${isOpen}
-    onToggle=${(event: Event) => open((event.currentTarget as HTMLDetailsElement).open)}
-  >
-    <summary>${icon("thought")}<span>${isGrowing ? "Thinking…" : "Thought"}</span>${icon("chevron")}</summary>
-    ${isOpen && html`<p class="thought">${text.trim()}</p>`}
-  </details>`;
-});
+export const Thinking: ComponentClass<ThinkingProps> = memo(
+  ({ text, isGrowing }: ThinkingProps): VNode => {
+    const [isOpen, open] = useState(false);
+    return html`<details
+      class="thinking"
+      open=${isOpen}
+      onToggle=${(event: Event) => open((event.currentTarget as HTMLDetailsElement).open)}
+    >
+      <summary>
+        ${icon("thought")}<span>${isGrowing ? "Thinking…" : "Thought"}</span>${icon("chevron")}
+      </summary>
+      ${isOpen && html`<p class="thought">${text.trim()}</p>`}
+    </details>`;
+  },
+);

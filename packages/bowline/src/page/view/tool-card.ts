@@ -1,4 +1,7 @@
-/** One tool call: what was called with what, how it stands, what came of it, and the question whether it may run. */
+/**
+ * One tool call: what was called with what, how it stands, what came of it, and the question
+ * whether it may run.
+ */
 import type { ComponentClass, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -53,14 +56,20 @@ export const ToolCard: ComponentClass<ToolCardProps> = memo(
           <span class="look" aria-hidden="true"></span>
           <span class="tool-name">${visible(name)}</span>
           <span class="tool-line">${inputLine(input)}</span>
-          <span class="tool-state">${lookWords[look]}${durationMs !== undefined && ` · ${duration(durationMs)}`}</span>
+          <span class="tool-state"
+            >${lookWords[look]}${durationMs !== undefined && ` · ${duration(durationMs)}`}</span
+          >
           ${icon("chevron")}
         </summary>
         ${isOpen && html`<${CallBody} input=${input} output=${output} />`}
       </details>
       ${
         approval !== undefined &&
-        html`<${ApprovalQuestion} approval=${approval} isAnswering=${isAnswering} isReadOnly=${isReadOnly} />`
+        html`<${ApprovalQuestion}
+          approval=${approval}
+          isAnswering=${isAnswering}
+          isReadOnly=${isReadOnly}
+        />`
       }
     </section>`;
   },
@@ -70,7 +79,8 @@ function CallBody({ input, output }: Pick<ToolBlock, "input" | "output">): VNode
   const [isWhole, showWhole] = useState(false);
   const lines = output.split("\n").length;
   const isLong = lines > SHORT_LINES || output.length > SHORT_LENGTH;
-  const shown = isLong && !isWhole ? output.split("\n", SHORT_LINES).join("\n").slice(0, SHORT_LENGTH) : output;
+  const shown =
+    isLong && !isWhole ? output.split("\n", SHORT_LINES).join("\n").slice(0, SHORT_LENGTH) : output;
   return html`<div class="call">
     <div class="call-part"><span class="call-head">Arguments</span></div>
     <${Given} value=${input} label="Arguments" />
@@ -81,7 +91,12 @@ function CallBody({ input, output }: Pick<ToolBlock, "input" | "output">): VNode
     ${textPlace(shown === "" ? "Nothing yet" : shown, "Output")}
     ${
       isLong &&
-      html`<button type="button" class="quiet" aria-expanded=${isWhole} onClick=${() => showWhole(!isWhole)}>
+      html`<button
+        type="button"
+        class="quiet"
+        aria-expanded=${isWhole}
+        onClick=${() => showWhole(!isWhole)}
+      >
         ${isWhole ? "Show less" : lines > SHORT_LINES ? `Show all ${lines} lines` : "Show all of it"}
       </button>`
     }

@@ -1,4 +1,7 @@
-/** Files that are dropped anywhere on the page: elsewhere the browser would leave it, and show the file. */
+/**
+ * Files that are dropped anywhere on the page: elsewhere the browser would leave it, and show the
+ * file.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** Says whether files are held over the page. */
@@ -7,13 +10,15 @@ export function useFileDrop(onFiles: (files: readonly File[]) => void): boolean 
   const receive = useRef(onFiles);
   receive.current = onFiles;
   useEffect(() => {
-    const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes("Files") ?? false;
+    const hasFiles = ({ dataTransfer }: DragEvent): boolean =>
+      dataTransfer?.types.includes("Files") ?? false;
     const onOver = (event: DragEvent): void => {
       if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(true);
     };
-    const onLeave = (event: DragEvent): void => (event.relatedTarget === null ? setOver(false) : undefined);
+    const onLeave = (event: DragEvent): void =>
+      event.relatedTarget === null ? setOver(false) : undefined;
     const onDrop = (event: DragEvent): void => {
       setOver(false);
       if (!hasFiles(event)) return;

@@ -1,7 +1,16 @@
-/** Images that will go with the message, kept by session until it is sent. They do not outlive a reload: the tab's memory is too small. */
+/**
+ * Images that will go with the message, kept by session until it is sent. They do not outlive a
+ * reload: the tab's memory is too small.
+ */
 import { useRef, useState } from "preact/hooks";
 import { createKey } from "../../gateway/create-key.ts";
-import { addImages, fitImages, reopen, type ChosenImage, type ImageLimits } from "../choose-images.ts";
+import {
+  addImages,
+  fitImages,
+  reopen,
+  type ChosenImage,
+  type ImageLimits,
+} from "../choose-images.ts";
 import type { ReadyImage } from "../state/sent-image.ts";
 
 export interface ImageDraft {
@@ -25,7 +34,8 @@ export function useImages(sessionKey: string, limits: ImageLimits): ImageDraft {
   const [, draw] = useState(0);
   const [reading, setReading] = useState(0);
   const [problem, setProblem] = useState<{ readonly sessionKey: string; readonly text: string }>();
-  const say = (text: string | undefined): void => setProblem(text === undefined ? undefined : { sessionKey, text });
+  const say = (text: string | undefined): void =>
+    setProblem(text === undefined ? undefined : { sessionKey, text });
   const now = (): readonly ChosenImage[] => kept.current.get(sessionKey) ?? none;
   const keep = (images: readonly ChosenImage[]): void => {
     if (images.length === 0) kept.current.delete(sessionKey);

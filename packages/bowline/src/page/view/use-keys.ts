@@ -7,12 +7,16 @@ export interface PageKeys {
   readonly onNew: () => void;
 }
 
-/** Escape stops, Alt+A goes to what waits for an answer, Alt+N begins anew, Alt+M goes to the message. */
+/**
+ * Escape stops, Alt+A goes to what waits for an answer, Alt+N begins anew, Alt+M goes to the
+ * message.
+ */
 export function useKeys({ onEscape, onNew }: PageKeys): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.isComposing) return;
-      if (event.key === "Escape") return document.querySelector("dialog[open]") === null ? onEscape() : undefined;
+      if (event.key === "Escape")
+        return document.querySelector("dialog[open]") === null ? onEscape() : undefined;
       if (!event.altKey || event.ctrlKey || event.metaKey) return;
       // By its place on the keyboard: with Alt some systems make other letters of them.
       const act = { KeyA: focusQuestion, KeyN: onNew, KeyM: focusMessage }[event.code];

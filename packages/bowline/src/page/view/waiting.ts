@@ -1,4 +1,7 @@
-/** Messages that are not in the conversation yet, and why: what this tab could not hand over, and what the server keeps of all tabs. */
+/**
+ * Messages that are not in the conversation yet, and why: what this tab could not hand over, and
+ * what the server keeps of all tabs.
+ */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import type { WaitingMessage } from "../../gateway/protocol.ts";
@@ -14,11 +17,15 @@ interface WaitingProps {
   readonly isReadOnly: boolean;
 }
 
-export function Waiting({ state: { outgoing, conversation }, isReadOnly }: WaitingProps): VNode | undefined {
+export function Waiting({
+  state: { outgoing, conversation },
+  isReadOnly,
+}: WaitingProps): VNode | undefined {
   const { sessionKey, waiting } = conversation;
   const own = outgoing.filter(
     (one) =>
-      one.sessionKey === sessionKey && (one.state === "refused" || (one.state === "sending" && one.mode === "steer")),
+      one.sessionKey === sessionKey &&
+      (one.state === "refused" || (one.state === "sending" && one.mode === "steer")),
   );
   if (own.length + waiting.length === 0) return undefined;
   const isRunning = currentRun(conversation) !== undefined;
@@ -27,7 +34,10 @@ export function Waiting({ state: { outgoing, conversation }, isReadOnly }: Waiti
     ${waiting.map((message) => {
       // Its sender knows the names of its images.
       const { images = message.images } = outgoing.find(({ id }) => id === message.messageId) ?? {};
-      return html`<${KeptMessage} key=${message.messageId} ...${{ message, images, isRunning, isReadOnly }} />`;
+      return html`<${KeptMessage}
+        key=${message.messageId}
+        ...${{ message, images, isRunning, isReadOnly }}
+      />`;
     })}
   </ul>`;
 }
@@ -35,10 +45,13 @@ export function Waiting({ state: { outgoing, conversation }, isReadOnly }: Waiti
 function OwnMessage({ message }: { readonly message: Outgoing }): VNode {
   const { controller } = useTools();
   const { state, problem, text, images } = message;
-  if (state !== "refused") return html`<li><span class="waiting-how">On its way</span>${said(text, images)}</li>`;
+  if (state !== "refused")
+    return html`<li><span class="waiting-how">On its way</span>${said(text, images)}</li>`;
   return html`<li class="is-failure">
     <span class="waiting-how">${icon("alert")}Not sent: ${problem}</span>${said(text, images)}
-    <button type="button" class="quiet" onClick=${() => controller.resend(message)}>Send again</button>
+    <button type="button" class="quiet" onClick=${() => controller.resend(message)}>
+      Send again
+    </button>
     ${dropButton("Discard", () => controller.dismiss(message))}
   </li>`;
 }

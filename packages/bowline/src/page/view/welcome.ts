@@ -1,4 +1,7 @@
-/** What stands in a session without a message: who answers, and, of the practice model, what to do with it. */
+/**
+ * What stands in a session without a message: who answers, and, of the practice model, what to do
+ * with it.
+ */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import type { PageState } from "../state/page-state.ts";
@@ -16,7 +19,10 @@ export function Welcome({ state, isReadOnly }: WelcomeProps): VNode {
   const { controller } = useTools();
   const { agents, welcome, session } = state;
   const chosen = agentOf(state);
-  const model = session?.model ?? chosen?.answeredBy ?? (welcome && `${welcome.model.provider}/${welcome.model.model}`);
+  const model =
+    session?.model ??
+    chosen?.answeredBy ??
+    (welcome && `${welcome.model.provider}/${welcome.model.model}`);
   const isPractice = session?.model === undefined && (chosen?.isPractice ?? false);
   return html`<div class="welcome">
     ${knot()}
@@ -35,7 +41,10 @@ export function Welcome({ state, isReadOnly }: WelcomeProps): VNode {
                     checked=${id === chosen?.id}
                     onChange=${() => controller.chooseAgent(id)}
                   />
-                  <span><strong>${id}</strong><span>${description}</span><small>${modelText(answeredBy)}</small></span>
+                  <span
+                    ><strong>${id}</strong><span>${description}</span
+                    ><small>${modelText(answeredBy)}</small></span
+                  >
                 </label>`,
             )}
           </fieldset>`
@@ -53,7 +62,8 @@ function Practice(): VNode {
     <button type="button" onClick=${() => controller.send(question, "send")}>${question}</button>
     <p class="faint">
       It is there to try things out. For a real one put its key into the environment or into${" "}
-      <code>.env</code>, and start <code>bowline serve</code> again, or name another in <code>AGENTS.md</code>.
+      <code>.env</code>, and start <code>bowline serve</code> again, or name another in
+      <code>AGENTS.md</code>.
     </p>
   </div>`;
 }

@@ -1,4 +1,7 @@
-/** The agent that answers here and by which model; who may write chooses others in a dialog, in which a refusal is shown. */
+/**
+ * The agent that answers here and by which model; who may write chooses others in a dialog, in
+ * which a refusal is shown.
+ */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -21,7 +24,9 @@ export function WhoAnswers({ state, isReadOnly }: WhoAnswersProps): VNode {
   const model = session?.model ?? agent?.answeredBy;
   const name = agent?.id ?? session?.agentId ?? agentId;
   const asked = model === undefined ? undefined : modelText(model);
-  const shown = (agents.length > 1 || agent === undefined ? [name, asked] : [asked]).flatMap((one) => one ?? []);
+  const shown = (agents.length > 1 || agent === undefined ? [name, asked] : [asked]).flatMap(
+    (one) => one ?? [],
+  );
   const text = shown.join(" · ");
   if (isReadOnly || agent === undefined) return html`<p class="top-agent">${text}</p>`;
   return html`<button
@@ -32,7 +37,8 @@ export function WhoAnswers({ state, isReadOnly }: WhoAnswersProps): VNode {
       disabled=${connection !== "open"}
       onClick=${() => open(true)}
     >
-      <span class="offscreen">Answers here: </span><span class="top-agent-name">${text}</span>${icon("chevron")}
+      <span class="offscreen">Answers here: </span
+      ><span class="top-agent-name">${text}</span>${icon("chevron")}
     </button>
     ${isOpen && html`<${Choose} state=${state} agent=${agent} model=${model} onClose=${() => open(false)} />`}`;
 }
@@ -128,14 +134,18 @@ function Choose({ state, agent, model = "", onClose }: ChooseProps): VNode {
       <datalist id="known-models">
         ${knownModels(state).map((one) => html`<option key=${one} value=${one}></option>`)}
       </datalist>
-      <div id="choose-problem" role="alert">${problem !== undefined && html`<p class="problem">${problem}</p>`}</div>
+      <div id="choose-problem" role="alert">
+        ${problem !== undefined && html`<p class="problem">${problem}</p>`}
+      </div>
       <p id="choose-help">
-        Written as <code>provider/model</code>; empty, the agent’s own. It is asked from the next step on, by a run that
-        goes on too.
+        Written as <code>provider/model</code>; empty, the agent’s own. It is asked from the next
+        step on, by a run that goes on too.
       </p>
       <div class="choices">
         <button type="button" onClick=${leave}>Cancel</button>
-        <button type="submit" class="primary" disabled=${isAsking}>${isAsking ? "Asking…" : "Use it"}</button>
+        <button type="submit" class="primary" disabled=${isAsking}>
+          ${isAsking ? "Asking…" : "Use it"}
+        </button>
       </div>
     </form>
   </dialog>`;

@@ -1,4 +1,7 @@
-/** One compaction, from a transcript and a state to the next state. What it remembers is its caller's. */
+/**
+ * One compaction, from a transcript and a state to the next state. What it remembers is its
+ * caller's.
+ */
 import { toErrorInfo, type ErrorInfo } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
@@ -34,10 +37,16 @@ export interface CompactionResult {
   readonly error?: ErrorInfo;
 }
 
-/** How short tool results are made when what is kept does not fit otherwise, in tokens: the first that does. */
+/**
+ * How short tool results are made when what is kept does not fit otherwise, in tokens: the first
+ * that does.
+ */
 const resultLengths = [8192, 2048, 512, 128];
 
-/** The model is asked only when a summary of full length would free enough: so each one it writes is progress. */
+/**
+ * The model is asked only when a summary of full length would free enough: so each one it writes is
+ * progress.
+ */
 export async function compactOnce(task: CompactionTask): Promise<CompactionResult> {
   const { messages, sizes, room, minFreed, estimate, write, now, signal } = task;
   const { before } = sizes;
@@ -61,8 +70,12 @@ export async function compactOnce(task: CompactionTask): Promise<CompactionResul
     state = { ...cutBase, ...(summary === undefined ? dropped : { summary }) };
   }
   const fitted = fit(state);
-  const about = { usage: result.usage, ...defined({ error: result.error && toErrorInfo(result.error) }) };
-  if (before - fitted.size < minFreed || signal?.aborted) return { outcome: "none", tokensAfter: before, ...about };
+  const about = {
+    usage: result.usage,
+    ...defined({ error: result.error && toErrorInfo(result.error) }),
+  };
+  if (before - fitted.size < minFreed || signal?.aborted)
+    return { outcome: "none", tokensAfter: before, ...about };
   const tokensAfter = Math.round(fitted.size);
   return { outcome, state: { ...fitted.state, tokensAfter }, tokensAfter, ...about };
 

@@ -8,24 +8,33 @@ import type { AgentLoopConfig } from "../hooks.ts";
 import type { TokenEstimate } from "./tokens.ts";
 import type { CompactionState } from "./view.ts";
 
-/** Why: the limit was passed, the server refused the request as too long, or the program said so. */
+/**
+ * Why: the limit was passed, the server refused the request as too long, or the program said so.
+ */
 export type CompactionReason = "limit" | "overflow" | "manual";
 
 /**
- * What became of it. `summarized`; `dropped`: the summary failed, or nobody was there to write one, and the older messages are left
- * out with a note; `shortened`: only tool results were cut down; `none`: nothing could be freed.
+ * What became of it. `summarized`; `dropped`: the summary failed, or nobody was there to write one,
+ * and the older messages are left out with a note; `shortened`: only tool results were cut down;
+ * `none`: nothing could be freed.
  */
 export type CompactionOutcome = "summarized" | "dropped" | "shortened" | "none";
 
 export type CompactionEvent =
-  | { readonly type: "compaction_start"; readonly reason: CompactionReason; readonly tokensBefore: number }
+  | {
+      readonly type: "compaction_start";
+      readonly reason: CompactionReason;
+      readonly tokensBefore: number;
+    }
   | {
       readonly type: "compaction_end";
       readonly reason: CompactionReason;
       readonly outcome: CompactionOutcome;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-      /** 0 with `none`: the conversation stays over its limit, and a program may want to stop it. */
+      /**
+       * 0 with `none`: the conversation stays over its limit, and a program may want to stop it.
+       */
       readonly freed: number;
       /** The text that stands for what is before `firstKeptIndex`. */
       readonly summary: string;
@@ -42,23 +51,35 @@ export type CompactionEvent =
 
 export interface CompactionOptions {
   /**
-   * The model that writes summaries, and the stream function that asks it. Default: those of the conversation, which
-   * `wrap` learns. Without any the oldest turns are left out with a note instead.
+   * The model that writes summaries, and the stream function that asks it. Default: those of the
+   * conversation, which `wrap` learns. Without any the oldest turns are left out with a note
+   * instead.
    */
   model?: Model;
   streamFn?: StreamFn;
-  /** For the summary's call, over the conversation's own if the provider is the same: key, headers, time limits. */
+  /**
+   * For the summary's call, over the conversation's own if the provider is the same: key, headers,
+   * time limits.
+   */
   streamOptions?: Omit<StreamOptions, "signal">;
   /** Asked before a summary; a falsy answer falls back to the options' `apiKey`. */
   getApiKey?: AgentLoopConfig["getApiKey"];
   /**
-   * The window of the conversation's model, in tokens. Default: `contextWindow` of the model that was asked last, or of `model`.
-   * Unknown: nothing is done until a server refuses a request as too long; what it refused is the limit from then on.
+   * The window of the conversation's model, in tokens. Default: `contextWindow` of the model that
+   * was asked last, or of `model`. Unknown: nothing is done until a server refuses a request as too
+   * long; what it refused is the limit from then on.
    */
   contextWindow?: number | (() => number | undefined);
-  /** Tokens of the window that stay free: for the answer and for what estimates miss. Default 16,384, at most a quarter of the window, and at least the conversation's `maxTokens`, up to half of it. */
+  /**
+   * Tokens of the window that stay free: for the answer and for what estimates miss. Default
+   * 16,384, at most a quarter of the window, and at least the conversation's `maxTokens`, up to
+   * half of it.
+   */
   reserveTokens?: number;
-  /** Tokens of the newest messages that stay as they are, at most half of what there is room for; whole turns. Default 20,000. */
+  /**
+   * Tokens of the newest messages that stay as they are, at most half of what there is room for;
+   * whole turns. Default 20,000.
+   */
   keepRecentTokens?: number;
   /** The longest summary, in tokens. Default 4,096, at most a quarter of what there is room for. */
   maxSummaryTokens?: number;
@@ -66,7 +87,9 @@ export interface CompactionOptions {
   minFreedShare?: number;
   /** What the model is told to write, in place of the usual instruction. */
   prompt?: string;
-  /** The agent's own, if it has one: what a model sees of the messages. Default: the three roles. */
+  /**
+   * The agent's own, if it has one: what a model sees of the messages. Default: the three roles.
+   */
   convertToLlm?: AgentLoopConfig["convertToLlm"];
   /** Default: {@link estimateTokens}. Bring a tokenizer to be exact. */
   estimateTokens?: TokenEstimate;
@@ -74,6 +97,9 @@ export interface CompactionOptions {
   budget?: SharedBudget;
   /** Goes on from what a compaction of the same transcript kept. */
   state?: CompactionState | undefined;
-  /** Told of each compaction, awaited. A throw ends the run with `hook_failed`, or as the error of ours that was thrown. */
+  /**
+   * Told of each compaction, awaited. A throw ends the run with `hook_failed`, or as the error of
+   * ours that was thrown.
+   */
   onCompaction?: (event: CompactionEvent) => unknown;
 }

@@ -1,4 +1,7 @@
-/** What the compactions of one transcript remember, for their two faces: the hook and the stream function. */
+/**
+ * What the compactions of one transcript remember, for their two faces: the hook and the stream
+ * function.
+ */
 import { systemClock } from "../../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
@@ -40,12 +43,25 @@ export interface Compactor {
     signal: AbortSignal | undefined,
     run: RunPort | undefined,
   ): Promise<AgentMessage[]>;
-  compact(messages: AgentMessage[], reason: CompactionReason, signal: AbortSignal | undefined): Promise<boolean>;
-  /** Whether a request is made of what `transform` gave last: it has the run's signal, or ends with the same message. */
+  compact(
+    messages: AgentMessage[],
+    reason: CompactionReason,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean>;
+  /**
+   * Whether a request is made of what `transform` gave last: it has the run's signal, or ends with
+   * the same message.
+   */
   owns(signal: AbortSignal | undefined, messages: readonly Message[]): boolean;
-  /** Learns from the request. Gives other messages for it when only now it is known that they must be fewer. */
+  /**
+   * Learns from the request. Gives other messages for it when only now it is known that they must
+   * be fewer.
+   */
   meet(request: Asked, signal: AbortSignal): Promise<Message[] | undefined>;
-  /** The messages for another try of a request that was refused as too long; undefined when they cannot be fewer. */
+  /**
+   * The messages for another try of a request that was refused as too long; undefined when they
+   * cannot be fewer.
+   */
   recover(signal: AbortSignal): Promise<Message[] | undefined>;
 }
 
@@ -57,16 +73,23 @@ const MIN_SUMMARY_TOKENS = 32;
 
 export function createCompactor(options: CompactionOptions): Compactor {
   const { keepRecentTokens = 20_000, maxSummaryTokens = 4096, minFreedShare = 0.1 } = options;
-  const { convertToLlm = (all) => all.filter(isLlmMessage), streamOptions: { clock = systemClock } = {} } = options;
+  const {
+    convertToLlm = (all) => all.filter(isLlmMessage),
+    streamOptions: { clock = systemClock } = {},
+  } = options;
   const estimate = rememberEstimates(options.estimateTokens ?? estimateTokens);
   let { state } = options;
   let asked: Asked | undefined;
   let isExpecting = false;
   let given: Given | undefined;
   /** What stands for the compacted part: made once, so that it stays the same. */
-  let part: { readonly of: CompactionState; readonly last: unknown; readonly messages: AgentMessage[] } | undefined;
+  let part:
+    | { readonly of: CompactionState; readonly last: unknown; readonly messages: AgentMessage[] }
+    | undefined;
   /** What `count` said last, and of what. */
-  let counted: { of: CompactionState | undefined; length: number; last: unknown; tokens: number } | undefined;
+  let counted:
+    | { of: CompactionState | undefined; length: number; last: unknown; tokens: number }
+    | undefined;
   /** A size that the conversation's server refused. */
   let refused = Infinity;
   /** After a try that did not come below the limit: the size from which another may. */
@@ -89,12 +112,14 @@ export function createCompactor(options: CompactionOptions): Compactor {
       isExpecting = false;
       const before = failures;
       if (!waits) await compact(messages, "limit", signal);
-      if (failures > Math.max(1, before)) throw new BowlineError("no_progress", `Stopped: ${STUCK}, twice.`);
+      if (failures > Math.max(1, before))
+        throw new BowlineError("no_progress", `Stopped: ${STUCK}, twice.`);
       return show(messages, signal, failures > before);
     },
     compact,
     owns: (signal, messages) =>
-      given !== undefined && (given.signal === signal || (messages.length > 0 && messages.at(-1) === given.last)),
+      given !== undefined &&
+      (given.signal === signal || (messages.length > 0 && messages.at(-1) === given.last)),
     async meet(request, signal) {
       if (asked && asked.model.id !== request.model.id) refused = Infinity;
       asked = request;
@@ -108,8 +133,15 @@ export function createCompactor(options: CompactionOptions): Compactor {
     },
   };
 
-  /** The request's messages, noted as given; with a note to the model when they could not be made fewer. */
-  function show(messages: AgentMessage[], signal: AbortSignal | undefined, isStuck = false): AgentMessage[] {
+  /**
+   * The request's messages, noted as given; with a note to the model when they could not be made
+   * fewer.
+   */
+  function show(
+    messages: AgentMessage[],
+    signal: AbortSignal | undefined,
+    isStuck = false,
+  ): AgentMessage[] {
     let shown = view(messages);
     if (isStuck) shown = [...shown, { role: "user", content: NOTE, timestamp: clock.now() }];
     given = { messages, signal, state, last: shown.at(-1) };
@@ -122,7 +154,8 @@ export function createCompactor(options: CompactionOptions): Compactor {
     const { messageCount } = state;
     const last = messages[messageCount - 1];
     // What another hook had added at the end is there no more.
-    if (part?.of !== state || part.last !== last) part = { of: state, last, messages: compactedView(messages, state) };
+    if (part?.of !== state || part.last !== last)
+      part = { of: state, last, messages: compactedView(messages, state) };
     return [...part.messages, ...messages.slice(messageCount)];
   }
 
@@ -136,14 +169,16 @@ export function createCompactor(options: CompactionOptions): Compactor {
   }
 
   /**
-   * The context as it stands: what is new is added to what was counted before. What a server reported before the last compaction
-   * is of a request that is no longer sent.
+   * The context as it stands: what is new is added to what was counted before. What a server
+   * reported before the last compaction is of a request that is no longer sent.
    */
   function count(messages: AgentMessage[]): number {
     const { messageCount = 0, tokensAfter } = state ?? {};
     let known = counted;
     if (!known || known.of !== state || known.last !== messages[known.length - 1]) {
-      const tokens = state ? (tokensAfter ?? sumTokens(compactedView(messages, state), estimate)) : 0;
+      const tokens = state
+        ? (tokensAfter ?? sumTokens(compactedView(messages, state), estimate))
+        : 0;
       known = { of: state, length: messageCount, last: undefined, tokens };
     }
     const since = tokensSince(messages, known.length, estimate);
@@ -181,7 +216,10 @@ export function createCompactor(options: CompactionOptions): Compactor {
       estimate,
       now: clock.now(),
       signal,
-      write: by && ((cut) => summarize(by, { messages, cut, before, reason, maxTokens: room.maxSummary, signal })),
+      write:
+        by &&
+        ((cut) =>
+          summarize(by, { messages, cut, before, reason, maxTokens: room.maxSummary, signal })),
     });
     if (options.budget) charge(budgetChain(options.budget), 0, result.usage);
     else run?.addUsage(result.usage);
@@ -208,7 +246,9 @@ export function createCompactor(options: CompactionOptions): Compactor {
     return next !== undefined;
   }
 
-  /** Hooks that never answer are left behind with an abort: the next compaction waits for this one. */
+  /**
+   * Hooks that never answer are left behind with an abort: the next compaction waits for this one.
+   */
   async function tell(event: CompactionEvent, signal: AbortSignal | undefined): Promise<void> {
     const told = callHook("onCompaction", () => options.onCompaction?.(event));
     await untilAborted(told, signal, undefined);
@@ -231,10 +271,21 @@ export function createCompactor(options: CompactionOptions): Compactor {
     const model = options.model ?? asked?.model;
     const streamFn = options.streamFn ?? asked?.streamFn;
     if (!model || !streamFn) return undefined;
-    if (asked?.model.provider !== model.provider) return { model, streamFn, options: options.streamOptions ?? {} };
+    if (asked?.model.provider !== model.provider)
+      return { model, streamFn, options: options.streamOptions ?? {} };
     // A cache of the conversation is no use to another text, and to write one costs.
-    const { sessionId: _, reasoning: __, thinkingBudgets: ___, toolChoice: ____, ...rest } = asked.options;
-    return { model, streamFn, options: { ...rest, cacheRetention: "none", ...options.streamOptions } };
+    const {
+      sessionId: _,
+      reasoning: __,
+      thinkingBudgets: ___,
+      toolChoice: ____,
+      ...rest
+    } = asked.options;
+    return {
+      model,
+      streamFn,
+      options: { ...rest, cacheRetention: "none", ...options.streamOptions },
+    };
   }
 
   /** Never rejects: what a hook throws is why there is no summary. */
@@ -259,7 +310,10 @@ export function createCompactor(options: CompactionOptions): Compactor {
     }
   }
 
-  /** The conversation's own request up to the cut, if its model may be asked to go on from there and that fits. */
+  /**
+   * The conversation's own request up to the cut, if its model may be asked to go on from there and
+   * that fits.
+   */
   async function continuedRequest({
     messages,
     cut,
@@ -272,8 +326,13 @@ export function createCompactor(options: CompactionOptions): Compactor {
     const { toolChoice = "auto" } = asked.options;
     if (state?.droppedFrom !== undefined || toolChoice !== "auto") return undefined;
     const kept = messages.slice(cut);
-    if (before - sumTokens(kept, estimate) + roomToAnswer(asked.model, maxTokens) > windowNow()) return undefined;
-    const older = await untilAborted(convertToLlm(view(messages).slice(0, -kept.length)), signal, []);
+    if (before - sumTokens(kept, estimate) + roomToAnswer(asked.model, maxTokens) > windowNow())
+      return undefined;
+    const older = await untilAborted(
+      convertToLlm(view(messages).slice(0, -kept.length)),
+      signal,
+      [],
+    );
     return { context: { ...asked.context, messages: older }, options: asked.options };
   }
 }

@@ -3,8 +3,8 @@ import { toolCallsOf, type UserMessage } from "../../llm/message.ts";
 import type { AgentMessage } from "../event.ts";
 
 /**
- * The indexes after `from` at which no later result answers an earlier call, in order. A result belongs to the latest call before
- * it under its id that has none yet, as in requests. Linear.
+ * The indexes after `from` at which no later result answers an earlier call, in order. A result
+ * belongs to the latest call before it under its id that has none yet, as in requests. Linear.
  */
 export function cutPoints(messages: readonly AgentMessage[], from = 0): number[] {
   /** The index up to which the pairs that were opened so far reach. */
@@ -38,9 +38,14 @@ export function lastPointUpTo(points: readonly number[], index: number, otherwis
 /** How the message begins that stands for what was summarised. */
 export const SUMMARY_LEAD_IN = "Earlier messages were replaced by this summary to save space:";
 
-/** The last message of the user's, which every request keeps; a summary that was kept is none. -1 when there is none. */
+/**
+ * The last message of the user's, which every request keeps; a summary that was kept is none. -1
+ * when there is none.
+ */
 export function lastUserIndex(messages: readonly AgentMessage[]): number {
-  return messages.findLastIndex((message) => message.role === "user" && !isSummary(message.content));
+  return messages.findLastIndex(
+    (message) => message.role === "user" && !isSummary(message.content),
+  );
 }
 
 function isSummary(content: UserMessage["content"]): boolean {

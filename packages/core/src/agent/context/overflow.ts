@@ -22,7 +22,9 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
     return new EventStream(async (passOn, signal) => {
       let isShown = false;
       const push: Push<AssistantMessageEvent> = (batch, isLast) => {
-        isShown ||= batch.some(({ type }) => type !== "start" && type !== "request_retry" && type !== "model_failover");
+        isShown ||= batch.some(
+          ({ type }) => type !== "start" && type !== "request_retry" && type !== "model_failover",
+        );
         passOn(batch, isLast);
       };
       const ask = async (messages: Context["messages"]): Promise<AssistantMessageStream> =>
@@ -30,7 +32,10 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
       try {
         const { messages: given, ...about } = context;
         const { signal: _, ...kept } = options;
-        const fewer = await compactor.meet({ model, streamFn, context: about, options: kept }, signal);
+        const fewer = await compactor.meet(
+          { model, streamFn, context: about, options: kept },
+          signal,
+        );
         const { end, held } = await pass(await ask(fewer ?? given), push, true);
         if (!held) return messageOf(end);
         const again = await compactor.recover(signal);
@@ -52,7 +57,9 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
   };
 }
 
-/** Passes a stream on, up to an end that says "too long" and follows no output: that is held back. */
+/**
+ * Passes a stream on, up to an end that says "too long" and follows no output: that is held back.
+ */
 async function pass(
   stream: AssistantMessageStream,
   push: Push<AssistantMessageEvent>,
@@ -72,12 +79,20 @@ async function pass(
 function isTooLong(end: DoneEvent | ErrorEvent): boolean {
   const { content, error } = messageOf(end);
   if (content.length > 0) return false;
-  return end.type === "done" ? end.reason === "length" : error !== undefined && overflowCodes.has(error.code);
+  return end.type === "done"
+    ? end.reason === "length"
+    : error !== undefined && overflowCodes.has(error.code);
 }
 
 function reasonOf(end: DoneEvent | ErrorEvent): ErrorInfo {
   const { error } = messageOf(end);
-  return error ?? { code: "context_overflow", message: "There was no room for an answer.", retryable: false };
+  return (
+    error ?? {
+      code: "context_overflow",
+      message: "There was no room for an answer.",
+      retryable: false,
+    }
+  );
 }
 
 function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {

@@ -18,14 +18,25 @@ export interface Room {
   readonly maxSummary: number;
 }
 
-/** The most that a request may hold. Some servers refuse one whose answer of `maxTokens` might not fit. */
+/**
+ * The most that a request may hold. Some servers refuse one whose answer of `maxTokens` might not
+ * fit.
+ */
 export function limitOf(window: number, reserve: number | undefined, maxTokens = 0): number {
   const usual = Math.min(16_384, window / 4);
   return window - (reserve ?? Math.min(Math.max(usual, maxTokens), window / 2));
 }
 
-/** Far enough below `limit` that the next turns do not pass it again; with a limit that is too low or none, what is shown is halved. */
-export function roomFor({ before, shown }: Sizes, limit: number, keepRecent: number, maxSummary: number): Room {
+/**
+ * Far enough below `limit` that the next turns do not pass it again; with a limit that is too low
+ * or none, what is shown is halved.
+ */
+export function roomFor(
+  { before, shown }: Sizes,
+  limit: number,
+  keepRecent: number,
+  maxSummary: number,
+): Room {
   // What is no message: the system prompt and the tools, and what the estimate missed.
   const fixed = Math.max(0, before - shown);
   const available = limit > fixed ? Math.min(limit - fixed, shown) : shown / 2;
@@ -36,13 +47,18 @@ export function roomFor({ before, shown }: Sizes, limit: number, keepRecent: num
   };
 }
 
-/** What the context comes to when the messages shown are estimated at `after` in place of `shown`. */
+/**
+ * What the context comes to when the messages shown are estimated at `after` in place of `shown`.
+ */
 export function project({ before, shown }: Sizes, after: number): number {
   // Estimates that are too high are so for both.
   return before >= shown ? before - shown + after : (before * after) / Math.max(1, shown);
 }
 
-/** Where to cut after `first` so that about `keep` tokens stay, and always the last whole group of messages; `first` for nowhere. */
+/**
+ * Where to cut after `first` so that about `keep` tokens stay, and always the last whole group of
+ * messages; `first` for nowhere.
+ */
 export function chooseCut(
   messages: readonly AgentMessage[],
   first: number,

@@ -1,7 +1,8 @@
 /**
- * Makes a request smaller without a model: pure functions of the transcript, for `transformContext`. Calls keep their results,
- * the last user message stays, and what is left out says so. To change a request's beginning makes the server's prompt cache
- * miss, so old content goes in batches: nothing is touched until `keep + batch` of a kind are there.
+ * Makes a request smaller without a model: pure functions of the transcript, for
+ * `transformContext`. Calls keep their results, the last user message stays, and what is left out
+ * says so. To change a request's beginning makes the server's prompt cache miss, so old content
+ * goes in batches: nothing is touched until `keep + batch` of a kind are there.
  */
 import { BowlineError } from "../../errors.ts";
 import type { AssistantContent, UserContent } from "../../llm/message.ts";
@@ -17,11 +18,12 @@ export interface PruneOptions {
 }
 
 /**
- * The last `turns` turns (a turn is one model call with its tools and the messages before it), what came after them, and the last
- * user message. Throws `invalid_argument` for less than one.
+ * The last `turns` turns (a turn is one model call with its tools and the messages before it), what
+ * came after them, and the last user message. Throws `invalid_argument` for less than one.
  */
 export function keepLastTurns(messages: readonly AgentMessage[], turns: number): AgentMessage[] {
-  if (!(turns >= 1)) throw new BowlineError("invalid_argument", `At least one turn is kept, not ${turns}.`);
+  if (!(turns >= 1))
+    throw new BowlineError("invalid_argument", `At least one turn is kept, not ${turns}.`);
   let left = turns;
   let start = messages.findLastIndex(({ role }) => role === "assistant" && --left < 1);
   while (start > 0 && !/^(?:assistant|toolResult)$/.test(messages[start - 1]?.role ?? "")) start--;
@@ -31,8 +33,8 @@ export function keepLastTurns(messages: readonly AgentMessage[], turns: number):
 }
 
 /**
- * Old tool results cut down to `maxTokens` each: their beginning and end, or with the default 0 only a note of how much there was.
- * `keep` counts results; default 10.
+ * Old tool results cut down to `maxTokens` each: their beginning and end, or with the default 0
+ * only a note of how much there was. `keep` counts results; default 10.
  */
 export function shortenToolResults(
   messages: readonly AgentMessage[],
@@ -45,8 +47,14 @@ export function shortenToolResults(
   );
 }
 
-/** Old images replaced by a note, in user messages and tool results. `keep` counts images; default 2. */
-export function dropImages(messages: readonly AgentMessage[], { keep = 2, batch }: PruneOptions = {}): AgentMessage[] {
+/**
+ * Old images replaced by a note, in user messages and tool results. `keep` counts images; default
+ * 2.
+ */
+export function dropImages(
+  messages: readonly AgentMessage[],
+  { keep = 2, batch }: PruneOptions = {},
+): AgentMessage[] {
   let left = countOld(
     messages.reduce((sum, message) => sum + countImages(message), 0),
     keep,
@@ -63,15 +71,18 @@ export function dropImages(messages: readonly AgentMessage[], { keep = 2, batch 
 }
 
 /**
- * Thinking from before the last user message left out, with the signatures that refer to it. What the model thought since is
- * needed by servers that sign it, and stays.
+ * Thinking from before the last user message left out, with the signatures that refer to it. What
+ * the model thought since is needed by servers that sign it, and stays.
  */
 export function dropThinking(messages: readonly AgentMessage[]): AgentMessage[] {
   const user = lastUserIndex(messages);
   return messages.map((message, index) => {
     if (index > user || message.role !== "assistant") return message;
     if (!message.content.some(({ type }) => type === "thinking")) return message;
-    return { ...message, content: message.content.filter(({ type }) => type !== "thinking").map(unsigned) };
+    return {
+      ...message,
+      content: message.content.filter(({ type }) => type !== "thinking").map(unsigned),
+    };
   });
 }
 
@@ -90,5 +101,7 @@ function countOld(total: number, keep: number, batch: number = keep): number {
 
 function countImages(message: AgentMessage): number {
   if (message.role !== "user" && message.role !== "toolResult") return 0;
-  return Array.isArray(message.content) ? message.content.filter(({ type }) => type === "image").length : 0;
+  return Array.isArray(message.content)
+    ? message.content.filter(({ type }) => type === "image").length
+    : 0;
 }

@@ -1,8 +1,16 @@
-/** The model call that writes a summary: bounded in what it reads and writes, tried again when that may help. */
+/**
+ * The model call that writes a summary: bounded in what it reads and writes, tried again when that
+ * may help.
+ */
 import { sleep, systemClock } from "../../clock.ts";
 import { BowlineError, toBowlineError, type ErrorCode } from "../../errors.ts";
 import { isTerminal } from "../../llm/event.ts";
-import { messageText, type AssistantMessage, type Context, type Message } from "../../llm/message.ts";
+import {
+  messageText,
+  type AssistantMessage,
+  type Context,
+  type Message,
+} from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { batchesOf, truncated } from "../../llm/stream.ts";
 import { addUsage, type Usage } from "../../llm/usage.ts";
@@ -23,7 +31,10 @@ export interface SummaryTask {
   /** The summary so far, and what has to be added to it. */
   readonly previous: string;
   readonly older: readonly Message[];
-  /** The same as the conversation's own request up to there, when it can be continued: a server has that in its cache. */
+  /**
+   * The same as the conversation's own request up to there, when it can be continued: a server has
+   * that in its cache.
+   */
   readonly request?: { readonly context: Context; readonly options: StreamOptions } | undefined;
   readonly instruction: string;
   /** Bounds on what is read and written, in tokens. */
@@ -41,7 +52,10 @@ export interface SummaryResult {
 }
 
 /** How a server says that a request does not fit. */
-export const overflowCodes: ReadonlySet<ErrorCode> = new Set(["context_overflow", "request_too_large"]);
+export const overflowCodes: ReadonlySet<ErrorCode> = new Set([
+  "context_overflow",
+  "request_too_large",
+]);
 
 const MAX_RETRIES = 2;
 const MAX_DELAY_MS = 60_000;
@@ -78,10 +92,12 @@ export async function writeSummary(task: SummaryTask): Promise<SummaryResult> {
     const { error } = answer;
     if (error === undefined) return { summary: shortenText(answer.text, task.maxTokens), usage };
     const isTooLong = overflowCodes.has(error.code);
-    // What does not work as a continuation may work as text, and what does not fit may fit by half: no use in waiting.
+    // What does not work as a continuation may work as text, and what does not fit may fit by half:
+    // no use in waiting.
     const otherwise = isTooLong || (request !== undefined && !error.retryable);
     const delay = otherwise ? 0 : (error.retryAfterMs ?? Math.round(random() * 500 * 2 ** attempt));
-    if (attempt > MAX_RETRIES || delay > MAX_DELAY_MS || !(otherwise || error.retryable)) return { error, usage };
+    if (attempt > MAX_RETRIES || delay > MAX_DELAY_MS || !(otherwise || error.retryable))
+      return { error, usage };
     if (isTooLong && request === undefined) maxInputTokens = Math.floor(maxInputTokens / 2);
     if (otherwise) request = undefined;
     await sleep(clock, delay, signal);
@@ -95,7 +111,10 @@ interface Answer {
   readonly error?: BowlineError;
 }
 
-/** One try. Never rejects; a stranger's stream may never let go of who leaves it, so nobody waits for that. */
+/**
+ * One try. Never rejects; a stranger's stream may never let go of who leaves it, so nobody waits
+ * for that.
+ */
 function ask(task: SummaryTask): Promise<Answer> {
   return new Promise((end) => {
     const read = async (): Promise<void> => {
@@ -133,7 +152,10 @@ function startCall({ by, request, ...task }: SummaryTask): ReturnType<StreamFn> 
   );
 }
 
-/** What a model is given to write a summary of this length: some think before they write, whatever they are told. */
+/**
+ * What a model is given to write a summary of this length: some think before they write, whatever
+ * they are told.
+ */
 export function roomToAnswer(
   { reasoning, maxTokens = Infinity, contextWindow = Infinity }: Model,
   length: number,
@@ -152,5 +174,9 @@ function readAnswer(message: AssistantMessage): Answer {
   const callsTool = stopReason === "toolUse";
   if (text !== "" && !callsTool) return { text, usage };
   const why = callsTool ? "calls a tool" : "is empty";
-  return { text, usage, error: new BowlineError("empty_response", `The summary ${why}.`, { retryable: !callsTool }) };
+  return {
+    text,
+    usage,
+    error: new BowlineError("empty_response", `The summary ${why}.`, { retryable: !callsTool }),
+  };
 }

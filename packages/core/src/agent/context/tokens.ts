@@ -1,8 +1,14 @@
-/** How much of a context window a conversation takes: what the server reported of it, and an estimate of what came since. */
+/**
+ * How much of a context window a conversation takes: what the server reported of it, and an
+ * estimate of what came since.
+ */
 import type { AssistantContent, UserContent } from "../../llm/message.ts";
 import type { AgentMessage } from "../event.ts";
 
-/** Tokens that an image is counted as: a large one. Small ones cost less, and no server says before it is asked. */
+/**
+ * Tokens that an image is counted as: a large one. Small ones cost less, and no server says before
+ * it is asked.
+ */
 export const IMAGE_TOKENS = 1600;
 /** What a message costs beside its content: its role and the marks around it. */
 const MESSAGE_TOKENS = 4;
@@ -10,9 +16,10 @@ const MESSAGE_TOKENS = 4;
 export type TokenEstimate = (value: AgentMessage | string) => number;
 
 /**
- * An estimate without a tokenizer: a quarter of a token for an ASCII character, half for other alphabets, one for Chinese,
- * Japanese, Korean and emoji; {@link IMAGE_TOKENS} for an image. Within a tenth for English prose and code; a third too low for
- * JSON full of hashes, more than half for base64. Linear, and pure.
+ * An estimate without a tokenizer: a quarter of a token for an ASCII character, half for other
+ * alphabets, one for Chinese, Japanese, Korean and emoji; {@link IMAGE_TOKENS} for an image. Within
+ * a tenth for English prose and code; a third too low for JSON full of hashes, more than half for
+ * base64. Linear, and pure.
  */
 export function estimateTokens(value: AgentMessage | string): number {
   if (typeof value === "string") return textTokens(value);
@@ -25,15 +32,22 @@ export function estimateTokens(value: AgentMessage | string): number {
 }
 
 /**
- * The tokens that a request of these messages holds now: the last reported usage (input, output and cache of that one call, never
- * a sum over calls) and an estimate of the messages after it. Without any report it is all estimate, and does not know of the
- * system prompt and the tools. Looks no further back than the report.
+ * The tokens that a request of these messages holds now: the last reported usage (input, output and
+ * cache of that one call, never a sum over calls) and an estimate of the messages after it. Without
+ * any report it is all estimate, and does not know of the system prompt and the tools. Looks no
+ * further back than the report.
  */
-export function contextTokens(messages: readonly AgentMessage[], estimate: TokenEstimate = estimateTokens): number {
+export function contextTokens(
+  messages: readonly AgentMessage[],
+  estimate: TokenEstimate = estimateTokens,
+): number {
   return tokensSince(messages, 0, estimate).tokens;
 }
 
-/** The same from a message on. `reported` tells whether the figure is of the whole request, or of these messages only. */
+/**
+ * The same from a message on. `reported` tells whether the figure is of the whole request, or of
+ * these messages only.
+ */
 export function tokensSince(
   messages: readonly AgentMessage[],
   from: number,
@@ -67,9 +81,16 @@ export function sumTokens(messages: readonly AgentMessage[], estimate: TokenEsti
   return tokens;
 }
 
-/** The context up to and with this message, as its server counted it. Zero is what servers say that do not count (Q097). */
+/**
+ * The context up to and with this message, as its server counted it. Zero is what servers say that
+ * do not count (Q097).
+ */
 function reportedTokens(message: AgentMessage, estimate: TokenEstimate): number | undefined {
-  if (message.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted")
+  if (
+    message.role !== "assistant" ||
+    message.stopReason === "error" ||
+    message.stopReason === "aborted"
+  )
     return undefined;
   const { input, output, cacheRead = 0, cacheWrite = 0, totalTokens } = message.usage;
   const prompt = (input ?? 0) + cacheRead + cacheWrite;
@@ -81,7 +102,10 @@ function partTokens(part: UserContent | AssistantContent): number {
   if (part.type === "thinking") return textTokens(part.thinking || (part.thinkingSignature ?? ""));
   if (part.type === "image") return IMAGE_TOKENS;
   if (part.type !== "toolCall") return jsonTokens(part); // a provider's own, or an application's
-  return textTokens(part.name) + (part.argumentsText ? textTokens(part.argumentsText) : jsonTokens(part.arguments));
+  return (
+    textTokens(part.name) +
+    (part.argumentsText ? textTokens(part.argumentsText) : jsonTokens(part.arguments))
+  );
 }
 
 function jsonTokens(value: unknown): number {

@@ -6,10 +6,18 @@ import { estimateTokens } from "./tokens.ts";
 /** How long each text, call and result may be, in tokens: the first that makes the whole fit. */
 const lengths = [2000, 500, 125];
 
-/** What came before, and the messages; of about `maxTokens` at most, what is long cut down first. */
-export function transcriptText(previous: string, messages: readonly Message[], maxTokens: number): string {
+/**
+ * What came before, and the messages; of about `maxTokens` at most, what is long cut down first.
+ */
+export function transcriptText(
+  previous: string,
+  messages: readonly Message[],
+  maxTokens: number,
+): string {
   const earlier =
-    previous === "" ? "" : `<earlier_summary>\n${shortenText(previous, maxTokens / 4)}\n</earlier_summary>\n\n`;
+    previous === ""
+      ? ""
+      : `<earlier_summary>\n${shortenText(previous, maxTokens / 4)}\n</earlier_summary>\n\n`;
   const left = maxTokens - estimateTokens(earlier);
   let text = "";
   for (const length of lengths) {
@@ -24,7 +32,10 @@ function messageLines(message: Message, length: number): string[] {
     text.trim() === "" ? [] : [`[${who}]\n${shortenText(text, length)}`];
   switch (message.role) {
     case "user":
-      return write("user", typeof message.content === "string" ? message.content : partsText(message.content));
+      return write(
+        "user",
+        typeof message.content === "string" ? message.content : partsText(message.content),
+      );
     case "assistant":
       return assistantLines(message, write);
     case "toolResult":
@@ -44,10 +55,15 @@ function assistantLines(
   return content.flatMap((part) => {
     if (part.type === "text") return write("assistant", part.text);
     if (part.type !== "toolCall") return [];
-    return write(`assistant calls ${part.name}`, part.argumentsText || JSON.stringify(part.arguments));
+    return write(
+      `assistant calls ${part.name}`,
+      part.argumentsText || JSON.stringify(part.arguments),
+    );
   });
 }
 
 function partsText(parts: readonly UserContent[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : `(an image: ${part.mimeType})`)).join("\n");
+  return parts
+    .map((part) => (part.type === "text" ? part.text : `(an image: ${part.mimeType})`))
+    .join("\n");
 }

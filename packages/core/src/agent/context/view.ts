@@ -1,20 +1,32 @@
-/** A compacted transcript: what is kept of it as data, and the messages that a request gets instead of the whole. */
+/**
+ * A compacted transcript: what is kept of it as data, and the messages that a request gets instead
+ * of the whole.
+ */
 import { messageText, type UserMessage } from "../../llm/message.ts";
 import type { AgentMessage } from "../event.ts";
 import { lastUserIndex, SUMMARY_LEAD_IN } from "./cut.ts";
 import { shortenResult } from "./shorten.ts";
 
-/** JSON-safe. The first three can be told from a session's `compaction` entry; the others make up for what it does not say. */
+/**
+ * JSON-safe. The first three can be told from a session's `compaction` entry; the others make up
+ * for what it does not say.
+ */
 export interface CompactionState {
   /** Stands in for the messages before `firstKeptIndex`; empty when no model wrote any. */
   readonly summary: string;
   /** The first message that is still sent whole, counted in the whole transcript. */
   readonly firstKeptIndex: number;
-  /** How long the transcript was at the compaction: usage reported before is of a request that is no longer sent. */
+  /**
+   * How long the transcript was at the compaction: usage reported before is of a request that is no
+   * longer sent.
+   */
   readonly messageCount: number;
   /** What a request was estimated at, right after. */
   readonly tokensAfter?: number;
-  /** From here to `firstKeptIndex` messages were left out and are not in the summary; the next one takes them in. */
+  /**
+   * From here to `firstKeptIndex` messages were left out and are not in the summary; the next one
+   * takes them in.
+   */
   readonly droppedFrom?: number;
   /** Tool results older than `messageCount` are cut down to this. */
   readonly maxResultTokens?: number;
@@ -25,10 +37,14 @@ export interface CompactionState {
 }
 
 /**
- * What stands for the first `messageCount` messages: the last user message if it is among the older ones, the summary, and the
- * rest. It does not change until the next compaction, so that requests grow at their end only and a server's prompt cache holds.
+ * What stands for the first `messageCount` messages: the last user message if it is among the older
+ * ones, the summary, and the rest. It does not change until the next compaction, so that requests
+ * grow at their end only and a server's prompt cache holds.
  */
-export function compactedView(messages: readonly AgentMessage[], state: CompactionState): AgentMessage[] {
+export function compactedView(
+  messages: readonly AgentMessage[],
+  state: CompactionState,
+): AgentMessage[] {
   const { firstKeptIndex: first, messageCount, maxResultTokens } = state;
   const before = messages.slice(0, messageCount);
   const user = lastUserIndex(before);
@@ -41,10 +57,16 @@ export function compactedView(messages: readonly AgentMessage[], state: Compacti
 }
 
 /** The text that stands in: the summary, and how much is left out without one. */
-export function standInText({ summary, firstKeptIndex, droppedFrom = firstKeptIndex }: CompactionState): string {
+export function standInText({
+  summary,
+  firstKeptIndex,
+  droppedFrom = firstKeptIndex,
+}: CompactionState): string {
   const left = firstKeptIndex - droppedFrom;
   const note =
-    left > 0 ? `(${left} messages that came ${summary === "" ? "" : "after it and "}before this were left out.)` : "";
+    left > 0
+      ? `(${left} messages that came ${summary === "" ? "" : "after it and "}before this were left out.)`
+      : "";
   return [summary, note].filter((text) => text !== "").join("\n\n");
 }
 
@@ -59,7 +81,11 @@ export function markOf(messages: readonly AgentMessage[], index: number): string
 }
 
 function signOf(message: AgentMessage | undefined): string {
-  const { role, timestamp, content } = { ...message } as { role?: string; timestamp?: number; content?: unknown };
+  const { role, timestamp, content } = { ...message } as {
+    role?: string;
+    timestamp?: number;
+    content?: unknown;
+  };
   const isText = typeof content === "string" || Array.isArray(content);
   return `${role} ${timestamp} ${isText ? messageText({ content }).length : ""}`;
 }

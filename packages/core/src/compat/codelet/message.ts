@@ -1,6 +1,13 @@
-/** codelet's messages (seed 001): two roles, parts, and each tool result in a user message of its own. */
+/**
+ * codelet's messages (seed 001): two roles, parts, and each tool result in a user message of its
+ * own.
+ */
 import type { AgentMessage } from "../../agent/index.ts";
-import { messageText, type AssistantMessage, type Message as CoreMessage } from "../../llm/message.ts";
+import {
+  messageText,
+  type AssistantMessage,
+  type Message as CoreMessage,
+} from "../../llm/message.ts";
 import * as parts from "../parts.ts";
 import { toToolCall, withoutFailures } from "../transcript.ts";
 
@@ -29,7 +36,10 @@ export interface CompletionResponse {
 
 export const Message = {
   user: (text: string): Message => ({ role: "user", content: text }),
-  fromResponse: ({ content }: CompletionResponse): Message => ({ role: "assistant", content: [...content] }),
+  fromResponse: ({ content }: CompletionResponse): Message => ({
+    role: "assistant",
+    content: [...content],
+  }),
 };
 
 /** Whether any part is a tool call. */
@@ -39,7 +49,8 @@ export function hasToolCall(content: MessageContent): boolean {
 
 /** A message as the loop keeps it; each result becomes a message. */
 export function toTranscript({ role, content }: Message, timestamp: number): CoreMessage[] {
-  const list: ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const list: ContentPart[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : content;
   return parts.toTranscript({ role, content: list.map(toPart) }, timestamp);
 }
 
@@ -55,7 +66,10 @@ export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
 export function toPart(part: ContentPart): parts.Content {
   if (part.type !== "toolUse") return part;
   const { input, ...call } = part;
-  return { ...call, argumentsJson: typeof input === "string" ? input : JSON.stringify(input ?? {}) };
+  return {
+    ...call,
+    argumentsJson: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+  };
 }
 
 export function toBlocks(answer: AssistantMessage): ContentBlock[] {

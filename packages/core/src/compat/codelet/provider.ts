@@ -54,7 +54,11 @@ export class ModelProvider implements LlmProvider {
 
 /** Claude, asked without streaming. */
 export class ClaudeProvider extends ModelProvider {
-  constructor(apiKey: string, model: string, { baseUrl, ...options }: StreamOptions & { baseUrl?: string } = {}) {
+  constructor(
+    apiKey: string,
+    model: string,
+    { baseUrl, ...options }: StreamOptions & { baseUrl?: string } = {},
+  ) {
     const where = { ...(baseUrl !== undefined && { baseUrl }), compat: { noStreaming: true } };
     super(getModel("anthropic", model, where), { ...options, apiKey });
   }
@@ -64,7 +68,11 @@ export class ClaudeProvider extends ModelProvider {
 export function toStreamFn(provider: LlmProvider): StreamFn {
   return async (model, { messages, tools = [] }, { signal, clock = systemClock }) => {
     const history = shape.fromTranscript(messages);
-    const { content, stopReason } = await provider.completeWithTools(history, tools.map(toDefinition), signal);
+    const { content, stopReason } = await provider.completeWithTools(
+      history,
+      tools.map(toDefinition),
+      signal,
+    );
     const reason = shape.hasToolCall(content) ? "toolUse" : "stop";
     const said = toContent(content.map(shape.toPart));
     return wholeAnswer(said, stopReason === "maxTokens" ? "length" : reason, model, clock.now());

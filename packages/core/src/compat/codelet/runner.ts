@@ -32,7 +32,10 @@ export class Runner {
   readonly #context: AgentContext;
   #isRunning = false;
 
-  constructor(provider?: LlmProvider, { tools = ToolRegistry.default(), ...options }: RunnerOptions = {}) {
+  constructor(
+    provider?: LlmProvider,
+    { tools = ToolRegistry.default(), ...options }: RunnerOptions = {},
+  ) {
     this.tools = tools;
     this.#provider = provider;
     this.#options = options;
@@ -65,13 +68,15 @@ export class Runner {
   }
 
   /**
-   * Adds the user's words and runs until the model calls no more tools, one tool after the other. Gives the whole history, which
-   * the next `run` goes on from. Rejects with the provider's own error; what was said until then stays.
+   * Adds the user's words and runs until the model calls no more tools, one tool after the other.
+   * Gives the whole history, which the next `run` goes on from. Rejects with the provider's own
+   * error; what was said until then stays.
    */
   async run(userInput: string): Promise<Message[]> {
     const provider = this.#provider;
     if (provider === undefined) throw new BowlineError("invalid_state", "No provider configured");
-    if (this.#isRunning) throw new BowlineError("invalid_state", "A run is going on: wait for its end.");
+    if (this.#isRunning)
+      throw new BowlineError("invalid_state", "A run is going on: wait for its end.");
     this.#isRunning = true;
     this.addMessage(Message.user(userInput));
     await this.#loop(provider).finally(() => (this.#isRunning = false));
@@ -98,6 +103,7 @@ export class Runner {
       }
     });
     const failure = failureOf(await runToEnd(events));
-    if (failure !== undefined) throw thrown ?? new BowlineError(failure.code, failure.message, failure);
+    if (failure !== undefined)
+      throw thrown ?? new BowlineError(failure.code, failure.message, failure);
   }
 }

@@ -38,7 +38,10 @@ export class ToolRegistry {
     return this.tools.map(toDefinition);
   }
 
-  /** Runs a tool on checked input. Rejects with what the tool says when it fails, and for a name that is not there. */
+  /**
+   * Runs a tool on checked input. Rejects with what the tool says when it fails, and for a name
+   * that is not there.
+   */
   async execute(name: string, input: unknown): Promise<ToolOutput> {
     const call = toToolCall(name, name, JSON.stringify(input ?? {}));
     const result = await runCall(this.tools, call);

@@ -24,7 +24,11 @@ export interface Vendor {
 }
 
 const vendor = (name: string): Vendor => ({
-  new: (apiKey, model, baseUrl) => ({ apiKey, ...(model && { model }), ...(baseUrl && { baseUrl }) }),
+  new: (apiKey, model, baseUrl) => ({
+    apiKey,
+    ...(model && { model }),
+    ...(baseUrl && { baseUrl }),
+  }),
   provider: ({ apiKey, model, ...address }) => ({
     name,
     apiKey,
@@ -58,7 +62,8 @@ export interface Agent<Ctx = unknown> extends Pick<AgentFields<Ctx>, "provider" 
 
 export const Agent = {
   /** Without prompt and tools; at most 10 model calls. */
-  new: <Ctx = unknown>(provider: Provider): Agent<Ctx> => build({ provider, tools: [], maxIterations: 10 }),
+  new: <Ctx = unknown>(provider: Provider): Agent<Ctx> =>
+    build({ provider, tools: [], maxIterations: 10 }),
 };
 
 function build<Ctx>(fields: AgentFields<Ctx>): Agent<Ctx> {
@@ -69,7 +74,8 @@ function build<Ctx>(fields: AgentFields<Ctx>): Agent<Ctx> {
     tools: Object.freeze(tools),
     withSystemPrompt: (systemPrompt) => build({ ...fields, systemPrompt }),
     withTool: <More>(tool: Tool<More>) => build<Ctx & More>({ ...fields, tools: [tool, ...tools] }),
-    withTools: <More>(added: readonly Tool<More>[]) => build<Ctx & More>({ ...fields, tools: [...added, ...tools] }),
+    withTools: <More>(added: readonly Tool<More>[]) =>
+      build<Ctx & More>({ ...fields, tools: [...added, ...tools] }),
     withMaxTokens: (maxTokens) => build({ ...fields, maxTokens }),
     withTemperature: (temperature) => build({ ...fields, temperature }),
     withMaxIterations: (maxIterations) => build({ ...fields, maxIterations }),

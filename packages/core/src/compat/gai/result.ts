@@ -1,5 +1,7 @@
 /** gai's results and errors (seed 004): values, never thrown. */
-export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
+export type Result<T, E> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: E };
 
 export const ok = <T>(value: T): Result<T, never> => ({ ok: true, value });
 export const err = <E>(error: E): Result<never, E> => ({ ok: false, error });
@@ -11,8 +13,8 @@ export interface ToolError {
 }
 
 /**
- * What a run may fail with. `HttpError` has the response's status, 0 without one. `code` is `missing_model`, `max_iterations`, or
- * one of the library's `errorCodes`.
+ * What a run may fail with. `HttpError` has the response's status, 0 without one. `code` is
+ * `missing_model`, `max_iterations`, or one of the library's `errorCodes`.
  */
 export type GaiError =
   | { readonly type: "HttpError"; readonly status: number; readonly message: string }

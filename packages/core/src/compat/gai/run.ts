@@ -22,13 +22,17 @@ export interface RunResult {
   readonly iterations: number;
 }
 
-/** What went wrong, with the history until then. `info` is the library's own word, when there is one. */
+/**
+ * What went wrong, with the history until then. `info` is the library's own word, when there is
+ * one.
+ */
 export type RunError = GaiError & Omit<RunResult, "response"> & { readonly info?: ErrorInfo };
 
 /**
- * Runs until the model calls no more tools, one tool after the other. Never rejects. At most `maxIterations` model calls, after
- * which it fails with `max_iterations`; the last one's tools still run. `options` are those of a model call; a request that
- * failed is sent once unless `maxRetries` says otherwise.
+ * Runs until the model calls no more tools, one tool after the other. Never rejects. At most
+ * `maxIterations` model calls, after which it fails with `max_iterations`; the last one's tools
+ * still run. `options` are those of a model call; a request that failed is sent once unless
+ * `maxRetries` says otherwise.
  */
 export async function run<Ctx>(
   agent: Agent<Ctx>,
@@ -51,7 +55,8 @@ export async function run<Ctx>(
     const isParse = /^(?:Not run: The|Invalid) arguments/.test(text);
     return errorToString({ type: isParse ? "ParseError" : "ExecutionError", message: text });
   };
-  const inShape = (list: AgentMessage[]): AgentMessage[] => list.map((message) => reworded(message, wording));
+  const inShape = (list: AgentMessage[]): AgentMessage[] =>
+    list.map((message) => reworded(message, wording));
   let sendError: GaiError | undefined;
   const config: AgentLoopConfig = {
     maxRetries: 0,
@@ -68,7 +73,9 @@ export async function run<Ctx>(
   const context = {
     systemPrompt: systemPromptOf(given),
     messages: given.flatMap((message) => toTranscript(message, clock.now())),
-    tools: tools.filter((tool) => agent.findTool(tool.name) === tool).map(({ definition }) => definition),
+    tools: tools
+      .filter((tool) => agent.findTool(tool.name) === tool)
+      .map(({ definition }) => definition),
   };
   try {
     const end = await runToEnd(agentLoopContinue(context, config, signal, streamFn));
@@ -76,16 +83,27 @@ export async function run<Ctx>(
     const history = [...given, ...shape.fromTranscript(inShape(end.messages))];
     const about = { messages: history, iterations: answers.length };
     const failure = failureOf(end);
-    if (failure === undefined) return ok({ response: shape.toResponse(answers.at(-1) as AssistantMessage), ...about });
-    return err({ ...(sendError ?? toGaiError(failure, end.reason === "budget")), ...about, info: failure });
+    if (failure === undefined)
+      return ok({ response: shape.toResponse(answers.at(-1) as AssistantMessage), ...about });
+    return err({
+      ...(sendError ?? toGaiError(failure, end.reason === "budget")),
+      ...about,
+      info: failure,
+    });
   } catch (error) {
     return err({ ...toGaiError(error as BowlineError), ...before });
   }
 }
 
 function toGaiError({ code, message, status }: ErrorInfo, isUsedUp = false): GaiError {
-  if (isUsedUp) return { type: "ApiError", code: "max_iterations", message: "Tool loop exceeded maximum iterations" };
+  if (isUsedUp)
+    return {
+      type: "ApiError",
+      code: "max_iterations",
+      message: "Tool loop exceeded maximum iterations",
+    };
   if (status !== undefined) return { type: "HttpError", status, message };
-  const isUnreadable = code === "unexpected_response" || code === "stream_corrupt" || code === "stream_truncated";
+  const isUnreadable =
+    code === "unexpected_response" || code === "stream_corrupt" || code === "stream_truncated";
   return isUnreadable ? { type: "ParseError", message } : { type: "ApiError", code, message };
 }

@@ -23,7 +23,10 @@ export interface Runtime {
 
 export const Runtime = { new: (send: Runtime["send"]): Runtime => ({ send }) };
 
-/** A runtime over `fetch`. A request without an answer is an `HttpError` of status 0 that keeps the cause in words. */
+/**
+ * A runtime over `fetch`. A request without an answer is an `HttpError` of status 0 that keeps the
+ * cause in words.
+ */
 export function fetchRuntime(fetch: typeof globalThis.fetch = globalThis.fetch): Runtime {
   return Runtime.new(async ({ url, ...init }) => {
     try {
@@ -38,8 +41,14 @@ export function fetchRuntime(fetch: typeof globalThis.fetch = globalThis.fetch):
   });
 }
 
-/** The runtime as the wire's `fetch`, which takes an error for no connection. `onSent` is told the error of each request, if any. */
-export function toFetch(runtime: Runtime, onSent: (error?: GaiError) => void): typeof globalThis.fetch {
+/**
+ * The runtime as the wire's `fetch`, which takes an error for no connection. `onSent` is told the
+ * error of each request, if any.
+ */
+export function toFetch(
+  runtime: Runtime,
+  onSent: (error?: GaiError) => void,
+): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init);
     const { method, url, signal } = request;

@@ -1,4 +1,7 @@
-/** gai's tools carry their executor: types are checked where a tool is made, and one list holds tools of any arguments. */
+/**
+ * gai's tools carry their executor: types are checked where a tool is made, and one list holds
+ * tools of any arguments.
+ */
 import { defineTool, textResult, type AgentTool } from "../../agent/index.ts";
 import type { InferSchema } from "../../infer-schema.ts";
 import { messageText } from "../../llm/message.ts";
@@ -13,7 +16,10 @@ type Outcome = Result<string, ToolError>;
 export interface ToolOptions<Schema, Ctx> {
   name: string;
   description: string;
-  /** For the model and for the check of what it writes: TypeBox, JSON Schema (`as const` for types), or a Standard Schema. */
+  /**
+   * For the model and for the check of what it writes: TypeBox, JSON Schema (`as const` for types),
+   * or a Standard Schema.
+   */
   schema: Schema;
   /** Gets checked arguments only. A throw is an execution error. */
   execute: (ctx: Ctx, args: InferSchema<Schema>) => Outcome | Promise<Outcome>;
@@ -37,10 +43,19 @@ export interface Tool<Ctx = unknown> {
 }
 
 export const Tool = {
-  /** Throws `invalid_argument` for a name that no model takes, and for a schema that is not one of an object. */
-  new<const Schema, Ctx = unknown>({ name, description, schema, execute }: ToolOptions<Schema, Ctx>): Tool<Ctx> {
+  /**
+   * Throws `invalid_argument` for a name that no model takes, and for a schema that is not one of
+   * an object.
+   */
+  new<const Schema, Ctx = unknown>({
+    name,
+    description,
+    schema,
+    execute,
+  }: ToolOptions<Schema, Ctx>): Tool<Ctx> {
     const schemaJson = toJsonSchema(schema, `tool "${name}"`);
-    const attempt = async (ctx: Ctx, args: InferSchema<Schema>): Promise<Outcome> => execute(ctx, args);
+    const attempt = async (ctx: Ctx, args: InferSchema<Schema>): Promise<Outcome> =>
+      execute(ctx, args);
     const definition = defineTool<Schema, Outcome, Ctx>({
       name,
       description,
@@ -57,7 +72,10 @@ export const Tool = {
     });
     const run: Tool<Ctx>["run"] = async (ctx, argumentsJson) => {
       const result = await runCall([definition], toToolCall(name, name, argumentsJson), ctx);
-      return (result.details as Outcome | undefined) ?? err({ type: "ParseError", message: messageText(result) });
+      return (
+        (result.details as Outcome | undefined) ??
+        err({ type: "ParseError", message: messageText(result) })
+      );
     };
     return {
       name,
@@ -74,5 +92,8 @@ export const Tool = {
 };
 
 function toOutcome(thrown: unknown): Outcome {
-  return err({ type: "ExecutionError", message: thrown instanceof Error ? thrown.message : String(thrown) });
+  return err({
+    type: "ExecutionError",
+    message: thrown instanceof Error ? thrown.message : String(thrown),
+  });
 }

@@ -1,5 +1,12 @@
-/** karl's agent loop (seed 000): a generator of events over the one loop, which returns the final message. */
-import { agentLoopContinue, type AgentLoopConfig as CoreConfig, type RunEndReason } from "../../agent/index.ts";
+/**
+ * karl's agent loop (seed 000): a generator of events over the one loop, which returns the final
+ * message.
+ */
+import {
+  agentLoopContinue,
+  type AgentLoopConfig as CoreConfig,
+  type RunEndReason,
+} from "../../agent/index.ts";
 import { systemClock } from "../../clock.ts";
 import { BowlineError, type ErrorInfo } from "../../errors.ts";
 import type { AssistantMessageEvent } from "../../llm/event.ts";
@@ -9,11 +16,20 @@ import type { Usage } from "../../llm/usage.ts";
 import { streamByProtocol } from "../../providers/by-protocol.ts";
 import { failureOf } from "../run-end.ts";
 import { hasFailed, reworded, systemPromptOf, type Wording } from "../transcript.ts";
-import { fromToolCall, fromTranscript, toTranscript, type Message, type ToolCall } from "./message.ts";
+import {
+  fromToolCall,
+  fromTranscript,
+  toTranscript,
+  type Message,
+  type ToolCall,
+} from "./message.ts";
 import { keepRefusal } from "./refusal.ts";
 import { toAgentTool, type ToolDefinition, type ToolResult } from "./tool.ts";
 
-/** Every stream option is taken; `headers` and `extraBody` are for routers. A failed request is not asked again: see `runTask`. */
+/**
+ * Every stream option is taken; `headers` and `extraBody` are for routers. A failed request is not
+ * asked again: see `runTask`.
+ */
 export interface AgentLoopConfig extends StreamOptions {
   model: string;
   /** Up to, not including, `/chat/completions` or `/messages`. */
@@ -34,7 +50,10 @@ export interface AgentLoopConfig extends StreamOptions {
 /** `input` is the whole prompt, what came from a cache included; `cost` is in US dollars. */
 export type TokenUsage = Partial<Record<"input" | "output" | "total" | "cost", number>>;
 
-/** `turn_end` comes once a run, with the sum of its calls; the generator throws the `error` after it was taken. */
+/**
+ * `turn_end` comes once a run, with the sum of its calls; the generator throws the `error` after it
+ * was taken.
+ */
 export type AgentEvent =
   | { type: "stream_start" }
   | { type: "text_delta"; delta: string }
@@ -52,8 +71,9 @@ export type AgentEvent =
 type Events = AsyncGenerator<AgentEvent, Message, undefined>;
 
 /**
- * Runs until the model calls no more tools; returns its last message. A message list may end with a user's or a tool's. Tools run
- * one after the other. What goes wrong is yielded as `error` and then thrown. Leaving the generator aborts the run.
+ * Runs until the model calls no more tools; returns its last message. A message list may end with a
+ * user's or a tool's. Tools run one after the other. What goes wrong is yielded as `error` and then
+ * thrown. Leaving the generator aborts the run.
  */
 export async function* agentLoop(
   systemPrompt: string,
@@ -62,7 +82,10 @@ export async function* agentLoop(
   config: AgentLoopConfig,
 ): Events {
   try {
-    const given = typeof userMessage === "string" ? [{ role: "user", content: userMessage } as const] : userMessage;
+    const given =
+      typeof userMessage === "string"
+        ? [{ role: "user", content: userMessage } as const]
+        : userMessage;
     return yield* run([{ role: "system", content: systemPrompt }, ...given], tools, config);
   } catch (error) {
     yield { type: "error", error: error as Error };
@@ -82,7 +105,15 @@ async function* run(
     );
   const { maxToolRounds = 50, thinkingEvents = false, onMessage, clock = systemClock } = config;
   const api = apiFormat === "anthropic" ? "anthropic-messages" : "openai-chat";
-  const about = { id, name: id, api, provider: apiFormat, baseUrl, reasoning: true, ...(compat && { compat }) };
+  const about = {
+    id,
+    name: id,
+    api,
+    provider: apiFormat,
+    baseUrl,
+    reasoning: true,
+    ...(compat && { compat }),
+  };
   const model: Model = { ...about, input: ["text", "image"] };
   const context = {
     systemPrompt: systemPromptOf(given),
@@ -90,7 +121,8 @@ async function* run(
     tools: tools.map(toAgentTool),
   };
   const known = new Set(tools.map(({ name }) => name));
-  const wording: Wording = (name, text) => (known.has(name) ? `Error: ${text}` : `Error: Tool "${name}" not found`);
+  const wording: Wording = (name, text) =>
+    known.has(name) ? `Error: ${text}` : `Error: Tool "${name}" not found`;
   const refusal = keepRefusal(config);
   let rounds = -1;
   const loopConfig: CoreConfig = {
@@ -105,11 +137,19 @@ async function* run(
       rounds++;
       return messages.map((message) => reworded(message, wording));
     },
-    beforeToolCall: () => ({ block: rounds >= maxToolRounds, reason: "There are no rounds left for tools." }),
+    beforeToolCall: () => ({
+      block: rounds >= maxToolRounds,
+      reason: "There are no rounds left for tools.",
+    }),
   };
   let answer: Message | undefined;
   let failed = false;
-  for await (const event of agentLoopContinue(context, loopConfig, signal, config.streamFn ?? streamByProtocol)) {
+  for await (const event of agentLoopContinue(
+    context,
+    loopConfig,
+    signal,
+    config.streamFn ?? streamByProtocol,
+  )) {
     if (event.type === "turn_start") yield { type: "stream_start" };
     else if (event.type === "message_update") {
       yield* streamed(event.assistantMessageEvent, thinkingEvents);
@@ -128,7 +168,10 @@ async function* run(
       const { toolName, isError } = event;
       const { content, details } = event.result;
       const text = wording(toolName, messageText({ content }));
-      const result = (details as ToolResult | undefined) ?? { content: [{ type: "text", text }], isError };
+      const result = (details as ToolResult | undefined) ?? {
+        content: [{ type: "text", text }],
+        isError,
+      };
       yield { type: "tool_execution_end", toolName, result, isError };
     } else if (event.type === "agent_end") {
       const failure = failureOf(event);
@@ -141,8 +184,10 @@ async function* run(
 
 function* streamed(part: AssistantMessageEvent, thinkingEvents: boolean): Generator<AgentEvent> {
   if (part.type === "text_delta") yield { type: "text_delta", delta: part.delta };
-  else if (part.type === "thinking_delta" && thinkingEvents) yield { type: "thinking_delta", delta: part.delta };
-  else if (part.type === "thinking_end" && thinkingEvents) yield { type: "thinking_end", text: part.content };
+  else if (part.type === "thinking_delta" && thinkingEvents)
+    yield { type: "thinking_delta", delta: part.delta };
+  else if (part.type === "thinking_end" && thinkingEvents)
+    yield { type: "thinking_end", text: part.content };
   else if (part.type === "toolcall_end") {
     const toolCall = fromToolCall(part.toolCall);
     yield { type: "tool_call_start", toolCall };
@@ -150,7 +195,14 @@ function* streamed(part: AssistantMessageEvent, thinkingEvents: boolean): Genera
   }
 }
 
-function usageOf({ input, output, totalTokens: total, cacheRead = 0, cacheWrite = 0, cost }: Usage): {
+function usageOf({
+  input,
+  output,
+  totalTokens: total,
+  cacheRead = 0,
+  cacheWrite = 0,
+  cost,
+}: Usage): {
   usage?: TokenUsage;
 } {
   const usage: TokenUsage = {
@@ -162,8 +214,16 @@ function usageOf({ input, output, totalTokens: total, cacheRead = 0, cacheWrite 
   return Object.keys(usage).length > 0 ? { usage } : {};
 }
 
-function toError({ message, ...error }: ErrorInfo, reason: RunEndReason, refusal = message): BowlineError {
+function toError(
+  { message, ...error }: ErrorInfo,
+  reason: RunEndReason,
+  refusal = message,
+): BowlineError {
   if (reason === "budget") return new BowlineError(error.code, "The rounds for tools are used up.");
   const { code, status } = error;
-  return new BowlineError(code, status === undefined ? message : `API error ${status}: ${refusal}`, error);
+  return new BowlineError(
+    code,
+    status === undefined ? message : `API error ${status}: ${refusal}`,
+    error,
+  );
 }

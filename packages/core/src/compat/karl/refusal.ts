@@ -11,7 +11,10 @@ export interface RefusalKeeper {
   readonly text: () => string | undefined;
 }
 
-export function keepRefusal({ fetch = globalThis.fetch, apiKey = "" }: StreamOptions): RefusalKeeper {
+export function keepRefusal({
+  fetch = globalThis.fetch,
+  apiKey = "",
+}: StreamOptions): RefusalKeeper {
   const key = apiKey.trim();
   let text: string | undefined;
   return {
@@ -21,14 +24,20 @@ export function keepRefusal({ fetch = globalThis.fetch, apiKey = "" }: StreamOpt
       if (response.status < 400) return response;
       // Cut when the key is out: its beginning would pass for another word.
       const body = await readText(response.body?.getReader(), MAX_TEXT + key.length);
-      text = (key.length < MIN_KEY_LENGTH ? body : body.replaceAll(key, "[key]")).slice(0, MAX_TEXT);
+      text = (key.length < MIN_KEY_LENGTH ? body : body.replaceAll(key, "[key]")).slice(
+        0,
+        MAX_TEXT,
+      );
       return new Response(body, response);
     },
   };
 }
 
 /** To the end, or at least so many characters. */
-async function readText(reader: ReadableStreamDefaultReader<Uint8Array> | undefined, length: number): Promise<string> {
+async function readText(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  length: number,
+): Promise<string> {
   if (reader === undefined) return "";
   const decoder = new TextDecoder();
   for (let text = ""; ;) {

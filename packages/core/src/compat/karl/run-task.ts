@@ -37,9 +37,15 @@ export interface TaskOptions extends Omit<AgentLoopConfig, "apiFormat"> {
   providerType: string;
   /** Of one attempt, in milliseconds. Default: no limit. */
   timeoutMs?: number;
-  /** Default: 3 attempts, after 1 s, doubling, at most 60 s; a server that asks for more is not asked again. */
+  /**
+   * Default: 3 attempts, after 1 s, doubling, at most 60 s; a server that asks for more is not
+   * asked again.
+   */
   retry?: { attempts?: number; delayMs?: number; maxDelayMs?: number };
-  /** Awaited, at most 30 s each. One that fails is a `hook_error` event; none can stop the task or a tool. */
+  /**
+   * Awaited, at most 30 s each. One that fails is a `hook_error` event; none can stop the task or a
+   * tool.
+   */
   hooks?: Partial<Record<HookName, (context: HookContext) => unknown>>;
   onEvent?: (event: TaskEvent) => void;
 }
@@ -60,16 +66,25 @@ export interface TaskResult {
 const MAX_HOOK_MS = 30_000;
 
 /**
- * Runs a task. Rejects only with what a listener threw: what a model, a tool or a hook did, the result says. A further attempt
- * goes on from the transcript of the one before, so no tool runs again.
+ * Runs a task. Rejects only with what a listener threw: what a model, a tool or a hook did, the
+ * result says. A further attempt goes on from the transcript of the one before, so no tool runs
+ * again.
  */
 export async function runTask(options: TaskOptions): Promise<TaskResult> {
-  const { task, systemPrompt = "", providerType, timeoutMs = 0, tools: given = [], ...rest } = options;
+  const {
+    task,
+    systemPrompt = "",
+    providerType,
+    timeoutMs = 0,
+    tools: given = [],
+    ...rest
+  } = options;
   const { retry = {}, hooks = {}, onEvent: listener = () => {}, ...config } = rest;
   const { attempts = 3, delayMs: firstDelayMs = 1000, maxDelayMs = 60_000 } = retry;
   const { clock = systemClock, signal } = config;
   const started = clock.now();
-  const history: Message[] = typeof task === "string" ? [{ role: "user", content: task }] : [...task];
+  const history: Message[] =
+    typeof task === "string" ? [{ role: "user", content: task }] : [...task];
   const toolsUsed = new Set<string>();
   const tokens: TokenUsage = {};
   const tools = given.map((tool) => adaptTool(withHooks(tool)));
@@ -126,7 +141,9 @@ export async function runTask(options: TaskOptions): Promise<TaskResult> {
       }
     } catch (error) {
       if (!limit.signal.aborted) throw error;
-      throw new BowlineError("timeout", `The task took longer than ${timeoutMs} ms.`, { retryable: true });
+      throw new BowlineError("timeout", `The task took longer than ${timeoutMs} ms.`, {
+        retryable: true,
+      });
     } finally {
       cancel();
       await events.return(undefined as never); // a listener that threw leaves it open
@@ -146,7 +163,14 @@ export async function runTask(options: TaskOptions): Promise<TaskResult> {
   }
 
   function conclude(status: TaskResult["status"], result: string): TaskResult {
-    return { task, status, result, durationMs: clock.now() - started, toolsUsed: [...toolsUsed], tokens };
+    return {
+      task,
+      status,
+      result,
+      durationMs: clock.now() - started,
+      toolsUsed: [...toolsUsed],
+      tokens,
+    };
   }
 
   function withHooks(tool: KarlTool): KarlTool {

@@ -3,16 +3,28 @@ import type { AgentTool, AgentToolResult } from "../../agent/index.ts";
 import type { UncheckedArguments } from "../../infer-schema.ts";
 
 /** Text and images (base64 with a `mimeType`). */
-export type ToolResult = Required<Pick<AgentToolResult, "content">> & Pick<AgentToolResult, "isError">;
+export type ToolResult = Required<Pick<AgentToolResult, "content">> &
+  Pick<AgentToolResult, "isError">;
 
-export interface ToolDefinition extends Pick<AgentTool<object>, "name" | "description" | "parameters"> {
+export interface ToolDefinition extends Pick<
+  AgentTool<object>,
+  "name" | "description" | "parameters"
+> {
   /** Gets checked arguments and, beside them, the call's id and a signal. */
-  execute(params: UncheckedArguments, toolCallId: string, signal?: AbortSignal): Promise<ToolResult>;
+  execute(
+    params: UncheckedArguments,
+    toolCallId: string,
+    signal?: AbortSignal,
+  ): Promise<ToolResult>;
 }
 
 /** A tool as karl's runner has it: TypeBox parameters, the call's id first. */
 export interface KarlTool extends Omit<ToolDefinition, "execute"> {
-  execute(toolCallId: string, params: UncheckedArguments, signal?: AbortSignal): Promise<ToolResult>;
+  execute(
+    toolCallId: string,
+    params: UncheckedArguments,
+    signal?: AbortSignal,
+  ): Promise<ToolResult>;
 }
 
 /** karl's tool for the loop. It is told the real id of its call. */

@@ -1,6 +1,7 @@
 /**
- * Content blocks to parts. A part is opened when its block has content (Q072) or another block begins, in the order in which the
- * blocks first appeared (Q152). A provider's own block can only be written whole: what begins behind it waits for its end.
+ * Content blocks to parts. A part is opened when its block has content (Q072) or another block
+ * begins, in the order in which the blocks first appeared (Q152). A provider's own block can only
+ * be written whole: what begins behind it waits for its end.
  */
 import { asText, list } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
@@ -30,7 +31,9 @@ export class BlockAssembler {
   readonly #facts: ReaderFacts;
   /** By the index on the wire; undefined is a key too, of servers that send none. */
   readonly #open = new Map<unknown, Block>();
-  /** The index that began last, and its block while that is open: what nearly every delta is for. */
+  /**
+   * The index that began last, and its block while that is open: what nearly every delta is for.
+   */
   #index: unknown;
   #current: Block | undefined;
   /** Blocks that have no part yet, in order of appearance. */
@@ -76,7 +79,8 @@ export class BlockAssembler {
         block.signature = joinSignature(block.signature, delta.signature);
         return this.#settle();
       case "citations_delta":
-        if (block?.kind === "text" && delta.citation !== undefined) block.citations.push(delta.citation);
+        if (block?.kind === "text" && delta.citation !== undefined)
+          block.citations.push(delta.citation);
     }
     // Other kinds of delta are news that a later version may understand (Q160).
   }
@@ -96,10 +100,16 @@ export class BlockAssembler {
     for (const index of this.#open.keys()) this.stop(index);
   }
 
-  /** Appends to the open block, or to a new one when its start went missing or it is of another kind (Q153). */
+  /**
+   * Appends to the open block, or to a new one when its start went missing or it is of another kind
+   * (Q153).
+   */
   #append(index: unknown, open: Block | undefined, kind: Block["kind"], text: unknown): void {
     if (typeof text !== "string" || text === "") return; // nothing opens for nothing
-    const block = open?.kind === kind ? open : this.start(index, { type: kind === "toolCall" ? "tool_use" : kind });
+    const block =
+      open?.kind === kind
+        ? open
+        : this.start(index, { type: kind === "toolCall" ? "tool_use" : kind });
     if (block.kind === "toolCall" && !block.hasInput) block.hasInput = text.trim() !== "";
     if (block.part !== undefined) return this.#writer.append(block.part, text);
     block.held += text;
@@ -109,7 +119,8 @@ export class BlockAssembler {
   /** Gives parts to the waiting blocks, up to the first that cannot have one yet. */
   #settle(): void {
     for (const block of this.#waiting) {
-      if (!block.stopped && (block.kind === "opaque" || (block === this.#newest && isEmpty(block)))) return;
+      if (!block.stopped && (block.kind === "opaque" || (block === this.#newest && isEmpty(block))))
+        return;
       this.#waiting.delete(block);
       if (block.stopped && isEmpty(block)) continue;
       this.#place(block);
@@ -133,7 +144,11 @@ export class BlockAssembler {
         );
         break;
       case "opaque":
-        return this.#writer.opaque({ type: "opaque", protocol: "anthropic-messages", raw: complete(block) });
+        return this.#writer.opaque({
+          type: "opaque",
+          protocol: "anthropic-messages",
+          raw: complete(block),
+        });
     }
     this.#writer.append(block.part, block.held);
     if (block.stopped) this.#close(block);
@@ -145,7 +160,8 @@ export class BlockAssembler {
       case "text":
         // Citations go back with their text, or the server no longer knows what it cited (Q161).
         return this.#writer.close(part, {
-          textSignature: block.citations.length > 0 ? JSON.stringify({ citations: block.citations }) : undefined,
+          textSignature:
+            block.citations.length > 0 ? JSON.stringify({ citations: block.citations }) : undefined,
         });
       case "thinking":
       case "redacted":
@@ -205,15 +221,23 @@ function createBlock(raw: Json): Block {
 
 /** Thinking that has only a signature is not empty (Q158). */
 function isEmpty({ kind, held, signature }: Block): boolean {
-  return (kind === "text" && held === "") || (kind === "thinking" && held === "" && signature === "");
+  return (
+    (kind === "text" && held === "") || (kind === "thinking" && held === "" && signature === "")
+  );
 }
 
-/** A longer signature that begins with the one before replaces it; anything else is its next piece (Q156). */
+/**
+ * A longer signature that begins with the one before replaces it; anything else is its next piece
+ * (Q156).
+ */
 function joinSignature(known: string, next: string): string {
   return next.length >= known.length && next.startsWith(known) ? next : known + next;
 }
 
-/** A delta of a block that we do not know: text is appended to the field of its name, anything else replaces it. */
+/**
+ * A delta of a block that we do not know: text is appended to the field of its name, anything else
+ * replaces it.
+ */
 function extend(block: Block, delta: Json): void {
   const { raw } = block;
   for (const [field, value] of Object.entries(delta)) {

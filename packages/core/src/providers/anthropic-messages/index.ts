@@ -1,6 +1,11 @@
 /** The Anthropic Messages wire. */
 import type { Context } from "../../llm/message.ts";
-import type { AssistantMessageEventStream, Model, StreamFn, StreamOptions } from "../../llm/model.ts";
+import type {
+  AssistantMessageEventStream,
+  Model,
+  StreamFn,
+  StreamOptions,
+} from "../../llm/model.ts";
 import type { Protocol } from "../protocol.ts";
 import { createStreamFn } from "../stream.ts";
 import { encode } from "./request.ts";
@@ -14,7 +19,9 @@ export const anthropicMessages: Protocol = {
   createReader: (writer, facts) => new MessagesReader(writer, facts),
 };
 
-/** One model call on this wire. Never throws or rejects: every failure is the stream's last event. */
+/**
+ * One model call on this wire. Never throws or rejects: every failure is the stream's last event.
+ */
 export const streamAnthropicMessages: (
   model: Model,
   context: Context,

@@ -1,8 +1,20 @@
 /** The transcript as Messages turns: alternating roles, results first, opaque data as it came. */
 import { asRecord, isRecord, parseJson } from "../../json-value.ts";
-import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
+import type {
+  Message,
+  OpaqueContent,
+  ThinkingContent,
+  ToolCall,
+  UserContent,
+} from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { isBlank, toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
+import {
+  isBlank,
+  toReplay,
+  type ReplayAssistant,
+  type ReplayMessage,
+  type ReplayResult,
+} from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
 
 export interface WireBlock {
@@ -23,7 +35,11 @@ interface Turn {
 
 export const nameLimits: NameLimits = { idLength: 64, nameLength: 128 };
 
-export function encodeMessages(messages: readonly Message[], model: Model, continued: boolean): WireMessage[] {
+export function encodeMessages(
+  messages: readonly Message[],
+  model: Model,
+  continued: boolean,
+): WireMessage[] {
   const replay = toReplay(messages, model, nameLimits);
   const whole = sendable(replay);
   const turns: Turn[] = [];
@@ -35,8 +51,10 @@ export function encodeMessages(messages: readonly Message[], model: Model, conti
       last.content.push(...turn.content);
     } else if (turn.results.length + turn.content.length > 0) turns.push(turn);
   }
-  // The first turn must be the user's; a transcript that was cut or begins with a greeting has none.
-  if (!continued && turns[0]?.role === "assistant") turns.unshift(userTurn("(The conversation goes on.)"));
+  // The first turn must be the user's; a transcript that was cut or begins with a greeting has
+  // none.
+  if (!continued && turns[0]?.role === "assistant")
+    turns.unshift(userTurn("(The conversation goes on.)"));
   endTurns(turns, model);
   return turns.map(({ role, results, content }) => {
     if (results.length === 0) return { role, content };
@@ -72,7 +90,11 @@ function encodeResult(result: ReplayResult): Turn {
   };
 }
 
-function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>, { compat }: Model): WireBlock[] {
+function encodeAssistant(
+  message: ReplayAssistant,
+  whole: ReadonlySet<unknown>,
+  { compat }: Model,
+): WireBlock[] {
   const encoded = message.content.map((part) => {
     switch (part.type) {
       case "text":
@@ -91,13 +113,15 @@ function encodeAssistant(message: ReplayAssistant, whole: ReadonlySet<unknown>, 
 }
 
 /**
- * Byte for byte or not at all: a server checks the text against the signature (Q155, Q157, Q158). Some sign nothing, and want it
- * back all the same (Q132).
+ * Byte for byte or not at all: a server checks the text against the signature (Q155, Q157, Q158).
+ * Some sign nothing, and want it back all the same (Q132).
  */
 function encodeThinkingPart(part: ThinkingContent, isUnsigned: boolean): WireBlock | undefined {
   const { thinking, thinkingSignature = "", redacted } = part;
   if (isBlank(thinkingSignature))
-    return isUnsigned && !isBlank(thinking) ? { type: "thinking", thinking, signature: "" } : undefined;
+    return isUnsigned && !isBlank(thinking)
+      ? { type: "thinking", thinking, signature: "" }
+      : undefined;
   if (redacted === true) return { type: "redacted_thinking", data: thinkingSignature };
   if (!thinking.isWellFormed() || thinking.includes("\0")) return undefined; // it would be mended (Q130, Q131)
   return { type: "thinking", thinking, signature: thinkingSignature };
@@ -105,7 +129,11 @@ function encodeThinkingPart(part: ThinkingContent, isUnsigned: boolean): WireBlo
 
 function encodeCall(call: ToolCall): WireBlock {
   const { id, name } = call;
-  return signed({ type: "tool_use", id, name, input: call.arguments }, call.thoughtSignature, "caller");
+  return signed(
+    { type: "tool_use", id, name, input: call.arguments },
+    call.thoughtSignature,
+    "caller",
+  );
 }
 
 /** With what the reader put into the part's signature: one field of the block, as JSON. */
@@ -120,9 +148,10 @@ function encodePart(part: UserContent): WireBlock {
 }
 
 /**
- * The provider's own blocks that may be sent. A server tool's call and its result, which may come turns later, are refused
- * without each other, and either may be missing after an answer that was cut or failed. Only while the model's work goes on, with
- * no word of the user since, may a call be without its result (Q161, Q162).
+ * The provider's own blocks that may be sent. A server tool's call and its result, which may come
+ * turns later, are refused without each other, and either may be missing after an answer that was
+ * cut or failed. Only while the model's work goes on, with no word of the user since, may a call be
+ * without its result (Q161, Q162).
  */
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   const whole = new Set<WireBlock>();
@@ -151,7 +180,8 @@ function hasOpaque({ role, content }: ReplayMessage): boolean {
 }
 
 function asBlock({ protocol, raw }: OpaqueContent): WireBlock | undefined {
-  const isBlock = protocol === "anthropic-messages" && isRecord(raw) && typeof raw.type === "string";
+  const isBlock =
+    protocol === "anthropic-messages" && isRecord(raw) && typeof raw.type === "string";
   return isBlock ? (raw as WireBlock) : undefined;
 }
 
@@ -159,7 +189,10 @@ export function isThinking(block: WireBlock | undefined): boolean {
   return block?.type === "thinking" || block?.type === "redacted_thinking";
 }
 
-/** A last turn of the model's that ends in text goes on: not behind white space (Q172), and not with every model (Q126, Q173). */
+/**
+ * A last turn of the model's that ends in text goes on: not behind white space (Q172), and not with
+ * every model (Q126, Q173).
+ */
 function endTurns(turns: Turn[], { compat }: Model): void {
   const { role, content } = turns.at(-1) ?? userTurn("");
   const block = content.at(-1);

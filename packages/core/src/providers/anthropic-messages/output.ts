@@ -1,4 +1,7 @@
-/** `output_config.format`: an answer held to a schema, of which the server takes a part of JSON Schema only. */
+/**
+ * `output_config.format`: an answer held to a schema, of which the server takes a part of JSON
+ * Schema only.
+ */
 import { BowlineError } from "../../errors.ts";
 import type { JsonSchema } from "../../json-value.ts";
 import type { Model, OutputFormat } from "../../llm/model.ts";
@@ -10,7 +13,10 @@ const keywords = (
   "properties required additionalProperties"
 ).split(" ");
 
-/** Throws `invalid_argument` for an object whose names are free: the server would have it always empty. */
+/**
+ * Throws `invalid_argument` for an object whose names are free: the server would have it always
+ * empty.
+ */
 export function encodeFormat({ schema }: OutputFormat, { compat }: Model): JsonSchema {
   refuseFreeNames(schema);
   const known = keywords.filter((word) => compat?.schemaKeywords?.includes(word) ?? true);

@@ -1,4 +1,7 @@
-/** (model, context, options) as a Messages request. Knows what the server refuses, so that one odd message does not spoil a session. */
+/**
+ * (model, context, options) as a Messages request. Knows what the server refuses, so that one odd
+ * message does not spoil a session.
+ */
 import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import {
@@ -14,19 +17,45 @@ import { adaptSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
 import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
-import { encodeMessages, isThinking, nameLimits, type WireBlock, type WireMessage } from "./messages.ts";
+import {
+  encodeMessages,
+  isThinking,
+  nameLimits,
+  type WireBlock,
+  type WireMessage,
+} from "./messages.ts";
 import { encodeFormat } from "./output.ts";
 
 type Json = Record<string, unknown>;
 type Level = Exclude<ThinkingLevel, "off">;
 
 const DEFAULT_MAX_TOKENS = 8192;
-/** The least a server takes as a budget, and the least that is left for the answer where there is room. */
+/**
+ * The least a server takes as a budget, and the least that is left for the answer where there is
+ * room.
+ */
 const MIN_BUDGET = 1024;
-const budgets: Record<Level, number> = { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 };
-const efforts: Record<Level, string> = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "max" };
+const budgets: Record<Level, number> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 32_768,
+};
+const efforts: Record<Level, string> = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "max",
+};
 
-export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
+export function encode(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+  continued = false,
+): WireRequest {
   const messages = encodeMessages(context.messages, model, continued);
   assertSendable(messages); // what another server's blocks leave may be nothing
   const system = context.systemPrompt ?? "";
@@ -35,9 +64,13 @@ export function encode(model: Model, context: Context, options: StreamOptions, c
   const last = messages.at(-1) as WireMessage;
   if (!thinks && last.role === "assistant") {
     // Without thinking, an answer that is being continued may hold none (Q159).
-    messages[messages.length - 1] = { ...last, content: last.content.filter((block) => !isThinking(block)) };
+    messages[messages.length - 1] = {
+      ...last,
+      content: last.content.filter((block) => !isThinking(block)),
+    };
   }
-  const temperature = thinks || model.compat?.noTemperature === true ? undefined : options.temperature; // Q113
+  const temperature =
+    thinks || model.compat?.noTemperature === true ? undefined : options.temperature; // Q113
   const tools = encodeTools(model, context.tools ?? [], messages, options, thinks);
   const output = supportsOutput(model, "tools" in tools) ? options.output : undefined;
   const format = output && encodeFormat(output, model);
@@ -67,8 +100,15 @@ interface Limits {
   readonly effort?: string;
 }
 
-/** `max_tokens`, always (Q175), and thinking: an effort, or a budget that is added to the answer's tokens and stays below the sum. */
-function encodeLimits(model: Model, options: StreamOptions, messages: readonly WireMessage[]): Limits {
+/**
+ * `max_tokens`, always (Q175), and thinking: an effort, or a budget that is added to the answer's
+ * tokens and stays below the sum.
+ */
+function encodeLimits(
+  model: Model,
+  options: StreamOptions,
+  messages: readonly WireMessage[],
+): Limits {
   const answer = options.maxTokens ?? model.maxTokens ?? DEFAULT_MAX_TOKENS;
   const level = model.reasoning ? options.reasoning : undefined;
   if (level === undefined) return { max_tokens: answer };
@@ -82,10 +122,14 @@ function encodeLimits(model: Model, options: StreamOptions, messages: readonly W
   return { max_tokens: total, thinking: { type: "enabled", budget_tokens: budget } };
 }
 
-/** A turn that is being continued must begin with thinking; one that another model began, or began without, cannot (Q159). */
+/**
+ * A turn that is being continued must begin with thinking; one that another model began, or began
+ * without, cannot (Q159).
+ */
 function mayThink(messages: readonly WireMessage[]): boolean {
   const last = messages.at(-1);
-  const turn = last?.role === "user" && last.content[0]?.type === "tool_result" ? messages.at(-2) : last;
+  const turn =
+    last?.role === "user" && last.content[0]?.type === "tool_result" ? messages.at(-2) : last;
   return turn?.role !== "assistant" || isThinking(turn.content[0]);
 }
 
@@ -104,14 +148,18 @@ function encodeTools(
       tools: tools.map(({ name, description, parameters }, index) => ({
         name: names[index],
         ...(description !== "" && { description }),
-        input_schema: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), model.compat?.schemaKeywords),
+        input_schema: adaptSchema(
+          toJsonSchema(parameters, `tool "${name}"`),
+          model.compat?.schemaKeywords,
+        ),
       })),
       ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
     };
   }
   // Servers refuse calls in the history of a request that declares no tools (Q111).
   const called = new Set<unknown>();
-  for (const { content } of messages) for (const { type, name } of content) if (type === "tool_use") called.add(name);
+  for (const { content } of messages)
+    for (const { type, name } of content) if (type === "tool_use") called.add(name);
   if (called.size === 0) return {}; // Q109, Q110
   const input_schema = { type: "object", properties: {} };
   return {
@@ -127,7 +175,10 @@ function encodeToolChoice(choice: ToolChoice): Json {
     : { type: "tool", name: toWireName(choice.name, nameLimits.nameLength) };
 }
 
-/** Three marks of the four that are allowed (Q174): behind the tools, the system prompt, and what the user said last. */
+/**
+ * Three marks of the four that are allowed (Q174): behind the tools, the system prompt, and what
+ * the user said last.
+ */
 function markForCache(
   body: { tools?: unknown; system?: unknown; messages: WireMessage[] },
   retention: "none" | "short" | "long",
@@ -135,10 +186,12 @@ function markForCache(
   if (retention === "none") return;
   const mark = { type: "ephemeral", ...(retention === "long" && { ttl: "1h" }) };
   const lastUser = body.messages.findLast((message) => message.role === "user");
-  for (const list of [body.tools, body.system, lastUser?.content]) markLast(list as WireBlock[] | undefined, mark);
+  for (const list of [body.tools, body.system, lastUser?.content])
+    markLast(list as WireBlock[] | undefined, mark);
 }
 
 function markLast(blocks: WireBlock[] | undefined, mark: Json): void {
   const last = blocks?.at(-1);
-  if (blocks !== undefined && last !== undefined) blocks[blocks.length - 1] = { ...last, cache_control: mark };
+  if (blocks !== undefined && last !== undefined)
+    blocks[blocks.length - 1] = { ...last, cache_control: mark };
 }

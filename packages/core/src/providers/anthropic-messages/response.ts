@@ -1,4 +1,7 @@
-/** Messages events to a message. The type in the JSON counts; the event's name only when there is none (Q030). */
+/**
+ * Messages events to a message. The type in the JSON counts; the event's name only when there is
+ * none (Q030).
+ */
 import { BowlineError } from "../../errors.ts";
 import { asRecord, asText, list } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
@@ -71,7 +74,9 @@ export class MessagesReader implements ProtocolReader {
     const { responseId, model } = this.#writer.message;
     const id = asText(message.id);
     if (responseId !== undefined && id !== "" && id !== responseId) {
-      throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", { retryable: true }); // Q144
+      throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", {
+        retryable: true,
+      }); // Q144
     }
     if (this.#started) return; // said again (Q143)
     this.#started = true;
@@ -99,7 +104,10 @@ export class MessagesReader implements ProtocolReader {
     this.#writer.describe({ usage: { ...this.#usage } });
   }
 
-  /** The last reason counts, and none does not undo one (Q147). Blocks that are still open end here (Q153). */
+  /**
+   * The last reason counts, and none does not undo one (Q147). Blocks that are still open end here
+   * (Q153).
+   */
   #noteStop({ stop_reason: reason, stop_details: details }: Json): void {
     if (typeof reason !== "string" || reason === "") return;
     this.#stopReason = reason;
@@ -116,7 +124,8 @@ export class MessagesReader implements ProtocolReader {
       throw new BowlineError("refusal", `The model refused to answer${why}`); // Q163
     }
     const { callCount } = this.#blocks;
-    if (reason === "pause_turn" && callCount === 0 && this.#writer.started) this.#writer.describe({ paused: true });
+    if (reason === "pause_turn" && callCount === 0 && this.#writer.started)
+      this.#writer.describe({ paused: true });
     endAnswer(this.#writer, this.#facts, isCutBy(reason), callCount); // Q151, Q164; bridges leak the words of other wires
   }
 }

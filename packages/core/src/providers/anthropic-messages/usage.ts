@@ -1,8 +1,14 @@
-/** Token counts as Messages servers give them: partly at the start, partly at the end, cumulative (Q145, Q146). */
+/**
+ * Token counts as Messages servers give them: partly at the start, partly at the end, cumulative
+ * (Q145, Q146).
+ */
 import { asCount, asRecord, defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 
-/** Maps one usage object; a field that is missing or no number stays absent. `input` excludes the cache on this wire as in ours. */
+/**
+ * Maps one usage object; a field that is missing or no number stays absent. `input` excludes the
+ * cache on this wire as in ours.
+ */
 export function toUsage(wire: Record<string, unknown>): Usage {
   return defined({
     input: asCount(wire.input_tokens),

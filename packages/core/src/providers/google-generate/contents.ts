@@ -1,4 +1,7 @@
-/** The transcript as contents: alternating roles, the results of a turn first and together, opaque data in its place. */
+/**
+ * The transcript as contents: alternating roles, the results of a turn first and together, opaque
+ * data in its place.
+ */
 import { isRecord } from "../../json-value.ts";
 import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
@@ -19,16 +22,25 @@ interface Turn {
   readonly parts: Json[];
 }
 
-/** What the reference gives for a call that another model made, or whose signature was lost (Q206). */
+/**
+ * What the reference gives for a call that another model made, or whose signature was lost (Q206).
+ */
 const UNSIGNED = "skip_thought_signature_validator";
 
-/** Models from Gemini 3 on check signatures, take images in results, and think in levels. The `latest` names are theirs. */
+/**
+ * Models from Gemini 3 on check signatures, take images in results, and think in levels. The
+ * `latest` names are theirs.
+ */
 export function isGemini3(id: string): boolean {
   const version = /gemini-(?:[a-z-]*latest$|(\d+))/i.exec(id);
   return version !== null && Number(version[1] ?? 3) >= 3;
 }
 
-export function encodeContents(messages: readonly Message[], model: Model, continued: boolean): WireContent[] {
+export function encodeContents(
+  messages: readonly Message[],
+  model: Model,
+  continued: boolean,
+): WireContent[] {
   const turns: Turn[] = [];
   const turn = (role: Turn["role"]): Turn => {
     let last = turns.at(-1);
@@ -53,11 +65,26 @@ export function encodeContents(messages: readonly Message[], model: Model, conti
   }));
 }
 
-/** A call may only follow a turn of the user's; a transcript that was cut or begins with a greeting has none. */
-const opening: Turn = { role: "user", results: [], parts: [{ text: "(The conversation goes on.)" }] };
+/**
+ * A call may only follow a turn of the user's; a transcript that was cut or begins with a greeting
+ * has none.
+ */
+const opening: Turn = {
+  role: "user",
+  results: [],
+  parts: [{ text: "(The conversation goes on.)" }],
+};
 
-/** Strings are wrapped: a response is an object (Q217). Images go inside where the model takes them, else behind all results. */
-function addResult(turn: Turn, result: ReplayResult, ids: ReadonlySet<string>, takesImages: boolean): void {
+/**
+ * Strings are wrapped: a response is an object (Q217). Images go inside where the model takes them,
+ * else behind all results.
+ */
+function addResult(
+  turn: Turn,
+  result: ReplayResult,
+  ids: ReadonlySet<string>,
+  takesImages: boolean,
+): void {
   const parts = result.content.map(encodePart);
   const texts = parts.flatMap(({ text }) => (typeof text === "string" ? [text] : []));
   const images = parts.filter((part) => "inlineData" in part);
@@ -91,7 +118,9 @@ function encodeAssistant(message: ReplayAssistant, ids: Set<string>): Json[] {
 /** Thoughts are replayed to their own model only, so they are there only if they may be. */
 function encodeThinkingPart({ thinking: text, thinkingSignature }: ThinkingContent): Json[] {
   const signature = signed(thinkingSignature);
-  return isBlank(text) && !("thoughtSignature" in signature) ? [] : [{ thought: true, text, ...signature }];
+  return isBlank(text) && !("thoughtSignature" in signature)
+    ? []
+    : [{ thought: true, text, ...signature }];
 }
 
 /** An id that we made up is none of the server's business (Q200). */
@@ -105,7 +134,10 @@ function encodeCall(call: ToolCall, ids: Set<string>): Json {
   };
 }
 
-/** A part that is not ours to understand. One that looks like a call or a result would break their pairing. */
+/**
+ * A part that is not ours to understand. One that looks like a call or a result would break their
+ * pairing.
+ */
 function encodeRaw(raw: unknown): Json[] {
   if (!isRecord(raw) || Object.keys(raw).length === 0) return [];
   if (Object.keys(raw).some((name) => /^function_?(?:call|response)$/i.test(name))) return [];
@@ -119,7 +151,9 @@ function signed(thoughtSignature: string | undefined): Json {
 /** Of the calls of one step the first, and no other, must have a signature (Q206). */
 function signFirstCall(parts: readonly Json[]): Json[] {
   const first = parts.findIndex((part) => "functionCall" in part);
-  return parts.map((part, index) => (index === first ? { thoughtSignature: UNSIGNED, ...part } : part));
+  return parts.map((part, index) =>
+    index === first ? { thoughtSignature: UNSIGNED, ...part } : part,
+  );
 }
 
 const imageTypes = new Set(["image/jpeg", "image/png", "image/webp"]);

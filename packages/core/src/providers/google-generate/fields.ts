@@ -1,6 +1,6 @@
 /**
- * Fields as generateContent servers name them: proxies and protobuf dumps write them in snake_case (Q215). What is read in every
- * chunk is named in both ways where it is read, which is faster.
+ * Fields as generateContent servers name them: proxies and protobuf dumps write them in snake_case
+ * (Q215). What is read in every chunk is named in both ways where it is read, which is faster.
  */
 
 export type Json = Record<string, unknown>;

@@ -1,7 +1,8 @@
 /**
- * Streamed arguments (Q203): values with their paths, strings in pieces, as JSON text that grows. A model writes its arguments
- * from first to last, so a path that goes back, or skips, is no argument to run on: the text then stays without its end, which
- * makes the call one that is answered with an error.
+ * Streamed arguments (Q203): values with their paths, strings in pieces, as JSON text that grows. A
+ * model writes its arguments from first to last, so a path that goes back, or skips, is no argument
+ * to run on: the text then stays without its end, which makes the call one that is answered with an
+ * error.
  */
 import { asText } from "../../json-value.ts";
 import { field, type Json } from "./fields.ts";
@@ -31,7 +32,9 @@ export class PartialArguments {
     return text;
   }
 
-  /** The end of the text. A string that was cut is only whole if the server said that the call is. */
+  /**
+   * The end of the text. A string that was cut is only whole if the server said that the call is.
+   */
   end(isComplete: boolean): string {
     if (this.#isBroken || (this.#string !== undefined && !isComplete)) return "";
     return this.#endString() + this.#close(0);
@@ -55,24 +58,33 @@ export class PartialArguments {
     }
     const keys = parsePath(path);
     const place = keys === undefined || value === undefined ? undefined : this.#moveTo(keys);
-    if (place === undefined || typeof value !== "string") return place && place + JSON.stringify(value);
+    if (place === undefined || typeof value !== "string")
+      return place && place + JSON.stringify(value);
     if (goesOn) this.#string = path;
     return `${place}"${escaped(value)}${goesOn ? "" : '"'}`;
   }
 
-  /** What stands between the last value and the one at `keys`; undefined when it cannot stand there. */
+  /**
+   * What stands between the last value and the one at `keys`; undefined when it cannot stand there.
+   */
   #moveTo(keys: readonly (string | number)[]): string | undefined {
     let text = this.#endString();
     if (this.#frames.length === 0) text += this.#open(false);
     let depth = 0;
-    while (depth < this.#frames.length - 1 && depth < keys.length - 1 && this.#frames[depth]?.last === keys[depth])
+    while (
+      depth < this.#frames.length - 1 &&
+      depth < keys.length - 1 &&
+      this.#frames[depth]?.last === keys[depth]
+    )
       depth++;
     text += this.#close(depth + 1);
     for (; depth < keys.length; depth++) {
       const key = keys[depth] as string | number;
       if (depth === this.#frames.length) text += this.#open(typeof key === "number");
       const frame = this.#frames[depth] as Frame;
-      const fits = frame.isArray ? key === frame.size : typeof key === "string" && !frame.names.has(key);
+      const fits = frame.isArray
+        ? key === frame.size
+        : typeof key === "string" && !frame.names.has(key);
       if (!fits) return undefined;
       text += `${frame.size > 0 ? "," : ""}${frame.isArray ? "" : `${JSON.stringify(key)}:`}`;
       frame.last = key;
@@ -102,7 +114,8 @@ export class PartialArguments {
 }
 
 function valueOf(piece: Json): unknown {
-  const value = field(piece, "stringValue") ?? field(piece, "numberValue") ?? field(piece, "boolValue");
+  const value =
+    field(piece, "stringValue") ?? field(piece, "numberValue") ?? field(piece, "boolValue");
   if (value !== undefined) return value;
   if ("nullValue" in piece || "null_value" in piece) return null;
   return field(piece, "structValue") ?? field(piece, "listValue");
@@ -122,7 +135,10 @@ function parsePath(path: string): (string | number)[] | undefined {
     if (match === null) return undefined;
     const [, name, index, single, double] = match;
     if (index !== undefined) keys.push(Number(index));
-    else keys.push(name ?? unquoted(double ?? `"${single?.replaceAll("\\'", "'").replaceAll('"', '\\"')}"`));
+    else
+      keys.push(
+        name ?? unquoted(double ?? `"${single?.replaceAll("\\'", "'").replaceAll('"', '\\"')}"`),
+      );
   }
   return keys.length > 0 ? keys : undefined;
 }

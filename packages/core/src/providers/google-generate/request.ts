@@ -1,4 +1,7 @@
-/** (model, context, options) as a generateContent request. Safety settings and caches are the server's, or the caller's `extraBody`. */
+/**
+ * (model, context, options) as a generateContent request. Safety settings and caches are the
+ * server's, or the caller's `extraBody`.
+ */
 import type { Context, Tool } from "../../llm/message.ts";
 import {
   supportsOutput,
@@ -20,11 +23,28 @@ import { toGoogleName, toGoogleNames } from "./names.ts";
 type Level = Exclude<ThinkingLevel, "off">;
 
 /** Within the range of every model that takes a budget. */
-const budgets: Record<Level, number> = { minimal: 512, low: 2048, medium: 8192, high: 16_384, xhigh: 24_576 };
+const budgets: Record<Level, number> = {
+  minimal: 512,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 24_576,
+};
 /** Not every model knows MINIMAL, and none more than HIGH. */
-const levels: Record<Level, string> = { minimal: "LOW", low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH" };
+const levels: Record<Level, string> = {
+  minimal: "LOW",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH",
+  xhigh: "HIGH",
+};
 
-export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
+export function encode(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+  continued = false,
+): WireRequest {
   const contents = encodeContents(context.messages, model, continued);
   assertSendable(contents); // what another server's blocks leave may be nothing
   const { systemPrompt: text = "" } = context;
@@ -58,7 +78,8 @@ function encodeConfig(model: Model, options: StreamOptions, withTools: boolean):
   const output = supportsOutput(model, withTools) ? options.output : undefined;
   const thinking = encodeThinking(model, options);
   const { noTemperature } = model.compat ?? {};
-  const isRefused = noTemperature === true || (noTemperature === "thinking" && "thinkingConfig" in thinking); // Q113
+  const isRefused =
+    noTemperature === true || (noTemperature === "thinking" && "thinkingConfig" in thinking); // Q113
   return {
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && !isRefused && { temperature }),
@@ -78,11 +99,14 @@ function encodeThinking(model: Model, { reasoning: level, thinkingBudgets }: Str
     return { thinkingConfig: { includeThoughts: true, thinkingBudget } };
   }
   // Gemini 3 Pro, alone of its kind, knows LOW and HIGH only.
-  const thinkingLevel = level === "medium" && /gemini-3-pro/i.test(model.id) ? "HIGH" : levels[level];
+  const thinkingLevel =
+    level === "medium" && /gemini-3-pro/i.test(model.id) ? "HIGH" : levels[level];
   return { thinkingConfig: { includeThoughts: true, thinkingLevel } };
 }
 
-/** Calls in the history need no declaration here, so there are tools only if there are tools (Q111). */
+/**
+ * Calls in the history need no declaration here, so there are tools only if there are tools (Q111).
+ */
 function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
   if (tools.length === 0) return {};
   const choice = allowedChoice(options, model);
@@ -93,19 +117,27 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
       name: names[index],
       ...(description !== "" && { description }),
       // `parameters` would take a part of JSON Schema only (Q115).
-      ...(!isEmpty(schema) && { parametersJsonSchema: adaptSchema(schema, model.compat?.schemaKeywords) }),
+      ...(!isEmpty(schema) && {
+        parametersJsonSchema: adaptSchema(schema, model.compat?.schemaKeywords),
+      }),
     };
   });
   return {
     tools: [{ functionDeclarations }],
-    ...(choice !== undefined && { toolConfig: { functionCallingConfig: encodeToolChoice(choice) } }),
+    ...(choice !== undefined && {
+      toolConfig: { functionCallingConfig: encodeToolChoice(choice) },
+    }),
   };
 }
 
 /** Whether the schema leaves nothing to say: an object without properties is refused (Q116). */
 function isEmpty({ properties, additionalProperties, patternProperties }: JsonSchema): boolean {
   const names = Object.keys(properties ?? {});
-  return names.length === 0 && (additionalProperties ?? false) === false && patternProperties === undefined;
+  return (
+    names.length === 0 &&
+    (additionalProperties ?? false) === false &&
+    patternProperties === undefined
+  );
 }
 
 function encodeToolChoice(choice: ToolChoice): Json {

@@ -1,4 +1,7 @@
-/** generateContent chunks to a message. Every chunk may hold anything, or nothing (Q210); only the end of the body ends the answer. */
+/**
+ * generateContent chunks to a message. Every chunk may hold anything, or nothing (Q210); only the
+ * end of the body ends the answer.
+ */
 import { BowlineError } from "../../errors.ts";
 import { isRecord, list, asRecord, asText } from "../../json-value.ts";
 import { truncated } from "../../llm/stream.ts";
@@ -38,7 +41,8 @@ export class GenerateReader implements ProtocolReader {
     if (isRecord(feedback)) this.#noteBlock(feedback);
     const candidate = this.#choose(chunk.candidates);
     if (candidate === undefined) return;
-    for (const part of list(asRecord(candidate.content).parts)) if (isRecord(part)) this.#part(part);
+    for (const part of list(asRecord(candidate.content).parts))
+      if (isRecord(part)) this.#part(part);
     this.#noteFinish(candidate);
   }
 
@@ -56,7 +60,8 @@ export class GenerateReader implements ProtocolReader {
     }
     if (message.responseModel === undefined) {
       const responseModel = asText(chunk.modelVersion ?? chunk.model_version);
-      if (responseModel !== "" && responseModel !== message.model) this.#writer.describe({ responseModel });
+      if (responseModel !== "" && responseModel !== message.model)
+        this.#writer.describe({ responseModel });
     }
     const usage = chunk.usageMetadata ?? chunk.usage_metadata;
     if (isRecord(usage)) this.#writer.describe({ usage: this.#counts.add(usage) });
@@ -75,7 +80,8 @@ export class GenerateReader implements ProtocolReader {
   #choose(candidates: unknown): Json | undefined {
     const found = list(candidates);
     const [only] = found;
-    if (this.#candidateIndex === 0 && found.length === 1 && isRecord(only) && isFirst(only)) return only; // nearly always
+    if (this.#candidateIndex === 0 && found.length === 1 && isRecord(only) && isFirst(only))
+      return only; // nearly always
     const known = found.filter(isRecord);
     if (known.length > 0) this.#candidateIndex ??= known.some(isFirst) ? 0 : known[0]?.index;
     return known.find(({ index = 0 }) => index === this.#candidateIndex);
@@ -102,7 +108,9 @@ export class GenerateReader implements ProtocolReader {
     if (!isBlank) this.#writer.endSaying();
     this.#say(kind, text);
     if (!isBlank)
-      return this.#writer.endSaying(kind === "text" ? { textSignature: signature } : { thinkingSignature: signature });
+      return this.#writer.endSaying(
+        kind === "text" ? { textSignature: signature } : { thinkingSignature: signature },
+      );
     // Blank text is not replayed; its signature is.
     const thought = kind === "thinking" && { thought: true };
     this.#opaque({ ...thought, text: "", thoughtSignature: signature });
@@ -135,12 +143,17 @@ export class GenerateReader implements ProtocolReader {
     const { count } = this.#calls;
     // Thoughts alone are an answer that was cut, and no whole one (Q219).
     if (!isCut && count === 0 && !this.#hasContent)
-      throw new BowlineError("empty_response", `The model answered with nothing ${said}`, { retryable: true });
+      throw new BowlineError("empty_response", `The model answered with nothing ${said}`, {
+        retryable: true,
+      });
     endAnswer(this.#writer, this.#facts, isCut, count);
   }
 }
 
-/** Gemini's own words for an end, as those of all wires (Q207, Q208). A long answer that would need another request is cut, too. */
+/**
+ * Gemini's own words for an end, as those of all wires (Q207, Q208). A long answer that would need
+ * another request is cut, too.
+ */
 function inCommon(reason: string): string {
   if (/^(?:image_|language|model_armor)/i.test(reason)) return "filter";
   if (/^(?:unexpected|too_many|missing)/i.test(reason)) return "malformed";
@@ -152,7 +165,9 @@ function isFirst({ index = 0 }: Json): boolean {
 }
 
 function holdsMore(part: Json): boolean {
-  return Object.keys(part).some((name) => !partFields.has(name) && (part[name] ?? undefined) !== undefined);
+  return Object.keys(part).some(
+    (name) => !partFields.has(name) && (part[name] ?? undefined) !== undefined,
+  );
 }
 
 /** A server's own words behind ours. */

@@ -1,6 +1,7 @@
 /**
- * What goes back with a call to the model that made it: its signature (Q205), and whether the server had given it an id, since
- * only such an id is sent back (Q200). Both ride in the part's one opaque field, which no other model is shown.
+ * What goes back with a call to the model that made it: its signature (Q205), and whether the
+ * server had given it an id, since only such an id is sent back (Q200). Both ride in the part's one
+ * opaque field, which no other model is shown.
  */
 import { asRecord, parseJson } from "../../json-value.ts";
 
@@ -9,7 +10,10 @@ export interface CallOrigin {
   readonly hasId: boolean;
 }
 
-/** The signature as it came or, of a call with the server's id, JSON; a signature is base64 and cannot be taken for that. */
+/**
+ * The signature as it came or, of a call with the server's id, JSON; a signature is base64 and
+ * cannot be taken for that.
+ */
 export function packOrigin(signature: string, hasId: boolean): string | undefined {
   const own = signature === "" ? undefined : signature;
   return hasId ? JSON.stringify({ hasId, signature: own }) : own;

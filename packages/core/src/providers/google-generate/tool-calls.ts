@@ -1,6 +1,7 @@
 /**
- * Function calls to tool calls. A call comes whole in one part, or streamed: named in its first part, then in parts without a
- * name. Equal calls are two calls (Q201). Calls without an id get one (Q200).
+ * Function calls to tool calls. A call comes whole in one part, or streamed: named in its first
+ * part, then in parts without a name. Equal calls are two calls (Q201). Calls without an id get one
+ * (Q200).
  */
 import type { MessageWriter } from "../../llm/writer.ts";
 import { isRecord, list, asText } from "../../json-value.ts";
@@ -49,7 +50,8 @@ export class ToolCallAssembler {
     const id = asText(wire.id);
     const pieces = list(field(wire, "partialArgs")).filter(isRecord);
     const isEmpty = name === "" && id === "" && pieces.length === 0 && isNothing(wire.args);
-    const call = this.#continued(name, id, pieces.length > 0) ?? (isEmpty ? undefined : this.#start(name, id));
+    const call =
+      this.#continued(name, id, pieces.length > 0) ?? (isEmpty ? undefined : this.#start(name, id));
     if (call === undefined) return; // the end of a call that had ended
     call.signature ||= signature;
     const isLast = field(wire, "willContinue") !== true;
@@ -63,7 +65,10 @@ export class ToolCallAssembler {
     for (const call of this.#open) this.#close(call, false);
   }
 
-  /** The call that a part goes on with. A name that is repeated with a piece of the arguments begins no other call. */
+  /**
+   * The call that a part goes on with. A name that is repeated with a piece of the arguments begins
+   * no other call.
+   */
   #continued(name: string, id: string, hasPieces: boolean): OpenCall | undefined {
     const sameId = id === "" ? undefined : this.#openById.get(id);
     if (sameId !== undefined || name === "") return sameId ?? this.#newest;
@@ -76,7 +81,10 @@ export class ToolCallAssembler {
     this.#ids.add(id);
     this.#count++;
     const call: OpenCall = {
-      index: this.#writer.openToolCall(id, fromGoogleName(name || "unnamed", this.#facts.toolNames)),
+      index: this.#writer.openToolCall(
+        id,
+        fromGoogleName(name || "unnamed", this.#facts.toolNames),
+      ),
       name,
       wireId: given,
       hasId,

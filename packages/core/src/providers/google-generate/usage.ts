@@ -1,4 +1,7 @@
-/** Token counts as generateContent servers give them: on any chunk, cumulative, not all of them on each. */
+/**
+ * Token counts as generateContent servers give them: on any chunk, cumulative, not all of them on
+ * each.
+ */
 import { asCount } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 import type { Json } from "./fields.ts";
@@ -12,16 +15,21 @@ export class TokenCounts {
   #total: number | undefined;
 
   /**
-   * The usage with the counts of one more chunk; one that is missing or no number stays as it was. On this wire the prompt includes
-   * the cache, and thoughts and the prompts of server tools stand apart (Q218).
+   * The usage with the counts of one more chunk; one that is missing or no number stays as it was.
+   * On this wire the prompt includes the cache, and thoughts and the prompts of server tools stand
+   * apart (Q218).
    */
   add(wire: Json): Usage {
     // Named one by one, in both ways (Q215): this is read in every chunk.
     this.#prompt = asCount(wire.promptTokenCount ?? wire.prompt_token_count) ?? this.#prompt;
-    this.#cached = asCount(wire.cachedContentTokenCount ?? wire.cached_content_token_count) ?? this.#cached;
-    this.#toolUse = asCount(wire.toolUsePromptTokenCount ?? wire.tool_use_prompt_token_count) ?? this.#toolUse;
-    this.#candidates = asCount(wire.candidatesTokenCount ?? wire.candidates_token_count) ?? this.#candidates;
-    this.#thoughts = asCount(wire.thoughtsTokenCount ?? wire.thoughts_token_count) ?? this.#thoughts;
+    this.#cached =
+      asCount(wire.cachedContentTokenCount ?? wire.cached_content_token_count) ?? this.#cached;
+    this.#toolUse =
+      asCount(wire.toolUsePromptTokenCount ?? wire.tool_use_prompt_token_count) ?? this.#toolUse;
+    this.#candidates =
+      asCount(wire.candidatesTokenCount ?? wire.candidates_token_count) ?? this.#candidates;
+    this.#thoughts =
+      asCount(wire.thoughtsTokenCount ?? wire.thoughts_token_count) ?? this.#thoughts;
     this.#total = asCount(wire.totalTokenCount ?? wire.total_token_count) ?? this.#total;
     const usage: Usage = {};
     const output = this.#candidates ?? this.#thoughts;

@@ -40,7 +40,10 @@ function callsOf(messages: readonly WireMessage[], digits: number | undefined): 
 
 function adapt(message: WireMessage, calls: Calls, compat: Compat): WireMessage {
   if (message.role === "tool") {
-    const { id, name } = calls.get(message.tool_call_id) ?? { id: message.tool_call_id, name: undefined };
+    const { id, name } = calls.get(message.tool_call_id) ?? {
+      id: message.tool_call_id,
+      name: undefined,
+    };
     return { ...message, tool_call_id: id, ...(compat.toolResultName && { name }) };
   }
   if (message.role !== "assistant") return message;

@@ -1,6 +1,7 @@
 /**
- * The Chat Completions wire for servers that want some things otherwise: a request as the reference has it, then put into the
- * server's dialect by the model's `compat`. A wire of its own, so that a page which needs no dialect does not load one.
+ * The Chat Completions wire for servers that want some things otherwise: a request as the reference
+ * has it, then put into the server's dialect by the model's `compat`. A wire of its own, so that a
+ * page which needs no dialect does not load one.
  */
 import { asRecord, defined, list } from "../../json-value.ts";
 import type { Context } from "../../llm/message.ts";
@@ -40,8 +41,8 @@ export const openaiCompatible: Protocol = {
 };
 
 /**
- * One model call on this wire, in the server's dialect, some of which it learns from what the server refuses. Never throws or
- * rejects: every failure is the stream's last event.
+ * One model call on this wire, in the server's dialect, some of which it learns from what the
+ * server refuses. Never throws or rejects: every failure is the stream's last event.
  */
 export const streamOpenaiCompatible: (
   model: Model,
@@ -49,7 +50,12 @@ export const streamOpenaiCompatible: (
   options?: StreamOptions,
 ) => AssistantMessageEventStream = createStreamFn(openaiCompatible) satisfies StreamFn;
 
-function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
+function encode(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+  continued = false,
+): WireRequest {
   const { compat = {} } = model;
   const { url, headers, body } = encodeReference(
     model,
@@ -76,7 +82,10 @@ function encode(model: Model, context: Context, options: StreamOptions, continue
 }
 
 /** The nearest of the three words that every server knows. */
-const plainEfforts: { [level in ThinkingLevel]?: "low" | "high" } = { minimal: "low", xhigh: "high" };
+const plainEfforts: { [level in ThinkingLevel]?: "low" | "high" } = {
+  minimal: "low",
+  xhigh: "high",
+};
 
 function adaptContext(context: Context, { schemaKeywords }: Compat): Context {
   if (context.tools === undefined || schemaKeywords === undefined) return context;
@@ -87,7 +96,11 @@ function adaptContext(context: Context, { schemaKeywords }: Compat): Context {
   return { ...context, tools };
 }
 
-function adaptOptions(options: StreamOptions, model: Model, { tools = [] }: Context): StreamOptions {
+function adaptOptions(
+  options: StreamOptions,
+  model: Model,
+  { tools = [] }: Context,
+): StreamOptions {
   const { temperature: _, ...rest } = options;
   const { reasoning: effort } = options;
   const { compat, reasoning } = model;
@@ -101,7 +114,10 @@ function adaptOptions(options: StreamOptions, model: Model, { tools = [] }: Cont
   };
 }
 
-/** The session as a key of the server's cache, which may stand in a header; OpenAI takes 64 characters. */
+/**
+ * The session as a key of the server's cache, which may stand in a header; OpenAI takes 64
+ * characters.
+ */
 function cacheKeyOf({ sessionId = "", cacheRetention }: StreamOptions): string {
   return cacheRetention === "none" ? "" : sessionId.replace(/[^\x21-\x7e]/g, "_").slice(0, 64);
 }
@@ -112,6 +128,13 @@ function historyTools(messages: readonly WireMessage[]): WireMessage | undefined
   const names = new Set(calls.map((call) => asRecord(asRecord(call).function).name));
   if (names.size === 0) return undefined;
   const parameters = { type: "object", properties: {} };
-  const declare = (name: unknown): WireMessage => ({ name, description: "No longer available.", parameters });
-  return { tools: [...names].map((name) => ({ type: "function", function: declare(name) })), tool_choice: "none" };
+  const declare = (name: unknown): WireMessage => ({
+    name,
+    description: "No longer available.",
+    parameters,
+  });
+  return {
+    tools: [...names].map((name) => ({ type: "function", function: declare(name) })),
+    tool_choice: "none",
+  };
 }

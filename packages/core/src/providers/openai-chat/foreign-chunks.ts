@@ -1,4 +1,6 @@
-/** Chunks of servers that answer otherwise than Chat Completions do, as those of Chat Completions. */
+/**
+ * Chunks of servers that answer otherwise than Chat Completions do, as those of Chat Completions.
+ */
 import { asRecord } from "../../json-value.ts";
 import { fromOllama } from "./ollama.ts";
 

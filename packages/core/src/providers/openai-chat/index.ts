@@ -18,8 +18,8 @@ export const openaiChat: Protocol = {
 };
 
 /**
- * One model call on this wire. Knows nothing of a model's `Dialect`: `streamOpenaiCompatible` does. Never throws or rejects: every
- * failure is the stream's last event.
+ * One model call on this wire. Knows nothing of a model's `Dialect`: `streamOpenaiCompatible` does.
+ * Never throws or rejects: every failure is the stream's last event.
  */
 export const streamOpenaiChat: (
   model: Model,

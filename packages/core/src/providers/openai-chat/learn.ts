@@ -1,4 +1,7 @@
-/** What a server refuses by its name is said otherwise at once, and from then on (Q105, Q106, Q112, Q113, Q134). */
+/**
+ * What a server refuses by its name is said otherwise at once, and from then on (Q105, Q106, Q112,
+ * Q113, Q134).
+ */
 import type { Compat, Model } from "../../llm/model.ts";
 import type { Protocol } from "../protocol.ts";
 
@@ -6,7 +9,10 @@ import type { Protocol } from "../protocol.ts";
 const refusals =
   /unsupported|n.t (?:support|permit|allow)|unknown|unrecogni|extra|unexpected|instead|incompatible|only (?:\S+ is|allowed)|must be one of/i;
 
-/** What is refused, in lower case, and the switch that keeps it back; of two for the same, the second when the first was no help. */
+/**
+ * What is refused, in lower case, and the switch that keeps it back; of two for the same, the
+ * second when the first was no help.
+ */
 const lessons = [
   ["stream_options", "streamUsage", false],
   ["max_tokens", "maxTokensField", "max_completion_tokens"],
@@ -18,10 +24,16 @@ const lessons = [
   ["tool_choice", "toolChoice", "auto"],
 ] as const;
 
-/** Sets a switch of the model's `compat`, once each. What was learned is kept for as long as the model object is. */
+/**
+ * Sets a switch of the model's `compat`, once each. What was learned is kept for as long as the
+ * model object is.
+ */
 export function createLearning(): Required<Pick<Protocol, "asLearned" | "learn">> {
   const learned = new WeakMap<Model, Compat>();
-  const withCompat = (model: Model, known: Compat): Model => ({ ...model, compat: { ...model.compat, ...known } });
+  const withCompat = (model: Model, known: Compat): Model => ({
+    ...model,
+    compat: { ...model.compat, ...known },
+  });
   return {
     asLearned(model) {
       const known = learned.get(model);
@@ -32,7 +44,8 @@ export function createLearning(): Required<Pick<Protocol, "asLearned" | "learn">
       const words = message.toLowerCase();
       const lesson = lessons.find(
         // A switch that was learned is not unlearned, or two refusals would go on for ever.
-        ([name, key, value]) => words.includes(name) && asked.compat?.[key] !== value && !isLearned(key),
+        ([name, key, value]) =>
+          words.includes(name) && asked.compat?.[key] !== value && !isLearned(key),
       );
       if (lesson === undefined) return undefined;
       const known = { ...learned.get(model), [lesson[1]]: lesson[2] };

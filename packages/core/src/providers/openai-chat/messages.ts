@@ -10,17 +10,28 @@ export type WireMessage = Record<string, unknown>;
 
 export const nameLimits: NameLimits = { idLength: 40, nameLength: 64 };
 
-/** Where servers put reasoning; the first that holds text wins, and it goes back under the same name (Q082, Q083). */
-export const reasoningFields: readonly string[] = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
+/**
+ * Where servers put reasoning; the first that holds text wins, and it goes back under the same name
+ * (Q082, Q083).
+ */
+export const reasoningFields: readonly string[] = [
+  "reasoning_content",
+  "reasoning",
+  "reasoning_text",
+  "thinking",
+];
 
 export function encodeMessages(model: Model, context: Context, continued: boolean): WireMessage[] {
   const wire: WireMessage[] = [];
   const system = context.systemPrompt ?? "";
-  if (!continued && !isBlank(system)) wire.push({ role: model.compat?.systemRole ?? "system", content: system });
+  if (!continued && !isBlank(system))
+    wire.push({ role: model.compat?.systemRole ?? "system", content: system });
   let images: UserContent[] = [];
-  const say = (parts: readonly UserContent[]): unknown => wire.push({ role: "user", content: encodeParts(parts) });
+  const say = (parts: readonly UserContent[]): unknown =>
+    wire.push({ role: "user", content: encodeParts(parts) });
   const flushImages = (): void => {
-    if (images.length > 0) say([{ type: "text", text: "Images of the tool results above:" }, ...images]);
+    if (images.length > 0)
+      say([{ type: "text", text: "Images of the tool results above:" }, ...images]);
     images = [];
   };
   for (const message of toReplay(context.messages, model, nameLimits)) {
@@ -32,7 +43,9 @@ export function encodeMessages(model: Model, context: Context, continued: boolea
       wire.push({
         role: "tool",
         tool_call_id: message.toolCallId,
-        content: joinTexts(content, "\n") || (images.length > before ? "(see the image below)" : "(no output)"),
+        content:
+          joinTexts(content, "\n") ||
+          (images.length > before ? "(see the image below)" : "(no output)"),
       });
       continue;
     }
@@ -57,10 +70,17 @@ function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireM
   return wire;
 }
 
-/** Its arguments are always the JSON of an object: one bad call would spoil every later request (Q129). */
+/**
+ * Its arguments are always the JSON of an object: one bad call would spoil every later request
+ * (Q129).
+ */
 function encodeCall(call: ToolCall): WireMessage {
   const { id, name, thoughtSignature } = call;
-  const wire: WireMessage = { id, type: "function", function: { name, arguments: toWireJson(call.arguments) } };
+  const wire: WireMessage = {
+    id,
+    type: "function",
+    function: { name, arguments: toWireJson(call.arguments) },
+  };
   // Gemini refuses the next turn without it (Q089).
   if (thoughtSignature) wire.extra_content = { google: { thought_signature: thoughtSignature } };
   return wire;

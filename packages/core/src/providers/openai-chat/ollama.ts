@@ -5,7 +5,13 @@ type Json = Record<string, unknown>;
 
 /** Any other chunk is given back as it is. */
 export function fromOllama(chunk: Json): Json {
-  const { message, done, done_reason: reason = "stop", prompt_eval_count: read, eval_count: written } = chunk;
+  const {
+    message,
+    done,
+    done_reason: reason = "stop",
+    prompt_eval_count: read,
+    eval_count: written,
+  } = chunk;
   if (typeof done !== "boolean" || chunk.choices !== undefined) return chunk;
   return {
     model: chunk.model,

@@ -15,7 +15,10 @@ export interface OpenCall {
   /** The arguments as they came, and their length. */
   pieces: string[];
   length: number;
-  /** The last fragment while each one so far began with the one before: a server may send snapshots (Q050). */
+  /**
+   * The last fragment while each one so far began with the one before: a server may send snapshots
+   * (Q050).
+   */
   snapshot: string | undefined;
   /** How many pieces were searched for the end of the object, and in what state. */
   searched: number;
@@ -59,12 +62,13 @@ export function appendArguments(call: OpenCall, fragment: string): void {
   }
   call.pieces.push(fragment);
   call.length += fragment.length;
-  if (call.snapshot !== undefined) call.snapshot = fragment.startsWith(call.snapshot) ? fragment : undefined;
+  if (call.snapshot !== undefined)
+    call.snapshot = fragment.startsWith(call.snapshot) ? fragment : undefined;
 }
 
 /**
- * Whether the arguments so far are a whole object, so that the next fragment with content belongs to another call. Reads each
- * character once, however often it is asked.
+ * Whether the arguments so far are a whole object, so that the next fragment with content belongs
+ * to another call. Reads each character once, however often it is asked.
  */
 export function isComplete(call: OpenCall): boolean {
   const { pieces } = call;

@@ -1,4 +1,7 @@
-/** (model, context, options) as a Chat Completions request. Sends only what was asked for: unknown fields are refused by many servers (Q108). */
+/**
+ * (model, context, options) as a Chat Completions request. Sends only what was asked for: unknown
+ * fields are refused by many servers (Q108).
+ */
 import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
@@ -10,7 +13,12 @@ import { encodeMessages, nameLimits, type WireMessage } from "./messages.ts";
 
 export { nameLimits, reasoningFields } from "./messages.ts";
 
-export function encode(model: Model, context: Context, options: StreamOptions, continued = false): WireRequest {
+export function encode(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+  continued = false,
+): WireRequest {
   const { compat = {} } = model;
   const tools = context.tools ?? [];
   const body: Record<string, unknown> = defined({
@@ -20,7 +28,10 @@ export function encode(model: Model, context: Context, options: StreamOptions, c
     stream_options: compat.streamUsage === false ? undefined : { include_usage: true },
     [compat.maxTokensField ?? "max_tokens"]: options.maxTokens,
     temperature: compat.noTemperature === true ? undefined : options.temperature,
-    ...(tools.length > 0 && { tools: encodeTools(tools), tool_choice: encodeToolChoice(options.toolChoice) }),
+    ...(tools.length > 0 && {
+      tools: encodeTools(tools),
+      tool_choice: encodeToolChoice(options.toolChoice),
+    }),
     ...encodeThinking(model, options),
     metadata: options.metadata,
   });
@@ -49,7 +60,10 @@ function encodeToolChoice(choice: ToolChoice | undefined): unknown {
 }
 
 /** One option, a field per target (Q134). */
-function encodeThinking({ reasoning, compat }: Model, { reasoning: effort }: StreamOptions): Record<string, unknown> {
+function encodeThinking(
+  { reasoning, compat }: Model,
+  { reasoning: effort }: StreamOptions,
+): Record<string, unknown> {
   if (effort === undefined || !reasoning) return {};
   const forms = {
     reasoning_effort: { reasoning_effort: effort },

@@ -1,4 +1,7 @@
-/** Chat Completions chunks to a message. Validates only what it uses, so an odd field never costs its siblings (Q076). */
+/**
+ * Chat Completions chunks to a message. Validates only what it uses, so an odd field never costs
+ * its siblings (Q076).
+ */
 import { BowlineError } from "../../errors.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { Usage } from "../../llm/usage.ts";
@@ -44,12 +47,16 @@ export class ChatReader implements ProtocolReader {
     if (found) this.#noteUsage(found);
     if (isErrorEnvelope(chunk, name)) throw errorOfEnvelope(chunk);
     if (asText(chunk.type).startsWith("response.")) {
-      throw new BowlineError("unexpected_response", "The server speaks openai-responses here, not openai-chat."); // Q192
+      throw new BowlineError(
+        "unexpected_response",
+        "The server speaks openai-responses here, not openai-chat.",
+      ); // Q192
     }
     if (chunk.id !== this.#id || chunk.model !== this.#model) this.#noteOrigin(chunk);
     if (!choice) return;
     const { delta, message } = choice;
-    // A whole `message` stands in for a delta where nothing was streamed, and repeats it where something was (Q079, Q081).
+    // A whole `message` stands in for a delta where nothing was streamed, and repeats it where
+    // something was (Q079, Q081).
     const whole = this.#writer.started || this.#calls.count > 0 ? undefined : message;
     this.#read(isRecord(delta) ? delta : asRecord(whole)); // before the finish reason of the same chunk (Q056)
     if (choice.finish_reason) this.#noteFinish(choice.finish_reason);
@@ -67,21 +74,32 @@ export class ChatReader implements ProtocolReader {
     this.#writer.endSaying();
     const details = this.#details;
     if (details[0])
-      this.#writer.opaque({ type: "opaque", protocol: "openai-chat", raw: { reasoning_details: details } });
+      this.#writer.opaque({
+        type: "opaque",
+        protocol: "openai-chat",
+        raw: { reasoning_details: details },
+      });
     this.#calls.close();
     endAnswer(this.#writer, this.#facts, isCut, this.#calls.count);
   }
 
-  /** One answer was asked for; of a server that sends several, choice 0 is read, or the first there is (Q074, Q075). */
+  /**
+   * One answer was asked for; of a server that sends several, choice 0 is read, or the first there
+   * is (Q074, Q075).
+   */
   #choose(choices: unknown): Json | undefined {
     const all = list(choices) as readonly Json[];
     if (this.#choiceIndex === 0 && all[0]?.index === 0) return all[0]; // nearly always
     const known = all.filter(isRecord);
-    if (known[0]) this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0].index;
+    if (known[0])
+      this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0].index;
     return known.find(({ index = 0 }) => index === this.#choiceIndex);
   }
 
-  /** The first id and model count; an id that changes on the way is no error (Q077). Apart, as in `applyToState`. */
+  /**
+   * The first id and model count; an id that changes on the way is no error (Q077). Apart, as in
+   * `applyToState`.
+   */
   #noteOrigin({ id, model }: Json): void {
     this.#id = id;
     this.#model = model;
@@ -97,9 +115,13 @@ export class ChatReader implements ProtocolReader {
   }
 
   #read(delta: Json): void {
-    // Looked for one by one only in the few deltas that have any: their names are those of `reasoningFields`.
-    const hasAny = delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking;
-    const field = hasAny ? reasoningFields.find((known) => reasoningText(delta[known]) !== "") : undefined;
+    // Looked for one by one only in the few deltas that have any: their names are those of
+    // `reasoningFields`.
+    const hasAny =
+      delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking;
+    const field = hasAny
+      ? reasoningFields.find((known) => reasoningText(delta[known]) !== "")
+      : undefined;
     if (field) this.#writer.say("thinking", reasoningText(delta[field]), field);
     if (delta.reasoning_details) this.#noteDetails(list(delta.reasoning_details), !field);
     const { content } = delta;
@@ -115,14 +137,22 @@ export class ChatReader implements ProtocolReader {
     this.#calls.add(wire);
   }
 
-  /** Signed or encrypted reasoning goes back as it came, its pieces joined (Q086). Its text is shown if no other field has it. */
+  /**
+   * Signed or encrypted reasoning goes back as it came, its pieces joined (Q086). Its text is shown
+   * if no other field has it.
+   */
   #noteDetails(pieces: readonly unknown[], show: boolean): void {
     const details = this.#details;
     for (const value of pieces) {
       const piece = asRecord(value);
       if (show) this.#writer.say("thinking", reasoningText(piece));
       const last = details.at(-1);
-      if (!last || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {
+      if (
+        !last ||
+        last.type !== piece.type ||
+        last.index !== piece.index ||
+        piece.data !== undefined
+      ) {
         details.push({ ...piece });
         continue;
       }
@@ -136,7 +166,8 @@ export class ChatReader implements ProtocolReader {
   #readParts(pieces: readonly unknown[]): void {
     for (const part of pieces) {
       const { type, text, thinking, refusal } = asRecord(part);
-      if (type === "thinking" || type === "reasoning") this.#writer.say("thinking", reasoningText(thinking ?? text));
+      if (type === "thinking" || type === "reasoning")
+        this.#writer.say("thinking", reasoningText(thinking ?? text));
       else {
         this.#refuse(asText(refusal));
         this.#writer.say("text", asText(text));
@@ -149,7 +180,10 @@ export class ChatReader implements ProtocolReader {
     this.#writer.say("text", text);
   }
 
-  /** The first meaningful reason wins, except that a defect overrides (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
+  /**
+   * The first meaningful reason wins, except that a defect overrides (Q060, Q062, Q064). It ends
+   * nothing yet (Q057, Q094).
+   */
   #noteFinish(reason: unknown): void {
     const text = asText(reason) || JSON.stringify(reason);
     if (isDefect(text)) this.#answer.rawStopReason = text;
@@ -157,7 +191,9 @@ export class ChatReader implements ProtocolReader {
   }
 }
 
-/** An `error` field wins over choices (Q100); `event: error` is one whatever its shape (Q101, Q102). */
+/**
+ * An `error` field wins over choices (Q100); `event: error` is one whatever its shape (Q101, Q102).
+ */
 function isErrorEnvelope(chunk: Json, name: string): boolean {
   const { error, choices } = chunk;
   if (error === undefined && choices !== undefined && name === "") return false; // nearly always

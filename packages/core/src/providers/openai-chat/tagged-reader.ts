@@ -1,4 +1,7 @@
-/** Chat Completions of servers that leave in the text what has fields of its own: thinking (Q087, Q088) and calls (Q069). */
+/**
+ * Chat Completions of servers that leave in the text what has fields of its own: thinking (Q087,
+ * Q088) and calls (Q069).
+ */
 import { BowlineError } from "../../errors.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
@@ -15,7 +18,11 @@ export interface TextDialect {
   readonly textCalls?: TextCallFormat;
 }
 
-export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, facts: ReaderFacts): ProtocolReader {
+export function createTaggedReader(
+  dialect: TextDialect,
+  writer: MessageWriter,
+  facts: ReaderFacts,
+): ProtocolReader {
   const { thinkTags, textCalls } = dialect;
   if (thinkTags === undefined && textCalls === undefined) return new ChatReader(writer, facts);
   let hasText = false;
@@ -23,7 +30,9 @@ export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, 
   let hasCalls = false;
   const say = (text: string): void => writer.say("text", text);
   const calls =
-    textCalls !== undefined && facts.toolNames.length > 0 ? createCallFinder(textCalls, isDeclared, say) : undefined;
+    textCalls !== undefined && facts.toolNames.length > 0
+      ? createCallFinder(textCalls, isDeclared, say)
+      : undefined;
   const text = calls ?? { add: say, flush: () => {} };
   const filter =
     thinkTags === undefined
@@ -102,7 +111,9 @@ export function createTaggedReader(dialect: TextDialect, writer: MessageWriter, 
       writer.close(index);
     }
     if (!writer.started) {
-      throw new BowlineError("empty_response", "The model answered with nothing.", { retryable: true });
+      throw new BowlineError("empty_response", "The model answered with nothing.", {
+        retryable: true,
+      });
     }
     writer.done(found === undefined ? reason : "toolUse");
   }

@@ -2,7 +2,10 @@
 import { isRecord, list, parseJson } from "../../json-value.ts";
 import { cutTag, type TextFilter } from "./think-tags.ts";
 
-/** `hermes`: `<tool_call>{…}</tool_call>`. `mistral`: `[TOOL_CALLS][{…}]`. `json`: nothing but the JSON of a call, or a list of them. */
+/**
+ * `hermes`: `<tool_call>{…}</tool_call>`. `mistral`: `[TOOL_CALLS][{…}]`. `json`: nothing but the
+ * JSON of a call, or a list of them.
+ */
 export type TextCallFormat = "hermes" | "mistral" | "json";
 
 interface TextCall {
@@ -12,7 +15,10 @@ interface TextCall {
 }
 
 export interface CallFinder extends TextFilter {
-  /** The calls, when all that was held back is calls of declared tools; undefined when it is text after all. */
+  /**
+   * The calls, when all that was held back is calls of declared tools; undefined when it is text
+   * after all.
+   */
   take(): TextCall[] | undefined;
 }
 
@@ -20,7 +26,10 @@ export interface CallFinder extends TextFilter {
 const MAX_MARGIN = 256;
 const openings = { hermes: "<tool_call>", mistral: "[TOOL_CALLS]" };
 
-/** Text from the opening of a call on is held back to the end of the answer; `say` gets the rest as it comes. */
+/**
+ * Text from the opening of a call on is held back to the end of the answer; `say` gets the rest as
+ * it comes.
+ */
 export function createCallFinder(
   format: TextCallFormat,
   isDeclared: (name: string) => boolean,
@@ -71,11 +80,16 @@ export function createCallFinder(
     if (!isRecord(value)) return undefined;
     const { name, arguments: args = value.parameters ?? {} } = value;
     const text = isRecord(args) ? JSON.stringify(args) : args;
-    return typeof name === "string" && isDeclared(name) && typeof text === "string" ? { name, text } : undefined;
+    return typeof name === "string" && isDeclared(name) && typeof text === "string"
+      ? { name, text }
+      : undefined;
   }
 }
 
-/** What stands between the tags; the last may lack its closing one, which models take for the end. Something else is no value. */
+/**
+ * What stands between the tags; the last may lack its closing one, which models take for the end.
+ * Something else is no value.
+ */
 function unwrapped(text: string): unknown[] {
   return text
     .split(openings.hermes)

@@ -1,4 +1,7 @@
-/** Thinking that a server leaves in the text, between `<think>` and `</think>` (Q087, Q088). Only the beginning of a text is looked at. */
+/**
+ * Thinking that a server leaves in the text, between `<think>` and `</think>` (Q087, Q088). Only
+ * the beginning of a text is looked at.
+ */
 
 export interface TextFilter {
   add(piece: string): void;
@@ -17,8 +20,9 @@ const closing = "</think>";
 const MAX_MARGIN = 256;
 
 /**
- * `split`: a text that begins with the opening tag begins with thinking. `open`: so does any other, since the server's template has
- * written the tag; without a closing tag it is thinking to its end. Tags, and white space behind them, are in neither.
+ * `split`: a text that begins with the opening tag begins with thinking. `open`: so does any other,
+ * since the server's template has written the tag; without a closing tag it is thinking to its end.
+ * Tags, and white space behind them, are in neither.
  */
 export function createThinkSplitter(mode: "split" | "open", { think, say }: ThinkSink): TextFilter {
   let state: "start" | "margin" | "thinking" | "gap" | "text" = "start";

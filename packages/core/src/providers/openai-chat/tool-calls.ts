@@ -1,6 +1,7 @@
 /**
- * Assembles tool calls from deltas. Identity of a call: its index, then its id, then "the last open call"; a new call needs a
- * new id together with a name, or a name that comes after complete arguments (Q031 to Q050).
+ * Assembles tool calls from deltas. Identity of a call: its index, then its id, then "the last open
+ * call"; a new call needs a new id together with a name, or a name that comes after complete
+ * arguments (Q031 to Q050).
  */
 import { asNumber, asRecord, asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
@@ -37,7 +38,9 @@ export class ToolCallAssembler {
   constructor(writer: CallWriter, facts: ReaderFacts) {
     this.#writer = writer;
     this.#facts = facts;
-    this.#declared = new Map(facts.toolNames.map((name) => [toWireName(name, nameLimits.nameLength), name]));
+    this.#declared = new Map(
+      facts.toolNames.map((name) => [toWireName(name, nameLimits.nameLength), name]),
+    );
   }
 
   get count(): number {
@@ -73,8 +76,10 @@ export class ToolCallAssembler {
     call.wireId ||= delta.id;
     if (name) this.#noteName(call, delta.name);
     if (extra) call.thoughtSignature ||= asText(asRecord(asRecord(extra).google).thought_signature);
-    // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments follow.
-    if (call.name && (delta.fragment || this.#declared.size === 0 || this.#declared.has(call.name))) this.#open(call);
+    // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments
+    // follow.
+    if (call.name && (delta.fragment || this.#declared.size === 0 || this.#declared.has(call.name)))
+      this.#open(call);
     if (!delta.fragment) return;
     appendArguments(call, delta.fragment);
     if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
@@ -100,42 +105,58 @@ export class ToolCallAssembler {
   /** The call that a delta goes on with, or the one that it begins. */
   #callOf(delta: CallDelta): OpenCall {
     const { index, id, name, fragment } = delta;
-    // With an index, only calls of that index come into question; the last one unless an id says otherwise.
+    // With an index, only calls of that index come into question; the last one unless an id says
+    // otherwise.
     const isCandidate = (call: OpenCall): boolean => index === undefined || call.index === index;
-    const sameId = id ? this.#calls.findLast((call) => call.wireId === id && isCandidate(call)) : undefined;
+    const sameId = id
+      ? this.#calls.findLast((call) => call.wireId === id && isCandidate(call))
+      : undefined;
     const last = sameId ?? this.#calls.findLast(isCandidate);
     if (!last) return this.#start(delta);
     let isNew: boolean;
     if (sameId) {
       // One id for several calls without an index: a whole call, then another name.
-      isNew = index === undefined && last.name !== name && this.#declared.has(name) && isComplete(last);
+      isNew =
+        index === undefined && last.name !== name && this.#declared.has(name) && isComplete(last);
     } else if (!name) {
       // An id that changes on every delta is no new call (Q037).
       isNew = last.isNamedAgain && /^\s*\{/.test(fragment);
     } else if (!id) isNew = this.#isNext(last, delta);
-    // A new id with a name is a new call (Q033), unless the last one is under way and this repeats its name and goes on.
-    else isNew = last.name !== name || last.length === 0 || isComplete(last) || !/^[^{]/.test(fragment);
+    // A new id with a name is a new call (Q033), unless the last one is under way and this repeats
+    // its name and goes on.
+    else
+      isNew =
+        last.name !== name || last.length === 0 || isComplete(last) || !/^[^{]/.test(fragment);
     if (!isNew) return last;
     const call = this.#start(delta);
     if (!name) call.name = last.name;
     return call;
   }
 
-  /** Whether a name without an id begins another call rather than repeating or completing this one's (Q042, Q043). */
+  /**
+   * Whether a name without an id begins another call rather than repeating or completing this one's
+   * (Q042, Q043).
+   */
   #isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
     if (!call.name) return false;
     if (call.name === name) {
-      // Behind whole arguments it may begin another call of the same tool, which shows with what follows.
+      // Behind whole arguments it may begin another call of the same tool, which shows with what
+      // follows.
       call.isNamedAgain = isComplete(call) && argumentsOf(call) !== "{}";
       return call.isNamedAgain && fragment.trim() !== "";
     }
     return (this.#declared.has(call.name) && this.#declared.has(name)) || isComplete(call);
   }
 
-  /** Gives the call its place in the message, with the arguments that came before its name (Q044). */
+  /**
+   * Gives the call its place in the message, with the arguments that came before its name (Q044).
+   */
   #open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
-      call.contentIndex = this.#writer.openToolCall(call.id, this.#declared.get(call.name) ?? call.name);
+      call.contentIndex = this.#writer.openToolCall(
+        call.id,
+        this.#declared.get(call.name) ?? call.name,
+      );
       this.#writer.append(call.contentIndex, argumentsOf(call));
     }
     return call.contentIndex;
@@ -155,7 +176,8 @@ export class ToolCallAssembler {
   #noteName(call: OpenCall, name: string): void {
     if (call.contentIndex !== undefined || call.name === name) return;
     if (call.name === "" || this.#declared.has(name)) call.name = name;
-    else if (this.#declared.has(call.name + name) || !this.#declared.has(call.name)) call.name += name;
+    else if (this.#declared.has(call.name + name) || !this.#declared.has(call.name))
+      call.name += name;
   }
 }
 

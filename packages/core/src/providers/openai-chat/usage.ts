@@ -19,11 +19,14 @@ export function findUsage(
 function toUsage(wire: Record<string, unknown>): Usage {
   const details = asRecord(wire.prompt_tokens_details ?? wire.input_tokens_details);
   const prompt = asCount(wire.prompt_tokens);
-  const cacheRead = asCount(details.cached_tokens ?? wire.prompt_cache_hit_tokens ?? wire.cached_tokens);
+  const cacheRead = asCount(
+    details.cached_tokens ?? wire.prompt_cache_hit_tokens ?? wire.cached_tokens,
+  );
   const cacheWrite = asCount(details.cache_write_tokens ?? details.cache_creation_input_tokens);
   const completion = asCount(wire.completion_tokens) as number; // may be missing, as may the others: then sums are no numbers
   const total = asCount(wire.total_tokens) as number;
-  // Some servers count reasoning beside the completion rather than in it (Q099): the total tells, and without one the numbers.
+  // Some servers count reasoning beside the completion rather than in it (Q099): the total tells,
+  // and without one the numbers.
   const rest = total - (prompt as number) - completion;
   const given = asRecord(wire.completion_tokens_details).reasoning_tokens ?? wire.reasoning_tokens;
   const reasoning = asCount(given ?? ((!cacheRead && rest) || undefined)) as number; // Gemini counts it in the total alone

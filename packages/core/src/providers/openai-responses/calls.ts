@@ -1,4 +1,7 @@
-/** Function calls: their names and ids, the arguments that count, and the wrapper that holds several of them. */
+/**
+ * Function calls: their names and ids, the arguments that count, and the wrapper that holds several
+ * of them.
+ */
 import { asText } from "../../json-value.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { ReaderFacts } from "../protocol.ts";
@@ -38,7 +41,13 @@ export class CallReader {
 
   /** A call opens when its name is known; the wrapper waits for its end. */
   learn(part: Part, raw: Json): void {
-    if (part.name !== "" || typeof raw.name !== "string" || raw.name === "" || this.#isWrapper(raw.name)) return;
+    if (
+      part.name !== "" ||
+      typeof raw.name !== "string" ||
+      raw.name === "" ||
+      this.#isWrapper(raw.name)
+    )
+      return;
     this.#name(part, raw.name, raw);
     this.#parts.settle();
   }
@@ -48,7 +57,10 @@ export class CallReader {
     part.whole = asArguments(args) || part.whole;
   }
 
-  /** `begun` is the item as it began, and as it ended when no end came: its arguments count when no others came. */
+  /**
+   * `begun` is the item as it began, and as it ended when no end came: its arguments count when no
+   * others came.
+   */
   finish(part: Part, ended: Json, begun: Json): void {
     const raw = { ...begun, ...ended };
     this.learn(part, raw);

@@ -1,8 +1,24 @@
-/** The transcript as input items, in the order in which they came: a turn's reasoning before what it led to (Q195). */
+/**
+ * The transcript as input items, in the order in which they came: a turn's reasoning before what it
+ * led to (Q195).
+ */
 import { isRecord } from "../../json-value.ts";
-import type { Message, OpaqueContent, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
+import type {
+  Message,
+  OpaqueContent,
+  ThinkingContent,
+  ToolCall,
+  UserContent,
+} from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { goOn, isBlank, toReplay, type ReplayAssistant, type ReplayMessage, type ReplayResult } from "../replay.ts";
+import {
+  goOn,
+  isBlank,
+  toReplay,
+  type ReplayAssistant,
+  type ReplayMessage,
+  type ReplayResult,
+} from "../replay.ts";
 import type { NameLimits } from "../tool-names.ts";
 import { toWireJson } from "../wire-json.ts";
 import { fromSignature } from "./signature.ts";
@@ -15,10 +31,15 @@ export interface WireItem {
 export const nameLimits: NameLimits = { idLength: 64, nameLength: 64 };
 
 /**
- * `stored` says that the caller has the server keep its items. Only then are their ids sent: the id of an item that was not kept is
- * refused, and so is an item whose reasoning is missing, when its id betrays that there was some (Q193, Q196).
+ * `stored` says that the caller has the server keep its items. Only then are their ids sent: the id
+ * of an item that was not kept is refused, and so is an item whose reasoning is missing, when its
+ * id betrays that there was some (Q193, Q196).
  */
-export function encodeInput(messages: readonly Message[], model: Model, stored: boolean): WireItem[] {
+export function encodeInput(
+  messages: readonly Message[],
+  model: Model,
+  stored: boolean,
+): WireItem[] {
   const replay = goOn(toReplay(messages, model, nameLimits), model);
   const whole = sendable(replay);
   const callers = new Map<string, unknown>();
@@ -27,7 +48,12 @@ export function encodeInput(messages: readonly Message[], model: Model, stored: 
       case "user":
         return [{ type: "message", role: "user", content: message.content.map(encodePart) }];
       case "assistant":
-        return encodeAssistant(message, { whole, callers, stored, readable: model.compat?.replayReasoning === true });
+        return encodeAssistant(message, {
+          whole,
+          callers,
+          stored,
+          readable: model.compat?.replayReasoning === true,
+        });
       case "toolResult":
         return [encodeResult(message, callers)];
     }
@@ -75,19 +101,28 @@ function encodeAssistant(message: ReplayAssistant, rules: Rules): WireItem[] {
   return items;
 }
 
-/** The encrypted form, with `summary` even when there is none (Q197); reasoning that has none cannot be checked, and is left out. */
-function encodeThinking({ thinking: text, thinkingSignature, field }: ThinkingContent, rules: Rules): WireItem[] {
+/**
+ * The encrypted form, with `summary` even when there is none (Q197); reasoning that has none cannot
+ * be checked, and is left out.
+ */
+function encodeThinking(
+  { thinking: text, thinkingSignature, field }: ThinkingContent,
+  rules: Rules,
+): WireItem[] {
   const { id, encrypted_content: encrypted } = fromSignature(thinkingSignature);
   const known = idOf(id, rules);
   const hasText = !isBlank(text);
-  if (typeof encrypted !== "string" && known === undefined && !(rules.readable && hasText)) return [];
+  if (typeof encrypted !== "string" && known === undefined && !(rules.readable && hasText))
+    return [];
   const isSummary = field !== "reasoning_text";
   return [
     {
       type: "reasoning",
       ...known,
       summary: isSummary && hasText ? [{ type: "summary_text", text }] : [],
-      ...(!isSummary && hasText && rules.readable && { content: [{ type: "reasoning_text", text }] }),
+      ...(!isSummary &&
+        hasText &&
+        rules.readable && { content: [{ type: "reasoning_text", text }] }),
       ...(typeof encrypted === "string" && { encrypted_content: encrypted }),
     },
   ];
@@ -109,20 +144,28 @@ function encodeCall(call: ToolCall, rules: Rules): WireItem {
 }
 
 /** Plain text wherever there is only text, for servers that take nothing else. */
-function encodeResult({ toolCallId, content }: ReplayResult, callers: ReadonlyMap<string, unknown>): WireItem {
+function encodeResult(
+  { toolCallId, content }: ReplayResult,
+  callers: ReadonlyMap<string, unknown>,
+): WireItem {
   const text = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const caller = callers.get(toolCallId);
   return {
     type: "function_call_output",
     call_id: toolCallId,
-    output: text.length < content.length ? content.map(encodePart) : text.join("\n") || "(no output)",
+    output:
+      text.length < content.length ? content.map(encodePart) : text.join("\n") || "(no output)",
     ...(caller !== undefined && { caller }),
   };
 }
 
 function encodePart(part: UserContent): WireItem {
   if (part.type === "text") return { type: "input_text", text: part.text };
-  return { type: "input_image", image_url: `data:${part.mimeType};base64,${part.data}`, detail: "auto" };
+  return {
+    type: "input_image",
+    image_url: `data:${part.mimeType};base64,${part.data}`,
+    detail: "auto",
+  };
 }
 
 function idOf(id: unknown, { stored }: Rules): { readonly id: string } | undefined {
@@ -130,8 +173,9 @@ function idOf(id: unknown, { stored }: Rules): { readonly id: string } | undefin
 }
 
 /**
- * The provider's own items that may be sent. One that waits for an output of ours (a custom tool, a shell on this machine) is
- * refused without it, and so is an output without its call (Q127); what the server did itself stands alone.
+ * The provider's own items that may be sent. One that waits for an output of ours (a custom tool, a
+ * shell on this machine) is refused without it, and so is an output without its call (Q127); what
+ * the server did itself stands alone.
  */
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   const whole = new Set<unknown>();

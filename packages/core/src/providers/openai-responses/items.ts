@@ -1,6 +1,7 @@
 /**
- * Output items to parts. An item is known by its `output_index`, and only without one by its id, which some servers change with
- * each event (Q187); it is made on demand (Q185, Q189), and its end says what it is (Q186, Q188).
+ * Output items to parts. An item is known by its `output_index`, and only without one by its id,
+ * which some servers change with each event (Q187); it is made on demand (Q185, Q189), and its end
+ * says what it is (Q186, Q188).
  */
 import { asRecord, asText, list } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
@@ -68,7 +69,8 @@ export class ItemAssembler {
   done(event: Json, raw: Json): void {
     const kind = kindOf(raw.type);
     const item = this.#find(event, raw.id) ?? this.#newest(event, kind);
-    if (item === undefined || item.kind !== kind) return this.#finish(this.#create(raw, event), raw);
+    if (item === undefined || item.kind !== kind)
+      return this.#finish(this.#create(raw, event), raw);
     if (!item.done) return this.#finish(item, raw);
     const isRepeated = item.raw.id === raw.id && item.raw.call_id === raw.call_id;
     if (!isRepeated) this.#finish(this.#create(raw, event), raw); // a server that does not count its items
@@ -102,8 +104,15 @@ export class ItemAssembler {
     else known.push(event.annotation);
   }
 
-  /** A summary, or the thoughts themselves: of a server that sends both, what comes first is shown. */
-  reasoning(event: Json, field: "summary_text" | "reasoning_text", piece: unknown, whole: unknown): void {
+  /**
+   * A summary, or the thoughts themselves: of a server that sends both, what comes first is shown.
+   */
+  reasoning(
+    event: Json,
+    field: "summary_text" | "reasoning_text",
+    piece: unknown,
+    whole: unknown,
+  ): void {
     if (asText(piece) === "" && asText(whole) === "") return;
     const item = this.#itemFor(event, "reasoning");
     const part = item?.part;
@@ -129,13 +138,19 @@ export class ItemAssembler {
     if (typeof event.name === "string") item.raw = { name: event.name, ...item.raw };
   }
 
-  /** The server is done with an item of its own. Its end comes next; what comes in its place need not wait for it. */
+  /**
+   * The server is done with an item of its own. Its end comes next; what comes in its place need
+   * not wait for it.
+   */
   settled(event: Json): void {
     const part = this.#find(event, event.item_id)?.part;
     if (part?.kind === "opaque") part.isSettled = true;
   }
 
-  /** The answer is complete. `output` repeats it, or not (Q183): it counts for what did not come, or did not end (Q184). */
+  /**
+   * The answer is complete. `output` repeats it, or not (Q183): it counts for what did not come, or
+   * did not end (Q184).
+   */
   close(output: unknown): void {
     const raws = asList(output);
     const seen = new Set(this.#items.map(({ kind }) => kind));
@@ -150,7 +165,8 @@ export class ItemAssembler {
     }
     for (const raw of raws) {
       const kind = kindOf(raw.type);
-      const isNew = seen.size === 0 || ((kind === "message" || kind === "function_call") && !seen.has(kind));
+      const isNew =
+        seen.size === 0 || ((kind === "message" || kind === "function_call") && !seen.has(kind));
       if (isNew && typeof raw.type === "string") this.#finish(this.#create(raw, {}), raw);
     }
   }
@@ -165,7 +181,10 @@ export class ItemAssembler {
     return item?.kind === kind && !item.done ? item : undefined;
   }
 
-  /** The item that a delta belongs to, made when its beginning went missing (Q189); undefined when it has ended. */
+  /**
+   * The item that a delta belongs to, made when its beginning went missing (Q189); undefined when
+   * it has ended.
+   */
   #itemFor(event: Json, kind: Kind): Item | undefined {
     const known = this.#find(event, event.item_id);
     if (known?.kind === kind) return known.done ? undefined : known;
@@ -238,7 +257,8 @@ export class ItemAssembler {
     }
     for (const [index, part] of parts.entries()) {
       const given = contents[index]?.annotations;
-      const annotations = Array.isArray(given) && given.length > 0 ? given : this.#citations.get(part);
+      const annotations =
+        Array.isArray(given) && given.length > 0 ? given : this.#citations.get(part);
       part.signature = toSignature({ id: itemId(raw.id, "msg_"), phase, annotations });
       this.#parts.end(part);
     }

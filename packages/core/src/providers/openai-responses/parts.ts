@@ -1,7 +1,7 @@
 /**
- * Writes the parts of a message in the order in which they began. An item of the provider's own can only be written whole: what
- * begins behind it waits for its end, unless the server is done with it and only the end went missing. Each delta costs the same,
- * written or waiting.
+ * Writes the parts of a message in the order in which they began. An item of the provider's own can
+ * only be written whole: what begins behind it waits for its end, unless the server is done with it
+ * and only the end went missing. Each delta costs the same, written or waiting.
  */
 import type { MessageWriter } from "../../llm/writer.ts";
 
@@ -72,10 +72,14 @@ export class PartWriter {
     this.settle();
   }
 
-  /** Text from `from` on as the server says it is: what is missing at its end is written, what was shown otherwise stays. */
+  /**
+   * Text from `from` on as the server says it is: what is missing at its end is written, what was
+   * shown otherwise stays.
+   */
   complete(part: Part, whole: string, from = 0): void {
     const known = part.length - from;
-    if (whole.length > known && whole.startsWith(this.#textOf(part).slice(from))) this.append(part, whole.slice(known));
+    if (whole.length > known && whole.startsWith(this.#textOf(part).slice(from)))
+      this.append(part, whole.slice(known));
   }
 
   /** The text so far; the live message has it, but for half a surrogate pair at its end. */
@@ -102,7 +106,13 @@ export class PartWriter {
         continue;
       }
       this.#waiting.delete(part);
-      if (part.kind === "thinking" && part.ended && part.length === 0 && part.signature === undefined) continue;
+      if (
+        part.kind === "thinking" &&
+        part.ended &&
+        part.length === 0 &&
+        part.signature === undefined
+      )
+        continue;
       this.#place(part);
     }
   }

@@ -1,4 +1,7 @@
-/** (model, context, options) as a Responses request that the server keeps nothing of: the transcript is the whole state. */
+/**
+ * (model, context, options) as a Responses request that the server keeps nothing of: the transcript
+ * is the whole state.
+ */
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
@@ -21,7 +24,8 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
   assertSendable(input); // what another server's items leave may be nothing
   const instructions = context.systemPrompt ?? "";
   const format = encodeOutput(model, options, (context.tools ?? []).length > 0);
-  const cacheKey = options.cacheRetention === "none" ? "" : (options.sessionId ?? "").slice(0, CACHE_KEY_LENGTH);
+  const cacheKey =
+    options.cacheRetention === "none" ? "" : (options.sessionId ?? "").slice(0, CACHE_KEY_LENGTH);
   return {
     url: joinUrl(model.baseUrl, "responses"),
     headers: wireHeaders(model, options, "authorization", "Bearer "),
@@ -31,7 +35,9 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
       input,
       ...(model.compat?.noStreaming !== true && { stream: true }),
       store: false,
-      ...(options.maxTokens !== undefined && { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, options.maxTokens) }),
+      ...(options.maxTokens !== undefined && {
+        max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, options.maxTokens),
+      }),
       ...encodeReasoning(model, options),
       ...(format && { text: { format: { type: "json_schema", ...format } } }),
       ...encodeTools(context.tools ?? [], options, model),
@@ -41,7 +47,10 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
   };
 }
 
-/** How hard to think, and the thoughts in the form in which they can be sent back, though nobody asked for any (Q195). */
+/**
+ * How hard to think, and the thoughts in the form in which they can be sent back, though nobody
+ * asked for any (Q195).
+ */
 function encodeReasoning(model: Model, { reasoning: effort, temperature }: StreamOptions): Json {
   const thinks = model.reasoning && effort !== undefined && model.compat?.thinkingFormat !== "none";
   const noTemperature = thinks || temperature === undefined || model.compat?.noTemperature === true; // Q113
@@ -52,7 +61,10 @@ function encodeReasoning(model: Model, { reasoning: effort, temperature }: Strea
   };
 }
 
-/** Nothing of tools without tools (Q109, Q110); a schema is taken as strict unless that is denied (Q117). */
+/**
+ * Nothing of tools without tools (Q109, Q110); a schema is taken as strict unless that is denied
+ * (Q117).
+ */
 function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
   if (tools.length === 0) return {};
   const choice = allowedChoice(options, model);
@@ -62,7 +74,10 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
       type: "function",
       name: names[index],
       description,
-      parameters: adaptSchema(toJsonSchema(parameters, `tool "${name}"`), model.compat?.schemaKeywords),
+      parameters: adaptSchema(
+        toJsonSchema(parameters, `tool "${name}"`),
+        model.compat?.schemaKeywords,
+      ),
       strict: false,
     })),
     ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),

@@ -1,4 +1,7 @@
-/** Responses events to a message. The type in the JSON counts; the event's name only when there is none (Q191). */
+/**
+ * Responses events to a message. The type in the JSON counts; the event's name only when there is
+ * none (Q191).
+ */
 import { asRecord, asText } from "../../json-value.ts";
 import { BowlineError } from "../../errors.ts";
 import { truncated } from "../../llm/stream.ts";
@@ -69,13 +72,18 @@ export class ResponsesReader implements ProtocolReader {
       case "response.cancelled":
       case "response.done": {
         const response = asRecord(data.response);
-        return this.#whole(response, isEnding(response.status) ? response.status : type.slice("response.".length));
+        return this.#whole(
+          response,
+          isEnding(response.status) ? response.status : type.slice("response.".length),
+        );
       }
       case "response.output_item.added":
       case "response.output_item.done": {
         const item = asRecord(data.item);
         if (typeof item.type !== "string") return;
-        return type.endsWith(".added") ? this.#items.added(data, item) : this.#items.done(data, item);
+        return type.endsWith(".added")
+          ? this.#items.added(data, item)
+          : this.#items.done(data, item);
       }
       case "response.content_part.added":
       case "response.content_part.done":
@@ -112,15 +120,20 @@ export class ResponsesReader implements ProtocolReader {
     if (typeof id !== "string" || id === "") return;
     this.#createdId ??= id;
     if (this.#createdId === id) return;
-    throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", { retryable: true });
+    throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", {
+      retryable: true,
+    });
   }
 
   /** The first id counts; some servers change it with each event (Q187). */
   #describe({ id, model, usage }: Json): void {
     const { message } = this.#writer;
-    if (message.responseId === undefined && asText(id) !== "") this.#writer.describe({ responseId: asText(id) });
-    if (asText(model) !== "" && model !== message.model) this.#writer.describe({ responseModel: asText(model) });
-    if (typeof usage === "object" && usage !== null) this.#writer.describe({ usage: toUsage(usage as Json) });
+    if (message.responseId === undefined && asText(id) !== "")
+      this.#writer.describe({ responseId: asText(id) });
+    if (asText(model) !== "" && model !== message.model)
+      this.#writer.describe({ responseModel: asText(model) });
+    if (typeof usage === "object" && usage !== null)
+      this.#writer.describe({ usage: toUsage(usage as Json) });
   }
 
   /** The last word: the response as a whole, in the status in which it ended. */
@@ -137,9 +150,13 @@ export class ResponsesReader implements ProtocolReader {
       case "cancelled":
         this.#writer.describe({ rawStopReason: status });
         if (isError(error)) throw errorOf({ error }); // Q181
-        throw new BowlineError("server_error", `The server gave up on the answer (status "${status}").`, {
-          retryable: true,
-        });
+        throw new BowlineError(
+          "server_error",
+          `The server gave up on the answer (status "${status}").`,
+          {
+            retryable: true,
+          },
+        );
       default:
         throw truncated();
     }

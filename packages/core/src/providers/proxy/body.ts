@@ -33,8 +33,14 @@ const modelNames = [
   "maxTokens",
 ] as const satisfies readonly (keyof Model)[];
 
-/** The body of a request. Throws `invalid_argument` for a tool whose schema cannot be written down. */
-export function toProxyBody(model: Model, context: Context, options: StreamOptions): Record<string, unknown> {
+/**
+ * The body of a request. Throws `invalid_argument` for a tool whose schema cannot be written down.
+ */
+export function toProxyBody(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+): Record<string, unknown> {
   const { systemPrompt, messages, tools = [] } = context;
   return {
     model: pickModel(model),
@@ -54,7 +60,11 @@ function withoutDetails(message: Message): Message {
 }
 
 function toProxyTool({ name, description, parameters }: Tool): Tool {
-  return { name, description, parameters: toJsonSchema(parameters, `the tool ${JSON.stringify(name)}`) };
+  return {
+    name,
+    description,
+    parameters: toJsonSchema(parameters, `the tool ${JSON.stringify(name)}`),
+  };
 }
 
 /** The options that may travel, of any object. */
@@ -69,5 +79,7 @@ export function pickModel(model: object): Partial<Model> {
 
 function pick(from: object, names: readonly string[]): object {
   const values = from as Record<string, unknown>;
-  return Object.fromEntries(names.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]));
+  return Object.fromEntries(
+    names.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
+  );
 }

@@ -1,4 +1,7 @@
-/** What a client asks of a proxy, read: nothing but JSON of this shape gets in, and nothing but what is named here. */
+/**
+ * What a client asks of a proxy, read: nothing but JSON of this shape gets in, and nothing but what
+ * is named here.
+ */
 import { BowlineError, errorText } from "../../errors.ts";
 import { checkJson } from "../../json-schema.ts";
 import type { JsonSchema } from "../../json-value.ts";
@@ -23,17 +26,35 @@ export function parseProxyBody(text: string): ProxyCall {
   }
   const result = checkJson(bodySchema, body);
   if (result.issues !== undefined) {
-    const words = result.issues.slice(0, 5).map(({ path, message }) => `${path || "the body"} ${message}`);
+    const words = result.issues
+      .slice(0, 5)
+      .map(({ path, message }) => `${path || "the body"} ${message}`);
     throw refuse(`The body is no model call: ${words.join("; ")}`);
   }
-  const { model, context, options = {} } = result.value as { model: Model; context: Context; options?: StreamOptions };
+  const {
+    model,
+    context,
+    options = {},
+  } = result.value as { model: Model; context: Context; options?: StreamOptions };
   const { systemPrompt, messages, tools } = context;
   return {
-    model: { name: model.id, reasoning: false, input: ["text"], ...pickModel(model), baseUrl: "" } as Model,
+    model: {
+      name: model.id,
+      reasoning: false,
+      input: ["text"],
+      ...pickModel(model),
+      baseUrl: "",
+    } as Model,
     context: {
       ...(systemPrompt !== undefined && { systemPrompt }),
       messages,
-      ...(tools && { tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })) }),
+      ...(tools && {
+        tools: tools.map(({ name, description, parameters }) => ({
+          name,
+          description,
+          parameters,
+        })),
+      }),
     },
     options: pickOptions(options),
   };
@@ -50,20 +71,30 @@ const positive: JsonSchema = { type: "number", minimum: 0 };
 const record: JsonSchema = { type: "object" };
 const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
 const oneOf = (...values: string[]): JsonSchema => ({ enum: values });
-const object = (required: Record<string, JsonSchema>, optional: Record<string, JsonSchema> = {}): JsonSchema => ({
+const object = (
+  required: Record<string, JsonSchema>,
+  optional: Record<string, JsonSchema> = {},
+): JsonSchema => ({
   type: "object",
   properties: { ...required, ...optional },
   required: Object.keys(required),
 });
-const kind = (type: string, fields: Record<string, JsonSchema>, optional?: Record<string, JsonSchema>): JsonSchema =>
-  object({ type: { const: type }, ...fields }, optional);
+const kind = (
+  type: string,
+  fields: Record<string, JsonSchema>,
+  optional?: Record<string, JsonSchema>,
+): JsonSchema => object({ type: { const: type }, ...fields }, optional);
 
 const textPart = kind("text", { text: string }, { textSignature: string });
 const userParts = list({ anyOf: [textPart, kind("image", { data: string, mimeType: string })] });
 const assistantParts = list({
   anyOf: [
     textPart,
-    kind("thinking", { thinking: string }, { thinkingSignature: string, redacted: boolean, field: string }),
+    kind(
+      "thinking",
+      { thinking: string },
+      { thinkingSignature: string, redacted: boolean, field: string },
+    ),
     kind(
       "toolCall",
       { id: string, name: string, arguments: record },
@@ -107,7 +138,10 @@ const bodySchema: JsonSchema = object(
     ),
     context: object(
       { messages: list(message) },
-      { systemPrompt: string, tools: list(object({ name: string, description: string, parameters: record })) },
+      {
+        systemPrompt: string,
+        tools: list(object({ name: string, description: string, parameters: record })),
+      },
     ),
   },
   {

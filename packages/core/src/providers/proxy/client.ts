@@ -1,26 +1,40 @@
-/** Model calls through a server of one's own, so that a page holds no key. The server's half is `handler.ts`. */
+/**
+ * Model calls through a server of one's own, so that a page holds no key. The server's half is
+ * `handler.ts`.
+ */
 import { BowlineError } from "../../errors.ts";
 import type { Context } from "../../llm/message.ts";
-import type { AssistantMessageEventStream, Model, StreamFn, StreamOptions, StreamTimeouts } from "../../llm/model.ts";
+import type {
+  AssistantMessageEventStream,
+  Model,
+  StreamFn,
+  StreamOptions,
+  StreamTimeouts,
+} from "../../llm/model.ts";
 import type { WireRequest } from "../protocol.ts";
 import { limitsOf, streamWire } from "../stream.ts";
 import { toProxyBody } from "./body.ts";
 import { ProxyDecoder } from "./decoder.ts";
 
 /**
- * What a proxy is told of a call's options is what can be data; `apiKey`, `headers`, the signal and the callbacks stay here.
- * `onPayload` and `onResponse` see the request to the proxy and its response.
+ * What a proxy is told of a call's options is what can be data; `apiKey`, `headers`, the signal and
+ * the callbacks stay here. `onPayload` and `onResponse` see the request to the proxy and its
+ * response.
  */
 export interface ProxyStreamOptions extends StreamOptions {
-  /** The proxy's own credential, sent as `Authorization: Bearer`. Without it the call fails with `invalid_argument`. */
+  /**
+   * The proxy's own credential, sent as `Authorization: Bearer`. Without it the call fails with
+   * `invalid_argument`.
+   */
   authToken?: string;
   /** Up to, not including, `/api/stream`. Without it the call fails with `invalid_argument`. */
   proxyUrl?: string;
 }
 
 /**
- * One model call through a proxy. Never throws or rejects: every failure is the stream's last event. The proxy retries the model;
- * what is tried again from here is a proxy that cannot be reached or is overloaded.
+ * One model call through a proxy. Never throws or rejects: every failure is the stream's last
+ * event. The proxy retries the model; what is tried again from here is a proxy that cannot be
+ * reached or is overloaded.
  */
 export function streamProxy(
   model: Model,
@@ -66,7 +80,10 @@ function required(value: string | undefined, name: string): string {
   );
 }
 
-/** The proxy answers at once and keeps to the limits itself: from here its model may be as slow to begin as a server may. */
+/**
+ * The proxy answers at once and keeps to the limits itself: from here its model may be as slow to
+ * begin as a server may.
+ */
 function limits(options: StreamOptions): StreamTimeouts {
   const all = limitsOf(options);
   const { firstByteMs, progressMs } = all;

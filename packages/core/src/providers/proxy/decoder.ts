@@ -1,6 +1,7 @@
 /**
- * A proxy's bytes to events, folded with the one reducer. Synchronous; the same bytes in any chunking give the same events, and
- * a delta costs the same however much came before. Nothing is taken on trust: an event out of its place ends the answer.
+ * A proxy's bytes to events, folded with the one reducer. Synchronous; the same bytes in any
+ * chunking give the same events, and a delta costs the same however much came before. Nothing is
+ * taken on trust: an event out of its place ends the answer.
  */
 import { BowlineError, isBowlineError, toErrorInfo } from "../../errors.ts";
 import { asRecord, asText, isRecord } from "../../json-value.ts";
@@ -12,7 +13,17 @@ import type { MessageOrigin } from "../../llm/writer.ts";
 import { htmlTitle } from "../../transport/http-error.ts";
 import { SseReader, type SseListener } from "../../transport/sse.ts";
 import type { DecoderOptions } from "../decoder.ts";
-import { corrupt, count, isIndex, readCall, readEnding, readError, readName, text, truncated } from "./fields.ts";
+import {
+  corrupt,
+  count,
+  isIndex,
+  readCall,
+  readEnding,
+  readError,
+  readName,
+  text,
+  truncated,
+} from "./fields.ts";
 
 type Json = Record<string, unknown>;
 type PartType = "text" | "thinking" | "toolCall";
@@ -33,7 +44,10 @@ export class ProxyDecoder implements SseListener {
   #atEnd = false;
   #ended = false;
 
-  constructor({ api, provider, id }: Model, { timestamp, attempt = 1, maxEventLength }: DecoderOptions) {
+  constructor(
+    { api, provider, id }: Model,
+    { timestamp, attempt = 1, maxEventLength }: DecoderOptions,
+  ) {
     this.#origin = { api, provider, model: id, timestamp };
     this.#firstAttempt = attempt;
     this.#attempt = attempt;
@@ -107,22 +121,32 @@ export class ProxyDecoder implements SseListener {
       event = JSON.parse(data);
     } catch (error) {
       // The last line of a body that was cut is no JSON either.
-      throw this.#atEnd ? truncated() : corrupt(`it holds what is no JSON: ${data.slice(0, 200)}`, error);
+      throw this.#atEnd
+        ? truncated()
+        : corrupt(`it holds what is no JSON: ${data.slice(0, 200)}`, error);
     }
-    if (!isRecord(event) || typeof event.type !== "string") throw corrupt(`it holds no event: ${data.slice(0, 200)}`);
+    if (!isRecord(event) || typeof event.type !== "string")
+      throw corrupt(`it holds no event: ${data.slice(0, 200)}`);
     const { attempt } = event;
     this.#attempt = this.#firstAttempt + (isIndex(attempt) && attempt > 1 ? attempt - 1 : 0);
     this.#event(event.type, event);
   }
 
-  /** Kinds of events that are not known here are skipped: a part among them shows in the next part's index. */
+  /**
+   * Kinds of events that are not known here are skipped: a part among them shows in the next part's
+   * index.
+   */
   #event(type: string, event: Json): void {
     switch (type) {
       case "start":
         if (!this.#mayStart || this.message.content.length > 0) throw corrupt("it starts twice");
         return this.#start(event);
       case "text_start":
-        return this.#openPart("text", event, (contentIndex, attempt) => ({ type, attempt, contentIndex }));
+        return this.#openPart("text", event, (contentIndex, attempt) => ({
+          type,
+          attempt,
+          contentIndex,
+        }));
       case "thinking_start":
         return this.#openPart("thinking", event, (contentIndex, attempt) => {
           const { field } = event;
@@ -130,7 +154,13 @@ export class ProxyDecoder implements SseListener {
         });
       case "toolcall_start":
         return this.#openPart("toolCall", event, (contentIndex, attempt) => {
-          return { type, attempt, contentIndex, id: text(event, "id"), name: text(event, "toolName") };
+          return {
+            type,
+            attempt,
+            contentIndex,
+            id: text(event, "id"),
+            name: text(event, "toolName"),
+          };
         });
       case "text_delta":
         return this.#delta(type, "text", event);
@@ -204,14 +234,21 @@ export class ProxyDecoder implements SseListener {
     const index = this.#openIndex(type, event);
     const part = content[index] as AssistantContent;
     const closing = { attempt: this.#attempt, contentIndex: index };
-    const signature = typeof event.contentSignature === "string" ? event.contentSignature : undefined;
+    const signature =
+      typeof event.contentSignature === "string" ? event.contentSignature : undefined;
     if (part.type === "text") {
       const extra = signature === undefined ? {} : { textSignature: signature };
       this.#emit({ type: "text_end", ...closing, content: part.text, ...extra });
     } else if (part.type === "thinking") {
       const extra = { ...(signature !== undefined && { thinkingSignature: signature }) };
       const redacted = event.redacted === true && { redacted: true };
-      this.#emit({ type: "thinking_end", ...closing, content: part.thinking, ...extra, ...redacted });
+      this.#emit({
+        type: "thinking_end",
+        ...closing,
+        content: part.thinking,
+        ...extra,
+        ...redacted,
+      });
     } else if (part.type === "toolCall") {
       this.#emit({ type: "toolcall_end", ...closing, toolCall: readCall(event.toolCall, part) });
     }
@@ -222,23 +259,35 @@ export class ProxyDecoder implements SseListener {
     const contentIndex = this.#nextIndex(event);
     const { protocol, raw } = asRecord(event.part);
     if (typeof protocol !== "string") throw corrupt("an opaque part names no protocol");
-    this.#emit({ type: "opaque_end", attempt: this.#attempt, contentIndex, part: { type: "opaque", protocol, raw } });
+    this.#emit({
+      type: "opaque_end",
+      attempt: this.#attempt,
+      contentIndex,
+      part: { type: "opaque", protocol, raw },
+    });
   }
 
   #retract(event: Json): void {
     const { content } = this.#running(event);
     const { contentIndex } = event;
-    if (!isIndex(contentIndex) || contentIndex > content.length) throw corrupt("it withdraws what was never there");
+    if (!isIndex(contentIndex) || contentIndex > content.length)
+      throw corrupt("it withdraws what was never there");
     this.#mayStart = contentIndex === 0;
     for (const index of this.#open.keys()) if (index >= contentIndex) this.#open.delete(index);
-    this.#emit({ type: "message_retract", attempt: this.#attempt, contentIndex, error: readError(event.error) });
+    this.#emit({
+      type: "message_retract",
+      attempt: this.#attempt,
+      contentIndex,
+      error: readError(event.error),
+    });
   }
 
   #done(event: Json): void {
     const { reason } = event;
     this.#running(event);
     if (this.#open.size > 0) throw corrupt("a part has no end");
-    if (reason !== "stop" && reason !== "length" && reason !== "toolUse") throw corrupt("it ends for no known reason");
+    if (reason !== "stop" && reason !== "length" && reason !== "toolUse")
+      throw corrupt("it ends for no known reason");
     this.#finish({ ...readEnding(event), reason });
   }
 
@@ -250,7 +299,10 @@ export class ProxyDecoder implements SseListener {
   }
 
   /** The last event; of a failure that came before any output, the first too. */
-  #finish({ reason, ...fields }: Partial<AssistantMessage> & { readonly reason: StopReason }): void {
+  #finish({
+    reason,
+    ...fields
+  }: Partial<AssistantMessage> & { readonly reason: StopReason }): void {
     if (this.#message === undefined) this.#start({});
     for (const [contentIndex, type] of this.#open) this.#closePart(type, { type, contentIndex });
     const message = Object.assign(this.message, fields, { stopReason: reason });
@@ -272,7 +324,8 @@ export class ProxyDecoder implements SseListener {
 
   #nextIndex(event: Json): number {
     const { length } = this.#running(event).content;
-    if (event.contentIndex !== length) throw corrupt(`${String(event.type)} is not for part ${length}`);
+    if (event.contentIndex !== length)
+      throw corrupt(`${String(event.type)} is not for part ${length}`);
     return length;
   }
 
@@ -281,7 +334,10 @@ export class ProxyDecoder implements SseListener {
     throw corrupt(`${String(type)} is for no open part of its kind`);
   }
 
-  /** A 2xx body without an event: most often a page, because `proxyUrl` is the address of something else. */
+  /**
+   * A 2xx body without an event: most often a page, because `proxyUrl` is the address of something
+   * else.
+   */
   #explainStray(): void {
     const body = this.#sse.stray.trim();
     if ("data: ".startsWith(body)) return; // nothing, or a field's name that was cut

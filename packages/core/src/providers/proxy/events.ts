@@ -1,9 +1,15 @@
 /**
- * What a proxy says while a model answers: one of these as JSON in each server-sent event. They are the stream's own events
- * without what the client can add up itself: no message, no accumulated text, no field that says nothing.
+ * What a proxy says while a model answers: one of these as JSON in each server-sent event. They are
+ * the stream's own events without what the client can add up itself: no message, no accumulated
+ * text, no field that says nothing.
  */
 import type { ErrorInfo } from "../../errors.ts";
-import { isTerminal, type AssistantMessageEvent, type DoneEvent, type ErrorEvent } from "../../llm/event.ts";
+import {
+  isTerminal,
+  type AssistantMessageEvent,
+  type DoneEvent,
+  type ErrorEvent,
+} from "../../llm/event.ts";
 import type { AssistantContent, AssistantMessage, ToolCall } from "../../llm/message.ts";
 
 interface EventBase {
@@ -13,7 +19,8 @@ interface EventBase {
 interface PartEvent extends EventBase {
   readonly contentIndex: number;
 }
-interface StartEvent extends EventBase, Pick<AssistantMessage, "api" | "provider" | "model" | "timestamp"> {
+interface StartEvent
+  extends EventBase, Pick<AssistantMessage, "api" | "provider" | "model" | "timestamp"> {
   readonly type: "start";
 }
 interface TextStartEvent extends PartEvent {
@@ -54,12 +61,16 @@ type RequestRetryEvent = Unchanged<"request_retry">;
 type ModelFailoverEvent = Unchanged<"model_failover">;
 type MessageRetractEvent = Unchanged<"message_retract">;
 /** What only the end of an answer knows. */
-type Ending = Pick<AssistantMessage, "usage" | "paused" | "rawStopReason" | "responseId" | "responseModel">;
+type Ending = Pick<
+  AssistantMessage,
+  "usage" | "paused" | "rawStopReason" | "responseId" | "responseModel"
+>;
 interface ProxyDoneEvent extends EventBase, Ending {
   readonly type: "done";
   readonly reason: DoneEvent["reason"];
 }
-interface ProxyErrorEvent extends EventBase, Ending, Pick<AssistantMessage, "errorMessage" | "error"> {
+interface ProxyErrorEvent
+  extends EventBase, Ending, Pick<AssistantMessage, "errorMessage" | "error"> {
   readonly type: "error";
   readonly reason: ErrorEvent["reason"];
 }
@@ -81,10 +92,13 @@ export type ProxyEvent =
   | ProxyErrorEvent;
 
 /**
- * The events of one stream as a proxy says them. `hide` takes out of an error's words what the client must not see. A stream
- * function that left its start or some parts to the final message gets them said before the end.
+ * The events of one stream as a proxy says them. `hide` takes out of an error's words what the
+ * client must not see. A stream function that left its start or some parts to the final message
+ * gets them said before the end.
  */
-export function createProxyEncoder(hide: (text: string) => string): (event: AssistantMessageEvent) => ProxyEvent[] {
+export function createProxyEncoder(
+  hide: (text: string) => string,
+): (event: AssistantMessageEvent) => ProxyEvent[] {
   let isStarted = false;
   let parts = 0;
   /** What the deltas of each call add up to. */
@@ -125,7 +139,11 @@ export function createProxyEncoder(hide: (text: string) => string): (event: Assi
       case "thinking_delta":
         return { type, contentIndex: event.contentIndex, delta: event.delta };
       case "text_end":
-        return { type, contentIndex: event.contentIndex, ...defined({ contentSignature: event.textSignature }) };
+        return {
+          type,
+          contentIndex: event.contentIndex,
+          ...defined({ contentSignature: event.textSignature }),
+        };
       case "thinking_end": {
         const { contentIndex, thinkingSignature: contentSignature, redacted } = event;
         return { type, contentIndex, ...defined({ contentSignature, redacted }) };
@@ -175,7 +193,13 @@ function startOf({ api, provider, model, timestamp }: Omit<StartEvent, "type">):
   return { type: "start", api, provider, model, timestamp };
 }
 
-function endingOf({ usage, paused, rawStopReason, responseId, responseModel }: AssistantMessage): Ending {
+function endingOf({
+  usage,
+  paused,
+  rawStopReason,
+  responseId,
+  responseModel,
+}: AssistantMessage): Ending {
   return { usage, ...defined({ paused, rawStopReason, responseId, responseModel }) };
 }
 
@@ -210,5 +234,7 @@ type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The fields that have a value. */
 function defined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
 }

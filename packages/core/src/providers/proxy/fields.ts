@@ -1,4 +1,7 @@
-/** What a proxy's events hold, read without trust: what is used is checked, what is not known is left out. */
+/**
+ * What a proxy's events hold, read without trust: what is used is checked, what is not known is
+ * left out.
+ */
 import { BowlineError, errorCodes, type ErrorCode, type ErrorInfo } from "../../errors.ts";
 import { asRecord, asText, isRecord } from "../../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
@@ -8,9 +11,13 @@ import type { Cost, Usage } from "../../llm/usage.ts";
 type Json = Record<string, unknown>;
 
 export function truncated(): BowlineError {
-  return new BowlineError("stream_truncated", "The proxy's stream ended before the answer was complete.", {
-    retryable: true,
-  });
+  return new BowlineError(
+    "stream_truncated",
+    "The proxy's stream ended before the answer was complete.",
+    {
+      retryable: true,
+    },
+  );
 }
 
 export function corrupt(why: string, cause?: unknown): BowlineError {
@@ -60,18 +67,27 @@ export function readEnding({
 function readUsage(value: unknown): Usage {
   const { cost, ...counts } = asRecord(value);
   const prices = numbers(cost);
-  return { ...numbers(counts), ...(prices.total !== undefined && { cost: prices as unknown as Cost }) };
+  return {
+    ...numbers(counts),
+    ...(prices.total !== undefined && { cost: prices as unknown as Cost }),
+  };
 }
 
 function numbers(value: unknown): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(asRecord(value)).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
+    Object.entries(asRecord(value)).filter(
+      (entry): entry is [string, number] => typeof entry[1] === "number",
+    ),
   );
 }
 
 const codes: ReadonlySet<string> = new Set(errorCodes);
 
-export function readError(value: unknown, words?: unknown, reason?: "error" | "aborted"): ErrorInfo {
+export function readError(
+  value: unknown,
+  words?: unknown,
+  reason?: "error" | "aborted",
+): ErrorInfo {
   const { code, message, retryable, status, retryAfterMs, requestId } = asRecord(value);
   const unnamed: ErrorCode = reason === "aborted" ? "aborted" : "server_error";
   return {

@@ -1,4 +1,7 @@
-/** The server's half of `streamProxy`: a function from a request to a response, for any framework that speaks `fetch`. */
+/**
+ * The server's half of `streamProxy`: a function from a request to a response, for any framework
+ * that speaks `fetch`.
+ */
 import type { Clock } from "../../clock.ts";
 import { BowlineError, isBowlineError, toErrorInfo, type ErrorCode } from "../../errors.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
@@ -18,23 +21,32 @@ export interface ProxyHandlerOptions {
   /** Calls the model. It is given the server's own model and options. */
   readonly streamFn: StreamFn;
   /**
-   * Called first, before the body is read; `false` is a 401. One that throws is a 500 that says no more, so a check that throws
-   * for a bad token is to be caught inside.
+   * Called first, before the body is read; `false` is a 401. One that throws is a 500 that says no
+   * more, so a check that throws for a bad token is to be caught inside.
    */
-  readonly authorize: (request: Request) => boolean | ProxyRefusal | Promise<boolean | ProxyRefusal>;
+  readonly authorize: (
+    request: Request,
+  ) => boolean | ProxyRefusal | Promise<boolean | ProxyRefusal>;
   /**
-   * The server's own model for the one that the client names, or undefined to refuse it (403; so is a throw of
-   * `invalid_argument`, as of `getModel`). What the client names has no base URL, no headers, no compat and no prices: they are
-   * for this function to give. Default: the vendor of that name at its own base URL, whatever the model; vendors on this machine
-   * among them.
+   * The server's own model for the one that the client names, or undefined to refuse it (403; so is
+   * a throw of `invalid_argument`, as of `getModel`). What the client names has no base URL, no
+   * headers, no compat and no prices: they are for this function to give. Default: the vendor of
+   * that name at its own base URL, whatever the model; vendors on this machine among them.
    */
-  readonly allowModel?: (model: Model, request: Request) => Model | undefined | Promise<Model | undefined>;
+  readonly allowModel?: (
+    model: Model,
+    request: Request,
+  ) => Model | undefined | Promise<Model | undefined>;
   /**
-   * For every call; an option that is set here wins over the client's. An `apiKey` needs `allowModel`, or a client could have it
-   * sent to any vendor; several keys are for `streamFn` to choose from.
+   * For every call; an option that is set here wins over the client's. An `apiKey` needs
+   * `allowModel`, or a client could have it sent to any vendor; several keys are for `streamFn` to
+   * choose from.
    */
   readonly options?: StreamOptions;
-  /** Whether a client's `extraBody` is obeyed. It can replace any field of the request, the model's name too. Default false. */
+  /**
+   * Whether a client's `extraBody` is obeyed. It can replace any field of the request, the model's
+   * name too. Default false.
+   */
   readonly acceptExtraBody?: boolean;
   /** Above it a 413. Default 32 MiB. */
   readonly maxBodyBytes?: number;
@@ -45,11 +57,14 @@ export interface ProxyHandlerOptions {
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /**
- * The handler of `POST <proxyUrl>/api/stream`. The path, CORS and rate limits are for the mount. Its promise never rejects: what
- * is wrong with a request is a status with `{ error: { code, message } }`, what goes wrong in a call is the stream's last event.
- * When the client goes away the model call is aborted. Throws `invalid_argument` for options that would give a key away.
+ * The handler of `POST <proxyUrl>/api/stream`. The path, CORS and rate limits are for the mount.
+ * Its promise never rejects: what is wrong with a request is a status with `{ error: { code,
+ * message } }`, what goes wrong in a call is the stream's last event. When the client goes away the
+ * model call is aborted. Throws `invalid_argument` for options that would give a key away.
  */
-export function createStreamProxyHandler(options: ProxyHandlerOptions): (request: Request) => Promise<Response> {
+export function createStreamProxyHandler(
+  options: ProxyHandlerOptions,
+): (request: Request) => Promise<Response> {
   if (options.options?.apiKey !== undefined && options.allowModel === undefined) {
     throw new BowlineError(
       "invalid_argument",
@@ -74,22 +89,41 @@ async function accept(request: Request, options: ProxyHandlerOptions): Promise<P
   if (verdict !== true) throw refuse(errorStatus(verdict.status), verdict.message);
   // A page of another origin can post anything but JSON without asking.
   const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/json\s*(?:;|$)/i.test(type)) throw refuse(415, "The body must be application/json.");
-  const call = parseProxyBody(await readText(request, options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES));
+  if (!/^application\/json\s*(?:;|$)/i.test(type))
+    throw refuse(415, "The body must be application/json.");
+  const call = parseProxyBody(
+    await readText(request, options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES),
+  );
   const { allowModel = vendorsModel } = options;
   const model = await guarded("allowModel", () => allowModel(call.model, request), undefined);
   if (model === undefined) {
-    throw refuse(403, `The model ${JSON.stringify(`${call.model.provider}/${call.model.id}`)} is not allowed here.`);
+    throw refuse(
+      403,
+      `The model ${JSON.stringify(`${call.model.provider}/${call.model.id}`)} is not allowed here.`,
+    );
   }
   const { extraBody, ...asked } = call.options;
   return {
     model,
     context: call.context,
-    options: { ...asked, ...(options.acceptExtraBody === true && extraBody && { extraBody }), ...options.options },
+    options: {
+      ...asked,
+      ...(options.acceptExtraBody === true && extraBody && { extraBody }),
+      ...options.options,
+    },
   };
 }
 
-function vendorsModel({ provider, id, name, api, reasoning, input, contextWindow, maxTokens }: Model): Model {
+function vendorsModel({
+  provider,
+  id,
+  name,
+  api,
+  reasoning,
+  input,
+  contextWindow,
+  maxTokens,
+}: Model): Model {
   return getModel(provider, id, {
     name,
     api,
@@ -100,12 +134,16 @@ function vendorsModel({ provider, id, name, api, reasoning, input, contextWindow
   });
 }
 
-/** What the server's own code throws stays here: it may hold anything. `misuse` stands in for an `invalid_argument`. */
+/**
+ * What the server's own code throws stays here: it may hold anything. `misuse` stands in for an
+ * `invalid_argument`.
+ */
 async function guarded<T>(name: string, hook: () => T | Promise<T>, ...misuse: T[]): Promise<T> {
   try {
     return await hook();
   } catch (error) {
-    if (misuse.length > 0 && isBowlineError(error) && error.code === "invalid_argument") return misuse[0] as T;
+    if (misuse.length > 0 && isBowlineError(error) && error.code === "invalid_argument")
+      return misuse[0] as T;
     throw new BowlineError("hook_failed", `${name} failed`, { status: 500, cause: error });
   }
 }
@@ -153,7 +191,9 @@ function errorStatus(status: number): number {
 }
 
 function refusal(error: unknown): Response {
-  const known = isBowlineError(error) ? error : new BowlineError("internal_error", "The proxy failed.");
+  const known = isBowlineError(error)
+    ? error
+    : new BowlineError("internal_error", "The proxy failed.");
   const { code, message, status = 500 } = toErrorInfo(known);
   return new Response(JSON.stringify({ error: { code, message } }), {
     status,

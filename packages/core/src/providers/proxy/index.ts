@@ -1,4 +1,7 @@
-/** Model calls through a server of one's own: `streamProxy` in the page, `createStreamProxyHandler` on the server. */
+/**
+ * Model calls through a server of one's own: `streamProxy` in the page, `createStreamProxyHandler`
+ * on the server.
+ */
 export { streamProxy } from "./client.ts";
 export type { ProxyStreamOptions } from "./client.ts";
 export { createStreamProxyHandler } from "./handler.ts";

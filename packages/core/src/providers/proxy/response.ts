@@ -1,4 +1,7 @@
-/** A model call as the body of a response: its events as they come, comments while it is silent, aborted when nobody reads. */
+/**
+ * A model call as the body of a response: its events as they come, comments while it is silent,
+ * aborted when nobody reads.
+ */
 import { systemClock, type Clock } from "../../clock.ts";
 import { toBowlineError } from "../../errors.ts";
 import { isTerminal } from "../../llm/event.ts";
@@ -10,8 +13,8 @@ import type { ProxyCall } from "./call.ts";
 import { createProxyEncoder, type ProxyEvent } from "./events.ts";
 
 /**
- * Bun's server closes a connection after 10 s of silence, unless told otherwise, and Cloudflare's learns only by writing that a client
- * has gone.
+ * Bun's server closes a connection after 10 s of silence, unless told otherwise, and Cloudflare's
+ * learns only by writing that a client has gone.
  */
 const KEEP_ALIVE_MS = 5_000;
 /** Also sent first, so that the headers leave at once. */
@@ -29,7 +32,11 @@ export function streamResponse(
   { streamFn, clock = systemClock }: ResponseOptions,
 ): Response {
   const abort = new AbortController();
-  const signals = [abort.signal, left, ...(call.options.signal === undefined ? [] : [call.options.signal])];
+  const signals = [
+    abort.signal,
+    left,
+    ...(call.options.signal === undefined ? [] : [call.options.signal]),
+  ];
   const signal = AbortSignal.any(signals);
   const options = { clock, ...call.options, signal };
   const encoder = new TextEncoder();
@@ -80,8 +87,13 @@ export function streamResponse(
   });
 }
 
-/** The events as text, a batch at a time. Never throws: a broken stream function is an error event. */
-async function* answer({ model, context, options }: ProxyCall, streamFn: StreamFn): AsyncGenerator<string, void> {
+/**
+ * The events as text, a batch at a time. Never throws: a broken stream function is an error event.
+ */
+async function* answer(
+  { model, context, options }: ProxyCall,
+  streamFn: StreamFn,
+): AsyncGenerator<string, void> {
   const encode = createProxyEncoder(createHider({ model, context, options }));
   try {
     const events = await streamFn(model, context, options);
@@ -94,7 +106,12 @@ async function* answer({ model, context, options }: ProxyCall, streamFn: StreamF
     throw truncated();
   } catch (error) {
     const { api, provider, id } = model;
-    const writer = new MessageWriter({ api, provider, model: id, timestamp: (options.clock ?? systemClock).now() });
+    const writer = new MessageWriter({
+      api,
+      provider,
+      model: id,
+      timestamp: (options.clock ?? systemClock).now(),
+    });
     writer.fail(toBowlineError(error, "stream_function_failed", "The stream function failed"));
     yield toText(writer.take().filter(isTerminal).flatMap(encode));
   }
@@ -104,10 +121,15 @@ function toText(events: readonly ProxyEvent[]): string {
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 }
 
-/** Takes keys, header values and every address out of an error's words: where the model is, is the server's business. */
+/**
+ * Takes keys, header values and every address out of an error's words: where the model is, is the
+ * server's business.
+ */
 function createHider({ model, options }: ProxyCall): (text: string) => string {
   const values = [options.apiKey, ...Object.values({ ...model.headers, ...options.headers })];
-  const secrets = values.map((value) => value?.trim() ?? "").filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  const secrets = values
+    .map((value) => value?.trim() ?? "")
+    .filter(({ length }) => length >= MIN_SECRET_LENGTH);
   const url = URL.canParse(model.baseUrl) ? new URL(model.baseUrl) : undefined;
   const hosts = [url?.host ?? "", url?.hostname ?? ""].filter((host) => host !== "");
   return (text) => {

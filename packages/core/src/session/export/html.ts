@@ -1,6 +1,14 @@
-/** A session as one HTML file, for people: no script, nothing loaded from elsewhere, everything of the session escaped. */
+/**
+ * A session as one HTML file, for people: no script, nothing loaded from elsewhere, everything of
+ * the session escaped.
+ */
 import type { Session } from "../session.ts";
-import { toTranscript, type Transcript, type TranscriptBlock, type TranscriptSection } from "./transcript.ts";
+import {
+  toTranscript,
+  type Transcript,
+  type TranscriptBlock,
+  type TranscriptSection,
+} from "./transcript.ts";
 
 /** What leads to `at` (default: the head). */
 export async function sessionToHtml(session: Session, at?: string): Promise<string> {

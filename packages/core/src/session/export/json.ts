@@ -1,4 +1,7 @@
-/** A session as one JSON text, nothing left out: `{ "header": …, "entries": [ … ] }`, one entry a line. */
+/**
+ * A session as one JSON text, nothing left out: `{ "header": …, "entries": [ … ] }`, one entry a
+ * line.
+ */
 import type { Session } from "../session.ts";
 import { toJson } from "../store.ts";
 

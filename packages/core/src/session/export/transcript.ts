@@ -28,12 +28,20 @@ export type TranscriptBlock =
   | { readonly type: "image"; readonly mimeType: string; readonly data: string }
   | { readonly type: "error"; readonly text: string };
 
-/** What leads to `at` (default: the head). Machinery (intents, usage, run boundaries that say nothing new) is left out. */
+/**
+ * What leads to `at` (default: the head). Machinery (intents, usage, run boundaries that say
+ * nothing new) is left out.
+ */
 export async function toTranscript(session: Session, at?: string): Promise<Transcript> {
   const path = await session.path(at);
   const { title } = path.reduce(addToSummary, summaryOf(session.header));
   const { id, createdAt } = session.header;
-  return { title: title ?? id, id, createdAt: toTime(createdAt), sections: path.flatMap(sectionsOf) };
+  return {
+    title: title ?? id,
+    id,
+    createdAt: toTime(createdAt),
+    sections: path.flatMap(sectionsOf),
+  };
 }
 
 function sectionsOf(entry: AnyEntry): TranscriptSection[] {
@@ -47,11 +55,16 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
       return [{ ...sectionOf(entry.message), time }];
     case "compaction":
       if (entry.summary === "") return []; // results were cut down, which people need not know
-      return note("Earlier messages were summarised for the model", { type: "prose", text: entry.summary });
+      return note("Earlier messages were summarised for the model", {
+        type: "prose",
+        text: entry.summary,
+      });
     case "model_change":
       return note(`The model is now ${entry.provider}/${entry.model}`);
     case "run_end":
-      return entry.reason === "done" ? [] : note(`The run ended: ${entry.reason}`, ...errorBlock(entry));
+      return entry.reason === "done"
+        ? []
+        : note(`The run ended: ${entry.reason}`, ...errorBlock(entry));
     case "approval_answer":
       return note(`Approval: ${entry.decision}${entry.by === undefined ? "" : ` by ${entry.by}`}`);
     case "run_start":
@@ -71,7 +84,9 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
 
 /** What no date can be is shown as the number that it is. */
 function toTime(timestamp: number): string {
-  return Number.isNaN(new Date(timestamp).getTime()) ? String(timestamp) : new Date(timestamp).toISOString();
+  return Number.isNaN(new Date(timestamp).getTime())
+    ? String(timestamp)
+    : new Date(timestamp).toISOString();
 }
 
 function errorBlock({ error }: Entry & { type: "run_end" }): TranscriptBlock[] {
@@ -80,7 +95,11 @@ function errorBlock({ error }: Entry & { type: "run_end" }): TranscriptBlock[] {
 
 function sectionOf(message: SessionMessage): Omit<TranscriptSection, "time"> {
   if (!isLlmMessage(message)) {
-    const block: TranscriptBlock = { type: "code", text: JSON.stringify(message, null, 2), language: "json" };
+    const block: TranscriptBlock = {
+      type: "code",
+      text: JSON.stringify(message, null, 2),
+      language: "json",
+    };
     return { role: "note", heading: message.role, blocks: [block] };
   }
   switch (message.role) {
@@ -88,13 +107,16 @@ function sectionOf(message: SessionMessage): Omit<TranscriptSection, "time"> {
       return { role: "user", heading: "User", blocks: userBlocks(message.content) };
     case "assistant": {
       const blocks = message.content.flatMap(assistantBlocks);
-      if (message.errorMessage !== undefined) blocks.push({ type: "error", text: message.errorMessage });
+      if (message.errorMessage !== undefined)
+        blocks.push({ type: "error", text: message.errorMessage });
       return { role: "assistant", heading: `Assistant (${message.model})`, blocks };
     }
     case "toolResult": {
       const heading = `${message.toolName}${message.isError ? " failed" : ""}`;
       const blocks = userBlocks(message.content).map((block) =>
-        block.type === "prose" ? ({ type: "code", text: block.text, language: "" } as const) : block,
+        block.type === "prose"
+          ? ({ type: "code", text: block.text, language: "" } as const)
+          : block,
       );
       return { role: "tool", heading, blocks };
     }
@@ -117,7 +139,10 @@ function assistantBlocks(part: AssistantContent): TranscriptBlock[] {
     case "thinking":
       return part.thinking === "" ? [] : [{ type: "thinking", text: part.thinking }];
     case "toolCall": {
-      const args = part.argumentsError === undefined ? JSON.stringify(part.arguments, null, 2) : part.argumentsText;
+      const args =
+        part.argumentsError === undefined
+          ? JSON.stringify(part.arguments, null, 2)
+          : part.argumentsText;
       return [{ type: "call", name: part.name, args: args ?? "" }];
     }
     case "opaque":

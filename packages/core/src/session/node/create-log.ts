@@ -1,4 +1,6 @@
-/** Makes a session's file: whole or not at all, because it gets its name when all is on the disk. */
+/**
+ * Makes a session's file: whole or not at all, because it gets its name when all is on the disk.
+ */
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AnyEntry, SessionHeader } from "../entry.ts";

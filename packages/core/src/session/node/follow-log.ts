@@ -1,4 +1,7 @@
-/** Follows a session's file, whoever appends to it: what is there, then what comes, without a gap and never a torn line. */
+/**
+ * Follows a session's file, whoever appends to it: what is there, then what comes, without a gap
+ * and never a torn line.
+ */
 import { watch, type FSWatcher } from "node:fs";
 import { onAbort, type Clock } from "../../clock.ts";
 import type { AnyEntry } from "../entry.ts";
@@ -11,7 +14,10 @@ export interface FollowLogOptions extends FollowOptions {
   readonly pollMs: number;
 }
 
-export async function* followLog(file: LogFile, options: FollowLogOptions): AsyncGenerator<AnyEntry[]> {
+export async function* followLog(
+  file: LogFile,
+  options: FollowLogOptions,
+): AsyncGenerator<AnyEntry[]> {
   const { from = 0, signal, onDamage } = options;
   const changes = watchFile(file.path, options);
   const isOver = (): boolean => signal?.aborted === true;
@@ -73,7 +79,10 @@ function watchFile(path: string, { signal, clock, pollMs }: FollowLogOptions): C
   };
 }
 
-/** Not every file system tells of changes, and a system gives out only so many watchers: looking now and then is enough. */
+/**
+ * Not every file system tells of changes, and a system gives out only so many watchers: looking now
+ * and then is enough.
+ */
 function tryToWatch(path: string, change: () => void): FSWatcher | undefined {
   try {
     return watch(path, { persistent: false }, change).on("error", () => {});

@@ -1,7 +1,7 @@
 /**
- * Sessions as files: one JSONL file each, in one folder. `<name>.jsonl` is the log, a header line and a line an entry;
- * `<name>.damaged-<n>` keeps what a repair cut off; `locks` has a file for each writer; `sessions.index` makes lists fast and can be
- * deleted. Files are their owner's only.
+ * Sessions as files: one JSONL file each, in one folder. `<name>.jsonl` is the log, a header line
+ * and a line an entry; `<name>.damaged-<n>` keeps what a repair cut off; `locks` has a file for
+ * each writer; `sessions.index` makes lists fast and can be deleted. Files are their owner's only.
  */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -32,7 +32,10 @@ export interface JsonlStoreOptions {
   /** When an append waits for the disk. Default `commit`. */
   readonly sync?: SyncPolicy;
   readonly clock?: Clock;
-  /** How often a follower looks by itself, in milliseconds; usually the system tells it sooner. Default 500. */
+  /**
+   * How often a follower looks by itself, in milliseconds; usually the system tells it sooner.
+   * Default 500.
+   */
   readonly pollMs?: number;
 }
 
@@ -83,7 +86,8 @@ export function createJsonlStore(folder: string, options: JsonlStoreOptions = {}
         try {
           await rm(pathOf(id));
           for (const other of await readdir(root)) {
-            if (other.startsWith(`${nameOf(id)}.damaged-`)) await rm(join(root, other), { force: true });
+            if (other.startsWith(`${nameOf(id)}.damaged-`))
+              await rm(join(root, other), { force: true });
           }
         } finally {
           await release();
@@ -108,7 +112,10 @@ export function createJsonlStore(folder: string, options: JsonlStoreOptions = {}
     return openLog({ path: pathOf(id), id, aside: join(root, nameOf(id)), sync, lock: take });
   }
 
-  async function* guarded<T>(id: string, read: (path: string) => AsyncIterable<T>): AsyncGenerator<T> {
+  async function* guarded<T>(
+    id: string,
+    read: (path: string) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
     const path = pathOf(id);
     try {
       yield* read(path);
@@ -133,5 +140,7 @@ async function guard<T>(doing: string, id: string, work: () => Promise<T>): Prom
 }
 
 function toError(error: unknown, doing: string, id: string): BowlineError {
-  return systemCode(error) === "ENOENT" && id !== "" ? sessionNotFound(id) : storageError(error, doing);
+  return systemCode(error) === "ENOENT" && id !== ""
+    ? sessionNotFound(id)
+    : storageError(error, doing);
 }

@@ -1,8 +1,14 @@
-/** Lines of a file, forward or from its end, in batches; memory and time are linear, however long a line is. */
+/**
+ * Lines of a file, forward or from its end, in batches; memory and time are linear, however long a
+ * line is.
+ */
 import type { ReadableFile } from "./file.ts";
 import { NEWLINE } from "./record.ts";
 
-/** Bytes that are read at first: most often a few lines are wanted. Each further read takes twice as much, up to the largest. */
+/**
+ * Bytes that are read at first: most often a few lines are wanted. Each further read takes twice as
+ * much, up to the largest.
+ */
 const FIRST_CHUNK = 16 * 1024;
 const LARGEST_CHUNK = 1024 * 1024;
 
@@ -42,7 +48,10 @@ export async function* linesForward(
 }
 
 /** The same from the end; what stands behind the last newline before `end` is no line. */
-export async function* linesBackward(file: Pick<ReadableFile, "read">, end: number): AsyncGenerator<Line[]> {
+export async function* linesBackward(
+  file: Pick<ReadableFile, "read">,
+  end: number,
+): AsyncGenerator<Line[]> {
   let ended: Buffer[] | undefined; // of a line whose beginning has not come yet, last part first
   let wanted = FIRST_CHUNK;
   for (let at = end; at > 0; wanted = Math.min(wanted * 2, LARGEST_CHUNK)) {
@@ -52,14 +61,22 @@ export async function* linesBackward(file: Pick<ReadableFile, "read">, end: numb
     if (chunk.length < length) return; // cut meanwhile
     const lines: Line[] = [];
     let to = length;
-    for (let newline = chunk.lastIndexOf(NEWLINE); newline >= 0; newline = lastIndexBefore(chunk, newline)) {
+    for (
+      let newline = chunk.lastIndexOf(NEWLINE);
+      newline >= 0;
+      newline = lastIndexBefore(chunk, newline)
+    ) {
       if (ended !== undefined)
-        lines.push({ offset: at + newline + 1, bytes: join(chunk.subarray(newline + 1, to), ended) });
+        lines.push({
+          offset: at + newline + 1,
+          bytes: join(chunk.subarray(newline + 1, to), ended),
+        });
       ended = [];
       to = newline;
     }
     ended?.push(chunk.subarray(0, to));
-    if (at === 0 && ended !== undefined) lines.push({ offset: 0, bytes: join(Buffer.alloc(0), ended) });
+    if (at === 0 && ended !== undefined)
+      lines.push({ offset: 0, bytes: join(Buffer.alloc(0), ended) });
     if (lines.length > 0) yield lines;
   }
 }
@@ -72,7 +89,11 @@ function join(first: Buffer, rest: readonly Buffer[]): Buffer {
   return rest.length === 0 ? first : Buffer.concat([first, ...rest.toReversed()]);
 }
 
-export async function readAt(file: Pick<ReadableFile, "read">, position: number, length: number): Promise<Buffer> {
+export async function readAt(
+  file: Pick<ReadableFile, "read">,
+  position: number,
+  length: number,
+): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {

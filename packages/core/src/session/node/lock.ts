@@ -1,8 +1,9 @@
 /**
- * One writer at a time. A claim is an empty file in the folder of locks, whose name says which session and whose it is. Who wants
- * a session puts a claim there and then looks: if another living process has one for it, the own is withdrawn. Two that look after
- * both have claimed see each other, so never two hold it; claims of dead processes are removed by whoever meets them, which is safe
- * because no name is used twice. A process that is killed leaves a claim that holds nobody up.
+ * One writer at a time. A claim is an empty file in the folder of locks, whose name says which
+ * session and whose it is. Who wants a session puts a claim there and then looks: if another living
+ * process has one for it, the own is withdrawn. Two that look after both have claimed see each
+ * other, so never two hold it; claims of dead processes are removed by whoever meets them, which is
+ * safe because no name is used twice. A process that is killed leaves a claim that holds nobody up.
  */
 import { open, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +15,10 @@ import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { ifThere, systemCode } from "./storage-error.ts";
 
 const TRIES = 20;
-/** Others that were only trying withdraw within this time, in milliseconds; who is still there then, holds it. */
+/**
+ * Others that were only trying withdraw within this time, in milliseconds; who is still there then,
+ * holds it.
+ */
 const PATIENCE_MS = 20;
 
 export interface LockOptions {
@@ -23,7 +27,11 @@ export interface LockOptions {
 }
 
 /** Takes the lock of a session, or rejects with `session_locked`. Resolves to what lets it go. */
-export async function takeLock(folder: string, id: string, { self, clock }: LockOptions): Promise<() => Promise<void>> {
+export async function takeLock(
+  folder: string,
+  id: string,
+  { self, clock }: LockOptions,
+): Promise<() => Promise<void>> {
   let seen: readonly string[] = [];
   for (let left = TRIES; ; left--) {
     const nonce = randomId().slice(0, 8);
@@ -38,7 +46,8 @@ export async function takeLock(folder: string, id: string, { self, clock }: Lock
     }
     if (others.length === 0) return release;
     await release();
-    const holder = others.find((other) => seen.includes(other)) ?? (left > 1 ? undefined : others[0]);
+    const holder =
+      others.find((other) => seen.includes(other)) ?? (left > 1 ? undefined : others[0]);
     if (holder !== undefined) throw sessionLocked(id, describe(holder, self));
     seen = others;
     // Two that try together are told apart by how long they wait.
@@ -46,8 +55,15 @@ export async function takeLock(folder: string, id: string, { self, clock }: Lock
   }
 }
 
-/** Who holds the session now. Nothing is removed. Who only tries to get it counts too, for some milliseconds. */
-export async function holderOf(folder: string, id: string, self: ProcessIdentity): Promise<SessionHolder | undefined> {
+/**
+ * Who holds the session now. Nothing is removed. Who only tries to get it counts too, for some
+ * milliseconds.
+ */
+export async function holderOf(
+  folder: string,
+  id: string,
+  self: ProcessIdentity,
+): Promise<SessionHolder | undefined> {
   let first: SessionHolder | undefined;
   for (const [name, owner] of await claimsOf(folder, `${toFileName(id)}.`)) {
     const file = (await isAlive(owner, self)) ? await ifThere(stat(join(folder, name))) : undefined;
@@ -89,11 +105,14 @@ async function livingOthers(folder: string, own: string, self: ProcessIdentity):
 async function claimsOf(folder: string, session: string): Promise<Map<string, ProcessIdentity>> {
   const names = ((await ifThere(readdir(folder))) ?? []).filter((name) => name.startsWith(session));
   const parsed = names.map((name) => [name, parse(name)] as const);
-  return new Map(parsed.filter((claim): claim is [string, ProcessIdentity] => claim[1] !== undefined));
+  return new Map(
+    parsed.filter((claim): claim is [string, ProcessIdentity] => claim[1] !== undefined),
+  );
 }
 
 function parse(claim: string): ProcessIdentity | undefined {
-  const [, pid, start = "", boot = "", host = ""] = /^[^.]+\.(\d+)\.(\w*)\.(\w*)\.\w+@(.+)$/.exec(claim) ?? [];
+  const [, pid, start = "", boot = "", host = ""] =
+    /^[^.]+\.(\d+)\.(\w*)\.(\w*)\.\w+@(.+)$/.exec(claim) ?? [];
   return pid === undefined ? undefined : { pid: Number(pid), start, boot, host };
 }
 

@@ -3,9 +3,10 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes the folder, and those above it that are not there; one that is there stays as it is. Rejects with the system's error. Node's
- * own recursive `mkdir` never comes back where a folder is there and takes no others, such as `/proc`: it is told ENOENT, and makes the
- * folder above again and again.
+ * Makes the folder, and those above it that are not there; one that is there stays as it is.
+ * Rejects with the system's error. Node's own recursive `mkdir` never comes back where a folder is
+ * there and takes no others, such as `/proc`: it is told ENOENT, and makes the folder above again
+ * and again.
  */
 export async function makeFolder(folder: string): Promise<void> {
   const error = await make(folder);

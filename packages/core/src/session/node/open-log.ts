@@ -1,4 +1,7 @@
-/** Opens a session's file for its one writer: the end is mended, the rest is read when it is asked for. */
+/**
+ * Opens a session's file for its one writer: the end is mended, the rest is read when it is asked
+ * for.
+ */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { sessionNotFound, type SessionDamage, type SessionWriter } from "../store.ts";
@@ -19,7 +22,13 @@ export interface OpenLogOptions {
 }
 
 /** Rejects with the system's `ENOENT` when there is no such file, and then takes no lock. */
-export async function openLog({ path, id, aside, sync, lock }: OpenLogOptions): Promise<SessionWriter> {
+export async function openLog({
+  path,
+  id,
+  aside,
+  sync,
+  lock,
+}: OpenLogOptions): Promise<SessionWriter> {
   const handle = await open(path, constants.O_RDWR | constants.O_APPEND);
   let release = async (): Promise<void> => {};
   try {
@@ -29,7 +38,11 @@ export async function openLog({ path, id, aside, sync, lock }: OpenLogOptions): 
     const { size, nlink } = await handle.stat();
     if (nlink === 0) throw sessionNotFound(id); // deleted before the lock was there
     // First, because it leaves what is of a newer version.
-    const header = await readHeader(file, { id, size, onDamage: (found) => void damage.push(found) });
+    const header = await readHeader(file, {
+      id,
+      size,
+      onDamage: (found) => void damage.push(found),
+    });
     const mustSync = sync !== "never";
     const keep = (torn: Buffer): Promise<string> => keepAside(`${aside}.damaged`, torn, mustSync);
     const tail = await repairTail(file, { size, header, keep, mustSync, damage });

@@ -1,4 +1,7 @@
-/** Which process this is, and whether another still is there, although numbers of processes are used again. */
+/**
+ * Which process this is, and whether another still is there, although numbers of processes are used
+ * again.
+ */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -17,7 +20,9 @@ export interface ProcessIdentity {
   readonly host: string;
 }
 
-export async function identifySelf(platform: NodeJS.Platform = process.platform): Promise<ProcessIdentity> {
+export async function identifySelf(
+  platform: NodeJS.Platform = process.platform,
+): Promise<ProcessIdentity> {
   const { pid } = process;
   const start = (await startOf(pid, platform)) ?? "";
   const boot = readSystem("/proc/sys/kernel/random/boot_id") ?? "";
@@ -25,8 +30,8 @@ export async function identifySelf(platform: NodeJS.Platform = process.platform)
 }
 
 /**
- * A process of another host counts as alive: nobody here can know. Where starts are not known (Windows) a number that is used
- * again counts as alive too.
+ * A process of another host counts as alive: nobody here can know. Where starts are not known
+ * (Windows) a number that is used again counts as alive too.
  */
 export async function isAlive(
   other: ProcessIdentity,
@@ -40,7 +45,9 @@ export async function isAlive(
   return start !== undefined && (start === other.start || start === "" || other.start === "");
 }
 
-/** Undefined when there is no such process; empty when there is one, and nothing says since when. */
+/**
+ * Undefined when there is no such process; empty when there is one, and nothing says since when.
+ */
 async function startOf(pid: number, platform: NodeJS.Platform): Promise<string | undefined> {
   try {
     process.kill(pid, 0);
@@ -51,7 +58,10 @@ async function startOf(pid: number, platform: NodeJS.Platform): Promise<string |
   return platform === "win32" ? "" : startInPs(pid);
 }
 
-/** Field 22 of `/proc/<pid>/stat`, in ticks since the system started: no clock that is set back changes it. */
+/**
+ * Field 22 of `/proc/<pid>/stat`, in ticks since the system started: no clock that is set back
+ * changes it.
+ */
 function startInProc(pid: number): string | undefined {
   const stat = readSystem(`/proc/${pid}/stat`);
   if (stat === undefined) return "";
@@ -63,7 +73,9 @@ function startInProc(pid: number): string | undefined {
 
 async function startInPs(pid: number): Promise<string | undefined> {
   try {
-    const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=", "-p", String(pid)], { env: { LC_ALL: "C" } });
+    const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=", "-p", String(pid)], {
+      env: { LC_ALL: "C" },
+    });
     return stdout.replaceAll(/[^A-Za-z0-9]/g, "");
   } catch (error) {
     return systemCode(error) === undefined ? undefined : ""; // ps knows no such process, or there is no ps

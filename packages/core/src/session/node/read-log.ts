@@ -1,13 +1,26 @@
-/** Reads a session's file: each record is verified whenever it is read, and only what is asked for is read. */
+/**
+ * Reads a session's file: each record is verified whenever it is read, and only what is asked for
+ * is read.
+ */
 import { open } from "node:fs/promises";
 import { BowlineError } from "../../errors.ts";
 import type { AnyEntry, SessionHeader } from "../entry.ts";
 import type { ReadOptions, SessionDamage } from "../store.ts";
 import type { ReadableFile } from "./file.ts";
 import { linesBackward, linesForward, readAt, type Line } from "./lines.ts";
-import { decodeLine, decodeRecord, isEntryRecord, isHeaderRecord, VERSION, wholeRecords } from "./record.ts";
+import {
+  decodeLine,
+  decodeRecord,
+  isEntryRecord,
+  isHeaderRecord,
+  VERSION,
+  wholeRecords,
+} from "./record.ts";
 
-/** A file that is not longer than this is read from its beginning: to look for a place in it would cost more. */
+/**
+ * A file that is not longer than this is read from its beginning: to look for a place in it would
+ * cost more.
+ */
 const SHORT = 64 * 1024;
 
 /** An open file, with its path for messages. */
@@ -19,7 +32,10 @@ export interface LogFile<T extends ReadableFile = ReadableFile> {
 type OnDamage = ReadOptions["onDamage"];
 
 /** Runs `work` over the file, opened to be read. */
-export async function* withLog<T>(path: string, work: (file: LogFile) => AsyncIterable<T>): AsyncGenerator<T> {
+export async function* withLog<T>(
+  path: string,
+  work: (file: LogFile) => AsyncIterable<T>,
+): AsyncGenerator<T> {
   const handle = await open(path, "r");
   try {
     yield* work({ handle, path });
@@ -42,7 +58,8 @@ export async function* readEntries(
     }
     return;
   }
-  // The place may be some lines early: what stands between it and the entry after `from` comes first.
+  // The place may be some lines early: what stands between it and the entry after `from` comes
+  // first.
   const rest: AnyEntry[] = [];
   if (from !== undefined) {
     for await (const { entries } of entriesForward(file, begin, size, onDamage)) {
@@ -57,7 +74,9 @@ export async function* readEntries(
   }
 }
 
-/** Batches of entries, and where the lines end from which they came. `begin` is where a line begins. */
+/**
+ * Batches of entries, and where the lines end from which they came. `begin` is where a line begins.
+ */
 export async function* entriesForward(
   file: LogFile,
   begin: number,
@@ -79,11 +98,19 @@ function entriesOf({ offset, bytes }: Line, { path }: LogFile, onDamage: OnDamag
 
 function damageAt(path: string, offset: number, length: number, saved: number): SessionDamage {
   const what = offset === 0 ? "The header" : "A record";
-  const rest = saved === 0 ? "left out" : `left out but for ${saved} whole ${saved === 1 ? "record" : "records"}`;
-  return { message: `${what} of ${path} at bytes ${offset} to ${offset + length} is damaged and ${rest}.` };
+  const rest =
+    saved === 0
+      ? "left out"
+      : `left out but for ${saved} whole ${saved === 1 ? "record" : "records"}`;
+  return {
+    message: `${what} of ${path} at bytes ${offset} to ${offset + length} is damaged and ${rest}.`,
+  };
 }
 
-/** Where a line begins before which there is no entry of `seq` or later; halved until what is left is short. */
+/**
+ * Where a line begins before which there is no entry of `seq` or later; halved until what is left
+ * is short.
+ */
 export async function placeOf(file: LogFile, seq: number, size: number): Promise<number> {
   let low = 0;
   let high = seq > 0 ? size : 0;
@@ -144,10 +171,13 @@ export interface HeaderOptions {
 }
 
 /**
- * The first line. A damaged one is reported, and made up for from the id and the first entry. Rejects with `storage_failed` for a
- * file of a newer version.
+ * The first line. A damaged one is reported, and made up for from the id and the first entry.
+ * Rejects with `storage_failed` for a file of a newer version.
  */
-export async function readHeader(file: LogFile, { id, size, onDamage }: HeaderOptions): Promise<SessionHeader> {
+export async function readHeader(
+  file: LogFile,
+  { id, size, onDamage }: HeaderOptions,
+): Promise<SessionHeader> {
   const { length, records } = await firstLine(file, size);
   const header = records.find(isHeaderRecord);
   if (header !== undefined) {
@@ -167,7 +197,8 @@ async function firstLine(
   size: number,
 ): Promise<{ readonly length: number; readonly records: readonly unknown[] }> {
   for await (const [line] of linesForward(handle, 0, size)) {
-    if (line !== undefined) return { length: line.bytes.length, records: decodeLine(line.bytes).records };
+    if (line !== undefined)
+      return { length: line.bytes.length, records: decodeLine(line.bytes).records };
   }
   return { length: size, records: wholeRecords(await readAt(handle, 0, size)).map(decodeRecord) };
 }

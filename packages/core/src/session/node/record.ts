@@ -1,6 +1,7 @@
 /**
- * One record is one line: a JSON object whose last field, `crc`, is the CRC-32 (8 hex digits) of the line's bytes before
- * `,"crc"`. So a line is plain JSON for other programs, and no flipped bit or torn write passes for a record.
+ * One record is one line: a JSON object whose last field, `crc`, is the CRC-32 (8 hex digits) of
+ * the line's bytes before `,"crc"`. So a line is plain JSON for other programs, and no flipped bit
+ * or torn write passes for a record.
  */
 import { crc32 } from "node:zlib";
 import { asRecord } from "../../json-value.ts";
@@ -48,19 +49,22 @@ export function decodeLine(bytes: Buffer): DecodedLine {
 }
 
 /**
- * The whole records in bytes that are no line: a newline that was overwritten joins two, or leaves one with a byte behind it; a
- * torn write may lack nothing but the newline.
+ * The whole records in bytes that are no line: a newline that was overwritten joins two, or leaves
+ * one with a byte behind it; a torn write may lack nothing but the newline.
  */
 export function wholeRecords(bytes: Buffer): Buffer[] {
   const pieces = bytes.toString("latin1").split(/(?<=,"crc":"[0-9a-f]{8}"\})[^](?=\{"seq":|$)/);
-  return pieces.map((piece) => Buffer.from(piece, "latin1")).filter((piece) => decodeRecord(piece) !== undefined);
+  return pieces
+    .map((piece) => Buffer.from(piece, "latin1"))
+    .filter((piece) => decodeRecord(piece) !== undefined);
 }
 
 export function decodeRecord(bytes: Buffer): unknown {
   const end = bytes.length - CRC_LENGTH;
   if (end <= 0) return undefined;
   const sum = CRC.exec(bytes.toString("latin1", end))?.[1];
-  if (sum === undefined || Number.parseInt(sum, 16) !== crc32(bytes.subarray(0, end))) return undefined;
+  if (sum === undefined || Number.parseInt(sum, 16) !== crc32(bytes.subarray(0, end)))
+    return undefined;
   try {
     return JSON.parse(`${bytes.toString("utf8", 0, end)}}`);
   } catch {

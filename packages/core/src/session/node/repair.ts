@@ -1,10 +1,19 @@
-/** Mends the end of a session's file that a crash tore: the broken bytes are kept aside, whole records among them stay. */
+/**
+ * Mends the end of a session's file that a crash tore: the broken bytes are kept aside, whole
+ * records among them stay.
+ */
 import type { SessionHeader } from "../entry.ts";
 import type { SessionDamage } from "../store.ts";
 import { writeAll, type AppendableFile } from "./file.ts";
 import { readAt } from "./lines.ts";
 import { readTail, type LogFile, type LogTail } from "./read-log.ts";
-import { decodeRecord, encodeHeader, isEntryRecord, isHeaderRecord, wholeRecords } from "./record.ts";
+import {
+  decodeRecord,
+  encodeHeader,
+  isEntryRecord,
+  isHeaderRecord,
+  wholeRecords,
+} from "./record.ts";
 
 export interface RepairedTail extends Omit<LogTail, "end"> {
   /** The file's, all of it whole lines. */
@@ -36,7 +45,10 @@ export async function repairTail(
   const records = whole.map(decodeRecord);
   // A file without a line was made by nobody here, or lost what it held.
   const first = end > 0 || records.some(isHeaderRecord) ? [] : [encodeHeader(header)];
-  const bytes = Buffer.concat([...first, ...whole.map((record) => Buffer.concat([record, Buffer.from("\n")]))]);
+  const bytes = Buffer.concat([
+    ...first,
+    ...whole.map((record) => Buffer.concat([record, Buffer.from("\n")])),
+  ]);
   const savedTo = torn.length === 0 ? undefined : await keep(torn);
   await handle.truncate(end);
   await writeAll(handle, bytes);

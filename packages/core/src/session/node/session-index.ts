@@ -1,6 +1,7 @@
 /**
- * What lists of sessions show, kept in one file beside the sessions. Only a cache: it is checked against each file's size and time,
- * carried on from where it had read to, and built anew when it is missing, damaged or of another version.
+ * What lists of sessions show, kept in one file beside the sessions. Only a cache: it is checked
+ * against each file's size and time, carried on from where it had read to, and built anew when it
+ * is missing, damaged or of another version.
  */
 import { stat, type Stats } from "node:fs";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -45,7 +46,9 @@ export class SessionIndex {
   async summaries(): Promise<SessionSummary[]> {
     const [all = [], bytes] = await Promise.all([
       ifThere(readdir(this.#folder)),
-      this.#known === undefined ? readFile(join(this.#folder, INDEX)).catch(() => undefined) : undefined,
+      this.#known === undefined
+        ? readFile(join(this.#folder, INDEX)).catch(() => undefined)
+        : undefined,
     ]);
     const names = all.filter((name) => name.endsWith(EXTENSION));
     const looking = statAll(names.map((name) => `${this.#folder}/${name}`));
@@ -86,7 +89,8 @@ export class SessionIndex {
       const header = await readHeader(file, { id, size, onDamage }).catch(() => undefined);
       if (header === undefined) return undefined; // of a newer version: to open it says so
       const empty = { size, mtimeMs, end: 0, nextSeq: 0, summary: summaryOf(header) };
-      const isSame = before?.summary.id === header.id && before.summary.createdAt === header.createdAt;
+      const isSame =
+        before?.summary.id === header.id && before.summary.createdAt === header.createdAt;
       const carried = isSame ? await carryOn(file, { ...before, size, mtimeMs }) : undefined;
       const now = carried ?? (await carryOn(file, empty)) ?? empty;
       // With neither a header nor an entry it is no session's file.
@@ -95,7 +99,10 @@ export class SessionIndex {
     return ifThere(read); // it may be deleted meanwhile
   }
 
-  /** Whole or not at all; the last of several wins. In a folder that cannot be written, lists are slower. */
+  /**
+   * Whole or not at all; the last of several wins. In a folder that cannot be written, lists are
+   * slower.
+   */
   async #save(index: Index): Promise<void> {
     const temporary = join(this.#folder, `${INDEX}.${randomId()}`);
     try {
@@ -115,7 +122,10 @@ function indexIn(bytes: Buffer = Buffer.alloc(0)): Index {
   return new Map(Object.entries(index.sessions as Record<string, Indexed>));
 }
 
-/** Undefined for those that are not there. By callbacks, which cost half of what a promise for each does. */
+/**
+ * Undefined for those that are not there. By callbacks, which cost half of what a promise for each
+ * does.
+ */
 function statAll(paths: readonly string[]): Promise<(Stats | undefined)[]> {
   return new Promise((resolve) => {
     const found: (Stats | undefined)[] = [];

@@ -5,7 +5,10 @@ const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const FORBIDDEN = new Set(["EACCES", "EPERM", "EROFS"]);
 const PASSING = new Set(["EMFILE", "ENFILE", "EAGAIN", "EBUSY"]);
 
-/** `storage_failed`, with the system's error as its cause; one of ours stays itself, and a defect is called one. */
+/**
+ * `storage_failed`, with the system's error as its cause; one of ours stays itself, and a defect is
+ * called one.
+ */
 export function storageError(thrown: unknown, doing: string): BowlineError {
   if (isBowlineError(thrown)) return thrown;
   const code = systemCode(thrown);
@@ -16,7 +19,10 @@ export function storageError(thrown: unknown, doing: string): BowlineError {
       ? `it is not allowed or read-only (${code})`
       : errorText(thrown);
   const retryable = FULL.has(code) || PASSING.has(code);
-  return new BowlineError("storage_failed", `${doing} failed: ${why}.`, { cause: thrown, retryable });
+  return new BowlineError("storage_failed", `${doing} failed: ${why}.`, {
+    cause: thrown,
+    retryable,
+  });
 }
 
 /** Such as `ENOENT`. */

@@ -1,6 +1,7 @@
 /**
- * Appends to a session's file. Appends that wait at the same time become one write and one sync. When a write fails, what it
- * left of itself is cut off again, so that nothing that was not acknowledged stays.
+ * Appends to a session's file. Appends that wait at the same time become one write and one sync.
+ * When a write fails, what it left of itself is cut off again, so that nothing that was not
+ * acknowledged stays.
  */
 import { BowlineError } from "../../errors.ts";
 import type { AnyEntry, Entry } from "../entry.ts";
@@ -10,9 +11,10 @@ import { encodeEntry } from "./record.ts";
 import { storageError } from "./storage-error.ts";
 
 /**
- * When an append waits until the disk has it. `commit`: for every entry but starts of runs, choices of a model, labels, titles, usage
- * and aborts, and with it for all that stands before; `always`: for every entry; `never`: only the system is told, so a crash of the
- * process loses nothing, and one of the machine may.
+ * When an append waits until the disk has it. `commit`: for every entry but starts of runs, choices
+ * of a model, labels, titles, usage and aborts, and with it for all that stands before; `always`:
+ * for every entry; `never`: only the system is told, so a crash of the process loses nothing, and
+ * one of the machine may.
  */
 export type SyncPolicy = "always" | "commit" | "never";
 
@@ -86,10 +88,12 @@ export class LogWriter {
     if (last === undefined) return;
     const bytes = Buffer.concat(entries.map(encodeEntry));
     const mustSync =
-      this.#sync === "always" || (this.#sync === "commit" && entries.some(({ type }) => !canWait.has(type)));
+      this.#sync === "always" ||
+      (this.#sync === "commit" && entries.some(({ type }) => !canWait.has(type)));
     const tip = { last, nextSeq: last.seq + 1 };
     const written = new Promise<void>((resolve, reject) => {
-      const settle = (error?: BowlineError): void => (error === undefined ? resolve() : reject(error));
+      const settle = (error?: BowlineError): void =>
+        error === undefined ? resolve() : reject(error);
       this.#waiting.push({ bytes, mustSync, tip, settle });
     });
     this.#tip = tip;
@@ -122,7 +126,10 @@ export class LogWriter {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     if (this.#lost !== undefined) return this.#reject(batch, this.#lost);
-    const bytes = batch.length === 1 ? (batch[0] as Waiting).bytes : Buffer.concat(batch.map((one) => one.bytes));
+    const bytes =
+      batch.length === 1
+        ? (batch[0] as Waiting).bytes
+        : Buffer.concat(batch.map((one) => one.bytes));
     let isWritten = false;
     try {
       await writeAll(this.#file, bytes);

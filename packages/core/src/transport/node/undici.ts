@@ -1,21 +1,32 @@
 /**
- * A `fetch` over undici, an optional peer dependency: install it to use this entry. It has no time limits of its own but that of
- * connecting, where Node's gives up after 300 s without a header or without a byte (Q235, Q236); it takes any dispatcher, a proxy
- * for one; and a request costs a third of what it costs with Node's.
+ * A `fetch` over undici, an optional peer dependency: install it to use this entry. It has no time
+ * limits of its own but that of connecting, where Node's gives up after 300 s without a header or
+ * without a byte (Q235, Q236); it takes any dispatcher, a proxy for one; and a request costs a
+ * third of what it costs with Node's.
  */
 import type { Dispatcher } from "undici";
-// Not of the whole, which takes three times as long to load and has 3.5 MB more for every garbage collection to look through.
+// Not of the whole, which takes three times as long to load and has 3.5 MB more for every garbage
+// collection to look through.
 import Agent from "undici/lib/dispatcher/agent.js";
 import { BowlineError } from "../../errors.ts";
-import { posting, type BodyReader, type PostedBody, type PostedResponse, type PostingFetch } from "../request.ts";
+import {
+  posting,
+  type BodyReader,
+  type PostedBody,
+  type PostedResponse,
+  type PostingFetch,
+} from "../request.ts";
 
 export interface UndiciFetchOptions {
   /**
-   * Makes the connections: undici's `EnvHttpProxyAgent`, `ProxyAgent`, a pool with limits. Default: an `Agent` of this fetch's own.
-   * Bun gives none: it has a stand-in under undici's name.
+   * Makes the connections: undici's `EnvHttpProxyAgent`, `ProxyAgent`, a pool with limits. Default:
+   * an `Agent` of this fetch's own. Bun gives none: it has a stand-in under undici's name.
    */
   readonly dispatcher?: Dispatcher;
-  /** Until a connection stands, in milliseconds; 0 is no limit. For the default dispatcher only. Default 10,000. */
+  /**
+   * Until a connection stands, in milliseconds; 0 is no limit. For the default dispatcher only.
+   * Default 10,000.
+   */
   readonly connectTimeoutMs?: number;
 }
 
@@ -30,13 +41,18 @@ interface PlainInit extends RequestInit {
 const MAX_PENDING = 1024 * 1024;
 
 /**
- * For the `fetch` option of a stream function or an agent; one for all of them shares its connections. What is no plain POST of a
- * text goes to undici's own `fetch`, over the same dispatcher and with its limits. Answers come undecoded unless they say `gzip` or `deflate`, and
+ * For the `fetch` option of a stream function or an agent; one for all of them shares its
+ * connections. What is no plain POST of a text goes to undici's own `fetch`, over the same
+ * dispatcher and with its limits. Answers come undecoded unless they say `gzip` or `deflate`, and
  * none is asked to. Throws `invalid_argument` for a dispatcher that is none.
  */
 export function createUndiciFetch({
   connectTimeoutMs = 10_000,
-  dispatcher = new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: 0, bodyTimeout: 0 }),
+  dispatcher = new Agent({
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }),
 }: UndiciFetchOptions = {}): typeof globalThis.fetch {
   if (typeof dispatcher.dispatch !== "function") {
     throw new BowlineError(
@@ -45,12 +61,18 @@ export function createUndiciFetch({
         "Bun's `fetch` has an option `proxy`, and obeys HTTP_PROXY and HTTPS_PROXY.",
     );
   }
-  const post = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Exchange | Response> => {
+  const post = async (
+    input: RequestInfo | URL,
+    init: RequestInit = {},
+  ): Promise<Exchange | Response> => {
     const url = typeof input === "string" && URL.canParse(input) ? new URL(input) : undefined;
     if (url === undefined || !isPlain(url, init)) {
       const { fetch } = await import("undici");
       // Its types are undici's copies of the standard ones.
-      return (await fetch(input as string, { ...init, dispatcher } as object)) as unknown as Response;
+      return (await fetch(
+        input as string,
+        { ...init, dispatcher } as object,
+      )) as unknown as Response;
     }
     const { signal } = init;
     signal?.throwIfAborted();
@@ -61,7 +83,12 @@ export function createUndiciFetch({
           origin: url.origin,
           path: url.pathname + url.search,
           method: "POST",
-          headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": "undici", ...init.headers },
+          headers: {
+            accept: "*/*",
+            "accept-encoding": "identity",
+            "user-agent": "undici",
+            ...init.headers,
+          },
           body: init.body,
           headersTimeout: 0,
           bodyTimeout: 0,
@@ -81,12 +108,14 @@ function isPlain({ protocol, username, password }: URL, init: RequestInit): init
   const { method, headers, body, redirect } = init;
   const isRecord = headers !== undefined && Object.getPrototypeOf(headers) === Object.prototype;
   const isKnown = /^https?:$/.test(protocol) && username + password === "";
-  return isKnown && method === "POST" && isRecord && typeof body === "string" && redirect === "manual";
+  return (
+    isKnown && method === "POST" && isRecord && typeof body === "string" && redirect === "manual"
+  );
 }
 
 /**
- * One request, its response, and the reader of its body. Nothing is given before it is asked for: so what comes together is handed
- * over as one chunk.
+ * One request, its response, and the reader of its body. Nothing is given before it is asked for:
+ * so what comes together is handed over as one chunk.
  */
 class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader {
   /** As of `LiveDelta`: one that stays, and with it the compiled code. */
@@ -107,7 +136,10 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
   #pendingLength = 0;
   /** Who reads and has nothing yet. */
   #reading:
-    | { resolve(chunk: Awaited<ReturnType<BodyReader["read"]>>): void; reject(reason: unknown): void }
+    | {
+        resolve(chunk: Awaited<ReturnType<BodyReader["read"]>>): void;
+        reject(reason: unknown): void;
+      }
     | undefined;
   #end: { readonly error?: unknown } | undefined;
 
@@ -127,7 +159,9 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
   }
 
   get headers(): Map<string, string> {
-    return new Map(Object.entries(this.#fields).map(([name, value]) => [name, [value].flat().join(", ")]));
+    return new Map(
+      Object.entries(this.#fields).map(([name, value]) => [name, [value].flat().join(", ")]),
+    );
   }
 
   /** The same as a standard response. */
@@ -164,7 +198,8 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
     statusText = "",
   ): void {
     if (status < 200 || this.#end) return; // a hint before the response
-    if (status > 599) return this.#stop({ error: new TypeError("fetch failed", { cause: `status ${status}` }) });
+    if (status > 599)
+      return this.#stop({ error: new TypeError("fetch failed", { cause: `status ${status}` }) });
     this.#fields = fields;
     this.#statusText = statusText;
     this.body = [204, 205, 304].includes(status) ? null : bodyOf(this, fields["content-encoding"]);
@@ -185,7 +220,9 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
   }
 
   onResponseError(_request: Dispatcher.DispatchController, cause: Error): void {
-    this.#finish({ error: new TypeError(this.status > 0 ? "terminated" : "fetch failed", { cause }) });
+    this.#finish({
+      error: new TypeError(this.status > 0 ? "terminated" : "fetch failed", { cause }),
+    });
   }
 
   read(): ReturnType<BodyReader["read"]> {
@@ -208,7 +245,10 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
     if (chunks.length > 0) {
       this.#pending = [];
       this.#pendingLength = 0;
-      reading.resolve({ done: false, value: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
+      reading.resolve({
+        done: false,
+        value: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks),
+      });
       if (this.#request?.paused) this.#request.resume();
     } else if (this.#end?.error === undefined) reading.resolve({ done: true, value: undefined });
     else reading.reject(this.#end.error);
@@ -236,7 +276,9 @@ function bodyOf(reader: BodyReader, said: unknown): PostedBody {
   const body = { getReader: () => reader };
   const encoding = typeof said === "string" ? said.toLowerCase().replace("x-", "") : "";
   if (encoding !== "gzip" && encoding !== "deflate") return body;
-  return streamOf(body).pipeThrough(new DecompressionStream(encoding) as ReadableWritablePair<Uint8Array, Uint8Array>);
+  return streamOf(body).pipeThrough(
+    new DecompressionStream(encoding) as ReadableWritablePair<Uint8Array, Uint8Array>,
+  );
 }
 
 function streamOf(body: PostedBody): ReadableStream<Uint8Array> {
