@@ -10,9 +10,10 @@ import type { InferSchema } from "../src/infer-schema.ts";
 import { toJsonSchema, type StandardSchema, type withJsonSchema } from "../src/schema.ts";
 
 /** `true` satisfies it only if both types are the same, once intersections are written out. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the parameter makes the comparison exact
+// oxlint-disable typescript/no-unnecessary-type-parameters -- the parameter makes the comparison exact
 type Same<A, B> =
   (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
+// oxlint-enable typescript/no-unnecessary-type-parameters
 type Plain<T> = T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 
 const base = { name: "a", description: "" };
