@@ -5,7 +5,7 @@ import { defineTool } from "@bowline/core";
 import { createMemoryStore, createSession } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { chromium } from "playwright-core";
-import { startGateway } from "../packages/bowline/src/gateway/server.ts";
+import { startGateway } from "../packages/bowline/src/gateway/server/server.ts";
 import { createPage } from "../packages/bowline/src/page/node/page.ts";
 import { findChromium } from "../runtime-tests/chromium.mjs";
 

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@bowline/core";
 import { createApprover } from "../src/cli/approve.ts";
-import { styleFor } from "../src/cli/terminal.ts";
+import { styleFor } from "../src/terminal.ts";
 
 interface Asked {
   readonly results: (BeforeToolCallResult | undefined)[];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isAboutKey, keyAdvice } from "../src/cli/key-advice.ts";
+import { isAboutKey, keyAdvice } from "../src/models/key-advice.ts";
 import { loopback, type Handler } from "../../../test/support/loopback.ts";
 import { bowline } from "./command.ts";
 

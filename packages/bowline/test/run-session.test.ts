@@ -11,7 +11,7 @@ import { describe, it } from "node:test";
 import { createSession, openSession, type SessionSummary } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { chatText, loopback } from "../../../test/support/loopback.ts";
-import { discoverModel } from "../src/cli/discover.ts";
+import { discoverModel } from "../src/models/discover.ts";
 import { parseRunOptions } from "../src/cli/options.ts";
 import { openRunSession } from "../src/cli/run-session.ts";
 import { bowline, temporary, type CommandOptions, type Ended } from "./command.ts";

@@ -12,7 +12,7 @@ import {
   type Store,
 } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
-import { dataFolder } from "../src/cli/home.ts";
+import { dataFolder } from "../src/home.ts";
 import { listSessions, searchSessions } from "../src/cli/session-list.ts";
 import { parseSessionsOptions } from "../src/cli/sessions-options.ts";
 import { sessions } from "../src/cli/sessions.ts";

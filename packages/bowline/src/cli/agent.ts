@@ -24,7 +24,7 @@ import type { AgentSession, AnyEntry, SessionHeader } from "@bowline/core/sessio
 import type { Approver } from "./approve.ts";
 import { exitCode } from "./exit.ts";
 import { advised, jsonReport, TextReport } from "./report.ts";
-import { oneLine } from "./terminal.ts";
+import { oneLine } from "../terminal.ts";
 
 /** What a run is to do. JSON-safe. */
 export interface RunSetup {

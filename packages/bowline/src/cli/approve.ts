@@ -4,9 +4,9 @@
  */
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@bowline/core";
 import { needsApproval } from "../tools/index.ts";
-import { escapeLines, escapeText } from "../tools/escape.ts";
+import { escapeLines, escapeText } from "../escape.ts";
 import { ask, type Terminal } from "./ask.ts";
-import type { Style } from "./terminal.ts";
+import type { Style } from "../terminal.ts";
 
 export interface ApproverOptions {
   /** `--yes`: allow everything. */

@@ -5,10 +5,10 @@ import { createNetworkFetch } from "../network.ts";
 import { parseDoctorOptions, type DoctorOptions } from "./doctor-options.ts";
 import { CommandError, exitCode, explained, UsageError } from "./exit.ts";
 import { doctorHelp } from "./help.ts";
-import { keyAdvice, type KeySource } from "./key-advice.ts";
+import { keyAdvice, type KeySource } from "../models/key-advice.ts";
 import { onSignal } from "./on-signal.ts";
 import { StatusLine } from "./status-line.ts";
-import { oneLine, printableJson, styleFor } from "./terminal.ts";
+import { oneLine, printableJson, styleFor } from "../terminal.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function doctor(args: readonly string[], host: NodeJS.Process): Promise<number> {

@@ -1,6 +1,6 @@
 /** How the command ends. The codes are documented in its help. */
 import { isBowlineError, type ErrorCode } from "@bowline/core";
-import { oneLine } from "./terminal.ts";
+import { oneLine } from "../terminal.ts";
 
 export const exitCode = { done: 0, failed: 1, usage: 2, budget: 3, aborted: 130 } as const;
 

@@ -1,7 +1,7 @@
 /** Which session is meant: by its id, by the beginning of it, or as the latest of a directory. */
 import type { SessionSummary, Store } from "@bowline/core/session";
 import { CommandError } from "./exit.ts";
-import { oneLine } from "./terminal.ts";
+import { oneLine } from "../terminal.ts";
 
 const PAGE = 1000;
 const LATEST = "latest";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { mainHelp } from "./help.ts";
-import { printable } from "./terminal.ts";
+import { printable } from "../terminal.ts";
 
 process.exitCode = await main(process.argv.slice(2));
 

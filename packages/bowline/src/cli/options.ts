@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { defined } from "../defined.ts";
 import { UsageError } from "./exit.ts";
-import { printable } from "./terminal.ts";
+import { printable } from "../terminal.ts";
 
 export interface Option {
   readonly name: string;

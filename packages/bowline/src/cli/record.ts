@@ -5,7 +5,7 @@ import type { RunResult } from "@bowline/core";
 import { saveRunRecording } from "../record/file.ts";
 import type { RunRecorder } from "../record/record-run.ts";
 import { CommandError, UsageError } from "./exit.ts";
-import { oneLine } from "./terminal.ts";
+import { oneLine } from "../terminal.ts";
 
 /** Before a model is asked, since the file comes at the end. Throws `UsageError`. */
 export function assertWritable(file: string): void {

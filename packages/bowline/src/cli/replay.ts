@@ -5,9 +5,9 @@ import { attachSession, createMemoryStore, openSession, type Session } from "@bo
 import { createAgent, exitCodes, perform, type SessionContent } from "./agent.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { replayHelp } from "./help.ts";
-import { keptWrites, type Through } from "./kept-writes.ts";
+import { keptWrites, type Through } from "../record/kept-writes.ts";
 import { parseReplayOptions } from "./replay-options.ts";
-import { oneLine } from "./terminal.ts";
+import { oneLine } from "../terminal.ts";
 
 /**
  * Gives the exit code that the run had. Throws `UsageError` and `CommandError` for what one line

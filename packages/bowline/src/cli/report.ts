@@ -11,7 +11,7 @@ import {
   styleFor,
   type Output,
   type Style,
-} from "./terminal.ts";
+} from "../terminal.ts";
 
 export interface Report {
   event(event: AgentEvent): void;

@@ -12,13 +12,13 @@ import {
   type SessionState,
   type Store,
 } from "@bowline/core/session";
-import type { Wanted } from "./discover.ts";
+import type { Wanted } from "../models/discover.ts";
 import { CommandError, explained } from "./exit.ts";
 import { findOrNew, latestOf } from "./find-session.ts";
-import { sessionStore } from "./home.ts";
-import { keptWrites, type Through } from "./kept-writes.ts";
+import { sessionStore } from "../home.ts";
+import { keptWrites, type Through } from "../record/kept-writes.ts";
 import type { RunOptions } from "./options.ts";
-import { oneLine, shellWord, styleFor } from "./terminal.ts";
+import { oneLine, shellWord, styleFor } from "../terminal.ts";
 
 export interface RunSession {
   /** The run that a process before did not finish. */

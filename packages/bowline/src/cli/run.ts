@@ -2,7 +2,7 @@
 import { access, constants } from "node:fs/promises";
 import type { Budget, ErrorInfo, ImageContent, Model, RunResult } from "@bowline/core";
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
-import { secretsOf } from "../gateway/secrets.ts";
+import { secretsOf } from "../secrets.ts";
 import { recordRun } from "../record/record-run.ts";
 import { createTools } from "../tools/index.ts";
 import {
@@ -14,16 +14,16 @@ import {
   type SessionContent,
 } from "./agent.ts";
 import { createApprover } from "./approve.ts";
-import { discoverModel, type Discovered } from "./discover.ts";
+import { discoverModel, type Discovered } from "../models/discover.ts";
 import { CommandError, exitCode, UsageError } from "./exit.ts";
 import { runHelp } from "./help.ts";
-import { isAboutKey, keyAdvice } from "./key-advice.ts";
+import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
 import { onSignal } from "./on-signal.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { assertWritable, kept } from "./record.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
-import { oneLine, styleFor } from "./terminal.ts";
+import { oneLine, styleFor } from "../terminal.ts";
 import { whereItStood } from "./where-it-stood.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */

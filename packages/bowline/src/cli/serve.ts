@@ -1,10 +1,10 @@
 /** `bowline serve`: agents behind a socket, until it is told to stop. */
-import { serve as startServing, type Served, type ServeOptions } from "../gateway/serve.ts";
+import { serve as startServing, type Served, type ServeOptions } from "../serve/serve.ts";
 import { CommandError, exitCode, explained } from "./exit.ts";
 import { serveHelp } from "./help.ts";
 import { onSignal } from "./on-signal.ts";
 import { parseServeOptions } from "./serve-options.ts";
-import { oneLine, printableJson } from "./terminal.ts";
+import { oneLine, printableJson } from "../terminal.ts";
 
 /**
  * Gives the exit code when a signal ended it. Throws `UsageError` and `CommandError` for what one

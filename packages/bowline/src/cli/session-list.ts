@@ -10,10 +10,10 @@ import {
   type Store,
 } from "@bowline/core/session";
 import { allSessions, isOf } from "./find-session.ts";
-import { sessionsFolder } from "./home.ts";
+import { sessionsFolder } from "../home.ts";
 import type { SessionsOptions } from "./sessions-options.ts";
 import { StatusLine } from "./status-line.ts";
-import { oneLine, printableJson, styleFor } from "./terminal.ts";
+import { oneLine, printableJson, styleFor } from "../terminal.ts";
 import { timeText } from "./time-text.ts";
 
 /** Of an id, at least; more where sessions would look alike. */

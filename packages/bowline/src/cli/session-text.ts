@@ -10,7 +10,7 @@ import {
   type SessionMessage,
 } from "@bowline/core/session";
 import { CommandError } from "./exit.ts";
-import { oneLine, printable, type Style } from "./terminal.ts";
+import { oneLine, printable, type Style } from "../terminal.ts";
 import { timeText } from "./time-text.ts";
 
 /** Of a tool's result; the whole is in an export. */

@@ -12,11 +12,11 @@ import { ask } from "./ask.ts";
 import { CommandError, exitCode, explained, UsageError } from "./exit.ts";
 import { allSessions, findSession } from "./find-session.ts";
 import { sessionsHelp } from "./help.ts";
-import { sessionStore } from "./home.ts";
+import { sessionStore } from "../home.ts";
 import { listSessions, searchSessions } from "./session-list.ts";
 import { findEntry, transcriptText } from "./session-text.ts";
 import { parseSessionsOptions, type Format, type SessionsOptions } from "./sessions-options.ts";
-import { escapeJson, oneLine, printable, styleFor } from "./terminal.ts";
+import { escapeJson, oneLine, printable, styleFor } from "../terminal.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function sessions(args: readonly string[], host: NodeJS.Process): Promise<number> {

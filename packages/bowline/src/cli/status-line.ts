@@ -2,7 +2,7 @@
  * A line that tells how it goes: each text takes the place of the one before. On a terminal only,
  * where a cursor can go back.
  */
-import { oneLine, type Output } from "./terminal.ts";
+import { oneLine, type Output } from "../terminal.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

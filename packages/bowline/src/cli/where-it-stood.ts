@@ -1,6 +1,6 @@
 /** What of an interrupted run is kept, and what nobody knows: a line for a person. */
 import type { RecordedCall, RunState } from "@bowline/core/session";
-import { oneLine } from "./terminal.ts";
+import { oneLine } from "../terminal.ts";
 
 export function whereItStood({ turns, calls }: RunState): string {
   const begun = [...calls.values()];

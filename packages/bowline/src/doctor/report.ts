@@ -1,5 +1,5 @@
 /** The result for people: one line a finding, the verdict last, then what to do with it. */
-import { oneLine, shellWord, type Style } from "../cli/terminal.ts";
+import { oneLine, shellWord, type Style } from "../terminal.ts";
 import { areas, type Area, type DoctorResult, type Finding, type Mark } from "./finding.ts";
 import { isUsable } from "./verdict.ts";
 

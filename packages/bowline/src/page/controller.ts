@@ -1,10 +1,10 @@
 /**
  * What the page does: asks the gateway, hears its events, and tells the store. It knows no markup.
  */
-import { RequestError, type GatewayClient, type RunEvent } from "../gateway/client.ts";
-import { createKey } from "../gateway/create-key.ts";
-import type { EventFrame } from "../gateway/frame.ts";
-import type { Approval, Decision, Params } from "../gateway/protocol.ts";
+import { RequestError, type GatewayClient, type RunEvent } from "../gateway/client/client.ts";
+import { createKey } from "../gateway/client/create-key.ts";
+import type { EventFrame } from "../gateway/protocol/frame.ts";
+import type { Approval, Decision, Params } from "../gateway/protocol/protocol.ts";
 import { currentRun, type Conversation } from "./state/conversation.ts";
 import type { Outgoing, SendMode } from "./state/outgoing.ts";
 import type { PageAction, PageState } from "./state/page-state.ts";

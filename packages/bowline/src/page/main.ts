@@ -1,8 +1,8 @@
 /** Starts the page: finds the token, or asks for it, and shows the session of the address. */
 import { render } from "preact";
 import { html } from "htm/preact";
-import { GatewayClient } from "../gateway/client.ts";
-import { createKey } from "../gateway/create-key.ts";
+import { GatewayClient } from "../gateway/client/client.ts";
+import { createKey } from "../gateway/client/create-key.ts";
 import { formatAddress, parseAddress } from "./address.ts";
 import { Controller } from "./controller.ts";
 import type { PageAction, PageState } from "./state/page-state.ts";

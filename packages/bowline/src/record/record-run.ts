@@ -10,7 +10,7 @@ import {
   type AgentTool,
 } from "@bowline/core";
 import type { RunPorts, RunSetup } from "../cli/agent.ts";
-import type { Through } from "../cli/kept-writes.ts";
+import type { Through } from "./kept-writes.ts";
 import type { RecordedCall, RecordedResult, RecordedTool, RunRecording } from "./file.ts";
 import { inTurn, journalClock, journalFetch, writeJournal, type Journal } from "./journal.ts";
 

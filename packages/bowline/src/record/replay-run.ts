@@ -4,7 +4,7 @@
  */
 import { createRecorder, isBowlineError, systemClock, type AgentTool } from "@bowline/core";
 import type { RunPorts } from "../cli/agent.ts";
-import type { Through } from "../cli/kept-writes.ts";
+import type { Through } from "./kept-writes.ts";
 import type { RecordedCall, RecordedTool, RunRecording } from "./file.ts";
 import { inTurn, journalClock, journalFetch, readJournal, type JournalReader } from "./journal.ts";
 

@@ -2,7 +2,7 @@
  * A tool call in one short line for a person: what it will touch, with nothing in it that could
  * mislead a terminal or an eye.
  */
-import { cutText, escapeText } from "./escape.ts";
+import { cutText, escapeText } from "../escape.ts";
 
 const MAX_PATH = 200;
 const MAX_TEXT = 60;

@@ -1,5 +1,5 @@
 /** A unified diff of replacements whose places are known, for people to look at. */
-import { cutText } from "./escape.ts";
+import { cutText } from "../escape.ts";
 import type { Span } from "./find-text.ts";
 
 const CONTEXT = 3;

@@ -3,7 +3,7 @@
  */
 import { defineTool, type AgentTool } from "@bowline/core";
 import { unifiedDiff } from "./diff.ts";
-import { escapeText, showPath } from "./escape.ts";
+import { escapeText, showPath } from "../escape.ts";
 import { binaryKindOf, decodeUtf8, HEAD_BYTES } from "./file-kind.ts";
 import {
   findSpans,

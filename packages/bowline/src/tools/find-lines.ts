@@ -9,7 +9,7 @@ import {
   readSync,
 } from "node:fs";
 import { join } from "node:path";
-import { cutText, escapeLineBreaks } from "./escape.ts";
+import { cutText, escapeLineBreaks } from "../escape.ts";
 import { HEAD_BYTES } from "./file-kind.ts";
 import { listPaths } from "./find-paths.ts";
 import { isWithin } from "./inside.ts";

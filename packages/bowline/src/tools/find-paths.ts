@@ -16,7 +16,7 @@ import {
 import { join, resolve } from "node:path";
 import { globSync, type FileSystemAdapter } from "tinyglobby";
 import { descriptorFolder } from "./descriptors.ts";
-import { escapeLineBreaks } from "./escape.ts";
+import { escapeLineBreaks } from "../escape.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { isInside, isWithin } from "./inside.ts";
 import type { GlobJob, SearchPlace, SearchResult } from "./search.ts";

@@ -2,7 +2,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import { isAbsolute, posix } from "node:path";
 import { defineTool, type AgentTool } from "@bowline/core";
-import { showPath } from "./escape.ts";
+import { showPath } from "../escape.ts";
 import { isInside } from "./inside.ts";
 import { belowFolder, DEFAULT_CHARACTERS, type SearchPlace } from "./search.ts";
 import { SearchQueue } from "./search-queue.ts";

@@ -1,7 +1,7 @@
 /** The `grep` tool: the lines that match a regular expression. */
 import { access, constants, stat } from "node:fs/promises";
 import { defineTool, type AgentTool } from "@bowline/core";
-import { showPath } from "./escape.ts";
+import { showPath } from "../escape.ts";
 import { binaryKindOf, HEAD_BYTES } from "./file-kind.ts";
 import { notRegular, openFile } from "./open-file.ts";
 import {

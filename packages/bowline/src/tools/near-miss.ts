@@ -3,7 +3,7 @@
  * forgives more than the one before.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import { cutText, escapeText } from "./escape.ts";
+import { cutText, escapeText } from "../escape.ts";
 import { lineAt } from "./find-text.ts";
 import { stopIfAborted } from "./tool-error.ts";
 

@@ -5,7 +5,7 @@
 import { constants, type BigIntStats, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import { descriptorFolder } from "./descriptors.ts";
-import { showPath } from "./escape.ts";
+import { showPath } from "../escape.ts";
 import { isWithin } from "./inside.ts";
 import { changedMeanwhile, toolError } from "./tool-error.ts";
 import { outsideError, type Place, type Workspace } from "./workspace.ts";

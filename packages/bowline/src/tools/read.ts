@@ -1,6 +1,6 @@
 /** The `read` tool: the lines of a text file, or an image. */
 import { defineTool, type AgentTool, type AgentToolResult } from "@bowline/core";
-import { showPath } from "./escape.ts";
+import { showPath } from "../escape.ts";
 import { binaryKindOf, decodeUtf8, HEAD_BYTES, imageTypeOf } from "./file-kind.ts";
 import { hasChanged, openFile, unlessChanged, type OpenFile } from "./open-file.ts";
 import { readPage, type Page } from "./read-page.ts";

@@ -2,7 +2,7 @@
  * The text of every failure a tool throws starts with `Error: `, says what was wrong and where, and
  * fits one line.
  */
-import { showPath } from "./escape.ts";
+import { showPath } from "../escape.ts";
 
 const NOT_UTF8 =
   " (\uFFFD may stand for bytes that are not UTF-8; a name with such bytes can be used with bash only)";

@@ -9,7 +9,7 @@ import { realpathSync, statSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, parse, relative, resolve, sep } from "node:path";
 import { BowlineError } from "@bowline/core";
-import { showPath } from "./escape.ts";
+import { showPath } from "../escape.ts";
 import { isInside, isWithin } from "./inside.ts";
 import type { ToolLimits } from "./limits.ts";
 import { toolError, toToolError } from "./tool-error.ts";

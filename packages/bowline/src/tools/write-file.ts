@@ -8,7 +8,7 @@ import { constants, type BigIntStats } from "node:fs";
 import { access, lstat, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { descriptorFolder } from "./descriptors.ts";
-import { showPath } from "./escape.ts";
+import { showPath } from "../escape.ts";
 import { isWithin } from "./inside.ts";
 import { checkInside, isSame, notRegular } from "./open-file.ts";
 import { changedMeanwhile, stopIfAborted, toolError } from "./tool-error.ts";

@@ -1,6 +1,6 @@
 /** The `write` tool: a whole file. */
 import { defineTool, type AgentTool } from "@bowline/core";
-import { escapeText, showPath } from "./escape.ts";
+import { escapeText, showPath } from "../escape.ts";
 import { stopIfAborted, toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type ToolOptions } from "./workspace.ts";
 import { toBytes, writeFileInside } from "./write-file.ts";

@@ -9,7 +9,7 @@ import { connect, type AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { defineTool } from "@bowline/core";
 import { scriptedToolCall } from "@bowline/core/testing";
-import { createPage } from "../../src/gateway/index.ts";
+import { createPage } from "../../src/gateway.ts";
 import { mounted } from "../gateway/mounted.ts";
 import { assertStayed, said, skip, useBrowser, write } from "./browser.ts";
 

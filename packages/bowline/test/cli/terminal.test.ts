@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import type { BeforeToolCallContext } from "@bowline/core";
 import { createApprover } from "../../src/cli/approve.ts";
 import { ask } from "../../src/cli/ask.ts";
-import { styleFor } from "../../src/cli/terminal.ts";
+import { styleFor } from "../../src/terminal.ts";
 import { chatText, loopback } from "../../../../test/support/loopback.ts";
 import { bowline } from "../command.ts";
 

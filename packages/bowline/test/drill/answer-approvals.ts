@@ -2,7 +2,7 @@
  * Allows whatever a person is asked: when it is announced, and on each connection what was
  * announced while nobody was there.
  */
-import type { GatewayClient } from "../../src/gateway/client.ts";
+import type { GatewayClient } from "../../src/gateway/client/client.ts";
 
 export function answerApprovals(client: GatewayClient): void {
   // Another may have been faster, or the connection is lost: then it is asked again.

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import type { EventFrame, FrameError } from "../../src/gateway/frame.ts";
-import type { SendParams } from "../../src/gateway/protocol.ts";
+import type { EventFrame, FrameError } from "../../src/gateway/protocol/frame.ts";
+import type { SendParams } from "../../src/gateway/protocol/protocol.ts";
 import type { RunWatch } from "./run-watch.ts";
 
 interface Answer {

@@ -13,37 +13,37 @@ interface Breakage {
 
 export const breakages = {
   "a message is acknowledged before it is on the disk": {
-    file: "gateway/pending.ts",
+    file: "gateway/runs/pending.ts",
     from: "      await rename(`${path}.new`, path);\n",
     to: "      setTimeout(() => void rename(`${path}.new`, path).catch(() => {}), 300);\n",
     found: /was accepted and is|did not end/,
   },
   "a run's message is forgotten when the run begins": {
-    file: "gateway/run.ts",
+    file: "gateway/runs/run.ts",
     from: "if (arrived !== this.first) this.#host",
     to: "this.#host",
     found: /did not end|was accepted and is|has 0 ends|The run was interrupted/,
   },
   "clients are let in before what was left is taken up": {
-    file: "gateway/server.ts",
+    file: "gateway/server/server.ts",
     from: "isOpen.then(() => createWelcome(context, id, scope))",
     to: "createWelcome(context, id, scope)",
     found: /times|ends in|after the end|ended with|was accepted and is|after \d+/,
   },
   "the end of a run is not told again": {
-    file: "gateway/revive.ts",
+    file: "gateway/runs/revive.ts",
     from: 'if (last?.type === "run_end") endRun(log, last as AnyEntry & RunEnd, interrupted, host.filter);\n  else log',
     to: "log",
     found: /did not end|was accepted and is/,
   },
   "a run that goes on numbers its events from 0": {
-    file: "gateway/run.ts",
+    file: "gateway/runs/run.ts",
     from: "log.continueFrom(interrupted.seq ?? 0,",
     to: "log.continueFrom(0,",
     found: /after \d+|did not end/,
   },
   "what is sent again after a restart is taken for new": {
-    file: "gateway/runs.ts",
+    file: "gateway/runs/runs.ts",
     from: "    if (log === undefined) return this.#accept(id, params, kind);\n",
     to: "    if (log === undefined || params !== undefined) return this.#accept(id, params, kind);\n",
     found: /times|ends in|after the end|ended with|after \d+/,

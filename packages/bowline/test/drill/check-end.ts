@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isKnownEntry, openSession, type Entry } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
-import type { GatewayClient } from "../../src/gateway/client.ts";
+import type { GatewayClient } from "../../src/gateway/client/client.ts";
 import type { Fact } from "./task.ts";
 
 /** Of each session's accepted messages the last so many are asked for. */

@@ -6,7 +6,7 @@
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { GatewayClient, RequestError } from "../../src/gateway/client.ts";
+import { GatewayClient, RequestError } from "../../src/gateway/client/client.ts";
 import { answerParent } from "../gateway/forked.ts";
 import { seeded } from "../gateway/seeded.ts";
 import { answerApprovals } from "./answer-approvals.ts";

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { GatewayClient } from "../../src/gateway/client.ts";
+import { GatewayClient } from "../../src/gateway/client/client.ts";
 import { forkScript, type Forked } from "../gateway/forked.ts";
 import { seeded } from "../gateway/seeded.ts";
 import { answerApprovals } from "./answer-approvals.ts";

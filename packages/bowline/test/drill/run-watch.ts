@@ -2,7 +2,7 @@
  * What a client sees of one run over all its connections: numbers that only go up, no gap that is
  * not made good, one end.
  */
-import type { EventFrame } from "../../src/gateway/frame.ts";
+import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
 import { answerOf, type Task } from "./task.ts";
 
 /** After a restart numbers go on so far above, at least, that no gap is meant. */

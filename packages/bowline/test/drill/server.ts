@@ -8,9 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BowlineError, defineTool, type AgentTool } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
 import type { ContentBlock, Message, ModelProvider } from "../../src/gateway/compat/types.ts";
-import { createPendingFolder } from "../../src/gateway/pending.ts";
-import { loadRules } from "../../src/gateway/rules.ts";
-import { startGateway } from "../../src/gateway/server.ts";
+import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
+import { loadRules } from "../../src/policy/rules.ts";
+import { startGateway } from "../../src/gateway/server/server.ts";
 import { answerParent } from "../gateway/forked.ts";
 import { answerOf, taskOf } from "./task.ts";
 

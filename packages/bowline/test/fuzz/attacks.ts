@@ -6,8 +6,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { closeCodes, errorNumbers, type AuthReply } from "../../src/gateway/frame.ts";
-import { defaultLimits } from "../../src/gateway/limits.ts";
+import { closeCodes, errorNumbers, type AuthReply } from "../../src/gateway/protocol/frame.ts";
+import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
 import { expectAfterAuth, type AnyFrame, type Expected } from "../gateway/bad-frames.ts";
 import { encodeFrame, RawSocket, type RawFrame } from "./raw-socket.ts";
 

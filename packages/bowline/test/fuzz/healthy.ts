@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { GatewayClient } from "../../src/gateway/client.ts";
+import { GatewayClient } from "../../src/gateway/client/client.ts";
 import type { Target } from "./attacks.ts";
 
 export interface Healthy {

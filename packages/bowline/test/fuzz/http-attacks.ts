@@ -3,10 +3,10 @@
  * was wrong with how they were taken.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { issuesOf } from "../../src/gateway/check.ts";
-import { errorNumbers, type FrameError } from "../../src/gateway/frame.ts";
-import type { EventName } from "../../src/gateway/protocol.ts";
-import { events } from "../../src/gateway/schema.ts";
+import { issuesOf } from "../../src/gateway/protocol/check.ts";
+import { errorNumbers, type FrameError } from "../../src/gateway/protocol/frame.ts";
+import type { EventName } from "../../src/gateway/protocol/protocol.ts";
+import { events } from "../../src/gateway/protocol/schema.ts";
 import { encodeRequest, type AnyRequest, type TokensOfTest } from "../gateway/bad-requests.ts";
 import { RawHttp, type Answer } from "./raw-http.ts";
 

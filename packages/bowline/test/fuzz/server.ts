@@ -5,10 +5,10 @@
 import { join } from "node:path";
 import { BowlineError } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
-import { startGateway } from "../../src/gateway/server.ts";
-import { createPendingFolder } from "../../src/gateway/pending.ts";
+import { startGateway } from "../../src/gateway/server/server.ts";
+import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
 import type { ModelProvider } from "../../src/gateway/compat/types.ts";
-import type { Tokens } from "../../src/gateway/tokens.ts";
+import type { Tokens } from "../../src/gateway/access/tokens.ts";
 import { createPage } from "../../src/page/node/page.ts";
 import { answerParent } from "../gateway/forked.ts";
 import { startMeter } from "../gateway/meter.ts";

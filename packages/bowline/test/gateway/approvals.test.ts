@@ -8,8 +8,8 @@ import {
   type Store,
 } from "@bowline/core/session";
 import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
-import { createMemoryPending } from "../../src/gateway/pending.ts";
-import { loadRules } from "../../src/gateway/rules.ts";
+import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
+import { loadRules } from "../../src/policy/rules.ts";
 import { gatewayWith, wait, type TestGateway, type TestOptions } from "./gateway.ts";
 
 function commands(ran: string[]): AgentTool {

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
-import { GatewayClient } from "../../src/gateway/client.ts";
-import { errorNumbers } from "../../src/gateway/frame.ts";
+import { GatewayClient } from "../../src/gateway/client/client.ts";
+import { errorNumbers } from "../../src/gateway/protocol/frame.ts";
 
 interface Asked {
   readonly id: number;

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore } from "@bowline/core/session";
 import { createScriptedModel } from "@bowline/core/testing";
-import { createMemoryPending } from "../../src/gateway/pending.ts";
-import type { Attachment, SendParams } from "../../src/gateway/protocol.ts";
+import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
+import type { Attachment, SendParams } from "../../src/gateway/protocol/protocol.ts";
 import { gatewayWith, token, wait } from "./gateway.ts";
 
 const bytes = (length: number, fill = 7): string => Buffer.alloc(length, fill).toString("base64");

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
-import { startGateway } from "../../src/gateway/server.ts";
-import type { AuthReply } from "../../src/gateway/frame.ts";
-import type { GatewayLimits } from "../../src/gateway/limits.ts";
-import { methods } from "../../src/gateway/schema.ts";
+import { startGateway } from "../../src/gateway/server/server.ts";
+import type { AuthReply } from "../../src/gateway/protocol/frame.ts";
+import type { GatewayLimits } from "../../src/gateway/protocol/limits.ts";
+import { methods } from "../../src/gateway/protocol/schema.ts";
 import { agents, closed, gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 
 /** Sends these as first frames; gives the answer, if there was one, and the code of the end. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { describe, it } from "node:test";
-import type { Access } from "../../src/gateway/access.ts";
+import type { Access } from "../../src/gateway/access/access.ts";
 import { closed, gatewayWith, token, type TestGateway } from "./gateway.ts";
 
 const users: Readonly<Record<string, Access>> = { ann: { scope: "full" }, bob: { scope: "read" } };

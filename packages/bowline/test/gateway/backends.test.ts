@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createBackends } from "../../src/gateway/backends.ts";
+import { createBackends } from "../../src/models/backends.ts";
 
 it("the runs of a model share one model object, by which is known what its server refuses", async () => {
   const backends = createBackends({ env: { OPENAI_API_KEY: "sk-none-of-yours" } });

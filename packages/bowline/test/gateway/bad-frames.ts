@@ -3,9 +3,9 @@
  */
 import fc from "fast-check";
 import type { JsonSchema } from "@bowline/core";
-import { closeCodes, errorNumbers } from "../../src/gateway/frame.ts";
-import { defaultLimits } from "../../src/gateway/limits.ts";
-import { methods } from "../../src/gateway/schema.ts";
+import { closeCodes, errorNumbers } from "../../src/gateway/protocol/frame.ts";
+import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
+import { methods } from "../../src/gateway/protocol/schema.ts";
 
 export type AnyFrame = string | Buffer;
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** HTTP requests of every kind, and what the gateway's documentation says of each. */
 import fc from "fast-check";
-import { defaultLimits } from "../../src/gateway/limits.ts";
-import { methods } from "../../src/gateway/schema.ts";
+import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
+import { methods } from "../../src/gateway/protocol/schema.ts";
 import { fitsMethod, key, notJson, paramsOf, spoiled, write } from "./bad-frames.ts";
 
 export interface AnyRequest {

@@ -7,10 +7,10 @@ import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
 import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
-import { createMemoryPending } from "../../src/gateway/pending.ts";
-import { loadRules } from "../../src/gateway/rules.ts";
+import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
+import { loadRules } from "../../src/policy/rules.ts";
 import { gatewayWith, type TestGateway, type TestOptions } from "./gateway.ts";
-import type { Backend } from "../../src/gateway/host.ts";
+import type { Backend } from "../../src/gateway/runs/host.ts";
 
 const agents = [
   { id: "assistant", model: "house/small", description: "Helps." },

@@ -4,8 +4,12 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { createMemoryStore, createSession } from "@bowline/core/session";
-import { GatewayClient, RequestError, type ClientOptions } from "../../src/gateway/client.ts";
-import { createMemoryPending } from "../../src/gateway/pending.ts";
+import {
+  GatewayClient,
+  RequestError,
+  type ClientOptions,
+} from "../../src/gateway/client/client.ts";
+import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 
 /** Its sockets can be cut. */

@@ -4,8 +4,8 @@ import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
 import { createMemoryStore, type SessionWriter, type Store } from "@bowline/core/session";
 import { scriptedToolCall } from "@bowline/core/testing";
-import { createMemoryPending } from "../../src/gateway/pending.ts";
-import type { Rules } from "../../src/gateway/rules.ts";
+import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
+import type { Rules } from "../../src/policy/rules.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith } from "./gateway.ts";
 

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { closeCodes, errorNumbers, plainEvents } from "../../src/gateway/frame.ts";
-import { events, methods } from "../../src/gateway/schema.ts";
+import { closeCodes, errorNumbers, plainEvents } from "../../src/gateway/protocol/frame.ts";
+import { events, methods } from "../../src/gateway/protocol/schema.ts";
 import { eventTable, methodTable } from "./protocol-tables.ts";
 
 const file = join(import.meta.dirname, "../../../../docs/gateway.md");

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { withEnvFile } from "../../src/gateway/env-file.ts";
-import { serve } from "../../src/gateway/serve.ts";
+import { withEnvFile } from "../../src/serve/env-file.ts";
+import { serve } from "../../src/serve/serve.ts";
 import { temporary } from "../command.ts";
 
 type Environment = Record<string, string>;

@@ -11,7 +11,7 @@ import {
   vanish,
   VIOLATIONS,
 } from "../fuzz/attacks.ts";
-import { closeCodes } from "../../src/gateway/frame.ts";
+import { closeCodes } from "../../src/gateway/protocol/frame.ts";
 import { encodeFrame, RawSocket } from "../fuzz/raw-socket.ts";
 import { badFrames } from "./bad-frames.ts";
 import { gatewayWith, token, wait } from "./gateway.ts";

@@ -8,17 +8,21 @@ import {
   type ScriptedModelOptions,
   type ScriptedStep,
 } from "@bowline/core/testing";
-import { issuesOf } from "../../src/gateway/check.ts";
-import { startGateway, type Gateway, type GatewayOptions } from "../../src/gateway/server.ts";
+import { issuesOf } from "../../src/gateway/protocol/check.ts";
+import {
+  startGateway,
+  type Gateway,
+  type GatewayOptions,
+} from "../../src/gateway/server/server.ts";
 import type {
   EventData,
   EventName,
   MethodName,
   Params,
   Result,
-} from "../../src/gateway/protocol.ts";
-import { events, methods } from "../../src/gateway/schema.ts";
-import type { FrameError, Welcome } from "../../src/gateway/frame.ts";
+} from "../../src/gateway/protocol/protocol.ts";
+import { events, methods } from "../../src/gateway/protocol/schema.ts";
+import type { FrameError, Welcome } from "../../src/gateway/protocol/frame.ts";
 
 export const token = "the-token-of-this-test";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonSchema } from "@bowline/core";
-import type { FrameError } from "../../src/gateway/frame.ts";
-import { methods } from "../../src/gateway/schema.ts";
-import type { MethodName } from "../../src/gateway/protocol.ts";
+import type { FrameError } from "../../src/gateway/protocol/frame.ts";
+import { methods } from "../../src/gateway/protocol/schema.ts";
+import type { MethodName } from "../../src/gateway/protocol/protocol.ts";
 import { gatewayWith, token } from "./gateway.ts";
 
 const half = "\ud83e";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { scriptedToolCall } from "@bowline/core/testing";
-import { loadRules } from "../../src/gateway/rules.ts";
+import { loadRules } from "../../src/policy/rules.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith } from "./gateway.ts";
 

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
 import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
-import { createMemoryPending, type PendingMessage } from "../../src/gateway/pending.ts";
+import { createMemoryPending, type PendingMessage } from "../../src/gateway/runs/pending.ts";
 import { agents, gatewayWith, type TestClient } from "./gateway.ts";
 
 const message = (id: string, kind: PendingMessage["kind"], timestamp: number): PendingMessage => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Listeners, type Listener } from "../../src/gateway/listeners.ts";
+import { Listeners, type Listener } from "../../src/gateway/server/listeners.ts";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
 
 function heard(): Listener & { readonly names: string[] } {

@@ -1,6 +1,6 @@
 /** What is to be so when all runs have ended. */
 import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
-import type { Result } from "../../src/gateway/protocol.ts";
+import type { Result } from "../../src/gateway/protocol/protocol.ts";
 import type { Disk } from "./model-disk.ts";
 import type { Ledger } from "./model-ledger.ts";
 

@@ -12,7 +12,7 @@ import {
   createMemoryPending,
   type Pending,
   type PendingMessage,
-} from "../../src/gateway/pending.ts";
+} from "../../src/gateway/runs/pending.ts";
 import { wait } from "./gateway.ts";
 
 export class Disk {

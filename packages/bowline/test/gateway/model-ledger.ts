@@ -1,5 +1,5 @@
 /** What everybody was told, held against what docs/gateway.md promises. */
-import type { Block, RunInfo } from "../../src/gateway/protocol.ts";
+import type { Block, RunInfo } from "../../src/gateway/protocol/protocol.ts";
 
 export interface RunFrame {
   readonly event: string;

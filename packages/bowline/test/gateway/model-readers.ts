@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
-import type { MethodName, Params, Result, RunInfo } from "../../src/gateway/protocol.ts";
+import type { MethodName, Params, Result, RunInfo } from "../../src/gateway/protocol/protocol.ts";
 import { token, wait } from "./gateway.ts";
 import { isEnd, isOpenRun, Sight, type Ledger, type RunFrame } from "./model-ledger.ts";
 

@@ -6,9 +6,9 @@
 import { defineTool, messageText } from "@bowline/core";
 import { createScriptedModel } from "@bowline/core/testing";
 import { WebSocket } from "ws";
-import { GatewayClient, type RequestError } from "../../src/gateway/client.ts";
-import type { Decision, Result } from "../../src/gateway/protocol.ts";
-import { startGateway, type Gateway } from "../../src/gateway/server.ts";
+import { GatewayClient, type RequestError } from "../../src/gateway/client/client.ts";
+import type { Decision, Result } from "../../src/gateway/protocol/protocol.ts";
+import { startGateway, type Gateway } from "../../src/gateway/server/server.ts";
 import { agents, token, wait } from "./gateway.ts";
 import { answerTo } from "./model-answer.ts";
 import { checkMessages, checkTexts } from "./model-check.ts";

@@ -8,7 +8,7 @@ import {
   createGateway,
   type MountedGateway,
   type MountOptions,
-} from "../../src/gateway/create-gateway.ts";
+} from "../../src/gateway/server/create-gateway.ts";
 import { agents, TestClient, token, type TestOptions } from "./gateway.ts";
 
 export interface Mounted extends AsyncDisposable {

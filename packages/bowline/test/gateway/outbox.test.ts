@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Outbox, type Frame } from "../../src/gateway/outbox.ts";
-import type { EventFrame } from "../../src/gateway/frame.ts";
-import { RunLog } from "../../src/gateway/run-log.ts";
+import { Outbox, type Frame } from "../../src/gateway/log/outbox.ts";
+import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
+import { RunLog } from "../../src/gateway/log/run-log.ts";
 import { gatewayWith, token, wait } from "./gateway.ts";
 import { RawSocket } from "../fuzz/raw-socket.ts";
 

@@ -4,8 +4,8 @@ import { describe, it } from "node:test";
 import { defineTool } from "@bowline/core";
 import { createMemoryStore, createSession } from "@bowline/core/session";
 import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
-import type { Access } from "../../src/gateway/access.ts";
-import { methods } from "../../src/gateway/schema.ts";
+import type { Access } from "../../src/gateway/access/access.ts";
+import { methods } from "../../src/gateway/protocol/schema.ts";
 import { gatewayWith, token, wait, type TestGateway, type TestOptions } from "./gateway.ts";
 
 const users: Readonly<Record<string, Access>> = {

@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { commandWords } from "../../src/gateway/command-words.ts";
+import { commandWords } from "../../src/policy/command-words.ts";
 import {
   covers,
   defaultRules,
@@ -11,8 +11,8 @@ import {
   patternOf,
   type Call,
   type PolicyRule,
-} from "../../src/gateway/policy.ts";
-import { loadRules } from "../../src/gateway/rules.ts";
+} from "../../src/policy/policy.ts";
+import { loadRules } from "../../src/policy/rules.ts";
 import { temporary } from "../command.ts";
 
 const bash = (

@@ -1,6 +1,6 @@
 /** The protocol's schemas as tables for docs/gateway.md. */
 import type { JsonSchema } from "@bowline/core";
-import { events, methods } from "../../src/gateway/schema.ts";
+import { events, methods } from "../../src/gateway/protocol/schema.ts";
 
 export function methodTable(): string {
   const rows = Object.entries(methods).map(([name, { summary, readOnly, params, result }]) =>

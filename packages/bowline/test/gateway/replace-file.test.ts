@@ -13,13 +13,13 @@ import {
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { createPendingFolder } from "../../src/gateway/pending.ts";
-import { replaceFile } from "../../src/gateway/replace-file.ts";
-import { loadRules } from "../../src/gateway/rules.ts";
+import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
+import { replaceFile } from "../../src/replace-file.ts";
+import { loadRules } from "../../src/policy/rules.ts";
 import { temporary } from "../command.ts";
 import { gatewayWith } from "./gateway.ts";
 
-const source = join(import.meta.dirname, "../../src/gateway/replace-file.ts");
+const source = join(import.meta.dirname, "../../src/replace-file.ts");
 
 describe("a file of the gateway", () => {
   it("is written with its folder, for its owner only, and replaced as a whole", async () => {

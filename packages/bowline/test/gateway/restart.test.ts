@@ -5,12 +5,12 @@ import { describe, it } from "node:test";
 import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { WebSocket } from "ws";
-import { GatewayClient } from "../../src/gateway/client.ts";
+import { GatewayClient } from "../../src/gateway/client/client.ts";
 import {
   createMemoryPending,
   createPendingFolder,
   type Pending,
-} from "../../src/gateway/pending.ts";
+} from "../../src/gateway/runs/pending.ts";
 import { temporary } from "../command.ts";
 import { gatewayWith, wait, type TestClient, type TestGateway } from "./gateway.ts";
 import { serveProcess } from "./processes.ts";

@@ -4,10 +4,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { systemClock } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
-import { Lane } from "../../src/gateway/lane.ts";
-import { defaultLimits } from "../../src/gateway/limits.ts";
-import { RunLog } from "../../src/gateway/run-log.ts";
-import { RunMemory } from "../../src/gateway/run-memory.ts";
+import { Lane } from "../../src/gateway/runs/lane.ts";
+import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
+import { RunLog } from "../../src/gateway/log/run-log.ts";
+import { RunMemory } from "../../src/gateway/runs/run-memory.ts";
 import { wait } from "./gateway.ts";
 
 function endedRun(runId: string, length: number): RunLog {

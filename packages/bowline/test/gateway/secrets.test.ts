@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { defineTool } from "@bowline/core";
 import { scriptedToolCall } from "@bowline/core/testing";
-import { loadRules } from "../../src/gateway/rules.ts";
-import { createSecretFilter, secretsOf } from "../../src/gateway/secrets.ts";
+import { loadRules } from "../../src/policy/rules.ts";
+import { createSecretFilter, secretsOf } from "../../src/secrets.ts";
 import { gatewayWith } from "./gateway.ts";
 
 const secret = "hunter2-and-more";

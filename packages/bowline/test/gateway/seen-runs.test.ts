@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { EventFrame } from "../../src/gateway/frame.ts";
-import { SeenRuns } from "../../src/gateway/seen-runs.ts";
+import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
+import { SeenRuns } from "../../src/gateway/client/seen-runs.ts";
 
 const of = (seq: number): { runId: string; sessionKey: string; seq: number } => ({
   runId: "r",

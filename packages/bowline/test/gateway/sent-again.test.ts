@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "@bowline/core/session";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { withAppend } from "../../../../test/support/with-append.ts";
-import { createMemoryPending } from "../../src/gateway/pending.ts";
+import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith, type TestClient, type TestOptions } from "./gateway.ts";
 

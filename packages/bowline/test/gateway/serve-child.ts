@@ -2,7 +2,7 @@
  * The gateway as a process of its own, for tests that kill it. Prints its address as JSON, then
  * what a person would read.
  */
-import { serve } from "../../src/gateway/serve.ts";
+import { serve } from "../../src/serve/serve.ts";
 
 const [options = "{}"] = process.argv.slice(2);
 const lines: string[] = [];

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Clock } from "@bowline/core";
-import type { EventData } from "../../src/gateway/protocol.ts";
-import { SessionChanges } from "../../src/gateway/session-changes.ts";
+import type { EventData } from "../../src/gateway/protocol/protocol.ts";
+import { SessionChanges } from "../../src/gateway/runs/session-changes.ts";
 import { gatewayWith, type AnyFrame } from "./gateway.ts";
 
 type Change = EventData<"sessions.changed">;

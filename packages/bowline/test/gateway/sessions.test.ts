@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "@bowline/core/session";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { withAppend } from "../../../../test/support/with-append.ts";
-import { createMemoryPending, type Pending } from "../../src/gateway/pending.ts";
+import { createMemoryPending, type Pending } from "../../src/gateway/runs/pending.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith } from "./gateway.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { Block } from "../../src/gateway/protocol.ts";
-import { snapshotBlocks } from "../../src/gateway/snapshot.ts";
+import type { Block } from "../../src/gateway/protocol/protocol.ts";
+import { snapshotBlocks } from "../../src/gateway/log/snapshot.ts";
 import { gatewayWith } from "./gateway.ts";
 
 const text = fc.oneof(

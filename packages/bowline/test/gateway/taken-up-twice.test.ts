@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore, createSession, openSession } from "@bowline/core/session";
 import { createScriptedModel } from "@bowline/core/testing";
-import { createMemoryPending, type PendingMessage } from "../../src/gateway/pending.ts";
+import { createMemoryPending, type PendingMessage } from "../../src/gateway/runs/pending.ts";
 import { gatewayWith } from "./gateway.ts";
 
 const steered: PendingMessage = {

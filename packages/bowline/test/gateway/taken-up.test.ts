@@ -11,8 +11,8 @@ import {
   createMemoryPending,
   createPendingFolder,
   type PendingMessage,
-} from "../../src/gateway/pending.ts";
-import { RunLog } from "../../src/gateway/run-log.ts";
+} from "../../src/gateway/runs/pending.ts";
+import { RunLog } from "../../src/gateway/log/run-log.ts";
 import { temporary } from "../command.ts";
 import { closed, gatewayWith, TestClient, token, wait } from "./gateway.ts";
 

@@ -5,9 +5,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { WebSocket } from "ws";
-import { issuesOf } from "../../src/gateway/check.ts";
-import type { EventName } from "../../src/gateway/protocol.ts";
-import { events, methods } from "../../src/gateway/schema.ts";
+import { issuesOf } from "../../src/gateway/protocol/check.ts";
+import type { EventName } from "../../src/gateway/protocol/protocol.ts";
+import { events, methods } from "../../src/gateway/protocol/schema.ts";
 import { closed, gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 
 interface Typed {

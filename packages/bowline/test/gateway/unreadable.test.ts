@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
 import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
-import { createMemoryPending, createPendingFolder } from "../../src/gateway/pending.ts";
+import { createMemoryPending, createPendingFolder } from "../../src/gateway/runs/pending.ts";
 import { temporary } from "../command.ts";
 import { gatewayWith, type TestOptions } from "./gateway.ts";
 

@@ -4,7 +4,7 @@ import { BowlineError, type UserMessage } from "@bowline/core";
 import { createMemoryStore, type Store } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { heldTool } from "../held-tool.ts";
-import { createMemoryPending, type Pending } from "../../src/gateway/pending.ts";
+import { createMemoryPending, type Pending } from "../../src/gateway/runs/pending.ts";
 import { gatewayWith, wait, type TestClient, type TestOptions } from "./gateway.ts";
 import { withAppend } from "../../../../test/support/with-append.ts";
 

@@ -7,9 +7,9 @@ import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { parseAgents, readAgents } from "../../src/gateway/agents-file.ts";
+import { parseAgents, readAgents } from "../../src/serve/agents-file.ts";
 import { buildSystemPrompt } from "../../src/gateway/compat/prompt-builder.ts";
-import { readWorkspaceText } from "../../src/gateway/workspace-text.ts";
+import { readWorkspaceText } from "../../src/serve/workspace-text.ts";
 import { temporary } from "../command.ts";
 
 describe("a file of the workspace", () => {

@@ -8,7 +8,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocketServer, type WebSocket } from "ws";
-import { defaultLimits } from "../../src/gateway/limits.ts";
+import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
 import { answerParent } from "../gateway/forked.ts";
 import { startMeter } from "../gateway/meter.ts";
 import { stamp, wordOf, type Shape } from "./shape.ts";

@@ -1,5 +1,5 @@
 /** What one client sees of one run, checked event by event. */
-import type { EventFrame } from "../../src/gateway/frame.ts";
+import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
 import { stamp, wordsOf, type Shape } from "./shape.ts";
 
 export type RunFrame = Extract<EventFrame, { readonly data: { readonly seq: number } }>;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createKey } from "../../src/gateway/create-key.ts";
+import { createKey } from "../../src/gateway/client/create-key.ts";
 
 describe("a key", () => {
   it("is a random UUID, made without what only secure pages have", () => {

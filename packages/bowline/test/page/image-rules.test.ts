@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { RunEvent } from "../../src/gateway/client.ts";
-import type { HistoryEntry } from "../../src/gateway/protocol.ts";
+import type { RunEvent } from "../../src/gateway/client/client.ts";
+import type { HistoryEntry } from "../../src/gateway/protocol/protocol.ts";
 import { allot } from "../../src/page/state/allot.ts";
 import { runsOf } from "../../src/page/state/conversation.ts";
 import type { PageAction, PageState } from "../../src/page/state/page-state.ts";

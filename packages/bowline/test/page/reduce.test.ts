@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { RunEvent } from "../../src/gateway/client.ts";
+import type { RunEvent } from "../../src/gateway/client/client.ts";
 import type {
   Approval,
   HistoryEntry,
   SessionInfo,
   WaitingMessage,
-} from "../../src/gateway/protocol.ts";
+} from "../../src/gateway/protocol/protocol.ts";
 import { currentRun, runsOf } from "../../src/page/state/conversation.ts";
 import { runsOfHistory } from "../../src/page/state/history-runs.ts";
 import type { Outgoing } from "../../src/page/state/outgoing.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { EventFrame } from "../../src/gateway/frame.ts";
-import { RunLog, type RunEventBody, type RunEventName } from "../../src/gateway/run-log.ts";
-import type { RunEvent } from "../../src/gateway/client.ts";
+import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
+import { RunLog, type RunEventBody, type RunEventName } from "../../src/gateway/log/run-log.ts";
+import type { RunEvent } from "../../src/gateway/client/client.ts";
 import { foldRun, newRun, type RunView } from "../../src/page/state/run-view.ts";
 
 type Said = {

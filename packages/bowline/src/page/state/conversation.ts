@@ -2,8 +2,8 @@
  * The session that is shown: what its transcript holds, and in its place, of runs that are
  * followed, what they say.
  */
-import type { RunEvent } from "../../gateway/client.ts";
-import type { HistoryEntry, WaitingMessage } from "../../gateway/protocol.ts";
+import type { RunEvent } from "../../gateway/client/client.ts";
+import type { HistoryEntry, WaitingMessage } from "../../gateway/protocol/protocol.ts";
 import { runsOfHistory } from "./history-runs.ts";
 import { foldRun, isOver, newRun, type RunView } from "./run-view.ts";
 import type { SentImage } from "./sent-image.ts";

@@ -1,7 +1,7 @@
 /** The messages that a session kept, as the runs that they were. */
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "@bowline/core";
-import type { ErrorKind, HistoryEntry } from "../../gateway/protocol.ts";
-import { partsOf, tokensOf } from "../../gateway/shown-message.ts";
+import type { ErrorKind, HistoryEntry } from "../../gateway/protocol/protocol.ts";
+import { partsOf, tokensOf } from "../../gateway/protocol/shown-message.ts";
 import { bytesText } from "../text/wording.ts";
 import {
   newRun,

@@ -2,8 +2,8 @@
  * Messages of this tab that are not in a transcript yet: on their way, waiting for their turn, or
  * refused.
  */
-import type { RunEvent } from "../../gateway/client.ts";
-import type { SendResult } from "../../gateway/protocol.ts";
+import type { RunEvent } from "../../gateway/client/client.ts";
+import type { SendResult } from "../../gateway/protocol/protocol.ts";
 import type { ReadyImage } from "./sent-image.ts";
 
 /**

@@ -1,6 +1,11 @@
 /** All that the page knows, and everything that can happen to it. */
-import type { ClientState, RunEvent, Welcome } from "../../gateway/client.ts";
-import type { AgentInfo, Approval, SendResult, SessionInfo } from "../../gateway/protocol.ts";
+import type { ClientState, RunEvent, Welcome } from "../../gateway/client/client.ts";
+import type {
+  AgentInfo,
+  Approval,
+  SendResult,
+  SessionInfo,
+} from "../../gateway/protocol/protocol.ts";
 import type { Conversation, HistoryPage } from "./conversation.ts";
 import type { Outgoing } from "./outgoing.ts";
 

@@ -1,6 +1,6 @@
 /** What becomes of the page's state; pure, so that it can be tested without a page. */
-import type { RunEvent } from "../../gateway/client.ts";
-import type { Approval, SessionInfo } from "../../gateway/protocol.ts";
+import type { RunEvent } from "../../gateway/client/client.ts";
+import type { Approval, SessionInfo } from "../../gateway/protocol/protocol.ts";
 import {
   newConversation,
   withEarlier,

@@ -2,8 +2,8 @@
  * One run as the page shows it, folded from its events. Nothing is changed in place, so that what
  * is the same is not drawn again.
  */
-import type { RunEvent } from "../../gateway/client.ts";
-import type { Block, ErrorKind, RunState, TokenCounts } from "../../gateway/protocol.ts";
+import type { RunEvent } from "../../gateway/client/client.ts";
+import type { Block, ErrorKind, RunState, TokenCounts } from "../../gateway/protocol/protocol.ts";
 import { isReady, type SentImage } from "./sent-image.ts";
 
 export type ToolBlock = Extract<Block, { readonly type: "tool_call" }>;

@@ -1,5 +1,5 @@
 /** An image that went with a message, as far as it is known here. */
-import type { Attachment, ImageInfo } from "../../gateway/protocol.ts";
+import type { Attachment, ImageInfo } from "../../gateway/protocol/protocol.ts";
 
 export type ImageType = Attachment["mimeType"];
 

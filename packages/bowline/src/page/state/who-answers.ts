@@ -1,5 +1,5 @@
 /** Who answers in the session that is shown, and who might. */
-import type { AgentInfo } from "../../gateway/protocol.ts";
+import type { AgentInfo } from "../../gateway/protocol/protocol.ts";
 import type { PageState } from "./page-state.ts";
 
 /** Undefined before the agents are known, and for one that AGENTS.md has no more. */

@@ -1,2 +1,2 @@
 /** Text that somebody is asked about, with nothing hidden in it. */
-export { escapeLines as visible } from "../../tools/escape.ts";
+export { escapeLines as visible } from "../../escape.ts";

@@ -1,5 +1,5 @@
 /** Numbers, times and calls in words for a person. */
-import type { Decision, RunState, TokenCounts } from "../../gateway/protocol.ts";
+import type { Decision, RunState, TokenCounts } from "../../gateway/protocol/protocol.ts";
 import { visible } from "./visible.ts";
 
 const DAY = 24 * 60 * 60_000;

@@ -5,7 +5,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "htm/preact";
-import type { Approval, Decision } from "../../gateway/protocol.ts";
+import type { Approval, Decision } from "../../gateway/protocol/protocol.ts";
 import { visible } from "../text/visible.ts";
 import { decisionWords } from "../text/wording.ts";
 import { useTools } from "./context.ts";

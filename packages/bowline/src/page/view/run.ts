@@ -1,7 +1,7 @@
 /** One run: what was asked, what was said and done, how it ended. */
 import type { ComponentClass, VNode } from "preact";
 import { html } from "htm/preact";
-import type { Approval } from "../../gateway/protocol.ts";
+import type { Approval } from "../../gateway/protocol/protocol.ts";
 import { canRetry, isOver, type RunView, type ShownBlock } from "../state/run-view.ts";
 import { CopyButton } from "./code-block.ts";
 import { useTools } from "./context.ts";

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "htm/preact";
 import { formatAddress } from "../address.ts";
-import type { SessionInfo } from "../../gateway/protocol.ts";
+import type { SessionInfo } from "../../gateway/protocol/protocol.ts";
 import { when } from "../text/wording.ts";
 import { Confirm } from "./confirm.ts";
 import { useTools } from "./context.ts";

@@ -5,7 +5,7 @@
 import type { ComponentClass, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { html } from "htm/preact";
-import type { Approval } from "../../gateway/protocol.ts";
+import type { Approval } from "../../gateway/protocol/protocol.ts";
 import type { AnswerView, ToolBlock } from "../state/run-view.ts";
 import { visible } from "../text/visible.ts";
 import { duration, inputLine } from "../text/wording.ts";

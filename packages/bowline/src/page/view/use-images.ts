@@ -3,7 +3,7 @@
  * reload: the tab's memory is too small.
  */
 import { useRef, useState } from "preact/hooks";
-import { createKey } from "../../gateway/create-key.ts";
+import { createKey } from "../../gateway/client/create-key.ts";
 import {
   addImages,
   fitImages,

@@ -4,7 +4,7 @@
  */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
-import type { WaitingMessage } from "../../gateway/protocol.ts";
+import type { WaitingMessage } from "../../gateway/protocol/protocol.ts";
 import { currentRun } from "../state/conversation.ts";
 import type { Outgoing } from "../state/outgoing.ts";
 import type { PageState } from "../state/page-state.ts";

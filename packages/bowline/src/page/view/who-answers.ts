@@ -5,7 +5,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "htm/preact";
-import type { AgentInfo } from "../../gateway/protocol.ts";
+import type { AgentInfo } from "../../gateway/protocol/protocol.ts";
 import type { PageState } from "../state/page-state.ts";
 import { agentOf, knownModels } from "../state/who-answers.ts";
 import { modelText } from "../text/wording.ts";

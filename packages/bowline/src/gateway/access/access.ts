@@ -1,0 +1,130 @@
+/**
+ * Who may come in, and as what: by the tokens that were given, then by a hook. Wrong ones are
+ * counted by address.
+ */
+import type { IncomingMessage } from "node:http";
+import { BowlineError, type Clock } from "@bowline/core";
+import type { Scope } from "../protocol/frame.ts";
+import { GatewayError } from "../protocol/gateway-error.ts";
+import type { GatewayLimits } from "../protocol/limits.ts";
+import { FailedTries, scopeOf, type Tokens } from "./tokens.ts";
+import { TrustedProxies } from "./trusted-proxies.ts";
+
+/** As what somebody is let in. */
+export interface Access {
+  /** `read` may look and change nothing. */
+  readonly scope: Scope;
+  /**
+   * Only sessions whose keys begin so, such as `ann/`, are there for them: 1 to 256 characters,
+   * well-formed, best with an end that no other's beginning has. Default: all sessions.
+   */
+  readonly sessions?: string;
+}
+
+/**
+ * Who somebody is, by their token: asked once for a socket, with its upgrade request, and for each
+ * request over HTTP. Undefined refuses, and so does what it throws, which nobody is told, and what
+ * is no {@link Access}. It has `authTimeoutMs`.
+ */
+export type Authorize = (
+  token: string,
+  request: IncomingMessage,
+) => Access | undefined | PromiseLike<Access | undefined>;
+
+export interface EntryOptions {
+  /** One token for everyone. It may be left out where there is `authorize`. */
+  readonly tokens?: Tokens;
+  /** Tokens or users of one's own; asked for what is none of `tokens`. */
+  readonly authorize?: Authorize;
+  /**
+   * Addresses (`10.0.0.7`, `10.0.0.0/8`, `::1`) of proxies, whose `X-Forwarded-For` says by which
+   * address wrong tokens are counted, and whose `X-Forwarded-Prefix` says under which path clients
+   * find the gateway. Each has to set both headers itself. Default: none.
+   */
+  readonly trustProxy?: readonly string[];
+}
+
+const MAX_PREFIX = 256;
+
+export class Entry {
+  readonly proxies: TrustedProxies;
+  readonly #options: EntryOptions;
+  readonly #limits: GatewayLimits;
+  readonly #clock: Clock;
+  readonly #failures: FailedTries;
+  /** How many wait for the hook. */
+  #waiting = 0;
+
+  /** Throws `invalid_argument` for tokens that cannot be some, and addresses that are none. */
+  constructor(options: EntryOptions, limits: GatewayLimits, clock: Clock) {
+    const { tokens, authorize, trustProxy = [] } = options;
+    if (tokens === undefined && authorize === undefined)
+      throw new BowlineError(
+        "invalid_argument",
+        "Nobody could come in: give tokens, authorize or both.",
+      );
+    if (
+      tokens !== undefined &&
+      (tokens.full === "" || tokens.read === "" || tokens.full === tokens.read)
+    )
+      throw new BowlineError("invalid_argument", "The tokens must not be empty, nor the same.");
+    this.proxies = new TrustedProxies(trustProxy);
+    this.#options = options;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#failures = new FailedTries(limits.maxAuthFailures, clock);
+  }
+
+  /** Throws `busy` when the address had too many wrong ones. */
+  assertMayTry(request: IncomingMessage): void {
+    const retryAfterMs = this.#failures.waitOf(this.proxies.addressOf(request));
+    if (retryAfterMs > 0)
+      throw new GatewayError("busy", "Too many wrong tokens.", { retryable: true, retryAfterMs });
+  }
+
+  /** Throws `unauthorized` for a wrong token, and `busy` when it cannot be told. */
+  async accessOf(token: string, request: IncomingMessage): Promise<Access> {
+    this.assertMayTry(request);
+    const { tokens, authorize } = this.#options;
+    const scope = tokens && scopeOf(token, tokens);
+    if (scope !== undefined) return { scope };
+    const access = authorize && (await this.#ask(authorize, token, request));
+    // Of many tries at once no more are answered than of those that come one after the other.
+    this.assertMayTry(request);
+    if (access !== undefined) return access;
+    this.#failures.add(this.proxies.addressOf(request));
+    throw new GatewayError("unauthorized", "The token is wrong.");
+  }
+
+  async #ask(
+    authorize: Authorize,
+    token: string,
+    request: IncomingMessage,
+  ): Promise<Access | undefined> {
+    const { maxStrangers, authTimeoutMs } = this.#limits;
+    const busy = (why: string): GatewayError => new GatewayError("busy", why, { retryable: true });
+    if (this.#waiting >= maxStrangers) throw busy("Too many wait to be let in.");
+    this.#waiting++;
+    let stop = (): void => {};
+    const late = new Promise<"late">(
+      (resolve) => (stop = this.#clock.setTimer(authTimeoutMs, () => resolve("late"))),
+    );
+    const asked = (async () => authorize(token, request))().then(toAccess, () => undefined);
+    const answer = await Promise.race([asked, late]);
+    stop();
+    this.#waiting--;
+    if (answer === "late") throw busy("Whether the token is right could not be told in time.");
+    return answer;
+  }
+}
+
+/**
+ * A hook in plain JavaScript may give anything: what is not said in so many words lets nobody in.
+ */
+function toAccess(answer: unknown): Access | undefined {
+  const { scope, sessions } = (answer ?? {}) as Partial<Access>;
+  if (scope !== "full" && scope !== "read") return undefined;
+  if (sessions === undefined) return { scope };
+  const isPrefix = typeof sessions === "string" && sessions !== "" && sessions.length <= MAX_PREFIX;
+  return isPrefix && !/\p{Surrogate}/u.test(sessions) ? { scope, sessions } : undefined;
+}

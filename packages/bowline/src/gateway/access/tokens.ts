@@ -1,0 +1,65 @@
+/**
+ * Who may come in. Tokens are compared as hashes, in constant time; wrong ones are counted by
+ * address.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Clock } from "@bowline/core";
+import type { Scope } from "../protocol/frame.ts";
+
+export interface Tokens {
+  readonly full: string;
+  /** May look at everything and change nothing. */
+  readonly read?: string;
+}
+
+const WINDOW_MS = 60_000;
+const MAX_ADDRESSES = 10_000;
+
+/** Undefined for a wrong token. Both are always compared. */
+export function scopeOf(given: string, { full, read }: Tokens): Scope | undefined {
+  const isFull = isSame(given, full);
+  const isRead = read !== undefined && isSame(given, read);
+  if (isFull) return "full";
+  return isRead ? "read" : undefined;
+}
+
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(hash(a), hash(b));
+}
+
+function hash(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Wrong tokens of each address in the last minute. */
+export class FailedTries {
+  readonly #max: number;
+  readonly #clock: Clock;
+  readonly #failures = new Map<string, { count: number; until: number }>();
+
+  constructor(max: number, clock: Clock) {
+    this.#max = max;
+    this.#clock = clock;
+  }
+
+  /** How long the address has to wait, in milliseconds; 0 if it may try. */
+  waitOf(address: string): number {
+    const left = this.#left(address);
+    if (left === 0) this.#failures.delete(address);
+    return (this.#failures.get(address)?.count ?? 0) >= this.#max ? left : 0;
+  }
+
+  add(address: string): void {
+    const known = this.#failures.get(address);
+    if (known !== undefined && this.#left(address) > 0) known.count++;
+    else this.#failures.set(address, { count: 1, until: this.#clock.now() + WINDOW_MS });
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > MAX_ADDRESSES && oldest !== undefined) this.#failures.delete(oldest);
+  }
+
+  /** Of its minute. A clock that was set back does not make it longer. */
+  #left(address: string): number {
+    const left = (this.#failures.get(address)?.until ?? 0) - this.#clock.now();
+    return left > 0 && left <= WINDOW_MS ? left : 0;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Who answers in a session: the agent and the model that were chosen for it, else those of
+ * AGENTS.md.
+ */
+import { findAgent, type AgentEntry } from "../../serve/agents-file.ts";
+import { GatewayError } from "../protocol/gateway-error.ts";
+import type { Host } from "../runs/host.ts";
+import { isMissing } from "../../is-missing.ts";
+
+/**
+ * `agentId` is asked for one message: then its own model answers, unless it is the session's agent.
+ * Rejects with `not_found`, and as the store does when it cannot be read: another than was chosen
+ * must not answer.
+ */
+export async function agentOf(
+  { store, agents, choices }: Pick<Host, "store" | "agents" | "choices">,
+  sessionKey: string,
+  agentId?: string,
+): Promise<AgentEntry> {
+  const { metadata } = await store.load(sessionKey).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+    return { metadata: undefined };
+  });
+  const { model, agentId: chosen = metadata?.agentId } = await choices.of(sessionKey);
+  const all = await agents();
+  const own = findAgent(all, typeof chosen === "string" ? chosen : undefined) ?? findAgent(all);
+  const found = agentId === undefined ? own : findAgent(all, agentId);
+  if (found === undefined) throw noAgent(agentId);
+  return model === undefined || found !== own ? found : { ...found, model };
+}
+
+export function noAgent(id: string | undefined): GatewayError {
+  const message =
+    id === undefined
+      ? "AGENTS.md names no agent."
+      : `AGENTS.md has no agent ${JSON.stringify(id)}.`;
+  return new GatewayError("not_found", message);
+}

@@ -1,0 +1,193 @@
+/**
+ * The questions that wait for a person. Each is bound to its run and exact arguments, and is
+ * answered once, by whoever is first.
+ */
+import type { Agent, AgentEvent } from "@bowline/core";
+import { describeCall } from "../../tools/index.ts";
+import { GatewayError } from "../protocol/gateway-error.ts";
+import { covers, patternOf } from "../../policy/policy.ts";
+import type { Approval, Decision } from "../protocol/protocol.ts";
+import type { RunLog } from "../log/run-log.ts";
+import type { Rules } from "../../policy/rules.ts";
+import type { SecretFilter } from "../../secrets.ts";
+
+export interface Answer {
+  readonly decision: Decision;
+  readonly pattern?: string;
+  readonly reason?: string;
+  /** Who. */
+  readonly by: string;
+}
+
+interface Open {
+  /**
+   * Its id is one that every client can say: a model's server makes calls' ids of whatever it
+   * likes.
+   */
+  readonly shown: Approval;
+  /** By which its agent knows it. */
+  readonly name: string;
+  /** What was asked about, unfiltered. */
+  readonly args: unknown;
+  readonly agent: Agent;
+  isAnswered: boolean;
+  /** Who waits for its answer to be in the run's log. */
+  onSettled: (how: string) => void;
+}
+
+/** Answered ones, so that a second answer is told so. */
+const MAX_SETTLED = 1000;
+
+export class Approvals {
+  readonly #rules: Rules;
+  readonly #filter: SecretFilter;
+  readonly #workingDir: string;
+  readonly #open = new Map<string, Open>();
+  readonly #settled = new Map<string, { readonly how: string; readonly sessionKey: string }>();
+
+  constructor(rules: Rules, filter: SecretFilter, workingDir: string) {
+    this.#rules = rules;
+    this.#filter = filter;
+    this.#workingDir = workingDir;
+  }
+
+  list(sessionKey?: string): Approval[] {
+    const all = [...this.#open.values()]
+      .filter(({ isAnswered }) => !isAnswered)
+      .map(({ shown }) => shown);
+    return sessionKey === undefined
+      ? all
+      : all.filter((approval) => approval.sessionKey === sessionKey);
+  }
+
+  /** For the events of one run's agent. What is announced can be answered already. */
+  listener(agent: Agent, log: RunLog): (event: AgentEvent) => void {
+    const { runId, sessionKey } = log;
+    return (event) => {
+      if (event.type === "approval_request") {
+        const { toolCallId, toolName, args, reason, expiresAt } = event;
+        const approvalId = sayable(event.approvalId);
+        const { command } = args as { command?: unknown };
+        const pattern = patternOf({ tool: toolName, args, sessionKey });
+        const shown: Approval = {
+          approvalId,
+          runId,
+          sessionKey,
+          toolCallId,
+          toolName,
+          summary: this.#filter.text(describeCall(toolName, args)),
+          details: this.#filter.value(args),
+          ...(toolName === "bash" &&
+            typeof command === "string" && {
+              command: this.#filter.text(command),
+              workingDir: this.#workingDir,
+            }),
+          ...(reason !== undefined && { reason }),
+          ...(pattern !== undefined && this.#filter.text(pattern) === pattern && { pattern }),
+          ...(expiresAt !== undefined && { expiresAt }),
+        };
+        const { approvalId: name } = event;
+        this.#open.set(approvalId, {
+          shown,
+          name,
+          args,
+          agent,
+          isAnswered: false,
+          onSettled: () => {},
+        });
+        log.append("exec.approval_request", shown);
+      } else if (event.type === "approval_answer") {
+        const { decision, by, reason } = event;
+        const approvalId = sayable(event.approvalId);
+        // A run whose process ends keeps nothing more: it is asked again.
+        this.#settle(approvalId, sessionKey, log.isStopped ? "expired" : decision);
+        log.append("exec.approval_resolved", {
+          approvalId,
+          decision,
+          ...(by !== undefined && { by }),
+          ...(reason !== undefined && { reason }),
+        });
+      } else if (event.type === "agent_end") this.forget(runId);
+    };
+  }
+
+  /** Nothing of the run is asked any more. */
+  forget(runId: string): void {
+    for (const [id, { shown }] of this.#open)
+      if (shown.runId === runId) this.#settle(id, shown.sessionKey, "expired");
+  }
+
+  /**
+   * Throws `not_found` for a question of a session that is not theirs, as for one that never was.
+   */
+  assertOwn(approvalId: string, isOwn: (sessionKey: string) => boolean): void {
+    const { sessionKey } = this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId) ?? {};
+    if (sessionKey === undefined || !isOwn(sessionKey)) throw noQuestion();
+  }
+
+  /**
+   * Resolves when the run's log has the answer, so that it holds after a crash. Throws `not_found`,
+   * `conflict` when it is answered already or nobody waits for it any more, and `bad_params` for a
+   * pattern that does not cover the call.
+   */
+  async resolve(approvalId: string, { decision, pattern, reason, by }: Answer): Promise<void> {
+    const open = this.#open.get(approvalId);
+    const settled = this.#settled.get(approvalId)?.how;
+    if (open?.isAnswered === true || settled !== undefined)
+      throw new GatewayError(
+        "conflict",
+        `It was answered already${settled === undefined ? "" : `: ${settled}`}.`,
+      );
+    if (open === undefined) throw noQuestion();
+    const { shown, name, args, agent } = open;
+    const { toolName: tool, sessionKey } = shown;
+    if (decision === "allow-session" || decision === "allow-always") {
+      const wanted = pattern ?? shown.pattern;
+      if (wanted === undefined)
+        throw new GatewayError(
+          "bad_params",
+          "This call has no pattern: it can be allowed once, or denied.",
+        );
+      if (!covers(wanted, { tool, args, sessionKey }))
+        throw new GatewayError("bad_params", "The pattern does not cover this call.");
+      open.isAnswered = true;
+      const where = decision === "allow-session" ? { sessionKey } : {};
+      try {
+        await this.#rules.add({ action: "allow", tool, pattern: wanted, ...where });
+      } catch (error) {
+        open.isAnswered = false;
+        throw error;
+      }
+    }
+    open.isAnswered = true;
+    const answer = {
+      decision: decision === "deny" ? "deny" : "allow",
+      by,
+      ...(reason !== undefined && { reason }),
+    };
+    const kept = new Promise<string>((resolve) => (open.onSettled = resolve));
+    const isHeard = this.#open.get(approvalId) === open && agent.answer(name, answer);
+    if (!isHeard || (await kept) === "expired")
+      throw new GatewayError("conflict", "Nobody waits for this answer any more.");
+  }
+
+  #settle(approvalId: string, sessionKey: string, how: string): void {
+    this.#open.get(approvalId)?.onSettled(how);
+    this.#open.delete(approvalId);
+    this.#settled.set(approvalId, { how, sessionKey });
+    const [oldest] = this.#settled.keys();
+    if (this.#settled.size > MAX_SETTLED && oldest !== undefined) this.#settled.delete(oldest);
+  }
+}
+
+function noQuestion(): GatewayError {
+  return new GatewayError("not_found", "There is no such question, or its run has ended.");
+}
+
+/**
+ * Half of a character comes back from no client: not from one that has no such texts, nor would it
+ * be let in.
+ */
+function sayable(id: string): string {
+  return id.replaceAll(/\p{Surrogate}/gu, "\ufffd");
+}

@@ -1,0 +1,141 @@
+/** A run from its client's side: its events in order, and what it comes to. */
+import { errorNumbers, type EventFrame } from "../protocol/frame.ts";
+import type { EventName } from "../protocol/protocol.ts";
+import { RequestError } from "./request-error.ts";
+
+/** A run as its client sees it: its events, each once and in order, to the last. */
+export interface RunHandle extends AsyncIterable<RunEvent> {
+  readonly runId: string;
+  readonly sessionKey: string;
+  /**
+   * What it came to; the text is that of its last turn. Rejects with a {@link RequestError} when
+   * the run is not known any more, and when it was interrupted and nobody goes on with it.
+   */
+  result(): Promise<RunOutcome>;
+  abort(): Promise<void>;
+}
+
+export type RunEvent = Extract<
+  EventFrame,
+  { readonly data: { readonly runId: string; readonly seq: number } }
+>;
+
+export interface RunOutcome {
+  readonly end: EventFrame<"chat.final" | "chat.error" | "chat.aborted">;
+  readonly text: string;
+}
+
+/** What a run needs of its client. */
+interface RunSource {
+  onEvent(listener: (frame: EventFrame) => void): () => void;
+  onState(listener: (state: string) => void): () => void;
+  onUnknown(listener: (runId: string) => void): () => void;
+  request(
+    method: "chat.abort",
+    params: { readonly sessionKey: string; readonly runId: string },
+  ): Promise<unknown>;
+}
+
+/** Gathers a run's events for one reader. */
+export class FollowedRun implements RunHandle {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly #client: RunSource;
+  readonly #stop: () => void;
+  #events: RunEvent[] = [];
+  #isBegun = false;
+  #isOver = false;
+  #outcome: RunOutcome | undefined;
+  #text = "";
+  #turn = -1;
+  #waiting: (() => void)[] = [];
+
+  constructor(client: RunSource, runId: string, sessionKey: string) {
+    this.#client = client;
+    this.runId = runId;
+    this.sessionKey = sessionKey;
+    const stopEvents = client.onEvent((frame) => this.#hear(frame));
+    const stopState = client.onState((state) => {
+      if (state === "ended") this.end();
+    });
+    const stopUnknown = client.onUnknown((unknown) => {
+      if (unknown === runId) this.end();
+    });
+    this.#stop = () => {
+      stopEvents();
+      stopState();
+      stopUnknown();
+    };
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  begin(): void {
+    this.#isBegun = true;
+    this.#wake();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#stop();
+    this.#wake();
+  }
+
+  async result(): Promise<RunOutcome> {
+    while (!this.#isOver) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#outcome !== undefined) return this.#outcome;
+    const data = { code: "not_found", retryable: false };
+    throw new RequestError({
+      code: errorNumbers.not_found,
+      message: "How the run ended is not known.",
+      data,
+    });
+  }
+
+  async abort(): Promise<void> {
+    const { sessionKey, runId } = this;
+    await this.#client.request("chat.abort", { sessionKey, runId });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
+    for (;;) {
+      const events = this.#events;
+      this.#events = [];
+      yield* events;
+      if (this.#events.length > 0) continue;
+      if (this.#isOver) return;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  #hear(frame: EventFrame): void {
+    if (!("runId" in frame.data) || frame.data.runId !== this.runId || this.#isOver) return;
+    this.#events.push(frame as RunEvent);
+    if (frame.event === "chat.delta") this.#add(frame.data.turn, frame.data.text);
+    if (frame.event === "chat.snapshot") {
+      this.#turn = -1;
+      for (const block of frame.data.blocks)
+        if (block.type === "text") this.#add(block.turn, block.text);
+    }
+    if (isEnd(frame.event)) {
+      this.#outcome = { end: frame as RunOutcome["end"], text: this.#text };
+      this.end();
+    } else if (frame.event === "chat.snapshot" && frame.data.state === "interrupted") this.end();
+    else if (this.#isBegun) this.#wake();
+  }
+
+  #add(turn: number, text: string): void {
+    this.#text = turn === this.#turn ? this.#text + text : text;
+    this.#turn = turn;
+  }
+
+  #wake(): void {
+    for (const go of this.#waiting.splice(0)) go();
+  }
+}
+
+export function isEnd(event: EventName): boolean {
+  return event === "chat.final" || event === "chat.error" || event === "chat.aborted";
+}

@@ -1,0 +1,116 @@
+/**
+ * What a run has said so far, folded from its events or from the messages that its session kept.
+ */
+import type { ToolResultMessage } from "@bowline/core";
+import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
+import type { SessionMessage } from "@bowline/core/session";
+import { imagesOf } from "../runs/attachments.ts";
+import type { EventFrame } from "../protocol/frame.ts";
+import type { Block } from "../protocol/protocol.ts";
+import { partsOf } from "../protocol/shown-message.ts";
+
+type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
+
+/** What of a tool's output is shown to who comes later. */
+const MAX_OUTPUT = 20_000;
+
+/** Folds one event in. A delta costs the same however long the text is. */
+export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void {
+  switch (event) {
+    case "chat.user": {
+      const { text, messageId, images } = data;
+      blocks.push({
+        type: "user",
+        text,
+        ...(messageId !== undefined && { messageId }),
+        ...(images && { images }),
+      });
+      break;
+    }
+    case "chat.delta":
+    case "chat.thinking": {
+      const { turn, text } = data;
+      const type = event === "chat.delta" ? "text" : "thinking";
+      const last: Mutable<Block> | undefined = blocks.at(-1);
+      if (last?.type === type && last.turn === turn) last.text += text;
+      else blocks.push({ type, turn, text });
+      break;
+    }
+    case "chat.tool_call": {
+      const { toolCallId, name, input } = data;
+      const begun = callOf(blocks, toolCallId);
+      // One that a killed server had begun, and that is begun again.
+      if (begun?.state === "running") Object.assign(begun, { name, input, output: "" });
+      else
+        blocks.push({ type: "tool_call", toolCallId, name, input, state: "running", output: "" });
+      break;
+    }
+    case "tool.progress": {
+      const call = callOf(blocks, data.toolCallId);
+      if (call !== undefined) call.output = data.text;
+      break;
+    }
+    case "chat.tool_result": {
+      const { toolCallId, output, isError, durationMs } = data;
+      const call = callOf(blocks, toolCallId);
+      if (call !== undefined)
+        Object.assign(call, {
+          state: isError ? "failed" : "done",
+          output: cut(output),
+          durationMs,
+        });
+      break;
+    }
+    case "chat.queued":
+    case "chat.turn":
+    case "chat.notice":
+    case "chat.snapshot":
+    case "chat.final":
+    case "chat.error":
+    case "chat.aborted":
+    case "exec.approval_request":
+    case "exec.approval_resolved":
+    case "sessions.changed":
+    case "tick":
+    case "shutdown":
+      break;
+  }
+}
+
+/** The same of messages of one run. */
+export function blocksOf(messages: readonly SessionMessage[]): Block[] {
+  const blocks: Block[] = [];
+  let turn = 0;
+  for (const message of messages) {
+    if (message.role === "user") {
+      const { messageId } = message as { readonly messageId?: string };
+      const images = imagesOf((message as UserMessage).content);
+      const more = { ...(messageId !== undefined && { messageId }), ...(images && { images }) };
+      blocks.push({ type: "user", text: messageText(message as UserMessage), ...more });
+    }
+    if (message.role === "toolResult") {
+      const { toolCallId, isError, content } = message as ToolResultMessage;
+      const output = cut(messageText({ content }));
+      const call = callOf(blocks, toolCallId);
+      if (call !== undefined) Object.assign(call, { state: isError ? "failed" : "done", output });
+    }
+    if (message.role === "assistant") blocks.push(...partsOf(message as AssistantMessage, turn++));
+  }
+  return blocks;
+}
+
+/** Ids come again from turn to turn: the last is meant. */
+function callOf(
+  blocks: Block[],
+  toolCallId: string,
+): Mutable<Extract<Block, { type: "tool_call" }>> | undefined {
+  const call = blocks.findLast(
+    (block) => block.type === "tool_call" && block.toolCallId === toolCallId,
+  );
+  return call?.type === "tool_call" ? call : undefined;
+}
+
+export function cut(text: string, length: number = MAX_OUTPUT): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}\n[${text.length - length} more characters]`;
+}

@@ -1,0 +1,162 @@
+/**
+ * The events of one run, numbered: the last of them, to send again to who lost the connection, and
+ * what they come to.
+ */
+import { addToBlocks } from "./blocks.ts";
+import type { EventFrame } from "../protocol/frame.ts";
+import type { Frame } from "./outbox.ts";
+import { snapshotBlocks } from "./snapshot.ts";
+import type {
+  Block,
+  EventData,
+  EventName,
+  Events,
+  RunEventData,
+  RunInfo,
+  RunState,
+} from "../protocol/protocol.ts";
+
+/** Events that belong to a run. */
+export type RunEventName = {
+  [E in EventName]: Events[E] extends RunEventData ? E : never;
+}[EventName];
+
+export type RunEventBody<E extends RunEventName> = Omit<EventData<E>, keyof RunEventData>;
+
+export interface RunLogOptions {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly maxEvents: number;
+  readonly maxLength: number;
+  /** Of a snapshot, in bytes. Default 3 MiB. */
+  readonly maxSnapshot?: number;
+  /** Hands an event to who listens. */
+  readonly publish: (frame: Frame, event: RunEventName) => void;
+}
+
+/** What an event costs beside its text, in bytes. */
+const OVERHEAD = 400;
+const MAX_SNAPSHOT = 3 * 1024 * 1024;
+
+export class RunLog {
+  readonly runId: string;
+  readonly sessionKey: string;
+  #state: RunState = "queued";
+  readonly #options: RunLogOptions;
+  #blocks: Block[] = [];
+  #frames: { readonly seq: number; readonly frame: Frame; readonly event: RunEventName }[] = [];
+  #length = 0;
+  /** Of all events, of which the blocks are made. */
+  #total = 0;
+  #next = 0;
+  /** Everything from here on is held. */
+  #heldFrom = 0;
+  #isStopped = false;
+
+  constructor(options: RunLogOptions) {
+    this.#options = options;
+    this.runId = options.runId;
+    this.sessionKey = options.sessionKey;
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** What becomes of it when it was stopped is not its end. */
+  set state(state: RunState) {
+    if (!this.#isStopped) this.#state = state;
+  }
+
+  get info(): RunInfo {
+    const { runId, sessionKey, state } = this;
+    return { runId, sessionKey, state, seq: this.#next - 1 };
+  }
+
+  /** What it takes of the memory, in bytes, about. */
+  get size(): number {
+    return this.#total + this.#length + this.#frames.length * OVERHEAD;
+  }
+
+  /** Has what is left of what an earlier process began: of an answer that was cut, nothing. */
+  continueFrom(seq: number, blocks: readonly Block[]): void {
+    this.#next = seq;
+    this.#heldFrom = seq;
+    this.#blocks = [...blocks];
+  }
+
+  /**
+   * Who follows it is told all so far: of a run that goes on they may know more, which is not so
+   * any more.
+   */
+  show(): void {
+    if (!this.#isStopped) this.#options.publish(this.#snapshot(), "chat.snapshot");
+  }
+
+  /** Whether more may be said of it: it has not ended, and somebody goes on with it. */
+  get isOpen(): boolean {
+    return this.state === "queued" || this.state === "running";
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Nothing more is said: another process will go on. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  append<E extends RunEventName>(event: E, body: RunEventBody<E>): void {
+    if (this.#isStopped) return;
+    const { runId, sessionKey } = this;
+    const seq = this.#next++;
+    const data = { runId, sessionKey, seq, ...body } as unknown as EventData<E>;
+    addToBlocks(this.#blocks, { event, data } as EventFrame);
+    const json = JSON.stringify({ event, data });
+    const frame: Frame =
+      event === "chat.delta" || event === "chat.thinking"
+        ? { json, runId, seq, event, delta: data as EventData<"chat.delta"> }
+        : { json, runId, seq };
+    this.#frames.push({ seq, frame, event });
+    this.#length += json.length;
+    this.#total += json.length;
+    this.#trim();
+    this.#options.publish(frame, event);
+  }
+
+  /** What came after `seq`; a snapshot of all so far where that is not held, or without a `seq`. */
+  since(seq: number | undefined): { readonly frame: Frame; readonly event: RunEventName }[] {
+    if (seq !== undefined && seq >= this.#heldFrom - 1 && seq < this.#next)
+      return this.#frames.filter((held) => held.seq > seq);
+    if (this.#next === 0) return [];
+    return [{ frame: this.#snapshot(), event: "chat.snapshot" }, ...this.#terminal()];
+  }
+
+  #snapshot(): Frame {
+    const { runId, sessionKey, state } = this;
+    // An end that follows has the last number itself.
+    const seq = this.#next - 1 - this.#terminal().length;
+    const blocks = snapshotBlocks(this.#blocks, this.#options.maxSnapshot ?? MAX_SNAPSHOT);
+    const data: EventData<"chat.snapshot"> = { runId, sessionKey, seq, state, blocks };
+    return { json: JSON.stringify({ event: "chat.snapshot", data }), runId, seq };
+  }
+
+  #terminal(): { readonly frame: Frame; readonly event: RunEventName }[] {
+    const last = this.#frames.at(-1);
+    return last !== undefined && isTerminal(last.event) ? [last] : [];
+  }
+
+  #trim(): void {
+    const { maxEvents, maxLength } = this.#options;
+    if (this.#frames.length <= maxEvents && this.#length <= maxLength) return;
+    // By halves, so that it costs little for each event. The last stays.
+    const first = Math.min(Math.ceil(this.#frames.length / 2), this.#frames.length - 1);
+    for (const { frame } of this.#frames.splice(0, first)) this.#length -= frame.json.length;
+    this.#heldFrom = this.#frames[0]?.seq ?? this.#next;
+  }
+}
+
+export function isTerminal(event: EventName): boolean {
+  return event === "chat.final" || event === "chat.error" || event === "chat.aborted";
+}

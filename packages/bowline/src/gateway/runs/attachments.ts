@@ -1,0 +1,73 @@
+/**
+ * Images that go with a message: held to the limits, to what the model takes, and put into its
+ * content.
+ */
+import { createHash } from "node:crypto";
+import type { ImageContent, Model, TextContent, UserMessage } from "@bowline/core";
+import { GatewayError } from "../protocol/gateway-error.ts";
+import type { GatewayLimits } from "../protocol/limits.ts";
+import type { Attachment, ImageInfo } from "../protocol/protocol.ts";
+
+type Attachments = readonly Attachment[] | undefined;
+
+/** Throws `bad_params` for too many or too large ones. */
+export function checkAttachments(attachments: Attachments = [], limits: GatewayLimits): void {
+  const { maxAttachments, maxAttachmentBytes } = limits;
+  if (attachments.length > maxAttachments)
+    throw refusal(`A message has ${maxAttachments} attachments at most.`);
+  const bytes = attachments.reduce((sum, { data }) => sum + bytesOf(data), 0);
+  if (bytes > maxAttachmentBytes)
+    throw refusal(`Attachments have ${maxAttachmentBytes} bytes together at most.`);
+  if (attachments.some(({ data }) => data.length % 4 !== 0))
+    throw refusal("An attachment is no Base64.");
+}
+
+/** Throws `bad_params` for a model that is shown no images. */
+export function assertTaken(attachments: Attachments, { provider, id, input }: Model): void {
+  if (attachments === undefined || input.includes("image")) return;
+  throw refusal(
+    `${provider}/${id} takes no images: send the message without, or choose another model.`,
+  );
+}
+
+export function contentOf(
+  text: string,
+  attachments: Attachments = [],
+): string | (TextContent | ImageContent)[] {
+  if (attachments.length === 0) return text;
+  const images = attachments.map(({ mimeType, data }): ImageContent => ({
+    type: "image",
+    mimeType,
+    data,
+  }));
+  return [{ type: "text", text }, ...images];
+}
+
+/** What is told of images; undefined when there are none. */
+export function imagesOf(
+  content: Attachments | UserMessage["content"] = [],
+): readonly ImageInfo[] | undefined {
+  if (typeof content === "string") return undefined;
+  const images = content.flatMap((part) =>
+    "data" in part ? [{ mimeType: part.mimeType, bytes: bytesOf(part.data) }] : [],
+  );
+  return images.length === 0 ? undefined : images;
+}
+
+/** Tells attachments from others, and is short. */
+export function digestOf(attachments: Attachments): string | undefined {
+  if (attachments === undefined) return undefined;
+  const hash = createHash("sha256");
+  for (const { mimeType, data } of attachments) hash.update(`${mimeType} ${data}\n`);
+  return hash.digest("hex");
+}
+
+/** Of what is Base64. */
+export function bytesOf(data: string): number {
+  const padding = /=*$/.exec(data.slice(-2))?.[0].length ?? 0;
+  return Math.floor((data.length * 3) / 4) - padding;
+}
+
+function refusal(message: string): GatewayError {
+  return new GatewayError("bad_params", message, { issues: [{ path: "attachments", message }] });
+}

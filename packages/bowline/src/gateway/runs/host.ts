@@ -1,0 +1,58 @@
+/** What runs and methods share: where things are kept, who answers, who is told. */
+import type { AgentTool, Clock, Model, StreamFn } from "@bowline/core";
+import type { Store } from "@bowline/core/session";
+import type { AgentEntry } from "../../serve/agents-file.ts";
+import type { Approvals } from "../approvals/approvals.ts";
+import type { Choices } from "../agents/choices.ts";
+import type { ModelProvider } from "../compat/types.ts";
+import type { GatewayLimits } from "../protocol/limits.ts";
+import type { Frame } from "../log/outbox.ts";
+import type { Pending } from "./pending.ts";
+import type { EventName } from "../protocol/protocol.ts";
+import type { Rules } from "../../policy/rules.ts";
+import type { SecretFilter } from "../../secrets.ts";
+import type { SessionChanges } from "./session-changes.ts";
+
+/** What answers for an agent. */
+export interface Backend {
+  readonly model: Model;
+  readonly apiKey?: string;
+  /** Of the environment: where the key is from. */
+  readonly keyVariable?: string;
+  /** Default: the global one. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Default: by the model's protocol. */
+  readonly streamFn?: StreamFn;
+  readonly isPractice: boolean;
+  /** Said to people: that it is another model than the agent's own, and why. */
+  readonly notice?: {
+    readonly code: "practice_model" | "fallback_model";
+    readonly message: string;
+  };
+}
+
+export interface Host {
+  readonly store: Store;
+  readonly pending: Pending;
+  readonly rules: Rules;
+  readonly approvals: Approvals;
+  readonly choices: Choices;
+  readonly filter: SecretFilter;
+  readonly limits: GatewayLimits;
+  readonly clock: Clock;
+  readonly createId: () => string;
+  readonly workspacePath: string;
+  /**
+   * Providers of the application's own, by the name that stands before the slash of a model
+   * reference. They come first.
+   */
+  readonly providers: ReadonlyMap<string, ModelProvider>;
+  readonly agents: () => Promise<readonly AgentEntry[]>;
+  /** Rejects with `invalid_argument` for a model that cannot be asked. */
+  readonly backendFor: (agent: AgentEntry) => Promise<Backend>;
+  readonly tools: (sessionKey: string) => AgentTool[];
+  readonly systemPrompt: (sessionKey: string) => Promise<string>;
+  /** An event of a run, to who subscribed its session. */
+  readonly publish: (sessionKey: string, frame: Frame, event: EventName) => void;
+  readonly sessionChanges: SessionChanges;
+}

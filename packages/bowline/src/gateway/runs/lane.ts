@@ -1,0 +1,153 @@
+/**
+ * One session's runs: one at a time, the others wait. Also the door for whoever else wants to write
+ * to the session.
+ */
+import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
+import type { Incoming } from "./incoming.ts";
+import { isMissing } from "../../is-missing.ts";
+import type { Run } from "./run.ts";
+
+export class Lane {
+  readonly key: string;
+  readonly #store: Store;
+  current: Run | undefined;
+  readonly waiting: Run[] = [];
+  /** Messages that an aborted run left: they go in with the next. */
+  held: Incoming[] = [];
+  #session: Session | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  #accepting: Promise<unknown> = Promise.resolve();
+  #uses = 0;
+  #lastTime = 0;
+  readonly #awaitingEnd: (() => void)[] = [];
+
+  constructor(key: string, store: Store) {
+    this.key = key;
+    this.#store = store;
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  get isIdle(): boolean {
+    return !this.isBusy && this.held.length === 0 && this.#uses === 0;
+  }
+
+  /**
+   * For a message: after a crash it is told by its time and text, and put in order by its time, so
+   * no two have the same.
+   */
+  nextTime(now: number): number {
+    this.#lastTime = Math.max(now, this.#lastTime + 1);
+    return this.#lastTime;
+  }
+
+  /** Whether a run goes on or waits. */
+  get isBusy(): boolean {
+    return this.current !== undefined || this.waiting.length > 0;
+  }
+
+  /** Resolves when a run has ended, or waits no more. */
+  nextEnd(): Promise<void> {
+    return new Promise((resolve) => void this.#awaitingEnd.push(resolve));
+  }
+
+  noteEnd(): void {
+    for (const go of this.#awaitingEnd.splice(0)) go();
+  }
+
+  /** Of those that wait. */
+  remove(run: Run): void {
+    const index = this.waiting.indexOf(run);
+    if (index >= 0) this.waiting.splice(index, 1);
+    this.noteEnd();
+  }
+
+  /** Makes the session; false when there is one. */
+  create(agentId: string, title: string | undefined): Promise<boolean> {
+    return this.exclusive(async () => {
+      if (await this.#isThere()) return false;
+      const session = await createSession(this.#store, { id: this.key, metadata: { agentId } });
+      try {
+        if (title !== undefined) await session.rename(title);
+        return true;
+      } finally {
+        await session.close();
+      }
+    });
+  }
+
+  /**
+   * Calls `work` with the session held for writing; of a run's it is the same. Rejects with
+   * `not_found`.
+   */
+  write<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.exclusive(async () => {
+      if (this.#session !== undefined) return work(this.#session);
+      const session = await this.#open();
+      try {
+        return await work(session);
+      } finally {
+        await session.close();
+      }
+    });
+  }
+
+  /** Holds the session for a run. */
+  async begin(agentId: string): Promise<Session> {
+    return this.exclusive(async () => (this.#session = await this.#open(agentId)));
+  }
+
+  async end(): Promise<void> {
+    await this.exclusive(async () => {
+      const session = this.#session;
+      this.#session = undefined;
+      await session?.close();
+    });
+  }
+
+  /** Messages are taken in the order in which they came. */
+  inOrder<T>(accept: () => Promise<T>): Promise<T> {
+    this.#uses++;
+    const done = this.#accepting.then(accept).finally(() => this.#uses--);
+    this.#accepting = settled(done);
+    return done;
+  }
+
+  /** One after the other. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    this.#uses++;
+    const done = this.#tail.then(work).finally(() => this.#uses--);
+    this.#tail = settled(done);
+    return done;
+  }
+
+  async #isThere(): Promise<boolean> {
+    try {
+      await this.#store.load(this.key);
+      return true;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      return false;
+    }
+  }
+
+  /** Made if need be where there is an `agentId`. */
+  async #open(agentId?: string): Promise<Session> {
+    try {
+      return await openSession(this.#store, this.key);
+    } catch (error) {
+      if (agentId === undefined || !isMissing(error)) throw error;
+      return createSession(this.#store, { id: this.key, metadata: { agentId } });
+    }
+  }
+}
+
+/** What it came to is not kept: it may hold on to a whole run. */
+function settled(done: Promise<unknown>): Promise<void> {
+  return done.then(
+    () => {},
+    () => {},
+  );
+}

@@ -1,0 +1,338 @@
+/**
+ * One run: an agent on a session, whose events are logged, sent and kept. It lives here, whoever is
+ * connected.
+ */
+import {
+  Agent,
+  createCompaction,
+  createProgressGuard,
+  requireApproval,
+  streamByProtocol,
+  toErrorInfo,
+  isBowlineError,
+  type AgentEvent,
+  type AgentMessage,
+  type ErrorInfo,
+} from "@bowline/core";
+import { attachSession, type QueuedMessage, type Session } from "@bowline/core/session";
+import type { AgentEntry } from "../../serve/agents-file.ts";
+import type { Backend, Host } from "./host.ts";
+import { incomingOf, sameness, type Incoming } from "./incoming.ts";
+import type { PendingMessage } from "./pending.ts";
+import { createRunEvents, fail } from "../log/run-events.ts";
+import { RunLog } from "../log/run-log.ts";
+import { toWaiting } from "./waiting-message.ts";
+
+/** Tools that ignore an abort are waited for this long, in milliseconds. */
+const ABORT_GRACE_MS = 1000;
+
+export class Run {
+  readonly log: RunLog;
+  entry: AgentEntry;
+  /** What it begins with; none when it is taken up again: its log has what there is of it. */
+  readonly first: Incoming | undefined;
+  /** Everything that has to be there before it may start is, and who sent it was answered. */
+  isReady = false;
+  /** Resolves when it is ready, or will not be. */
+  readonly answered: Promise<void>;
+  /** Settles when what was last known of it is on the disk, or will not be. */
+  kept: Promise<void> = Promise.resolve();
+  readonly #host: Host;
+  #pending: PendingMessage;
+  #agent: Agent | undefined;
+  #backend: Backend | undefined;
+  #isOver = false;
+  #onAnswered = (): void => {};
+  #left: Incoming[] | undefined;
+  /** Its own message is in the transcript. */
+  #hasArrived = false;
+  #steering: { readonly kind: "steer" | "followUp"; readonly incoming: Incoming }[] = [];
+  /** Given to the agent and not in the transcript yet. */
+  readonly #onTheWay = new Map<unknown, Incoming>();
+
+  /** `isBegun`: its message is in the session already. */
+  constructor(host: Host, pending: PendingMessage, entry: AgentEntry, isBegun = false) {
+    this.#host = host;
+    this.#pending = pending;
+    this.entry = entry;
+    this.first = isBegun ? undefined : incomingOf(pending);
+    this.answered = new Promise((resolve) => (this.#onAnswered = resolve));
+    this.log = createRunLog(host, pending.id, pending.sessionKey);
+  }
+
+  /** Its last event is out, or it will have none here. */
+  get isOver(): boolean {
+    return this.#isOver || !this.log.isOpen;
+  }
+
+  get isAborted(): boolean {
+    return this.#pending.isAborted === true;
+  }
+
+  /** It may start when its turn comes. */
+  makeReady(): void {
+    this.isReady = true;
+    this.#onAnswered();
+  }
+
+  /**
+   * Another agent or model answers, from the next model call on. Resolves when the next process
+   * would ask that one, too.
+   */
+  async use(entry: AgentEntry, backend: Backend): Promise<void> {
+    this.entry = entry;
+    this.#backend = backend;
+    if (this.#agent !== undefined) this.#agent.state.model = backend.model;
+    if (this.#pending.agentId !== entry.id && !this.isOver)
+      await this.#keepAlso({ agentId: entry.id });
+  }
+
+  /** Puts its message on the disk, before anybody is told that it was taken. */
+  keep(): Promise<void> {
+    return (this.kept = this.#host.pending.add(this.#pending));
+  }
+
+  /**
+   * At once. Resolves when the next process would not go on with it; the run's end comes later.
+   * Rejects when that cannot be kept.
+   */
+  abort(): Promise<void> {
+    this.#agent?.abort();
+    return this.#keepAlso({ isAborted: true });
+  }
+
+  #keepAlso(change: Partial<PendingMessage>): Promise<void> {
+    this.#pending = { ...this.#pending, ...change };
+    const before = this.kept.catch(() => {});
+    return (this.kept = before.then(() => this.#host.pending.add(this.#pending)));
+  }
+
+  /**
+   * Its own message and what was given to it, as far as that is not in the transcript; when it is
+   * over, what is not kept otherwise yet.
+   */
+  get waiting(): readonly Incoming[] {
+    if (this.#left !== undefined) return this.#left;
+    const all = [...this.#onTheWay.values(), ...this.#steering.map(({ incoming }) => incoming)];
+    return this.first === undefined || this.#hasArrived || all.includes(this.first)
+      ? all
+      : [this.first, ...all];
+  }
+
+  /** What it leaves. */
+  #leave(): Incoming[] {
+    const left = this.waiting.filter((incoming) => incoming !== this.first);
+    // Of one that was stopped all waits as it did, for the next process.
+    if (!this.log.isStopped) this.#left = left;
+    return left;
+  }
+
+  /**
+   * Tells who follows it that a message waits: its own, before it begins, or one that was added and
+   * is not in yet.
+   */
+  announce(incoming: Incoming | undefined = this.first): void {
+    const isOwn = incoming === this.first;
+    if (
+      incoming === undefined ||
+      this.isOver ||
+      (isOwn ? this.log.state !== "queued" : !this.waiting.includes(incoming))
+    )
+      return;
+    const { pending } = incoming;
+    this.log.append(
+      "chat.queued",
+      toWaiting(pending, isOwn ? "send" : pending.kind, this.#host.filter),
+    );
+  }
+
+  /** A message for the run that goes on. */
+  add(kind: "steer" | "followUp", incoming: Incoming): void {
+    this.#steering.push({ kind, incoming });
+    this.#handOver();
+  }
+
+  /**
+   * Runs to the end and gives what was meant for the run and did not get in, which waits until it
+   * is taken out of that. Never rejects: a failure is the run's last event. `held` goes in before
+   * the run's own message, and is taken out of where it was.
+   */
+  async execute(session: Session, held: Incoming[]): Promise<Incoming[]> {
+    const { log, first } = this;
+    const { filter, approvals } = this.#host;
+    log.state = "running";
+    let detach = (): void => {};
+    try {
+      const found = await this.#host.backendFor(this.entry);
+      const backend = (this.#backend ??= found); // another may have been chosen meanwhile
+      const agent = await this.#createAgent(backend);
+      const prompts = first === undefined ? [] : [...held, first];
+      const attached = await attachSession(agent, session);
+      ({ detach } = attached);
+      if (agent.hasQueuedMessages())
+        this.#takeBack(agent, await queuedIn(session), [
+          ...prompts,
+          ...this.#steering.map(({ incoming }) => incoming),
+        ]);
+      const turn = first === undefined ? (attached.interrupted?.turns ?? 0) : 0;
+      if (first === undefined) log.show();
+      if (backend.notice !== undefined) log.append("chat.notice", backend.notice);
+      agent.subscribe(ofRun(log.runId, approvals.listener(agent, log)));
+      const idOf = (message: unknown): string | undefined =>
+        this.#onTheWay.get(message)?.pending.id;
+      const keyVariable = (): string | undefined => this.#backend?.keyVariable;
+      agent.subscribe(ofRun(log.runId, createRunEvents(log, { filter, turn, idOf, keyVariable })));
+      agent.subscribe((event) => {
+        if (attached.failure === undefined) this.#noteArrival(event);
+      });
+      this.#agent = agent;
+      agent.state.model = this.#backend.model;
+      for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
+      held.splice(0);
+      this.#handOver();
+      const running =
+        first === undefined
+          ? attached.resume()
+          : agent.prompt(prompts.map(({ message }) => message));
+      if (this.isAborted || log.isStopped) agent.abort();
+      await running;
+    } catch (error) {
+      if (log.isOpen) fail(log, infoOf(error), filter);
+    }
+    detach(); // what is left is given back: the log must not bring it, too
+    if (log.isOpen) fail(log, infoOf(undefined), filter);
+    this.#isOver = true;
+    approvals.forget(log.runId);
+    return this.#leave();
+  }
+
+  /** It could not begin, such as when another process holds the session. */
+  failBefore(error: unknown): Incoming[] {
+    this.#isOver = true;
+    fail(this.log, infoOf(error), this.#host.filter);
+    this.#onAnswered();
+    return this.#leave();
+  }
+
+  /** The process ends: the agent stops, and the session shows a run that is open. */
+  async interrupt(session: Session | undefined): Promise<void> {
+    this.#isOver = true;
+    this.log.stop();
+    await session?.close().catch(() => {}); // what it could not write is as lost as after a crash
+    this.#agent?.abort();
+  }
+
+  /**
+   * The log has what waited in an earlier process; what is still kept for it is given by us, once,
+   * so that it is left over when the run does not take it. What nothing is kept of waits as it did.
+   */
+  #takeBack(agent: Agent, queued: readonly QueuedMessage[], own: readonly Incoming[]): void {
+    const known = new Set(own.map(({ message }) => sameness(message)));
+    const others = queued.filter(({ message }) => !known.has(sameness(message)));
+    if (others.length === queued.length) return;
+    agent.clearAllQueues();
+    for (const { queue, message } of others) {
+      if (queue === "steering") agent.steer(message as AgentMessage);
+      else agent.followUp(message as AgentMessage);
+    }
+  }
+
+  #handOver(): void {
+    const agent = this.#agent;
+    if (agent === undefined) return;
+    for (const { kind, incoming } of this.#steering.splice(0)) {
+      this.#onTheWay.set(incoming.message, incoming);
+      if (kind === "steer") agent.steer(incoming.message);
+      else agent.followUp(incoming.message);
+    }
+  }
+
+  /** By now the session has it. */
+  #noteArrival(event: AgentEvent): void {
+    if (event.type !== "message_end") return;
+    const arrived = this.#onTheWay.get(event.message);
+    if (arrived === undefined) return;
+    this.#onTheWay.delete(event.message);
+    // The run's own stays until the run has ended: it says what to take up again.
+    if (arrived === this.first) this.#hasArrived = true;
+    else this.#host.pending.remove(arrived.pending.id).catch(() => {});
+  }
+
+  async #createAgent({ model }: Backend): Promise<Agent> {
+    const { clock, createId, limits, rules, tools, systemPrompt } = this.#host;
+    const { sessionKey, runId } = this.log;
+    const compaction = createCompaction({ streamOptions: { clock } });
+    const guard = createProgressGuard({ now: () => clock.now() });
+    const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
+    let isFirstId = true;
+    return new Agent({
+      initialState: {
+        systemPrompt: await systemPrompt(sessionKey),
+        model,
+        tools: tools(sessionKey),
+      },
+      getApiKey: () => this.#backend?.apiKey,
+      fetch: (...asked) => (this.#backend?.fetch ?? fetch)(...asked),
+      clock,
+      // The first id that an agent makes is its run's.
+      createId: () => {
+        const id = isFirstId ? runId : createId();
+        isFirstId = false;
+        return id;
+      },
+      streamFn: compaction.wrap((...call) =>
+        (this.#backend?.streamFn ?? streamByProtocol)(...call),
+      ),
+      transformContext: async (messages, signal, run) =>
+        guard(await compaction.transformContext(messages, signal, run)),
+      steeringMode: "all",
+      beforeToolCall: async (context, signal) => {
+        const { action } = rules.judge({
+          tool: context.toolCall.name,
+          args: context.args,
+          sessionKey,
+        });
+        if (action === "allow") return undefined;
+        if (action === "deny")
+          return { block: true, reason: "Denied: the policy of this server forbids it." };
+        return ask(context, signal);
+      },
+      abortGraceMs: ABORT_GRACE_MS,
+      hookTimeoutMs: 0,
+      budget: { maxTurns: limits.maxTurns, maxTimeMs: limits.runTimeoutMs },
+    });
+  }
+}
+
+export function createRunLog({ limits, publish }: Host, runId: string, sessionKey: string): RunLog {
+  const { maxReplayEvents: maxEvents, maxReplayLength: maxLength } = limits;
+  return new RunLog({
+    runId,
+    sessionKey,
+    maxEvents,
+    maxLength,
+    // Less than may wait for a client: one that asks for it is not given up for it.
+    maxSnapshot: limits.maxBufferedBytes * 0.75,
+    publish: (frame, event) => publish(sessionKey, frame, event),
+  });
+}
+
+/** Nested runs are part of their tool's call. */
+function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: AgentEvent) => void {
+  return (event) => {
+    if (event.runId === runId) listener(event);
+  };
+}
+
+async function queuedIn(session: Session): Promise<readonly QueuedMessage[]> {
+  return (await session.state()).queued ?? [];
+}
+
+function infoOf(error: unknown): ErrorInfo {
+  if (isBowlineError(error)) return toErrorInfo(error);
+  return {
+    code: "internal_error",
+    message: "The run failed for a reason of the server's own.",
+    retryable: false,
+  };
+}

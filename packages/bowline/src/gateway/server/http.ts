@@ -1,0 +1,182 @@
+/**
+ * The gateway over plain HTTP: health, and the same runs with server-sent events for those without
+ * sockets.
+ */
+import type { ServerResponse } from "node:http";
+import type { HttpBindings } from "@hono/node-server";
+import { Hono, type Context } from "hono";
+import type { Access, Entry } from "../access/access.ts";
+import { assertParams } from "../protocol/check.ts";
+import { GatewayError, toFrameError } from "../protocol/gateway-error.ts";
+import { errorNumbers, type FrameError } from "../protocol/frame.ts";
+import type { Listeners } from "./listeners.ts";
+import type { MethodContext } from "./methods.ts";
+import { originRefusal } from "../access/origin.ts";
+import { assertMaySend, assertOwn, sees } from "../access/own-sessions.ts";
+import type { SendParams } from "../protocol/protocol.ts";
+import { streamRun } from "./run-stream.ts";
+
+interface HttpOptions {
+  readonly context: MethodContext;
+  readonly entry: Entry;
+  readonly listeners: Listeners;
+  readonly exposed: boolean;
+  /** Why the server goes away, when it does. */
+  readonly closing: () => string | undefined;
+  /** Why there is no room for one that stays. */
+  readonly noRoom: () => string | undefined;
+  /** Those that read a run. */
+  readonly streams: Set<ServerResponse>;
+  /** Under which path this server has it. */
+  readonly path: string;
+  readonly page: ((request: Request) => Response | Promise<Response>) | undefined;
+}
+
+type Asked = Context<{ Bindings: HttpBindings }>;
+
+const statuses: Readonly<Record<number, number>> = {
+  [errorNumbers.parse]: 400,
+  [errorNumbers.bad_request]: 400,
+  [errorNumbers.bad_params]: 400,
+  [errorNumbers.unauthorized]: 401,
+  [errorNumbers.forbidden]: 403,
+  [errorNumbers.not_found]: 404,
+  [errorNumbers.conflict]: 409,
+  [errorNumbers.busy]: 429,
+};
+
+export function createHttp(
+  options: HttpOptions,
+): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
+  const { context, entry, exposed, path, page, listeners, closing, noRoom, streams } = options;
+  const { limits, clock, startedAt, version, runs } = context;
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.onError((error) => toResponse(toFrameError(error)));
+  app.use(async (http, next) => {
+    const { origin, host } = Object.fromEntries(http.req.raw.headers);
+    const refusal = originRefusal({ origin, host }, exposed);
+    if (refusal !== undefined) throw new GatewayError("forbidden", refusal);
+    // On a server that stays: what is asked below /api says itself how it ends.
+    if (closing() !== undefined && !http.req.path.startsWith("/api/"))
+      throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
+    return next();
+  });
+  app.get("/health", (http) =>
+    http.json({ status: "ok", version, uptimeMs: clock.now() - startedAt }),
+  );
+  app.post("/api/chat", async (http) => {
+    const access = await admit(http, entry);
+    if (access.scope === "read")
+      throw new GatewayError("forbidden", "The token is for reading only.");
+    const params = await bodyOf(http, limits.maxFrameBytes);
+    assertMaySend(context, params, access);
+    const { result, start } = await runs.accept(params, "send");
+    start();
+    const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
+    // Whole, as a browser resolves it; who puts it behind the address of a server without a path
+    // may do that, too.
+    const root = `${entry.proxies.prefixOf(http.env.incoming)}${path}`;
+    return http.json({ ...result, events: `${root}/api/runs/${id}/events?sessionKey=${key}` }, 202);
+  });
+  app.get("/api/runs/:id/events", async (http) => {
+    const access = await admit(http, entry);
+    const runId = http.req.param("id");
+    const sessionKey = http.req.query("sessionKey");
+    if (sessionKey !== undefined) assertOwn(access, sessionKey);
+    const known = sessionKey ?? runs.sessionOf(runId);
+    const found = known !== undefined && sees(access, known) ? known : undefined;
+    const log = found === undefined ? undefined : await runs.log(runId, found);
+    if (log === undefined) {
+      const message =
+        sessionKey === undefined
+          ? "This server remembers no such run; ?sessionKey=… lets it look further."
+          : "The session has no such run.";
+      throw new GatewayError("not_found", message);
+    }
+    const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
+    // Who has all would wait for ever; by this status an EventSource knows not to ask again (HTML,
+    // 9.2).
+    if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
+    const headers = {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no", // nginx would hold events back until they fill a page
+    };
+    if (http.req.method === "HEAD") return new Response(null, { headers });
+    // A refusal would end an EventSource for good; so it asks the next server.
+    const reason = closing();
+    if (reason !== undefined)
+      return new Response(`event: shutdown\ndata: ${JSON.stringify({ reason })}\n\n`, { headers });
+    const why = noRoom();
+    if (why !== undefined) throw new GatewayError("busy", why, { retryable: true });
+    const { outgoing } = http.env as { readonly outgoing: ServerResponse };
+    // Who went while the session was read has closed already, and would count for ever.
+    if (!outgoing.destroyed) streams.add(outgoing);
+    outgoing.once("close", () => streams.delete(outgoing));
+    const cutOff = (): void => void outgoing.destroy();
+    return new Response(
+      streamRun(log, seq, { listeners, maxBytes: limits.maxBufferedBytes, cutOff }),
+      { headers },
+    );
+  });
+  app.all("/api/*", () => {
+    const message =
+      "There is nothing here: there are POST /api/chat and GET /api/runs/<id>/events.";
+    return toResponse(new GatewayError("not_found", message).frame);
+  });
+  app.notFound(async (http) =>
+    page === undefined ? http.text("Not found", 404) : page(http.req.raw),
+  );
+  return (request, bindings) => app.fetch(request, bindings);
+}
+
+/** A refusal with the status that its number has. */
+export function toResponse(error: FrameError): Response {
+  const { retryAfterMs } = error.data ?? {};
+  const headers =
+    retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+  return Response.json({ error }, { status: statuses[error.code] ?? 500, headers });
+}
+
+/**
+ * As what the request's token lets in. Throws `unauthorized`, or `busy` after too many wrong ones.
+ */
+async function admit(http: Asked, entry: Entry): Promise<Access> {
+  const { incoming } = http.env;
+  entry.assertMayTry(incoming);
+  const token = /^Bearer (.+)$/i.exec(http.req.header("authorization") ?? "")?.[1];
+  if (token === undefined)
+    throw new GatewayError("unauthorized", "The request needs the token: Authorization: Bearer …");
+  return entry.accessOf(token, incoming);
+}
+
+async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
+  const length = http.req.header("content-length");
+  if (length === undefined)
+    throw new GatewayError(
+      "bad_request",
+      "A body has to say its length: it cannot come in chunks.",
+    );
+  if (!(Number(length) <= maxBytes))
+    throw new GatewayError(
+      "bad_request",
+      `The body has ${length.slice(0, 20)} bytes: ${maxBytes} are the most.`,
+    );
+  let body: unknown;
+  try {
+    // As over a socket, where such bytes end the connection: what they were meant to say is not
+    // guessed.
+    body = JSON.parse(
+      new TextDecoder("utf-8", { fatal: true }).decode(await http.req.arrayBuffer()),
+    );
+  } catch {
+    throw new GatewayError("parse", "The body is no JSON in UTF-8.");
+  }
+  assertParams("chat.send", body, "The body does");
+  return body as SendParams;
+}
+
+/** What is no whole number says nothing. */
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

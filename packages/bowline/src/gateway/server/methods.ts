@@ -1,0 +1,160 @@
+/** What each method does. Params are checked by now; a throw is the answer. */
+import { findAgent } from "../../serve/agents-file.ts";
+import type { Scope } from "../protocol/frame.ts";
+import { GatewayError } from "../protocol/gateway-error.ts";
+import { readHistory } from "../sessions/history.ts";
+import type { Host } from "../runs/host.ts";
+import { sees } from "../access/own-sessions.ts";
+import type { Decision, MethodName, Params, Result, RunInfo } from "../protocol/protocol.ts";
+import type { RunLog } from "../log/run-log.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+
+/** The client that asks. */
+export interface Caller {
+  readonly scope: Scope;
+  /** How the keys begin of all sessions that are there for them. Absent: any. */
+  readonly sessions?: string | undefined;
+  /** For the record of who answered. */
+  readonly name: string;
+  subscribe(sessionKey: string): void;
+  unsubscribe(sessionKey: string): void;
+  /** Sends what the client has missed of a run. */
+  replay(log: RunLog, seq: number | undefined): void;
+}
+
+/** What methods work with. */
+export interface MethodContext extends Host {
+  readonly runs: Runs;
+  readonly sessions: Sessions;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly connections: () => number;
+}
+
+/** The result, and what is done when it is on its way to the client. */
+export interface Answered<R> {
+  readonly result: R;
+  readonly after?: () => void;
+}
+
+type Handler<M extends MethodName> = (
+  context: MethodContext,
+  params: Params<M>,
+  caller: Caller,
+) => Answered<Result<M>> | Promise<Answered<Result<M>>>;
+
+export const handlers: { readonly [M in MethodName]: Handler<M> } = {
+  "health.check": ({ version, startedAt, clock, connections, runs }) => ({
+    result: {
+      status: "ok",
+      version,
+      uptimeMs: clock.now() - startedAt,
+      connections: connections(),
+      runs: runs.count,
+    },
+  }),
+  "agents.list": async ({ agents, backendFor }) => {
+    const all = await agents();
+    const usual = findAgent(all);
+    const infos = all.map(async (agent) => {
+      const answered = await backendFor(agent).then(
+        ({ model, isPractice }) => ({ answeredBy: `${model.provider}/${model.id}`, isPractice }),
+        () => ({ answeredBy: "", isPractice: false }),
+      );
+      return { ...agent, ...answered, isDefault: agent === usual };
+    });
+    return { result: { agents: await Promise.all(infos) } };
+  },
+  "sessions.create": async ({ sessions }, params) => ({ result: await sessions.create(params) }),
+  "sessions.list": async ({ sessions }, params, caller) => ({
+    result: await sessions.list(params, caller.sessions),
+  }),
+  "sessions.get": async ({ sessions }, params) => ({ result: await sessions.get(params) }),
+  "sessions.patch": async ({ sessions }, params) => ({ result: await sessions.patch(params) }),
+  "sessions.reset": async ({ sessions }, params) => ({ result: await sessions.reset(params) }),
+  "sessions.delete": async ({ sessions }, params) => ({ result: await sessions.delete(params) }),
+  "sessions.fork": async ({ sessions }, params) => ({ result: await sessions.fork(params) }),
+  "chat.send": (context, params, caller) => send(context, params, caller, "send"),
+  "chat.steer": (context, params, caller) => send(context, params, caller, "steer"),
+  "chat.followUp": (context, params, caller) => send(context, params, caller, "followUp"),
+  "chat.abort": async ({ runs }, params) => {
+    if (params.sessionKey === undefined && params.runId === undefined)
+      throw new GatewayError("bad_params", "Which? Give a sessionKey, a runId or both.");
+    const runIds = await runs.abort(params);
+    return { result: { aborted: runIds.length > 0, runIds } };
+  },
+  "chat.history": async ({ store, filter, runs }, params) => {
+    const { sessionKey } = params;
+    for (let tries = 3; ; tries--) {
+      const before = runs.waitingIn(sessionKey);
+      const history = await readHistory(store, filter, params);
+      const waiting = runs.waitingIn(sessionKey);
+      const stays = new Set(waiting.map(({ messageId }) => messageId));
+      // What went in meanwhile would be in neither.
+      if (tries === 1 || before.every(({ messageId }) => stays.has(messageId)))
+        return { result: { ...history, waiting } };
+    }
+  },
+  "chat.subscribe": async ({ runs }, { sessionKey, runId, seq }, caller) => {
+    const asked = runId === undefined ? undefined : await runs.log(runId, sessionKey);
+    const missing: RunInfo[] =
+      runId !== undefined && asked === undefined
+        ? [{ runId, sessionKey, state: "unknown", seq: -1 }]
+        : [];
+    const open = runs.ofSession(sessionKey);
+    const ended =
+      asked !== undefined && !open.some((run) => run.runId === asked.runId) ? [asked.info] : [];
+    return {
+      result: { sessionKey, runs: [...ended, ...open, ...missing] },
+      // All at once: what is replayed and what comes next meet without a gap.
+      after: () => {
+        const current = runs.currentLog(sessionKey);
+        if (asked !== undefined && asked !== current) caller.replay(asked, seq);
+        if (current !== undefined)
+          caller.replay(current, runId === undefined || asked === current ? seq : undefined);
+        caller.subscribe(sessionKey);
+      },
+    };
+  },
+  "chat.unsubscribe": (_context, { sessionKey }, caller) => ({
+    result: { sessionKey },
+    // As it is with what subscribes: of two requests the last that is answered holds.
+    after: () => caller.unsubscribe(sessionKey),
+  }),
+  "approvals.list": ({ approvals }, { sessionKey }, caller) => ({
+    result: {
+      approvals: approvals.list(sessionKey).filter((approval) => sees(caller, approval.sessionKey)),
+    },
+  }),
+  "approvals.resolve": (context, params, caller) => resolve(context, params, caller),
+  "exec.approve": (context, params, caller) =>
+    resolve(context, { ...params, decision: "allow-once" }, caller),
+  "exec.deny": (context, params, caller) =>
+    resolve(context, { ...params, decision: "deny" }, caller),
+};
+
+async function send(
+  { runs }: MethodContext,
+  params: Params<"chat.send">,
+  caller: Caller,
+  kind: "send" | "steer" | "followUp",
+): Promise<Answered<Result<"chat.send">>> {
+  const { result, start } = await runs.accept(params, kind);
+  return {
+    result,
+    after: () => {
+      caller.subscribe(params.sessionKey);
+      start();
+    },
+  };
+}
+
+async function resolve(
+  { approvals }: MethodContext,
+  { approvalId, ...answer }: Params<"approvals.resolve">,
+  { name }: Caller,
+): Promise<{ result: { approvalId: string; decision: Decision } }> {
+  await approvals.resolve(approvalId, { ...answer, by: name });
+  return { result: { approvalId, decision: answer.decision } };
+}

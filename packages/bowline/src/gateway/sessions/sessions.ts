@@ -1,0 +1,198 @@
+/** The session methods: over the store, and over the lane where the session may be in use. */
+import { isBowlineError, parseModelRef } from "@bowline/core";
+import { addToSummary, summaryOf, type Session, type SessionSummary } from "@bowline/core/session";
+import { DEFAULT_AGENT, findAgent, type AgentEntry } from "../../serve/agents-file.ts";
+import { referenceOf, type Choice } from "../agents/choices.ts";
+import { GatewayError } from "../protocol/gateway-error.ts";
+import type { Host } from "../runs/host.ts";
+import { isMissing } from "../../is-missing.ts";
+import type { Events, Holder, Params, Result, SessionInfo } from "../protocol/protocol.ts";
+import { listOwn } from "./list-own.ts";
+import type { Runs } from "../runs/runs.ts";
+import { agentOf, noAgent } from "../agents/session-agent.ts";
+
+type OneSession = Promise<Result<"sessions.get">>;
+
+export class Sessions {
+  readonly #host: Host;
+  readonly #runs: Runs;
+
+  constructor(host: Host, runs: Runs) {
+    this.#host = host;
+    this.#runs = runs;
+  }
+
+  async create({
+    sessionKey = this.#host.createId(),
+    agentId,
+    title,
+  }: Params<"sessions.create">): OneSession {
+    const agent = findAgent(await this.#host.agents(), agentId);
+    if (agent === undefined && agentId !== undefined) throw noAgent(agentId);
+    const isNew = await this.#runs.lane(sessionKey).create(agent?.id ?? DEFAULT_AGENT, title);
+    if (!isNew) throw alreadyThere();
+    return this.#changed(sessionKey, "created");
+  }
+
+  /** Those whose keys begin so. */
+  async list(
+    { search, limit = 50, cursor }: Params<"sessions.list">,
+    beginning?: string,
+  ): Promise<Result<"sessions.list">> {
+    const page = await listOwn(this.#host.store, { search, limit, cursor }, beginning);
+    const sessions = await Promise.all(page.sessions.map((summary) => this.#info(summary)));
+    return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };
+  }
+
+  async get({ sessionKey }: Params<"sessions.get">): OneSession {
+    const { store } = this.#host;
+    let summary = summaryOf(await store.load(sessionKey));
+    for await (const batch of store.read(sessionKey)) summary = batch.reduce(addToSummary, summary);
+    return { session: await this.#info(summary) };
+  }
+
+  /**
+   * Throws `bad_params` for a model that cannot be asked here, and when there is nothing to change.
+   */
+  async patch({ sessionKey, title, model, agentId }: Params<"sessions.patch">): OneSession {
+    if (title === undefined && model === undefined && agentId === undefined)
+      throw new GatewayError(
+        "bad_params",
+        "What is to be changed? Give a title, a model or an agentId.",
+      );
+    const { choices } = this.#host;
+    const agent =
+      agentId === undefined ? undefined : await agentOf(this.#host, sessionKey, agentId);
+    if (model !== undefined)
+      await this.#assertAsked(model, agent ?? (await agentOf(this.#host, sessionKey)));
+    await this.#runs.lane(sessionKey).write(async (session) => {
+      if (title !== undefined) await session.rename(title);
+      await this.#record(session, { ...(agentId && { agentId }), ...(model && { model }) });
+      choices.forget(sessionKey); // before who writes next
+    });
+    if (agent !== undefined || model !== undefined) await this.#runs.useChoice(sessionKey);
+    return this.#changed(sessionKey, "updated");
+  }
+
+  async #record(session: Session, { agentId, model }: Choice): Promise<void> {
+    const agent = agentId === undefined ? undefined : findAgent(await this.#host.agents(), agentId);
+    if (agent !== undefined)
+      await session.append({
+        type: "model_change",
+        ...parseModelRef(agent.model),
+        agent: agent.id,
+      });
+    if (model !== undefined)
+      await session.append({ type: "model_change", ...parseModelRef(model) });
+  }
+
+  /** That another would answer in its place is no answer to who chose it. */
+  async #assertAsked(model: string, agent: AgentEntry): Promise<void> {
+    const refused = (why: string): GatewayError =>
+      new GatewayError("bad_params", why, { issues: [{ path: "model", message: why }] });
+    try {
+      const { notice } = await this.#host.backendFor({ ...agent, model });
+      if (notice !== undefined) throw refused(`This server cannot ask it: ${notice.message}`);
+    } catch (error) {
+      if (!isBowlineError(error) || error.code !== "invalid_argument") throw error;
+      throw refused(error.message);
+    }
+  }
+
+  async reset({ sessionKey }: Params<"sessions.reset">): OneSession {
+    const lane = this.#runs.lane(sessionKey);
+    // A message that comes meanwhile is taken after that; so also where it is deleted.
+    await lane.inOrder(async () => {
+      await this.#host.store.load(sessionKey); // nothing is ended in one that is not there
+      await this.#runs.quiet(sessionKey);
+      await lane.write(async (held) => {
+        // As they are by now: both may have been changed meanwhile.
+        const { session } = await this.get({ sessionKey });
+        const choice = await this.#host.choices.of(sessionKey);
+        await held.rewind(null);
+        // The new beginning; the title stays, and so does who answers.
+        await held.rename(session.title ?? sessionKey.slice(0, 200).replace(/\p{Surrogate}$/u, ""));
+        await this.#record(held, choice);
+      });
+    });
+    return this.#changed(sessionKey, "reset");
+  }
+
+  async delete({ sessionKey }: Params<"sessions.delete">): Promise<Result<"sessions.delete">> {
+    const lane = this.#runs.lane(sessionKey);
+    const isGone = await lane.inOrder(async () => {
+      await this.#runs.quiet(sessionKey);
+      await this.#host.rules.forget?.(sessionKey);
+      const deleted = await lane.exclusive(() =>
+        this.#host.store.delete(sessionKey).then(
+          () => true,
+          (error: unknown) => {
+            if (!isMissing(error)) throw error;
+            return false;
+          },
+        ),
+      );
+      this.#host.choices.forget(sessionKey);
+      return deleted;
+    });
+    if (isGone) this.#host.sessionChanges.add({ sessionKey, change: "deleted" });
+    return { deleted: isGone };
+  }
+
+  async fork({ sessionKey, newSessionKey, at }: Params<"sessions.fork">): OneSession {
+    // Of itself it would find that it is being written.
+    if (newSessionKey === sessionKey) throw alreadyThere();
+    const id = newSessionKey ?? this.#host.createId();
+    const where = { id, ...(at !== undefined && { at }) };
+    const fork = (session: Session): Promise<void> =>
+      session.fork(where).then((made) => made.close());
+    const [from, to] = [this.#runs.lane(sessionKey), this.#runs.lane(id)];
+    // Who sends the first message under the new key waits for it. Always the same first: two forks
+    // might wait for each other.
+    await (id < sessionKey
+      ? to.exclusive(() => from.write(fork))
+      : from.write((session) => to.exclusive(() => fork(session))));
+    this.#host.choices.forget(id);
+    return this.#changed(id, "created");
+  }
+
+  async #changed(sessionKey: string, change: Events["sessions.changed"]["change"]): OneSession {
+    const { session } = await this.get({ sessionKey });
+    const { model, agentId } = session;
+    const chosen =
+      change === "updated" ? { ...(model && { model }), ...(agentId && { agentId }) } : {};
+    this.#host.sessionChanges.add({ sessionKey, change, ...chosen });
+    return { session };
+  }
+
+  async #info({
+    id,
+    title,
+    model,
+    metadata,
+    createdAt,
+    updatedAt,
+    messageCount,
+    origin,
+  }: SessionSummary): Promise<SessionInfo> {
+    const agentId = model?.agent ?? metadata?.agentId;
+    const { isThisProcess = true, ...holder } =
+      (await this.#host.store.holder(id).catch(() => undefined)) ?? {};
+    return {
+      sessionKey: id,
+      ...(title !== undefined && { title: this.#host.filter.text(title) }),
+      ...(typeof agentId === "string" && { agentId }),
+      ...(model !== undefined && { model: referenceOf(model) }),
+      createdAt,
+      updatedAt,
+      messageCount,
+      ...(origin !== undefined && { forkedFrom: origin.sessionId }),
+      runs: this.#runs.ofSession(id),
+      ...(!isThisProcess && { heldBy: holder as Holder }),
+    };
+  }
+}
+
+function alreadyThere(): GatewayError {
+  return new GatewayError("conflict", "There is a session of this key already.");
+}

@@ -1,0 +1,103 @@
+/**
+ * What answers for an agent: its own model, a configured other, or the practice model. Never
+ * silently another vendor's.
+ */
+import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
+import { withPrices } from "@bowline/core/prices";
+import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
+import { createNetworkFetch } from "../network.ts";
+import { vendorAddress } from "./vendor-address.ts";
+import type { AgentEntry } from "../serve/agents-file.ts";
+import type { Backend } from "../gateway/runs/host.ts";
+
+export interface BackendOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `provider/model`, asked when the agent's own has no key. Default none. */
+  readonly fallback?: string;
+}
+
+export interface Backends {
+  /** Rejects with `invalid_argument` for a reference that names nothing. */
+  for(agent: AgentEntry): Promise<Backend>;
+  close(): Promise<void>;
+}
+
+/** Throws `invalid_argument` for a fallback that names nothing, and for a proxy that is none. */
+export function createBackends({ env, fallback }: BackendOptions): Backends {
+  const fetch = createNetworkFetch(env);
+  const instead = fallback === undefined ? undefined : assertFallback(fallback, env);
+  /** What a server refuses is learned by its model object: all runs of a model share one. */
+  const known = new Map<string, Backend>();
+  let practice: Promise<PracticeServer> | undefined;
+  return {
+    async for({ model: wanted }) {
+      const own = known.get(wanted) ?? find(wanted, env);
+      if (own !== undefined) known.set(wanted, own);
+      if (own !== undefined) return { ...own, fetch };
+      const neither =
+        fallback === undefined
+          ? ""
+          : `, nor has ${fallback} (${keyVariableOf(fallback)} is not set)`;
+      const why = `${wanted} has no key (${keyVariableOf(wanted)} is not set)`;
+      if (instead !== undefined) {
+        const message = `${why}: ${fallback} answers in its place, as configured.`;
+        return { ...instead, fetch, notice: { code: "fallback_model", message } };
+      }
+      const { baseUrl } = await (practice ??= startPracticeServer());
+      const model = getModel("practice", "practice", {
+        baseUrl,
+        name: "practice model",
+        reasoning: false,
+        input: ["text"],
+      });
+      const message = `${why}${neither}: the practice model answers, which is no LLM.`;
+      return { model, isPractice: true, notice: { code: "practice_model", message } };
+    },
+    async close() {
+      await (await practice)?.close();
+    },
+  };
+}
+
+function assertFallback(reference: string, env: BackendOptions["env"]): Backend | undefined {
+  try {
+    return find(reference, env);
+  } catch (error) {
+    throw new BowlineError("invalid_argument", `The fallback: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Undefined when its key is missing. */
+function find(reference: string, env: BackendOptions["env"]): Backend | undefined {
+  const { provider, model: id } = parseModelRef(reference);
+  const vendor = vendors.find((row) => row.id === provider);
+  if (vendor === undefined) {
+    const known = vendors.map((row) => row.id).join(", ");
+    throw new BowlineError(
+      "invalid_argument",
+      `${reference} names no provider that is known: ${known}.`,
+    );
+  }
+  const apiKey = vendor.keyVariable === undefined ? undefined : set(env[vendor.keyVariable]);
+  if (vendor.keyVariable !== undefined && apiKey === undefined) return undefined;
+  const address = vendorAddress(vendor, env);
+  const model = withPrices(getModel(provider, id, address && { baseUrl: address.baseUrl }));
+  const { keyVariable } = vendor;
+  return {
+    model,
+    isPractice: false,
+    ...(keyVariable !== undefined && apiKey !== undefined && { apiKey, keyVariable }),
+  };
+}
+
+function keyVariableOf(reference: string): string {
+  const { provider } = parseModelRef(reference);
+  return vendors.find((row) => row.id === provider)?.keyVariable ?? "its key";
+}
+
+function set(value: string | undefined): string | undefined {
+  const trimmed = value?.trim() ?? "";
+  return trimmed === "" ? undefined : trimmed;
+}

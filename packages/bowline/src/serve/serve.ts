@@ -1,0 +1,249 @@
+/**
+ * `bowline serve`: the gateway with its workspace, its token and its models, as the environment
+ * says.
+ */
+import { randomBytes } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { BowlineError, isBowlineError } from "@bowline/core";
+import { createJsonlStore, makeFolder } from "@bowline/core/session/node";
+import { dataFolder, sessionsFolder } from "../home.ts";
+import { createPage } from "../page/node/page.ts";
+import { createTools } from "../tools/index.ts";
+import { readAgents } from "./agents-file.ts";
+import { createBackends } from "../models/backends.ts";
+import { buildSystemPrompt } from "../gateway/compat/prompt-builder.ts";
+import type { ModelProvider } from "../gateway/compat/types.ts";
+import { withEnvFile } from "./env-file.ts";
+import { holdFolder } from "./hold-folder.ts";
+import type { GatewayLimits } from "../gateway/protocol/limits.ts";
+import { isLoopbackName } from "../gateway/access/origin.ts";
+import { createPendingFolder } from "../gateway/runs/pending.ts";
+import type { PolicyRule } from "../policy/policy.ts";
+import { loadRules } from "../policy/rules.ts";
+import { secretsOf } from "../secrets.ts";
+import {
+  DEFAULT_PORT,
+  startGateway,
+  type Gateway,
+  type GatewayOptions,
+} from "../gateway/server/server.ts";
+import { createWorkspaceFiles } from "./workspace-files.ts";
+
+export interface ServeOptions extends Pick<
+  GatewayOptions,
+  "page" | "version" | "exposed" | "trustProxy"
+> {
+  /** Default `BOWLINE_HOST`, else 127.0.0.1. */
+  readonly host?: string;
+  /** Default `BOWLINE_PORT`, else 18789. */
+  readonly port?: number;
+  /**
+   * Where AGENTS.md is and tools work. Default `BOWLINE_WORKSPACE`, else `workspace` in the data
+   * folder.
+   */
+  readonly workspace?: string;
+  /**
+   * `provider/model`, asked when the agent's own has no key. Default `BOWLINE_FALLBACK`, else none:
+   * the practice model answers.
+   */
+  readonly fallback?: string;
+  /** What may run without a question, beside what people allowed. */
+  readonly rules?: readonly PolicyRule[];
+  readonly providers?: ReadonlyMap<string, ModelProvider>;
+  readonly limits?: Partial<GatewayLimits>;
+  /** Default `.env` in the current folder. */
+  readonly envFile?: string;
+  /** Default: the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Takes lines for a person. Default: none are written. */
+  readonly print?: (line: string) => void;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** Whether other machines can reach it. */
+  readonly isExposed: boolean;
+  readonly token: string;
+  /** Where the token is from: a variable, or the file in which the one that was made is kept. */
+  readonly tokenFrom: { readonly variable: "BOWLINE_TOKEN" } | { readonly file: string };
+  readonly workspace: string;
+  /** Files of the workspace that were not there. */
+  readonly made: readonly string[];
+  /**
+   * What a person should know of an agent, such as that another model answers; of a file, such as
+   * `.env`, by its name.
+   */
+  readonly notices: readonly { readonly agent: string; readonly message: string }[];
+  close(reason?: string): Promise<void>;
+}
+
+/**
+ * Rejects with `invalid_argument` for options that cannot work, `storage_failed` for a folder that
+ * cannot be had and a broken policy, `session_locked` when another server uses the data folder, the
+ * system's error for a taken port.
+ */
+export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const {
+    print = () => {},
+    envFile = ".env",
+    rules,
+    providers,
+    limits,
+    page = createPage(),
+    version,
+    exposed = false,
+    trustProxy,
+  } = options;
+  const settings = await withEnvFile(options.env ?? process.env, resolve(envFile));
+  const { env } = settings;
+  const home = join(dataFolder(env), "gateway");
+  const workspace = resolve(
+    options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"),
+  );
+  const host = options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1";
+  const port = options.port ?? portOf(env.BOWLINE_PORT);
+  const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
+  const backends = createBackends({ env, ...(fallback !== undefined && { fallback }) });
+  const made = await inFolder(workspace, () => createWorkspaceFiles(workspace));
+  const { token, tokenFrom } = await inFolder(home, async () => {
+    await makeFolder(home);
+    return tokenOf(env, join(home, "token"));
+  });
+  const read = set(env.BOWLINE_READ_TOKEN);
+  if (read === token)
+    throw new BowlineError(
+      "invalid_argument",
+      "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.",
+    );
+  const letGo = await inFolder(home, () => holdFolder(join(home, "running")));
+  const leave = async (): Promise<void> => {
+    await backends.close();
+    await letGo();
+  };
+  const start = async (): Promise<Gateway> =>
+    startGateway({
+      tokens: {
+        full: token,
+        ...(read !== undefined && { read }),
+      },
+      store: createJsonlStore(sessionsFolder(env)),
+      pending: createPendingFolder(join(home, "pending")),
+      rules: await loadRules(rules, join(home, "policy.json")),
+      agents: () => readAgents(workspace),
+      backendFor: (agent) => backends.for(agent),
+      systemPrompt: () => buildSystemPrompt(workspace),
+      tools: () =>
+        createTools({
+          root: workspace,
+          env,
+        }),
+      workspacePath: workspace,
+      secrets: secretsOf(env, [token, ...(read === undefined ? [] : [read])]),
+      host,
+      exposed,
+      ...(trustProxy && { trustProxy }),
+      port,
+      ...(providers && { providers }),
+      ...(limits && { limits }),
+      page,
+      ...(version !== undefined && { version }),
+    });
+  const gateway = await start().catch(async (error: unknown) => {
+    await leave();
+    throw error;
+  });
+  const notices: Served["notices"][number][] = settings.notices.map((message) => ({
+    agent: ".env",
+    message,
+  }));
+  let isPractice = false;
+  const agents = await readAgents(workspace);
+  if (agents.length === 0)
+    notices.push({ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." });
+  for (const agent of agents) {
+    const found = await backends
+      .for(agent)
+      .catch((error: Error) => ({ notice: error, isPractice: false }));
+    isPractice ||= found.isPractice;
+    if (found.notice !== undefined)
+      notices.push({ agent: agent.id, message: found.notice.message });
+  }
+  const { url } = gateway;
+  const isExposed = !isLoopbackName(host);
+  print(`Listening on ${url}${isExposed ? " (other machines can reach it)" : ""}`);
+  print(
+    "variable" in tokenFrom
+      ? `Token: ${tokenFrom.variable}. Open ${url}/`
+      : `Open ${url}/#token=${token}`,
+  );
+  print(`Workspace: ${workspace}${made.length > 0 ? ` (made ${made.join(", ")})` : ""}`);
+  for (const { agent, message } of notices) print(`${agent}: ${message}`);
+  if (isPractice)
+    print(
+      "For a real model set its key, also in .env, and start again; or name another in AGENTS.md.",
+    );
+  return {
+    url,
+    host,
+    port: gateway.port,
+    isExposed,
+    token,
+    tokenFrom,
+    workspace,
+    made,
+    notices,
+    async close(reason) {
+      await gateway.close(reason);
+      await leave();
+    },
+  };
+}
+
+/**
+ * The environment's, else one that is made once and kept, so that pages that are open find back
+ * after a restart.
+ */
+async function tokenOf(
+  { BOWLINE_TOKEN }: Readonly<Record<string, string | undefined>>,
+  file: string,
+): Promise<Pick<Served, "token" | "tokenFrom">> {
+  const own = set(BOWLINE_TOKEN);
+  if (own !== undefined) return { token: own, tokenFrom: { variable: "BOWLINE_TOKEN" } };
+  const tokenFrom = { file };
+  const kept = set(await readFile(file, "utf8").catch(() => ""));
+  if (kept !== undefined) return { token: kept, tokenFrom };
+  const token = randomBytes(24).toString("base64url");
+  await writeFile(file, `${token}\n`, { mode: 0o600 });
+  return { token, tokenFrom };
+}
+
+function portOf(value: string | undefined): number {
+  const text = set(value);
+  if (text === undefined) return DEFAULT_PORT;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new BowlineError(
+    "invalid_argument",
+    `BOWLINE_PORT takes a number up to 65535, not ${JSON.stringify(text)}.`,
+  );
+}
+
+/** What the system refuses becomes a sentence. */
+async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (isBowlineError(error) || code === undefined) throw error;
+    throw new BowlineError("storage_failed", `${folder} cannot be used (${code}).`, {
+      cause: error,
+    });
+  }
+}
+
+function set(value: string | undefined): string | undefined {
+  const trimmed = value?.trim() ?? "";
+  return trimmed === "" ? undefined : trimmed;
+}
