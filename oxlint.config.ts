@@ -1,40 +1,60 @@
 import { defineConfig } from "oxlint";
-import { fileLayers, layers } from "./scripts/layers.ts";
+import { existsSync } from "node:fs";
+import { packages } from "./scripts/layers.ts";
 
 type Restriction = { regex: string; message: string };
 
+const byEntries: Restriction = {
+  regex: "(?:^|/)core/(?:src|dist|test)(?:/|$)",
+  message: "Import @bowline/core by one of its entries.",
+};
+const noTesting: Restriction = {
+  regex: "^@bowline/core/testing$",
+  message: "Testing is for tests.",
+};
 const noNode: Restriction = {
   regex: "^node:",
   message: "Core runs without Node: put this in a folder named node/ and give it its own entry.",
 };
 
-/**
- * Lint's half of scripts/layers.ts: it also sees type-only imports, which the built graph no longer
- * has.
- */
-const layerOverrides = Object.entries(layers).flatMap(([layer, allowed]) => {
-  const isFile = fileLayers.includes(layer);
-  const others = Object.keys(layers).filter((other) => other !== layer && !allowed.includes(other));
-  const folders = others.filter((other) => !fileLayers.includes(other));
-  const files = others.filter((other) => fileLayers.includes(other));
-  const up = isFile ? "\\./" : "(?:\\.\\./)+";
-  const direction: Restriction[] = [
-    { names: folders, end: "/" },
-    { names: files, end: "\\.ts$" },
-  ]
-    .filter(({ names }) => names.length > 0)
-    .map(({ names, end }) => ({
-      regex: `^${up}(?:${names.join("|")})${end}`,
-      message: `The layer "${layer}" may not import this one (scripts/layers.ts).`,
-    }));
-  const where = isFile ? `packages/core/src/${layer}.ts` : `packages/core/src/${layer}/**/*.ts`;
-  return [
-    { files: [where], rules: restrict([...direction, noNode]) },
-    ...(isFile
-      ? []
-      : [{ files: [`packages/core/src/${layer}/**/node/**/*.ts`], rules: restrict(direction) }]),
-  ];
+/** Lint's half of scripts/layers.ts: an editor shows a breach where the import is written. */
+const layerOverrides = Object.entries(packages).flatMap(([name, { source, layers, isWebOnly }]) => {
+  const isFile = (layer: string): boolean => existsSync(`${source}/${layer}.ts`);
+  return Object.entries(layers).flatMap(([layer, allowed]) => {
+    const others = Object.keys(layers).filter(
+      (other) => other !== layer && !allowed.includes(other),
+    );
+    const direction = others.map((other): Restriction => {
+      const up = isFile(layer) ? "\\./" : "(?:\\.\\./)+";
+      const inner = [layer, ...allowed]
+        .filter((below) => below.startsWith(`${other}/`))
+        .map((below) => `(?!${below.slice(other.length + 1)}/)`);
+      return {
+        regex: `^${up}${pathOf(other)}${isFile(other) ? "\\.ts$" : `/${inner.join("")}`}`,
+        message: `The layer "${layer}" may not import "${other}" (scripts/layers.ts).`,
+      };
+    });
+    const all = restrict([...direction, ...ofPackage(name)]);
+    const web = restrict([...direction, ...ofPackage(name), ...(isWebOnly ? [noNode] : [])]);
+    return isFile(layer)
+      ? [{ files: [`${source}/${layer}.ts`], rules: web }]
+      : [
+          { files: [`${source}/${layer}/**/*.ts`], rules: web },
+          ...(isWebOnly ? [{ files: [`${source}/${layer}/**/node/**/*.ts`], rules: all }] : []),
+        ];
+  });
 });
+
+/** From inside `a`, the folder `a/b` is `../b`. */
+function pathOf(layer: string): string {
+  const [name = "", ...above] = layer.split("/").toReversed();
+  return above.length === 0 ? name : `(?:${above.toReversed().join("/")}/)?${name}`;
+}
+
+/** Packages know each other by their public entries. */
+function ofPackage(name: string): Restriction[] {
+  return name === "core" ? [] : [byEntries, noTesting];
+}
 
 function restrict(patterns: Restriction[]): {
   "no-restricted-imports": ["error", { patterns: Restriction[] }];
@@ -78,27 +98,13 @@ export default defineConfig({
     "unicorn/consistent-function-scoping": "off",
   },
   overrides: [
+    {
+      files: ["packages/*/**/*.ts"],
+      excludeFiles: ["packages/core/**"],
+      rules: restrict([byEntries]),
+    },
     ...layerOverrides,
     // A type test may be a lone `new`, there to be refused.
     { files: ["**/*.types.ts"], rules: { "no-new": "off" } },
-    {
-      files: ["packages/bowline/**/*.ts"],
-      rules: restrict([
-        {
-          regex: "(?:^|/)core/(?:src|dist|test)(?:/|$)",
-          message: "Import @bowline/core by one of its entries.",
-        },
-      ]),
-    },
-    {
-      files: ["packages/bowline/src/**/*.ts"],
-      rules: restrict([
-        {
-          regex: "(?:^|/)core/(?:src|dist|test)(?:/|$)",
-          message: "Import @bowline/core by one of its entries.",
-        },
-        { regex: "^@bowline/core/testing$", message: "Testing is for tests." },
-      ]),
-    },
   ],
 });

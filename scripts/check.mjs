@@ -33,8 +33,9 @@ const steps = [
   { name: "build and types", command: ["node", "scripts/build.mjs"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },
   { name: "dead code", command: ["knip", "--no-progress"] },
+  { name: "layers", command: ["node", "scripts/print-layers.ts"] },
   {
-    name: "layers",
+    name: "layers as built",
     command: ["node", "--test", "test/layers.test.ts"],
     after: ["build and types"],
   },

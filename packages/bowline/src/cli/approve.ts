@@ -2,7 +2,7 @@
  * Asks a person before a tool changes anything. The question shows exactly what will run; whatever
  * is not a yes is a no.
  */
-import type { BeforeToolCallContext, BeforeToolCallResult } from "@bowline/core";
+import type { Approver } from "../record/run-setup.ts";
 import { needsApproval } from "../tools/index.ts";
 import { escapeLines, escapeText } from "../escape.ts";
 import { ask, type Terminal } from "./ask.ts";
@@ -17,11 +17,6 @@ export interface ApproverOptions {
   /** Ctrl-C at the question. */
   readonly onInterrupt: () => void;
 }
-
-export type Approver = (
-  context: BeforeToolCallContext,
-  signal?: AbortSignal,
-) => Promise<BeforeToolCallResult | undefined>;
 
 /** Of a small terminal, where its own size is not known or larger. */
 const SCREEN = { rows: 20, columns: 80 };

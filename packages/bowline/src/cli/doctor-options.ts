@@ -1,6 +1,6 @@
 /** The command line of `bowline doctor`, as data and read. */
-import { isHttp } from "../doctor/index.ts";
-import { UsageError } from "./exit.ts";
+import { isHttp } from "../is-http.ts";
+import { UsageError } from "../command-error.ts";
 import { parseByTable, type Option } from "./options.ts";
 
 export const doctorOptions: readonly Option[] = [

@@ -1,6 +1,6 @@
 /** Which session is meant: by its id, by the beginning of it, or as the latest of a directory. */
 import type { SessionSummary, Store } from "@bowline/core/session";
-import { CommandError } from "./exit.ts";
+import { CommandError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 
 const PAGE = 1000;

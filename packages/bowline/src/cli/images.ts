@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { ImageContent } from "@bowline/core";
 import { imageTypeOf } from "../tools/file-kind.ts";
-import { UsageError } from "./exit.ts";
+import { UsageError } from "../command-error.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
 

@@ -3,7 +3,8 @@
  * BOWLINE_DEBUG asks for it.
  */
 import { readFileSync } from "node:fs";
-import { CommandError, exitCode, UsageError } from "./exit.ts";
+import { CommandError, UsageError } from "../command-error.ts";
+import { exitCode } from "./exit.ts";
 import { mainHelp } from "./help.ts";
 import { printable } from "../terminal.ts";
 

@@ -1,7 +1,7 @@
 /** The command line as data: one table from which parsing, help and docs/cli.md are made. */
 import { parseArgs } from "node:util";
 import { defined } from "../defined.ts";
-import { UsageError } from "./exit.ts";
+import { UsageError } from "../command-error.ts";
 import { printable } from "../terminal.ts";
 
 export interface Option {

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { RunResult } from "@bowline/core";
 import { saveRunRecording } from "../record/file.ts";
 import type { RunRecorder } from "../record/record-run.ts";
-import { CommandError, UsageError } from "./exit.ts";
+import { CommandError, UsageError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 
 /** Before a model is asked, since the file comes at the end. Throws `UsageError`. */

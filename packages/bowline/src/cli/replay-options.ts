@@ -1,5 +1,5 @@
 /** The command line of `bowline replay`, as data and read. */
-import { UsageError } from "./exit.ts";
+import { UsageError } from "../command-error.ts";
 import { parseByTable, type Option } from "./options.ts";
 
 export const replayOptions: readonly Option[] = [

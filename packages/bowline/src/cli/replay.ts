@@ -2,8 +2,10 @@
 import { loadRunRecording, type RunRecording } from "../record/file.ts";
 import { replayRun, type RunReplay } from "../record/replay-run.ts";
 import { attachSession, createMemoryStore, openSession, type Session } from "@bowline/core/session";
-import { createAgent, exitCodes, perform, type SessionContent } from "./agent.ts";
-import { CommandError, exitCode, UsageError } from "./exit.ts";
+import { createAgent, type SessionContent } from "../record/run-setup.ts";
+import { exitCodes, perform } from "./perform.ts";
+import { CommandError, UsageError } from "../command-error.ts";
+import { exitCode } from "./exit.ts";
 import { replayHelp } from "./help.ts";
 import { keptWrites, type Through } from "../record/kept-writes.ts";
 import { parseReplayOptions } from "./replay-options.ts";

@@ -13,7 +13,7 @@ import {
   type Store,
 } from "@bowline/core/session";
 import type { Wanted } from "../models/discover.ts";
-import { CommandError, explained } from "./exit.ts";
+import { CommandError, explained } from "../command-error.ts";
 import { findOrNew, latestOf } from "./find-session.ts";
 import { sessionStore } from "../home.ts";
 import { keptWrites, type Through } from "../record/kept-writes.ts";

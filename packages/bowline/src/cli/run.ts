@@ -7,15 +7,15 @@ import { recordRun } from "../record/record-run.ts";
 import { createTools } from "../tools/index.ts";
 import {
   createAgent,
-  exitCodes,
-  perform,
   type RunPorts,
   type RunSetup,
   type SessionContent,
-} from "./agent.ts";
+} from "../record/run-setup.ts";
+import { exitCodes, perform } from "./perform.ts";
 import { createApprover } from "./approve.ts";
 import { discoverModel, type Discovered } from "../models/discover.ts";
-import { CommandError, exitCode, UsageError } from "./exit.ts";
+import { CommandError, UsageError } from "../command-error.ts";
+import { exitCode } from "./exit.ts";
 import { runHelp } from "./help.ts";
 import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
 import { onSignal } from "./on-signal.ts";

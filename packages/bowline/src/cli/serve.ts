@@ -1,6 +1,7 @@
 /** `bowline serve`: agents behind a socket, until it is told to stop. */
 import { serve as startServing, type Served, type ServeOptions } from "../serve/serve.ts";
-import { CommandError, exitCode, explained } from "./exit.ts";
+import { CommandError, explained } from "../command-error.ts";
+import { exitCode } from "./exit.ts";
 import { serveHelp } from "./help.ts";
 import { onSignal } from "./on-signal.ts";
 import { parseServeOptions } from "./serve-options.ts";

@@ -9,7 +9,7 @@ import {
   type Session,
   type SessionMessage,
 } from "@bowline/core/session";
-import { CommandError } from "./exit.ts";
+import { CommandError } from "../command-error.ts";
 import { oneLine, printable, type Style } from "../terminal.ts";
 import { timeText } from "./time-text.ts";
 

@@ -9,7 +9,8 @@ import {
   type Store,
 } from "@bowline/core/session";
 import { ask } from "./ask.ts";
-import { CommandError, exitCode, explained, UsageError } from "./exit.ts";
+import { CommandError, explained, UsageError } from "../command-error.ts";
+import { exitCode } from "./exit.ts";
 import { allSessions, findSession } from "./find-session.ts";
 import { sessionsHelp } from "./help.ts";
 import { sessionStore } from "../home.ts";

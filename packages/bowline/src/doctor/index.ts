@@ -13,7 +13,7 @@ import { judge, toProfile } from "./verdict.ts";
 
 export type { DoctorResult, Profile } from "./finding.ts";
 export { firstToAsk, listedModels, modelsUrl } from "./model-list.ts";
-export { isHttp, parseProfile } from "./profile.ts";
+export { parseProfile } from "./profile.ts";
 export { reportText } from "./report.ts";
 export { isUsable } from "./verdict.ts";
 

@@ -2,6 +2,7 @@
  * A profile file, read strictly: a switch that is misspelt would otherwise be a setting that does
  * nothing.
  */
+import { isHttp } from "../is-http.ts";
 import type { Compat } from "@bowline/core";
 import type { Profile } from "./finding.ts";
 import { parse, record } from "./wire.ts";
@@ -76,8 +77,4 @@ function isAllowed(setting: unknown, allowed: Allowed): boolean {
   return allowed instanceof RegExp
     ? typeof setting === "string" && allowed.test(setting)
     : allowed.includes(setting);
-}
-
-export function isHttp(address: string): boolean {
-  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
 }

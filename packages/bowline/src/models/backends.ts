@@ -7,8 +7,7 @@ import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
 import { vendorAddress } from "./vendor-address.ts";
-import type { AgentEntry } from "../serve/agents-file.ts";
-import type { Backend } from "../gateway/runs/host.ts";
+import type { Backend } from "./backend.ts";
 
 export interface BackendOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -18,7 +17,7 @@ export interface BackendOptions {
 
 export interface Backends {
   /** Rejects with `invalid_argument` for a reference that names nothing. */
-  for(agent: AgentEntry): Promise<Backend>;
+  for(agent: { readonly model: string }): Promise<Backend>;
   close(): Promise<void>;
 }
 

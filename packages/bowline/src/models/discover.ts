@@ -6,17 +6,17 @@ import { readFile } from "node:fs/promises";
 import { getModel, parseModelRef, vendors, type Model, type Vendor } from "@bowline/core";
 import {
   firstToAsk,
-  isHttp,
   listedModels,
   modelsUrl,
   parseProfile,
   type Profile,
 } from "../doctor/index.ts";
+import { isHttp } from "../is-http.ts";
 import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
 import { vendorAddress, type VendorAddress } from "./vendor-address.ts";
-import { CommandError, explained, UsageError } from "../cli/exit.ts";
+import { CommandError, explained, UsageError } from "../command-error.ts";
 import { keyAdvice, type KeySource } from "./key-advice.ts";
 
 export interface Wanted {

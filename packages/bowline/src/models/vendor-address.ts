@@ -1,6 +1,6 @@
 /** Where the environment says that a vendor's models are: one rule for every command. */
 import { BowlineError, type Vendor } from "@bowline/core";
-import { isHttp } from "../doctor/index.ts";
+import { isHttp } from "../is-http.ts";
 
 export interface VendorAddress {
   /** What says so. */

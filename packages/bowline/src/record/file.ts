@@ -10,7 +10,7 @@ import type {
   ToolExecutionMode,
   UserContent,
 } from "@bowline/core";
-import type { RunSetup } from "../cli/agent.ts";
+import type { RunSetup } from "./run-setup.ts";
 import type { JournalEntry } from "./journal.ts";
 
 const KIND = "bowline run";

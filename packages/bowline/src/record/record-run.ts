@@ -9,7 +9,7 @@ import {
   toJsonSchema,
   type AgentTool,
 } from "@bowline/core";
-import type { RunPorts, RunSetup } from "../cli/agent.ts";
+import type { RunPorts, RunSetup } from "./run-setup.ts";
 import type { Through } from "./kept-writes.ts";
 import type { RecordedCall, RecordedResult, RecordedTool, RunRecording } from "./file.ts";
 import { inTurn, journalClock, journalFetch, writeJournal, type Journal } from "./journal.ts";

@@ -3,7 +3,7 @@
  * clock.
  */
 import { createRecorder, isBowlineError, systemClock, type AgentTool } from "@bowline/core";
-import type { RunPorts } from "../cli/agent.ts";
+import type { RunPorts } from "./run-setup.ts";
 import type { Through } from "./kept-writes.ts";
 import type { RecordedCall, RecordedTool, RunRecording } from "./file.ts";
 import { inTurn, journalClock, journalFetch, readJournal, type JournalReader } from "./journal.ts";

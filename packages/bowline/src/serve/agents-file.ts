@@ -2,17 +2,8 @@
  * The agents of a workspace, as AGENTS.md lists them: a heading of the second level each, with a
  * model and a description.
  */
+import type { AgentEntry } from "../gateway/agents/agent-entry.ts";
 import { readWorkspaceText } from "./workspace-text.ts";
-
-export interface AgentEntry {
-  readonly id: string;
-  /** `provider/model`. */
-  readonly model: string;
-  readonly description: string;
-}
-
-/** Asked when nobody says which. */
-export const DEFAULT_AGENT = "assistant";
 
 /** Sections without a `Model:` line are no agents. The first of several with one id counts. */
 export function parseAgents(markdown: string): AgentEntry[] {
@@ -29,12 +20,6 @@ export function parseAgents(markdown: string): AgentEntry[] {
 
 export async function readAgents(workspacePath: string): Promise<AgentEntry[]> {
   return parseAgents((await readWorkspaceText(workspacePath, "AGENTS.md")) ?? "");
-}
-
-/** The agent of this id; without one `assistant`, else the first. */
-export function findAgent(agents: readonly AgentEntry[], id?: string): AgentEntry | undefined {
-  if (id !== undefined) return agents.find((agent) => agent.id === id);
-  return agents.find((agent) => agent.id === DEFAULT_AGENT) ?? agents[0];
 }
 
 /** Of the second level, without the marks that may close it. */

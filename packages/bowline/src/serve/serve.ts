@@ -12,7 +12,7 @@ import { createPage } from "../page/node/page.ts";
 import { createTools } from "../tools/index.ts";
 import { readAgents } from "./agents-file.ts";
 import { createBackends } from "../models/backends.ts";
-import { buildSystemPrompt } from "../gateway/compat/prompt-builder.ts";
+import { buildSystemPrompt } from "./prompt-builder.ts";
 import type { ModelProvider } from "../gateway/compat/types.ts";
 import { withEnvFile } from "./env-file.ts";
 import { holdFolder } from "./hold-folder.ts";

@@ -10,7 +10,7 @@ import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { loadRules } from "../../src/policy/rules.ts";
 import { gatewayWith, type TestGateway, type TestOptions } from "./gateway.ts";
-import type { Backend } from "../../src/gateway/runs/host.ts";
+import type { Backend } from "../../src/models/backend.ts";
 
 const agents = [
   { id: "assistant", model: "house/small", description: "Helps." },

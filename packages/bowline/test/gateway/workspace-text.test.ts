@@ -8,7 +8,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parseAgents, readAgents } from "../../src/serve/agents-file.ts";
-import { buildSystemPrompt } from "../../src/gateway/compat/prompt-builder.ts";
+import { buildSystemPrompt } from "../../src/serve/prompt-builder.ts";
 import { readWorkspaceText } from "../../src/serve/workspace-text.ts";
 import { temporary } from "../command.ts";
 

@@ -3,10 +3,24 @@
  * what belongs to these.
  */
 import { GatewayError } from "../protocol/gateway-error.ts";
-import type { Caller, MethodContext } from "../server/methods.ts";
 import type { MethodName } from "../protocol/protocol.ts";
 
 type Json = Readonly<Record<string, unknown>>;
+
+/** Somebody who was let in. */
+interface Caller {
+  /** How the keys begin of all sessions that are there for them. Absent: any. */
+  readonly sessions?: string | undefined;
+}
+
+/** Knows the sessions that runs and questions belong to. */
+export interface Owners {
+  readonly createId: () => string;
+  readonly runs: { sessionOf(runId: string): string | undefined };
+  readonly approvals: {
+    assertOwn(approvalId: string, isOwn: (sessionKey: string) => boolean): void;
+  };
+}
 
 /** Whether somebody may know of a session. */
 export function sees(
@@ -17,7 +31,7 @@ export function sees(
 }
 
 /** Throws `forbidden`, whether there is such a session or not. */
-export function assertOwn(caller: Pick<Caller, "sessions">, sessionKey: string): void {
+export function assertOwn(caller: Caller, sessionKey: string): void {
   if (sees(caller, sessionKey)) return;
   const beginning = JSON.stringify(caller.sessions);
   throw new GatewayError(
@@ -28,12 +42,12 @@ export function assertOwn(caller: Pick<Caller, "sessions">, sessionKey: string):
 
 /** Throws `forbidden` for a session of others, and `conflict` for the id of a run of theirs. */
 export function assertMaySend(
-  { runs }: MethodContext,
+  { runs }: Pick<Owners, "runs">,
   {
     sessionKey,
     idempotencyKey,
   }: { readonly sessionKey?: unknown; readonly idempotencyKey?: unknown },
-  caller: Pick<Caller, "sessions">,
+  caller: Caller,
 ): void {
   if (typeof sessionKey === "string") assertOwn(caller, sessionKey);
   const keyOf = typeof idempotencyKey === "string" ? runs.sessionOf(idempotencyKey) : undefined;
@@ -47,12 +61,7 @@ export function assertMaySend(
  * `forbidden` for the keys of others' sessions, and for what would hold in them, `not_found` for
  * others' questions.
  */
-export function ownParams(
-  context: MethodContext,
-  method: MethodName,
-  params: Json,
-  caller: Caller,
-): Json {
+export function ownParams(context: Owners, method: MethodName, params: Json, caller: Caller): Json {
   const { sessions } = caller;
   // To hear no more of a session tells nothing of it.
   if (sessions === undefined || method === "chat.unsubscribe") return params;

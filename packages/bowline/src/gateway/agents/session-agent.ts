@@ -2,10 +2,18 @@
  * Who answers in a session: the agent and the model that were chosen for it, else those of
  * AGENTS.md.
  */
-import { findAgent, type AgentEntry } from "../../serve/agents-file.ts";
+import type { Store } from "@bowline/core/session";
+import { findAgent, type AgentEntry } from "./agent-entry.ts";
+import type { Choices } from "./choices.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
-import type { Host } from "../runs/host.ts";
 import { isMissing } from "../../is-missing.ts";
+
+/** The agents there are, and what was chosen for which session. */
+export interface Agents {
+  readonly store: Store;
+  readonly agents: () => Promise<readonly AgentEntry[]>;
+  readonly choices: Choices;
+}
 
 /**
  * `agentId` is asked for one message: then its own model answers, unless it is the session's agent.
@@ -13,7 +21,7 @@ import { isMissing } from "../../is-missing.ts";
  * must not answer.
  */
 export async function agentOf(
-  { store, agents, choices }: Pick<Host, "store" | "agents" | "choices">,
+  { store, agents, choices }: Agents,
   sessionKey: string,
   agentId?: string,
 ): Promise<AgentEntry> {

@@ -4,7 +4,7 @@
 import type { ToolResultMessage } from "@bowline/core";
 import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
 import type { SessionMessage } from "@bowline/core/session";
-import { imagesOf } from "../runs/attachments.ts";
+import { imagesOf } from "../protocol/images.ts";
 import type { EventFrame } from "../protocol/frame.ts";
 import type { Block } from "../protocol/protocol.ts";
 import { partsOf } from "../protocol/shown-message.ts";

@@ -7,7 +7,7 @@ import {
   type ErrorInfo,
   type Usage,
 } from "@bowline/core";
-import { imagesOf } from "../runs/attachments.ts";
+import { imagesOf } from "../protocol/images.ts";
 import { cut } from "./blocks.ts";
 import type { ErrorKind, TokenCounts } from "../protocol/protocol.ts";
 import type { RunLog } from "./run-log.ts";

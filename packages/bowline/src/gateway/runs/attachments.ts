@@ -3,10 +3,11 @@
  * content.
  */
 import { createHash } from "node:crypto";
-import type { ImageContent, Model, TextContent, UserMessage } from "@bowline/core";
+import type { ImageContent, Model, TextContent } from "@bowline/core";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
-import type { Attachment, ImageInfo } from "../protocol/protocol.ts";
+import { bytesOf } from "../protocol/images.ts";
+import type { Attachment } from "../protocol/protocol.ts";
 
 type Attachments = readonly Attachment[] | undefined;
 
@@ -43,29 +44,12 @@ export function contentOf(
   return [{ type: "text", text }, ...images];
 }
 
-/** What is told of images; undefined when there are none. */
-export function imagesOf(
-  content: Attachments | UserMessage["content"] = [],
-): readonly ImageInfo[] | undefined {
-  if (typeof content === "string") return undefined;
-  const images = content.flatMap((part) =>
-    "data" in part ? [{ mimeType: part.mimeType, bytes: bytesOf(part.data) }] : [],
-  );
-  return images.length === 0 ? undefined : images;
-}
-
 /** Tells attachments from others, and is short. */
 export function digestOf(attachments: Attachments): string | undefined {
   if (attachments === undefined) return undefined;
   const hash = createHash("sha256");
   for (const { mimeType, data } of attachments) hash.update(`${mimeType} ${data}\n`);
   return hash.digest("hex");
-}
-
-/** Of what is Base64. */
-export function bytesOf(data: string): number {
-  const padding = /=*$/.exec(data.slice(-2))?.[0].length ?? 0;
-  return Math.floor((data.length * 3) / 4) - padding;
 }
 
 function refusal(message: string): GatewayError {

@@ -1,7 +1,8 @@
 /** What runs and methods share: where things are kept, who answers, who is told. */
-import type { AgentTool, Clock, Model, StreamFn } from "@bowline/core";
+import type { AgentTool, Clock } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
-import type { AgentEntry } from "../../serve/agents-file.ts";
+import type { Backend } from "../../models/backend.ts";
+import type { AgentEntry } from "../agents/agent-entry.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Choices } from "../agents/choices.ts";
 import type { ModelProvider } from "../compat/types.ts";
@@ -12,24 +13,6 @@ import type { EventName } from "../protocol/protocol.ts";
 import type { Rules } from "../../policy/rules.ts";
 import type { SecretFilter } from "../../secrets.ts";
 import type { SessionChanges } from "./session-changes.ts";
-
-/** What answers for an agent. */
-export interface Backend {
-  readonly model: Model;
-  readonly apiKey?: string;
-  /** Of the environment: where the key is from. */
-  readonly keyVariable?: string;
-  /** Default: the global one. */
-  readonly fetch?: typeof globalThis.fetch;
-  /** Default: by the model's protocol. */
-  readonly streamFn?: StreamFn;
-  readonly isPractice: boolean;
-  /** Said to people: that it is another model than the agent's own, and why. */
-  readonly notice?: {
-    readonly code: "practice_model" | "fallback_model";
-    readonly message: string;
-  };
-}
 
 export interface Host {
   readonly store: Store;

@@ -15,8 +15,9 @@ import {
   type ErrorInfo,
 } from "@bowline/core";
 import { attachSession, type QueuedMessage, type Session } from "@bowline/core/session";
-import type { AgentEntry } from "../../serve/agents-file.ts";
-import type { Backend, Host } from "./host.ts";
+import type { AgentEntry } from "../agents/agent-entry.ts";
+import type { Backend } from "../../models/backend.ts";
+import type { Host } from "./host.ts";
 import { incomingOf, sameness, type Incoming } from "./incoming.ts";
 import type { PendingMessage } from "./pending.ts";
 import { createRunEvents, fail } from "../log/run-events.ts";

@@ -17,7 +17,8 @@ import { RunMemory } from "./run-memory.ts";
 import type { RunLog } from "../log/run-log.ts";
 import { Schedule } from "./schedule.ts";
 import { agentOf } from "../agents/session-agent.ts";
-import { toWaiting, waitingIn } from "./waiting-message.ts";
+import { waitingIn } from "./waiting-in.ts";
+import { toWaiting } from "./waiting-message.ts";
 
 export interface Accepted {
   readonly result: SendResult;

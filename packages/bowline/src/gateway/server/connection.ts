@@ -23,6 +23,7 @@ import type { Listener, Listeners } from "./listeners.ts";
 import { handlers, type Answered, type Caller, type MethodContext } from "./methods.ts";
 import { Outbox, type Frame } from "../log/outbox.ts";
 import { ownParams } from "../access/own-sessions.ts";
+import { assertScope } from "../access/scope.ts";
 import type { EventName } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
 import { methods } from "../protocol/schema.ts";
@@ -245,8 +246,7 @@ export class Connection implements Caller, Listener {
   }
 
   async #call({ id, method, params }: ParsedRequest): Promise<void> {
-    if (this.scope === "read" && !methods[method].readOnly)
-      throw new GatewayError("forbidden", `The token is for reading only: ${method} is not.`);
+    assertScope(this.scope, method);
     const handle = handlers[method] as (
       context: MethodContext,
       params: unknown,

@@ -13,6 +13,7 @@ import type { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
 import { originRefusal } from "../access/origin.ts";
 import { assertMaySend, assertOwn, sees } from "../access/own-sessions.ts";
+import { assertScope } from "../access/scope.ts";
 import type { SendParams } from "../protocol/protocol.ts";
 import { streamRun } from "./run-stream.ts";
 
@@ -66,8 +67,7 @@ export function createHttp(
   );
   app.post("/api/chat", async (http) => {
     const access = await admit(http, entry);
-    if (access.scope === "read")
-      throw new GatewayError("forbidden", "The token is for reading only.");
+    assertScope(access.scope, "chat.send");
     const params = await bodyOf(http, limits.maxFrameBytes);
     assertMaySend(context, params, access);
     const { result, start } = await runs.accept(params, "send");

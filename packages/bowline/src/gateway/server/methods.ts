@@ -1,5 +1,5 @@
 /** What each method does. Params are checked by now; a throw is the answer. */
-import { findAgent } from "../../serve/agents-file.ts";
+import { findAgent } from "../agents/agent-entry.ts";
 import type { Scope } from "../protocol/frame.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { readHistory } from "../sessions/history.ts";

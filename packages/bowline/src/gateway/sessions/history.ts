@@ -1,6 +1,6 @@
 /** A session's messages for a client: the last ones, none of them huge. */
 import { openSession, type AnyEntry, type SessionMessage, type Store } from "@bowline/core/session";
-import { bytesOf } from "../runs/attachments.ts";
+import { bytesOf } from "../protocol/images.ts";
 import { cut } from "../log/blocks.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { isMissing } from "../../is-missing.ts";

@@ -1,7 +1,7 @@
 /** The session methods: over the store, and over the lane where the session may be in use. */
 import { isBowlineError, parseModelRef } from "@bowline/core";
 import { addToSummary, summaryOf, type Session, type SessionSummary } from "@bowline/core/session";
-import { DEFAULT_AGENT, findAgent, type AgentEntry } from "../../serve/agents-file.ts";
+import { DEFAULT_AGENT, findAgent, type AgentEntry } from "../agents/agent-entry.ts";
 import { referenceOf, type Choice } from "../agents/choices.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { Host } from "../runs/host.ts";

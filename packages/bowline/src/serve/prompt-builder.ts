@@ -1,5 +1,5 @@
 /** The system prompt of a workspace. */
-import { readWorkspaceText } from "../../serve/workspace-text.ts";
+import { readWorkspaceText } from "./workspace-text.ts";
 
 /** A longer file is cut there, and says so. */
 const MAX_LENGTH = 20_000;

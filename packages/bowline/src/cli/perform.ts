@@ -1,0 +1,56 @@
+/** One run as a person sees it: its answers, and how it ended. */
+import type { Agent, ErrorInfo, RunEndReason, RunResult } from "@bowline/core";
+import type { AgentSession } from "@bowline/core/session";
+import type { RunSetup } from "../record/run-setup.ts";
+import { oneLine } from "../terminal.ts";
+import { exitCode } from "./exit.ts";
+import { advised, jsonReport, TextReport } from "./report.ts";
+
+export interface Performance {
+  readonly json: boolean;
+  /** Keeps the run, and may have one that has to be finished first. */
+  readonly session?: AgentSession | undefined;
+  /** What a person can do about a failure; undefined where the failure says it all. */
+  readonly advise?: (error: ErrorInfo) => string | undefined;
+}
+
+/**
+ * Finishes what the session left open, does the task, and shows it: the answers or the event log on
+ * standard output, the rest on standard error. Gives the last run's result.
+ */
+export async function perform(
+  agent: Agent,
+  { task, images }: RunSetup,
+  { json, session, advise }: Performance,
+  { stdout, stderr, env }: NodeJS.Process,
+): Promise<RunResult> {
+  const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, env);
+  if (json && session !== undefined)
+    stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
+  agent.subscribe((event) => report.event(event));
+  const tell = (result: RunResult): RunResult => {
+    const advice = result.error && advise?.(result.error);
+    report.result(result, advice);
+    if (json && result.error !== undefined)
+      stderr.write(`bowline: ${oneLine(advised(result.error.message, advice), 1200)}\n`);
+    return result;
+  };
+  const resumed = await session?.resume();
+  if (resumed === undefined) return tell(await agent.prompt(task, images));
+  tell(resumed);
+  if (task === "") return resumed;
+  if (resumed.reason === "done" || resumed.reason === "length")
+    return tell(await agent.prompt(task, images));
+  stderr.write(
+    "bowline: the task was not begun, because the run before it could not be finished\n",
+  );
+  return resumed;
+}
+
+export const exitCodes: Readonly<Record<RunEndReason, number>> = {
+  done: exitCode.done,
+  length: exitCode.failed,
+  error: exitCode.failed,
+  budget: exitCode.budget,
+  aborted: exitCode.aborted,
+};

@@ -1,0 +1,73 @@
+/** What a run is given: its task, and what it touches while it does it. */
+import {
+  Agent,
+  createCompaction,
+  createProgressGuard,
+  streamByProtocol,
+  systemClock,
+} from "@bowline/core";
+import type {
+  AgentOptions,
+  AgentTool,
+  BeforeToolCallContext,
+  BeforeToolCallResult,
+  Budget,
+  ImageContent,
+  Model,
+  ThinkingLevel,
+} from "@bowline/core";
+import type { AnyEntry, SessionHeader } from "@bowline/core/session";
+
+/** Decides whether a call may run. */
+export type Approver = (
+  context: BeforeToolCallContext,
+  signal?: AbortSignal,
+) => Promise<BeforeToolCallResult | undefined>;
+
+/** What a run is to do. JSON-safe. */
+export interface RunSetup {
+  readonly task: string;
+  readonly images: readonly ImageContent[];
+  readonly systemPrompt: string;
+  readonly model: Model;
+  readonly thinking: ThinkingLevel;
+  readonly budget: Budget;
+  /** What its session held before, for a replay; absent where none was kept. */
+  readonly session?: SessionContent;
+}
+
+/** JSON-safe. */
+export interface SessionContent {
+  readonly header: SessionHeader;
+  readonly entries: readonly AnyEntry[];
+}
+
+/** What a run touches. */
+export interface RunPorts extends Pick<
+  AgentOptions,
+  "apiKey" | "fetch" | "clock" | "createId" | "random"
+> {
+  readonly tools: readonly AgentTool[];
+  readonly beforeToolCall: Approver;
+}
+
+/** Long conversations are compacted, and circles are stopped: nobody may be watching. */
+export function createAgent(
+  { systemPrompt, model, thinking, budget }: RunSetup,
+  { tools, ...ports }: RunPorts,
+): Agent {
+  const { clock = systemClock } = ports;
+  const compaction = createCompaction({ streamOptions: { clock } });
+  const guard = createProgressGuard({ now: () => clock.now() });
+  return new Agent({
+    initialState: { systemPrompt, model, thinkingLevel: thinking, tools: [...tools] },
+    ...ports,
+    streamFn: compaction.wrap(streamByProtocol),
+    transformContext: async (messages, signal, run) =>
+      guard(await compaction.transformContext(messages, signal, run)),
+    // A person who stops a run waits two seconds at most, tools that ignore their signal included.
+    abortGraceMs: 1000,
+    hookTimeoutMs: 0,
+    budget,
+  });
+}

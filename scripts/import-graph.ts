@@ -1,0 +1,114 @@
+/** The imports between the files of a folder, types included, and what can be told from them. */
+import { globSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import type { PackageRules } from "./layers.ts";
+
+/** A file's imports, as written, by its path below the root of the graph. */
+export type ImportGraph = ReadonlyMap<string, readonly string[]>;
+
+/** Reads the files of a folder that end in `.ts` or `.js`; declarations are left out. */
+export function readGraph(folder: string, ending: "ts" | "js"): ImportGraph {
+  const files = globSync(`**/*.${ending}`, { cwd: folder }).filter(
+    (file) => !file.endsWith(".d.ts"),
+  );
+  return new Map(
+    files
+      .map((file) => file.replaceAll("\\", "/"))
+      .toSorted()
+      .map((file) => [file, importsOf(readFileSync(join(folder, file), "utf8"))]),
+  );
+}
+
+/** The module specifiers of a file: static imports, re-exports and `import()` of a literal. */
+export function importsOf(code: string): string[] {
+  const lines = code.split("\n").filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line));
+  const text = lines.join("\n");
+  const literal = [
+    ...text.matchAll(/^\s*(?:import|export)\s*(?:[\w\s{},*$]*?\bfrom\s*)?["']([^"']+)["']/gm),
+    ...text.matchAll(/\bimport\(\s*["']([^"']+)["']/g),
+  ].map((match) => match[1] ?? "");
+  // A computed import hides an edge of the graph; it shows up as a package nobody declared.
+  const computed = [...text.matchAll(/\bimport\((?!\s*["'])/g)].map(() => "(computed)");
+  return [...literal, ...computed];
+}
+
+/** Every breach of a package's rules, as a sentence. */
+export function findViolations(
+  graph: ImportGraph,
+  rules: PackageRules,
+  dependencies: readonly string[],
+): string[] {
+  const violations: string[] = [];
+  for (const [file, specifiers] of graph) {
+    const from = layerOf(file, rules);
+    if (from === undefined) {
+      violations.push(`${file} belongs to no layer: name it in scripts/layers.ts`);
+      continue;
+    }
+    for (const specifier of specifiers) {
+      const problem = problemOf(file, from, specifier);
+      if (problem !== undefined) violations.push(`${file} (${from}) imports ${problem}`);
+    }
+  }
+  return violations;
+
+  function problemOf(file: string, from: string, specifier: string): string | undefined {
+    const target = resolveRelative(file, specifier);
+    if (specifier.startsWith("node:"))
+      return rules.isWebOnly && !isNodeFile(file)
+        ? `${specifier} outside a folder named node/`
+        : undefined;
+    if (target === undefined) {
+      const name = packageName(specifier);
+      return dependencies.includes(name) ? undefined : `${name}, which is no dependency`;
+    }
+    if (!graph.has(target)) return `${specifier}, which is not there`;
+    const to = layerOf(target, rules);
+    const isAllowed = to === from || (to !== undefined && rules.layers[from]?.includes(to));
+    return isAllowed ? undefined : `${target} (${to})`;
+  }
+}
+
+/** The layer with the longest name that a file lies in. */
+export function layerOf(file: string, { layers }: PackageRules): string | undefined {
+  const name = file.replace(/\.[jt]s$/, "");
+  return Object.keys(layers)
+    .filter((layer) => name === layer || file.startsWith(`${layer}/`))
+    .toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** The `node:` imports that can be reached from one file, as `file: specifier`. */
+export function reachableNodeImports(graph: ImportGraph, entry: string): string[] {
+  return [...reachable(graph, entry)].flatMap((file) =>
+    (graph.get(file) ?? [])
+      .filter((specifier) => specifier.startsWith("node:"))
+      .map((specifier) => `${file}: ${specifier}`),
+  );
+}
+
+/** The files that can be reached from one file, itself included. */
+export function reachable(graph: ImportGraph, entry: string): ReadonlySet<string> {
+  const seen = new Set([entry]);
+  for (const file of seen)
+    for (const specifier of graph.get(file) ?? []) {
+      const target = resolveRelative(file, specifier);
+      if (target !== undefined) seen.add(target);
+    }
+  return seen;
+}
+
+export function isNodeFile(file: string): boolean {
+  return file.split("/").slice(0, -1).includes("node");
+}
+
+export function resolveRelative(file: string, specifier: string): string | undefined {
+  if (!specifier.startsWith(".")) return undefined;
+  return posix.join(posix.dirname(file), specifier);
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
