@@ -19,10 +19,10 @@ export interface SecretFilter {
   /** A copy in which every text is filtered. */
   value<T>(value: T): T;
   /** For one stream of text. */
-  stream(): TextFilter;
+  stream(): SecretStream;
 }
 
-interface TextFilter {
+export interface SecretStream {
   /** What can be shown of all that came so far and was not shown yet. */
   push(delta: string): string;
   /** The rest. */
@@ -55,7 +55,7 @@ export function createSecretFilter(secrets: readonly string[]): SecretFilter {
   };
 }
 
-function createTextFilter(secrets: readonly string[], redactor: Redactor): TextFilter {
+function createTextFilter(secrets: readonly string[], redactor: Redactor): SecretStream {
   const starts = [...secrets, ...beginnings];
   const longest = Math.max(...starts.map(({ length }) => length));
   /** The character before what is held: whether a key begins there depends on it. */

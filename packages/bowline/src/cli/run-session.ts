@@ -18,7 +18,7 @@ import { findOrNew, latestOf } from "./find-session.ts";
 import { sessionStore } from "../home.ts";
 import { keptWrites, type Through } from "../record/kept-writes.ts";
 import type { RunOptions } from "./options.ts";
-import { oneLine, shellWord, styleFor } from "../terminal.ts";
+import { oneLine, shellWord, styleFor, type Style } from "../terminal.ts";
 
 export interface RunSession {
   /** The run that a process before did not finish. */
@@ -71,7 +71,7 @@ export async function openRunSession(
       } catch (error) {
         if (keep !== "new") throw error;
         isLost = true;
-        warn(error);
+        say(lossNotice(styleFor(stderr, env), error));
       }
       return session;
     },
@@ -79,7 +79,7 @@ export async function openRunSession(
       write = through;
     },
     async end() {
-      if (isLost) warn();
+      if (isLost) say(lossNotice(styleFor(stderr, env)));
       if (session === undefined) return;
       await explained(async () => session?.close());
       tellDamage();
@@ -94,15 +94,6 @@ export async function openRunSession(
     stderr.write(`bowline: ${text}\n`);
   }
 
-  /** At the beginning with the reason; at the end once more, where the session would be named. */
-  function warn(error?: unknown): void {
-    const { red, bold } = styleFor(stderr, env);
-    const why = error instanceof Error ? ` ${error.message}` : "";
-    const advice =
-      "It cannot be continued. BOWLINE_HOME names another folder; --no-session says that none is wanted.";
-    say(bold(red(`NO SESSION IS KEPT of this run.${why}${why === "" ? "" : ` ${advice}`}`)));
-  }
-
   function tellDamage(): void {
     for (const { message, savedTo } of session?.damage.slice(told) ?? []) {
       say(
@@ -114,6 +105,14 @@ export async function openRunSession(
       told++;
     }
   }
+}
+
+/** At the beginning with the reason; at the end once more, where the session would be named. */
+function lossNotice({ red, bold }: Style, error?: unknown): string {
+  const why = error instanceof Error ? ` ${error.message}` : "";
+  const advice =
+    "It cannot be continued. BOWLINE_HOME names another folder; --no-session says that none is wanted.";
+  return bold(red(`NO SESSION IS KEPT of this run.${why}${why === "" ? "" : ` ${advice}`}`));
 }
 
 async function openEarlier(

@@ -11,7 +11,8 @@ import { dataFolder, sessionsFolder } from "../home.ts";
 import { createPage } from "../page/node/page.ts";
 import { createTools } from "../tools/index.ts";
 import { readAgents } from "./agents-file.ts";
-import { createBackends } from "../models/backends.ts";
+import type { Tokens } from "../gateway/access/tokens.ts";
+import { createBackends, type Backends } from "../models/backends.ts";
 import { buildSystemPrompt } from "./prompt-builder.ts";
 import type { ModelProvider } from "../gateway/compat/types.ts";
 import { withEnvFile } from "./env-file.ts";
@@ -86,9 +87,77 @@ export interface Served {
  * system's error for a taken port.
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const {
-    print = () => {},
-    envFile = ".env",
+  const { print = () => {} } = options;
+  const settings = await settingsOf(options);
+  const { env, home, workspace, host, backends } = settings;
+  const made = await inFolder(workspace, () => createWorkspaceFiles(workspace));
+  const { token, tokenFrom } = await inFolder(home, async () => {
+    await makeFolder(home);
+    return tokenOf(env, join(home, "token"));
+  });
+  const tokens = tokensOf(token, set(env.BOWLINE_READ_TOKEN));
+  const letGo = await inFolder(home, () => holdFolder(join(home, "running")));
+  const leave = async (): Promise<void> => {
+    await backends.close();
+    await letGo();
+  };
+  const gateway = await start(options, settings, tokens).catch(async (error: unknown) => {
+    await leave();
+    throw error;
+  });
+  const { notices, isPractice } = await noticesOf(settings);
+  const served: Served = {
+    url: gateway.url,
+    host,
+    port: gateway.port,
+    isExposed: !isLoopbackName(host),
+    token,
+    tokenFrom,
+    workspace,
+    made,
+    notices,
+    async close(reason) {
+      await gateway.close(reason);
+      await leave();
+    },
+  };
+  greet(served, isPractice, print);
+  return served;
+}
+
+interface ServeSettings {
+  readonly env: Environment;
+  /** What the gateway keeps, besides sessions. */
+  readonly home: string;
+  readonly workspace: string;
+  readonly host: string;
+  readonly port: number;
+  readonly backends: Backends;
+  readonly fileNotices: readonly string[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The options, else the environment's values, with what `.env` adds to them. */
+async function settingsOf(options: ServeOptions): Promise<ServeSettings> {
+  const { envFile = ".env" } = options;
+  const { env, notices } = await withEnvFile(options.env ?? process.env, resolve(envFile));
+  const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
+  return {
+    env,
+    home: join(dataFolder(env), "gateway"),
+    workspace: resolve(
+      options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"),
+    ),
+    host: options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1",
+    port: options.port ?? portOf(env.BOWLINE_PORT),
+    backends: createBackends({ env, ...(fallback !== undefined && { fallback }) }),
+    fileNotices: notices,
+  };
+}
+
+async function start(
+  {
     rules,
     providers,
     limits,
@@ -96,69 +165,39 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     version,
     exposed = false,
     trustProxy,
-  } = options;
-  const settings = await withEnvFile(options.env ?? process.env, resolve(envFile));
-  const { env } = settings;
-  const home = join(dataFolder(env), "gateway");
-  const workspace = resolve(
-    options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"),
-  );
-  const host = options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1";
-  const port = options.port ?? portOf(env.BOWLINE_PORT);
-  const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
-  const backends = createBackends({ env, ...(fallback !== undefined && { fallback }) });
-  const made = await inFolder(workspace, () => createWorkspaceFiles(workspace));
-  const { token, tokenFrom } = await inFolder(home, async () => {
-    await makeFolder(home);
-    return tokenOf(env, join(home, "token"));
+  }: ServeOptions,
+  { env, home, workspace, host, port, backends }: ServeSettings,
+  tokens: Tokens,
+): Promise<Gateway> {
+  return startGateway({
+    tokens,
+    store: createJsonlStore(sessionsFolder(env)),
+    pending: createPendingFolder(join(home, "pending")),
+    rules: await loadRules(rules, join(home, "policy.json")),
+    agents: () => readAgents(workspace),
+    backendFor: (agent) => backends.for(agent),
+    systemPrompt: () => buildSystemPrompt(workspace),
+    tools: () => createTools({ root: workspace, env }),
+    workspacePath: workspace,
+    secrets: secretsOf(env, [tokens.full, ...(tokens.read === undefined ? [] : [tokens.read])]),
+    host,
+    exposed,
+    ...(trustProxy && { trustProxy }),
+    port,
+    ...(providers && { providers }),
+    ...(limits && { limits }),
+    page,
+    ...(version !== undefined && { version }),
   });
-  const read = set(env.BOWLINE_READ_TOKEN);
-  if (read === token)
-    throw new BowlineError(
-      "invalid_argument",
-      "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.",
-    );
-  const letGo = await inFolder(home, () => holdFolder(join(home, "running")));
-  const leave = async (): Promise<void> => {
-    await backends.close();
-    await letGo();
-  };
-  const start = async (): Promise<Gateway> =>
-    startGateway({
-      tokens: {
-        full: token,
-        ...(read !== undefined && { read }),
-      },
-      store: createJsonlStore(sessionsFolder(env)),
-      pending: createPendingFolder(join(home, "pending")),
-      rules: await loadRules(rules, join(home, "policy.json")),
-      agents: () => readAgents(workspace),
-      backendFor: (agent) => backends.for(agent),
-      systemPrompt: () => buildSystemPrompt(workspace),
-      tools: () =>
-        createTools({
-          root: workspace,
-          env,
-        }),
-      workspacePath: workspace,
-      secrets: secretsOf(env, [token, ...(read === undefined ? [] : [read])]),
-      host,
-      exposed,
-      ...(trustProxy && { trustProxy }),
-      port,
-      ...(providers && { providers }),
-      ...(limits && { limits }),
-      page,
-      ...(version !== undefined && { version }),
-    });
-  const gateway = await start().catch(async (error: unknown) => {
-    await leave();
-    throw error;
-  });
-  const notices: Served["notices"][number][] = settings.notices.map((message) => ({
-    agent: ".env",
-    message,
-  }));
+}
+
+/** What a person should know of the files and the agents; whether the practice model answers. */
+async function noticesOf({
+  workspace,
+  backends,
+  fileNotices,
+}: ServeSettings): Promise<{ notices: Served["notices"]; isPractice: boolean }> {
+  const notices = fileNotices.map((message) => ({ agent: ".env", message }));
   let isPractice = false;
   const agents = await readAgents(workspace);
   if (agents.length === 0)
@@ -171,8 +210,14 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     if (found.notice !== undefined)
       notices.push({ agent: agent.id, message: found.notice.message });
   }
-  const { url } = gateway;
-  const isExposed = !isLoopbackName(host);
+  return { notices, isPractice };
+}
+
+function greet(
+  { url, isExposed, tokenFrom, token, workspace, made, notices }: Served,
+  isPractice: boolean,
+  print: (line: string) => void,
+): void {
   print(`Listening on ${url}${isExposed ? " (other machines can reach it)" : ""}`);
   print(
     "variable" in tokenFrom
@@ -185,21 +230,15 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     print(
       "For a real model set its key, also in .env, and start again; or name another in AGENTS.md.",
     );
-  return {
-    url,
-    host,
-    port: gateway.port,
-    isExposed,
-    token,
-    tokenFrom,
-    workspace,
-    made,
-    notices,
-    async close(reason) {
-      await gateway.close(reason);
-      await leave();
-    },
-  };
+}
+
+function tokensOf(full: string, read: string | undefined): Tokens {
+  if (read === full)
+    throw new BowlineError(
+      "invalid_argument",
+      "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.",
+    );
+  return { full, ...(read !== undefined && { read }) };
 }
 
 /**
@@ -207,7 +246,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
  * after a restart.
  */
 async function tokenOf(
-  { BOWLINE_TOKEN }: Readonly<Record<string, string | undefined>>,
+  { BOWLINE_TOKEN }: Environment,
   file: string,
 ): Promise<Pick<Served, "token" | "tokenFrom">> {
   const own = set(BOWLINE_TOKEN);

@@ -3,21 +3,25 @@ import {
   messageText,
   type AgentEvent,
   type AssistantMessage,
+  type AssistantMessageEvent,
   type ErrorCode,
   type ErrorInfo,
   type Usage,
+  type UserMessage,
 } from "@bowline/core";
 import { imagesOf } from "../protocol/images.ts";
 import { cut } from "./blocks.ts";
-import type { ErrorKind, TokenCounts } from "../protocol/protocol.ts";
+import type { ErrorKind } from "../protocol/protocol.ts";
 import type { RunLog } from "./run-log.ts";
-import type { SecretFilter } from "../../secrets.ts";
+import type { SecretFilter, SecretStream } from "../../secrets.ts";
 import { tokensOf } from "../protocol/shown-message.ts";
 
 const MAX_PROGRESS = 4000;
 const MAX_RESULT = 100_000;
 
 const failed: ErrorInfo = { code: "internal_error", message: "The run failed.", retryable: false };
+
+type ToolEvent = Extract<AgentEvent, { readonly type: `tool_execution_${string}` }>;
 
 interface RunEventsOptions {
   readonly filter: SecretFilter;
@@ -32,83 +36,60 @@ interface RunEventsOptions {
 /** A listener for one run's events. Approvals are not its concern. */
 export function createRunEvents(
   log: RunLog,
-  { filter, turn: first, idOf, keyVariable }: RunEventsOptions,
+  options: RunEventsOptions,
 ): (event: AgentEvent) => void {
-  let turn = first;
-  const [text, thinking] = [filter.stream(), filter.stream()];
-  const add = (event: "chat.delta" | "chat.thinking", shown: string): void => {
-    if (shown !== "") log.append(event, { turn, text: shown });
-  };
-  const flush = (): void => {
-    add("chat.thinking", thinking.end());
-    add("chat.delta", text.end());
-  };
-  return (event) => {
+  const told = new RunEvents(log, options);
+  return (event) => told.tell(event);
+}
+
+class RunEvents {
+  readonly #log: RunLog;
+  readonly #options: RunEventsOptions;
+  readonly #text: SecretStream;
+  readonly #thinking: SecretStream;
+  #turn: number;
+
+  constructor(log: RunLog, options: RunEventsOptions) {
+    this.#log = log;
+    this.#options = options;
+    this.#text = options.filter.stream();
+    this.#thinking = options.filter.stream();
+    this.#turn = options.turn;
+  }
+
+  tell(event: AgentEvent): void {
     switch (event.type) {
-      case "message_update": {
-        const { assistantMessageEvent: update } = event;
-        if (update.type === "text_delta") add("chat.delta", text.push(update.delta));
-        else if (update.type === "thinking_delta")
-          add("chat.thinking", thinking.push(update.delta));
-        else if (update.type === "text_end") add("chat.delta", text.end());
-        else if (update.type === "thinking_end") add("chat.thinking", thinking.end());
+      case "message_update":
+        this.#tellDelta(event.assistantMessageEvent);
         break;
-      }
       case "message_end":
-        if (event.message.role === "user") {
-          const [messageId, images] = [idOf(event.message), imagesOf(event.message.content)];
-          const more = {
-            ...(messageId !== undefined && { messageId }),
-            ...(images !== undefined && { images }),
-          };
-          log.append("chat.user", { text: filter.text(messageText(event.message)), ...more });
-        }
-        if (event.message.role !== "assistant") break;
-        flush();
-        log.append("chat.turn", turnOf(event.message, turn));
-        turn++;
+        if (event.message.role === "user") this.#tellUser(event.message);
+        else if (event.message.role === "assistant") this.#tellTurn(event.message);
         break;
-      case "tool_execution_start": {
-        const { toolCallId, toolName: name, args } = event;
-        log.append("chat.tool_call", { toolCallId, name, input: filter.value(args) });
+      case "tool_execution_start":
+      case "tool_execution_update":
+      case "tool_execution_end":
+        this.#tellTool(event);
         break;
-      }
-      case "tool_execution_update": {
-        const { toolCallId, toolName: name, partialResult } = event;
-        const said = messageText({ content: partialResult.content ?? [] });
-        log.append("tool.progress", {
-          toolCallId,
-          name,
-          text: filter.text(said.slice(-MAX_PROGRESS)),
-        });
-        break;
-      }
-      case "tool_execution_end": {
-        const { toolCallId, toolName: name, result, isError, durationMs } = event;
-        const output = filter.text(cut(messageText({ content: result.content ?? [] }), MAX_RESULT));
-        log.append("chat.tool_result", { toolCallId, name, output, isError, durationMs });
-        break;
-      }
       case "request_retry": {
         const { attempt, delayMs, error } = event;
-        const message = `Try ${attempt} failed (${filter.text(error.message)}); again in ${Math.ceil(delayMs / 1000)} s.`;
-        log.append("chat.notice", { code: "request_retry", message });
+        const why = this.#options.filter.text(error.message);
+        const message = `Try ${attempt} failed (${why}); again in ${Math.ceil(delayMs / 1000)} s.`;
+        this.#log.append("chat.notice", { code: "request_retry", message });
         break;
       }
       case "model_failover": {
         const message = `${event.from.provider}/${event.from.model} failed; ${event.to.provider}/${event.to.model} answers.`;
-        log.append("chat.notice", { code: "model_failover", message });
+        this.#log.append("chat.notice", { code: "model_failover", message });
         break;
       }
-      case "agent_end":
-        flush();
-        endRun(
-          log,
-          event.error ? { ...event, error: withKey(event.error, keyVariable()) } : event,
-          failed,
-          filter,
-        );
+      case "agent_end": {
+        this.#flush();
+        const { filter, keyVariable } = this.#options;
+        const error = event.error && withKey(event.error, keyVariable());
+        endRun(this.#log, error ? { ...event, error } : event, failed, filter);
         break;
+      }
       case "agent_start":
       case "turn_start":
       case "turn_end":
@@ -119,7 +100,62 @@ export function createRunEvents(
       case "compaction_end":
         break;
     }
-  };
+  }
+
+  #tellDelta(update: AssistantMessageEvent): void {
+    if (update.type === "text_delta") this.#add("chat.delta", this.#text.push(update.delta));
+    else if (update.type === "thinking_delta")
+      this.#add("chat.thinking", this.#thinking.push(update.delta));
+    else if (update.type === "text_end") this.#add("chat.delta", this.#text.end());
+    else if (update.type === "thinking_end") this.#add("chat.thinking", this.#thinking.end());
+  }
+
+  #tellUser(message: UserMessage): void {
+    const { filter, idOf } = this.#options;
+    const [messageId, images] = [idOf(message), imagesOf(message.content)];
+    this.#log.append("chat.user", {
+      text: filter.text(messageText(message)),
+      ...(messageId !== undefined && { messageId }),
+      ...(images !== undefined && { images }),
+    });
+  }
+
+  #tellTurn({ provider, model, usage }: AssistantMessage): void {
+    this.#flush();
+    this.#log.append("chat.turn", { turn: this.#turn, provider, model, usage: tokensOf(usage) });
+    this.#turn++;
+  }
+
+  #tellTool(event: ToolEvent): void {
+    const { toolCallId, toolName: name } = event;
+    const { filter } = this.#options;
+    switch (event.type) {
+      case "tool_execution_start":
+        this.#log.append("chat.tool_call", { toolCallId, name, input: filter.value(event.args) });
+        break;
+      case "tool_execution_update": {
+        const said = messageText({ content: event.partialResult.content ?? [] });
+        const text = filter.text(said.slice(-MAX_PROGRESS));
+        this.#log.append("tool.progress", { toolCallId, name, text });
+        break;
+      }
+      case "tool_execution_end": {
+        const { result, isError, durationMs } = event;
+        const output = filter.text(cut(messageText({ content: result.content ?? [] }), MAX_RESULT));
+        this.#log.append("chat.tool_result", { toolCallId, name, output, isError, durationMs });
+        break;
+      }
+    }
+  }
+
+  #add(event: "chat.delta" | "chat.thinking", shown: string): void {
+    if (shown !== "") this.#log.append(event, { turn: this.#turn, text: shown });
+  }
+
+  #flush(): void {
+    this.#add("chat.thinking", this.#thinking.end());
+    this.#add("chat.delta", this.#text.end());
+  }
 }
 
 export interface RunEnd {
@@ -168,18 +204,6 @@ export function fail(log: RunLog, given: ErrorInfo, filter: SecretFilter): void 
     errorKind: kinds[error.code] ?? "unknown",
     error,
   });
-}
-
-function turnOf(
-  { provider, model, usage }: AssistantMessage,
-  turn: number,
-): {
-  turn: number;
-  provider: string;
-  model: string;
-  usage: TokenCounts;
-} {
-  return { turn, provider, model, usage: tokensOf(usage) };
 }
 
 const kinds: Partial<Record<ErrorCode, ErrorKind>> = {

@@ -16,6 +16,7 @@ import { GatewayError, toFrameError } from "../protocol/gateway-error.ts";
 import { createHttp, toResponse } from "./http.ts";
 import { defaultLimits, type GatewayLimits } from "../protocol/limits.ts";
 import { Listeners } from "./listeners.ts";
+import type { MethodContext } from "./methods.ts";
 import { originRefusal } from "../access/origin.ts";
 
 export interface DoorOptions extends ContextOptions, EntryOptions {
@@ -29,31 +30,14 @@ export interface DoorOptions extends ContextOptions, EntryOptions {
   readonly page?: (request: Request) => Response | Promise<Response>;
 }
 
-export interface Doors {
-  readonly limits: GatewayLimits;
-  readonly answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /**
-   * Takes up what an earlier process left; then who has come is let in. After a rejection nobody
-   * is.
-   */
-  restore(): Promise<void>;
-  /**
-   * Says goodbye to clients, and resolves when runs have stopped. Sockets may take `closeGraceMs`
-   * to go.
-   */
-  close(reason: string): Promise<void>;
-}
-
 /**
  * `path` is where a server of somebody else's has it. Throws `invalid_argument` for tokens and
  * proxies that cannot be some.
  */
 export async function createDoors(options: DoorOptions, path: string): Promise<Doors> {
-  const { exposed = false, clock = systemClock, page, tokens, secrets = [] } = options;
+  const { clock = systemClock, tokens, secrets = [] } = options;
   const limits: GatewayLimits = { ...defaultLimits, ...defined(options.limits ?? {}) };
   const entry = new Entry(options, limits, clock);
-  const connections = new Set<Connection>();
   const listeners = new Listeners();
   const own =
     tokens === undefined ? [] : [tokens.full, ...(tokens.read === undefined ? [] : [tokens.read])];
@@ -61,108 +45,146 @@ export async function createDoors(options: DoorOptions, path: string): Promise<D
     { ...options, secrets: [...secrets, ...own] },
     { limits, clock, listeners },
   );
-  const streams = new Set<ServerResponse>();
-  let closing: string | undefined;
-  const noRoom = (): string | undefined => {
-    if (closing !== undefined) return "The server is shutting down.";
-    return connections.size + streams.size < limits.maxConnections
-      ? undefined
-      : "Too many are connected.";
-  };
-  const http = createHttp({
-    context,
-    entry,
-    listeners,
-    exposed,
-    closing: () => closing,
-    noRoom,
-    streams,
-    path,
-    page,
-  });
-  // It would put classes of its own in the place of the process's Request and Response.
-  const listener = getRequestListener(
-    (request, bindings) => http(request, bindings as HttpBindings),
-    {
-      overrideGlobalObjects: false,
-      errorHandler: refuseRequest,
-    },
-  );
-  // A message that is sent again must be known: nobody is let in before what an earlier process
-  // left is taken up.
-  let open = (): void => {};
-  const isOpen = new Promise<void>((resolve) => (open = resolve));
-  const webSockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: limits.maxFrameBytes,
-    clientTracking: false,
-  });
-  let stopTicks = (): void => {};
-  return {
-    limits,
-    answer: (request, response) => isOpen.then(() => listener(request, response)),
-    upgrade(request, socket, head) {
-      const refusal = originRefusal(request.headers, exposed);
-      if (refusal !== undefined) return refuse(socket, "403 Forbidden", refusal);
-      const strangers = [...connections].filter(({ hasEntered }) => !hasEntered).length;
-      const why = strangers < limits.maxStrangers ? noRoom() : "Too many are connected.";
-      if (why !== undefined) return refuse(socket, "503 Service Unavailable", why);
-      webSockets.handleUpgrade(request, socket, head, (webSocket) => admit(webSocket, request));
-    },
-    async restore() {
-      try {
-        await context.runs.restore();
-      } catch (error) {
-        closing = "the server cannot start";
-        leave(closeCodes.failed, closing);
-        throw error;
-      }
-      open();
-      stopTicks = tick();
-    },
-    async close(reason) {
-      closing = reason; // who asked while this was on its way would stay
-      stopTicks();
-      context.sessionChanges.close();
-      listeners.broadcast("shutdown", { reason });
-      await context.runs.close();
-      leave(closeCodes.shutdown, "shutdown");
-    },
-  };
+  return new Doors(options, path, { entry, listeners, context });
+}
 
-  function leave(code: number, reason: string): void {
-    for (const connection of connections) connection.close(code, reason);
+interface Inside {
+  readonly entry: Entry;
+  readonly listeners: Listeners;
+  readonly context: MethodContext;
+}
+
+export class Doors {
+  readonly limits: GatewayLimits;
+  readonly #options: DoorOptions;
+  readonly #inside: Inside;
+  readonly #connections = new Set<Connection>();
+  readonly #streams = new Set<ServerResponse>();
+  readonly #webSockets: WebSocketServer;
+  readonly #listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /**
+   * A message that is sent again must be known: nobody is let in before what an earlier process
+   * left is taken up.
+   */
+  readonly #isOpen: Promise<void>;
+  #open = (): void => {};
+  #closing: string | undefined;
+  #stopTicks = (): void => {};
+
+  constructor(options: DoorOptions, path: string, inside: Inside) {
+    this.limits = inside.context.limits;
+    this.#options = options;
+    this.#inside = inside;
+    this.#isOpen = new Promise<void>((resolve) => (this.#open = resolve));
+    this.#webSockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: this.limits.maxFrameBytes,
+      clientTracking: false,
+    });
+    const http = createHttp({
+      ...inside,
+      exposed: options.exposed ?? false,
+      closing: () => this.#closing,
+      noRoom: () => this.#noRoom(),
+      streams: this.#streams,
+      path,
+      page: options.page,
+    });
+    // It would put classes of its own in the place of the process's Request and Response.
+    this.#listener = getRequestListener(
+      (request, bindings) => http(request, bindings as HttpBindings),
+      { overrideGlobalObjects: false, errorHandler: refuseRequest },
+    );
   }
 
-  function admit(socket: WebSocket, request: IncomingMessage): void {
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await this.#isOpen;
+    await this.#listener(request, response);
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const refusal = originRefusal(request.headers, this.#options.exposed ?? false);
+    if (refusal !== undefined) return refuse(socket, "403 Forbidden", refusal);
+    const strangers = [...this.#connections].filter(({ hasEntered }) => !hasEntered).length;
+    const hasRoom = strangers < this.limits.maxStrangers;
+    const why = hasRoom ? this.#noRoom() : "Too many are connected.";
+    if (why !== undefined) return refuse(socket, "503 Service Unavailable", why);
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#admit(webSocket, request),
+    );
+  }
+
+  /**
+   * Takes up what an earlier process left; then who has come is let in. After a rejection nobody
+   * is.
+   */
+  async restore(): Promise<void> {
+    try {
+      await this.#inside.context.runs.restore();
+    } catch (error) {
+      this.#closing = "the server cannot start";
+      this.#leave(closeCodes.failed, this.#closing);
+      throw error;
+    }
+    this.#open();
+    this.#tick();
+  }
+
+  /**
+   * Says goodbye to clients, and resolves when runs have stopped. Sockets may take `closeGraceMs`
+   * to go.
+   */
+  async close(reason: string): Promise<void> {
+    const { context, listeners } = this.#inside;
+    this.#closing = reason; // who asked while this was on its way would stay
+    this.#stopTicks();
+    context.sessionChanges.close();
+    listeners.broadcast("shutdown", { reason });
+    await context.runs.close();
+    this.#leave(closeCodes.shutdown, "shutdown");
+  }
+
+  /** Why one more cannot be let in. */
+  #noRoom(): string | undefined {
+    if (this.#closing !== undefined) return "The server is shutting down.";
+    return this.#connections.size + this.#streams.size < this.limits.maxConnections
+      ? undefined
+      : "Too many are connected.";
+  }
+
+  #leave(code: number, reason: string): void {
+    for (const connection of this.#connections) connection.close(code, reason);
+  }
+
+  #admit(socket: WebSocket, request: IncomingMessage): void {
+    const { context } = this.#inside;
     const connection = new Connection(socket, {
+      ...this.#inside,
       id: context.createId(),
       request,
-      entry,
-      limits,
-      context,
-      welcome: (id, access) => isOpen.then(() => createWelcome(context, id, access)),
-      listeners,
-      onClose: () => void connections.delete(connection),
+      limits: this.limits,
+      welcome: (id, access) => this.#isOpen.then(() => createWelcome(context, id, access)),
+      onClose: () => void this.#connections.delete(connection),
     });
-    connections.add(connection);
+    this.#connections.add(connection);
     // Before it is let in, a client's bytes are not even gathered.
     let received = 0;
     const count = (chunk: Buffer): void => {
       received += chunk.length;
       if (connection.hasEntered) request.socket.off("data", count);
-      else if (received > limits.maxAuthFrameBytes)
+      else if (received > this.limits.maxAuthFrameBytes)
         connection.close(closeCodes.tooLarge, "the auth frame is too large");
     };
     request.socket.on("data", count);
   }
 
-  function tick(): () => void {
-    return clock.setTimer(limits.tickIntervalMs, () => {
-      listeners.broadcast("tick", { time: clock.now() });
-      for (const connection of connections) connection.ping();
+  #tick(): void {
+    const { context, listeners } = this.#inside;
+    this.#stopTicks = context.clock.setTimer(this.limits.tickIntervalMs, () => {
+      listeners.broadcast("tick", { time: context.clock.now() });
+      for (const connection of this.#connections) connection.ping();
       context.runs.forgetEnded();
-      stopTicks = tick();
+      this.#tick();
     });
   }
 }

@@ -15,6 +15,7 @@ import { originRefusal } from "../access/origin.ts";
 import { assertMaySend, assertOwn, sees } from "../access/own-sessions.ts";
 import { assertScope } from "../access/scope.ts";
 import type { SendParams } from "../protocol/protocol.ts";
+import type { RunLog } from "../log/run-log.ts";
 import { streamRun } from "./run-stream.ts";
 
 interface HttpOptions {
@@ -49,8 +50,8 @@ const statuses: Readonly<Record<number, number>> = {
 export function createHttp(
   options: HttpOptions,
 ): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
-  const { context, entry, exposed, path, page, listeners, closing, noRoom, streams } = options;
-  const { limits, clock, startedAt, version, runs } = context;
+  const { context, exposed, page, closing } = options;
+  const { clock, startedAt, version } = context;
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.onError((error) => toResponse(toFrameError(error)));
   app.use(async (http, next) => {
@@ -65,60 +66,8 @@ export function createHttp(
   app.get("/health", (http) =>
     http.json({ status: "ok", version, uptimeMs: clock.now() - startedAt }),
   );
-  app.post("/api/chat", async (http) => {
-    const access = await admit(http, entry);
-    assertScope(access.scope, "chat.send");
-    const params = await bodyOf(http, limits.maxFrameBytes);
-    assertMaySend(context, params, access);
-    const { result, start } = await runs.accept(params, "send");
-    start();
-    const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
-    // Whole, as a browser resolves it; who puts it behind the address of a server without a path
-    // may do that, too.
-    const root = `${entry.proxies.prefixOf(http.env.incoming)}${path}`;
-    return http.json({ ...result, events: `${root}/api/runs/${id}/events?sessionKey=${key}` }, 202);
-  });
-  app.get("/api/runs/:id/events", async (http) => {
-    const access = await admit(http, entry);
-    const runId = http.req.param("id");
-    const sessionKey = http.req.query("sessionKey");
-    if (sessionKey !== undefined) assertOwn(access, sessionKey);
-    const known = sessionKey ?? runs.sessionOf(runId);
-    const found = known !== undefined && sees(access, known) ? known : undefined;
-    const log = found === undefined ? undefined : await runs.log(runId, found);
-    if (log === undefined) {
-      const message =
-        sessionKey === undefined
-          ? "This server remembers no such run; ?sessionKey=… lets it look further."
-          : "The session has no such run.";
-      throw new GatewayError("not_found", message);
-    }
-    const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
-    // Who has all would wait for ever; by this status an EventSource knows not to ask again (HTML,
-    // 9.2).
-    if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
-    const headers = {
-      "content-type": "text/event-stream",
-      "cache-control": "no-store",
-      "x-accel-buffering": "no", // nginx would hold events back until they fill a page
-    };
-    if (http.req.method === "HEAD") return new Response(null, { headers });
-    // A refusal would end an EventSource for good; so it asks the next server.
-    const reason = closing();
-    if (reason !== undefined)
-      return new Response(`event: shutdown\ndata: ${JSON.stringify({ reason })}\n\n`, { headers });
-    const why = noRoom();
-    if (why !== undefined) throw new GatewayError("busy", why, { retryable: true });
-    const { outgoing } = http.env as { readonly outgoing: ServerResponse };
-    // Who went while the session was read has closed already, and would count for ever.
-    if (!outgoing.destroyed) streams.add(outgoing);
-    outgoing.once("close", () => streams.delete(outgoing));
-    const cutOff = (): void => void outgoing.destroy();
-    return new Response(
-      streamRun(log, seq, { listeners, maxBytes: limits.maxBufferedBytes, cutOff }),
-      { headers },
-    );
-  });
+  app.post("/api/chat", (http) => takeMessage(http, options));
+  app.get("/api/runs/:id/events", (http) => readRun(http, options));
   app.all("/api/*", () => {
     const message =
       "There is nothing here: there are POST /api/chat and GET /api/runs/<id>/events.";
@@ -128,6 +77,69 @@ export function createHttp(
     page === undefined ? http.text("Not found", 404) : page(http.req.raw),
   );
   return (request, bindings) => app.fetch(request, bindings);
+}
+
+async function takeMessage(http: Asked, { context, entry, path }: HttpOptions): Promise<Response> {
+  const { limits, runs } = context;
+  const access = await admit(http, entry);
+  assertScope(access.scope, "chat.send");
+  const params = await bodyOf(http, limits.maxFrameBytes);
+  assertMaySend(context, params, access);
+  const { result, start } = await runs.accept(params, "send");
+  start();
+  const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
+  // Whole, as a browser resolves it; who puts it behind the address of a server without a path
+  // may do that, too.
+  const root = `${entry.proxies.prefixOf(http.env.incoming)}${path}`;
+  return http.json({ ...result, events: `${root}/api/runs/${id}/events?sessionKey=${key}` }, 202);
+}
+
+async function readRun(http: Asked, options: HttpOptions): Promise<Response> {
+  const { context, listeners, closing, noRoom, streams } = options;
+  const log = await askedLog(http, options);
+  const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
+  // Who has all would wait for ever; by this status an EventSource knows not to ask again (HTML,
+  // 9.2).
+  if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
+  const headers = {
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no", // nginx would hold events back until they fill a page
+  };
+  if (http.req.method === "HEAD") return new Response(null, { headers });
+  // A refusal would end an EventSource for good; so it asks the next server.
+  const reason = closing();
+  if (reason !== undefined)
+    return new Response(`event: shutdown\ndata: ${JSON.stringify({ reason })}\n\n`, { headers });
+  const why = noRoom();
+  if (why !== undefined) throw new GatewayError("busy", why, { retryable: true });
+  const { outgoing } = http.env as { readonly outgoing: ServerResponse };
+  // If the client disconnected while the session was being read, "close" has already fired; adding
+  // it now would leak a slot.
+  if (!outgoing.destroyed) streams.add(outgoing);
+  outgoing.once("close", () => streams.delete(outgoing));
+  const cutOff = (): void => void outgoing.destroy();
+  const maxBytes = context.limits.maxBufferedBytes;
+  return new Response(streamRun(log, seq, { listeners, maxBytes, cutOff }), { headers });
+}
+
+/** The run that is asked for. Throws `not_found` also where it is one of others' sessions. */
+async function askedLog(http: Asked, { context, entry }: HttpOptions): Promise<RunLog> {
+  const { runs } = context;
+  const access = await admit(http, entry);
+  const runId = http.req.param("id") ?? "";
+  const sessionKey = http.req.query("sessionKey");
+  if (sessionKey !== undefined) assertOwn(access, sessionKey);
+  const known = sessionKey ?? runs.sessionOf(runId);
+  const found = known !== undefined && sees(access, known) ? known : undefined;
+  const log = found === undefined ? undefined : await runs.log(runId, found);
+  if (log !== undefined) return log;
+  throw new GatewayError(
+    "not_found",
+    sessionKey === undefined
+      ? "This server remembers no such run; ?sessionKey=… lets it look further."
+      : "The session has no such run.",
+  );
 }
 
 /** A refusal with the status that its number has. */

@@ -46,7 +46,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     limits,
     clock,
   );
-  server.on("upgrade", doors.upgrade);
+  server.on("upgrade", (...upgrade) => doors.upgrade(...upgrade));
   await listening.listen(port, host);
   try {
     await doors.restore();
