@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
 import { createPage } from "../../src/page/node/page.ts";
 import { importMap, mainAddress, pageFiles } from "../../src/page/node/page-files.ts";
-import { importsOf } from "../../../../scripts/layers.ts";
+import { importsOf } from "../../../../scripts/import-graph.ts";
 import { gatewayWith } from "../gateway/gateway.ts";
 
 type ImportMap = { readonly imports: Readonly<Record<string, string>> };
