@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { importsOf } from "../../../scripts/layers.ts";
+import { importsOf } from "../../../scripts/import-graph.ts";
 
 const root = join(import.meta.dirname, "../src");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
