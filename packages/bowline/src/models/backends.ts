@@ -15,9 +15,17 @@ export interface BackendOptions {
   readonly fallback?: string;
 }
 
+/** An agent, of which the model counts. */
+export interface AskedAgent {
+  readonly id?: string;
+  /** `provider/model`. */
+  readonly model: string;
+  readonly description?: string;
+}
+
 export interface Backends {
   /** Rejects with `invalid_argument` for a reference that names nothing. */
-  for(agent: { readonly model: string }): Promise<Backend>;
+  for(agent: AskedAgent): Promise<Backend>;
   close(): Promise<void>;
 }
 
