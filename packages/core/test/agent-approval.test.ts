@@ -7,7 +7,9 @@ import {
   type AgentEvent,
   type ApprovalOptions,
 } from "../src/agent/index.ts";
-import { call, ManualClock, rig, settle, short, texts, tool } from "./support.ts";
+import { call, rig, short, tool } from "./support.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 import type { Rig } from "./support.ts";
 
 type Request = Extract<AgentEvent, { type: "approval_request" }>;

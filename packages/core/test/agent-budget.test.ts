@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, createBudget, type AgentOptions } from "../src/agent/index.ts";
 import { createScriptedModel, type ScriptedStep } from "../src/testing/index.ts";
-import { call, ManualClock, rig, tool } from "./support.ts";
+import { call, rig, tool } from "./support.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 
 const used = (tokens: number, cost?: number): { usage: object } => ({
   usage: { totalTokens: tokens, ...(cost !== undefined && { cost: { total: cost } }) },

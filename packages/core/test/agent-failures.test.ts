@@ -5,7 +5,9 @@ import { Agent, agentLoop, type AgentEvent, type AgentMessage } from "../src/age
 import type { AssistantMessage } from "../src/llm/message.ts";
 import type { Model } from "../src/llm/model.ts";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
-import { call, hello, ManualClock, rig, short, texts, tool } from "./support.ts";
+import { call, hello, rig, short, tool } from "./support.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 describe("tools", () => {
   it("can be blocked with a reason, and their results replaced field by field [P14, P15]", async () => {

@@ -10,7 +10,9 @@ import type { StreamFn } from "../src/llm/model.ts";
 import { EventStream } from "../src/llm/stream.ts";
 import { MessageWriter } from "../src/llm/writer.ts";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
-import { deferred, ManualClock, rig, tool } from "./support.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
+import { rig, tool } from "./support.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 const wait = (clock: ManualClock, ms: number): Promise<void> =>

@@ -16,7 +16,10 @@ import {
   type ScriptedModel,
   type ScriptedStep,
 } from "../src/testing/index.ts";
-import { call, code, hello, ManualClock, settle, texts, tool } from "./support.ts";
+import { call, hello, tool } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const schema = z.object({ city: z.string(), degrees: z.number() });
 const json = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;

@@ -15,7 +15,11 @@ import { Agent } from "../src/index.ts";
 import type { ErrorInfo } from "../src/errors.ts";
 import type { StandardSchema } from "../src/schema.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
-import { call, code, deferred, hello, ManualClock, rig, settle, texts, tool } from "./support.ts";
+import { call, hello, rig, tool } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const late: AgentMessage = { role: "user", content: "Late", timestamp: 1 };
 

@@ -10,7 +10,8 @@ import type {
 } from "../src/agent/index.ts";
 import { scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
 import { BowlineError } from "../src/errors.ts";
-import { call, hello, rig, short, texts, tool, type Rig } from "./support.ts";
+import { call, hello, rig, short, tool, type Rig } from "./support.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const two: ScriptedStep = {
   content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")],

@@ -16,7 +16,10 @@ import {
   type ScriptedModel,
   type ScriptedStep,
 } from "../src/testing/index.ts";
-import { call, deferred, ManualClock, rig, settle, texts, tool } from "./support.ts";
+import { call, rig, tool } from "./support.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const ask = (name: string, prompt: string, id: string = name): ScriptedStep => ({
   content: [scriptedToolCall(name, { prompt }, id)],

@@ -8,7 +8,10 @@ import { z } from "zod";
 import { agentLoop, defineTool, type AgentLoopConfig } from "../src/agent/index.ts";
 import { toolCallsOf, type AssistantMessage } from "../src/llm/message.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
-import { deferred, hello, rig, settle, texts, tool } from "./support.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { hello, rig, tool } from "./support.ts";
+import { settle } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const calls = (...names: string[]): ScriptedStep => ({
   content: names.map((name) => scriptedToolCall(name, {}, name)),

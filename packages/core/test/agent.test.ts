@@ -9,7 +9,11 @@ import {
 } from "../src/agent/index.ts";
 import type { AssistantMessage } from "../src/llm/message.ts";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
-import { call, code, deferred, hello, ManualClock, rig, settle, texts, tool } from "./support.ts";
+import { call, hello, rig, tool } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 describe("Agent", () => {
   it("resolves a prompt to what the run came to [P25, X13]", async () => {

@@ -16,7 +16,8 @@ import {
   toolUse,
 } from "./anthropic-messages-events.ts";
 import { conversations } from "./anthropic-messages-recorded.ts";
-import { decode, missing } from "./recordings.ts";
+import { decode } from "./recordings.ts";
+import { missing } from "../../../test/support/recordings.ts";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
 
 describe("any stream of a Messages server", () => {

@@ -1,7 +1,8 @@
 /** The recorded answers, decoded, and what their content is by another reading of the reference. */
 import type { AssistantMessage } from "../src/llm/message.ts";
 import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
-import { decode, loadRecordings } from "./recordings.ts";
+import { decode } from "./recordings.ts";
+import { loadRecordings } from "../../../test/support/recordings.ts";
 
 type Json = Record<string, unknown>;
 

@@ -17,7 +17,7 @@ import { said, toolUse } from "./anthropic-messages-events.ts";
 import { contentOf, conversations } from "./anthropic-messages-recorded.ts";
 import { brokenRules } from "./anthropic-messages-rules.ts";
 import { contexts, models, options as anyOptions } from "./anthropic-messages-transcripts.ts";
-import { missing } from "./recordings.ts";
+import { missing } from "../../../test/support/recordings.ts";
 import { asRead, requestRuns } from "./support.ts";
 
 type Json = Record<string, unknown>;

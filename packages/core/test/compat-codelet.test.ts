@@ -24,7 +24,7 @@ import { isBowlineError } from "../src/errors.ts";
 import { messageText } from "../src/llm/message.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
 import { failing, loopback, type Handler } from "../../../test/support/loopback.ts";
-import { code } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
 
 /** Answers from a list, and keeps what it was asked. */
 class MockLlmProvider implements LlmProvider {

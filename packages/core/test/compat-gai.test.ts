@@ -29,7 +29,7 @@ import {
   type HttpRequest,
 } from "../src/compat/gai/index.ts";
 import { chatText, failing, loopback } from "../../../test/support/loopback.ts";
-import { code } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
 
 interface Context {
   readonly key: string;

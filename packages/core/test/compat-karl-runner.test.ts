@@ -7,7 +7,7 @@ import { it } from "node:test";
 import { runTask, type TaskEvent, type TaskOptions } from "../src/compat/karl/index.ts";
 import { BowlineError } from "../src/errors.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
-import { ManualClock } from "./support.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 
 /** The waits of a task whose model is overloaded, in milliseconds. */
 async function waits(

@@ -20,7 +20,9 @@ import {
   type ScriptedStep,
 } from "../src/testing/index.ts";
 import { chatText, failing, loopback, type Handler } from "../../../test/support/loopback.ts";
-import { code, deferred, ManualClock, settle } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
 import { strictServer } from "./strict-server.ts";
 
 const tool = (name: string, execute: () => Promise<string>): KarlTool => ({

@@ -24,7 +24,8 @@ import {
   type ScriptedModel,
   type ScriptedStep,
 } from "../src/testing/index.ts";
-import { code, texts } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const textResult = (text: string): ToolResult => ({ content: [{ type: "text", text }] });
 

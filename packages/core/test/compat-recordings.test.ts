@@ -18,7 +18,8 @@ import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts"
 import { openaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { loopback, type Handler, type Loopback } from "../../../test/support/loopback.ts";
-import { decode, loadRecordings, missing, type Recording } from "./recordings.ts";
+import { decode } from "./recordings.ts";
+import { loadRecordings, missing, type Recording } from "../../../test/support/recordings.ts";
 import { eventsOf, type StrictApi } from "./strict-server.ts";
 
 const protocols = { openai: openaiChat, anthropic: anthropicMessages } as const;

@@ -24,7 +24,8 @@ import {
 import type { AssistantMessageEvent } from "../src/llm/event.ts";
 import type { AssistantMessage, Message } from "../src/llm/message.ts";
 import type { StreamFn } from "../src/llm/model.ts";
-import { call, hello, rig, short, texts, tool } from "./support.ts";
+import { call, hello, rig, short, tool } from "./support.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const usage = {
   input: 1,

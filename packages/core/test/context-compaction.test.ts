@@ -24,7 +24,9 @@ import {
   turn,
   user,
 } from "./context-rig.ts";
-import { code, settle, texts } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { settle } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 type End = Extract<CompactionEvent, { type: "compaction_end" }>;
 

@@ -21,7 +21,7 @@ import {
   turn,
   user,
 } from "./context-rig.ts";
-import { code } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
 import { texts } from "./transcripts.ts";
 
 type Prune = (messages: readonly AgentMessage[]) => AgentMessage[];

@@ -37,7 +37,8 @@ import {
   type Worker,
   type WorkerOptions,
 } from "./context-rig.ts";
-import { code, short } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { short } from "./support.ts";
 
 type End = Extract<CompactionEvent, { type: "compaction_end" }>;
 

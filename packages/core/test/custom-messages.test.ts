@@ -8,7 +8,8 @@ import { type AgentMessage, agentLoopContinue } from "../src/agent/index.ts";
 import type { Message } from "../src/llm/message.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
 import { createPrograms } from "./seeds/programs.ts";
-import { call, hello, rig, short, texts, tool } from "./support.ts";
+import { call, hello, rig, short, tool } from "./support.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 // A merged type would hold for every test of this repository; the last test has programs of their
 // own for it.

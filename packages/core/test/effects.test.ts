@@ -18,7 +18,10 @@ import type { StreamFn } from "../src/llm/model.ts";
 import { createFailover, type FailoverOptions } from "../src/providers/failover.ts";
 import { attachSession, createMemoryStore, createSession } from "../src/session/index.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
-import { call, code, hello, rig, settle, texts, tool } from "./support.ts";
+import { call, hello, rig, tool } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { settle } from "../../../test/support/manual-clock.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 describe("waits under one name", () => {
   it("all end with its answer, and then nobody waits", async () => {

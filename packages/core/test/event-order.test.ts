@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { Agent, type AgentTool } from "../src/agent/index.ts";
-import { deferred, rig, short, tool } from "./support.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { rig, short, tool } from "./support.ts";
 
 const user = ["message_start:user", "message_end:user"];
 const text = [

@@ -17,7 +17,8 @@ import {
   type Json,
 } from "./google-generate-events.ts";
 import { brokenRules } from "./google-generate-rules.ts";
-import { byteByByte, cut, decode, loadRecordings, missing, seededRandom } from "./recordings.ts";
+import { byteByByte, cut, decode, seededRandom } from "./recordings.ts";
+import { loadRecordings, missing } from "../../../test/support/recordings.ts";
 import { asRead } from "./support.ts";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
 

@@ -18,7 +18,7 @@ import { SseReader } from "../src/transport/sse.ts";
 import { loopback } from "../../../test/support/loopback.ts";
 import { asEvents, asJson, data, finish, say, wholeHello } from "./http-case.ts";
 import { http, serveBytes } from "./http-server.ts";
-import { ManualClock } from "./support.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 
 const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -29,7 +29,9 @@ import {
 } from "../src/session/index.ts";
 import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
 import { task } from "./context-rig.ts";
-import { call, deferred, hello, ManualClock, rig, settle, tool } from "./support.ts";
+import { call, hello, rig, tool } from "./support.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
 
 const GRACE_MS = 200;
 

@@ -23,15 +23,8 @@ import {
 } from "./openai-responses-events.ts";
 import { brokenRules } from "./openai-responses-rules.ts";
 import { ownModel } from "./openai-responses-transcripts.ts";
-import {
-  byteByByte,
-  cut,
-  decode,
-  loadRecordings,
-  missing,
-  seededRandom,
-  type Decoded,
-} from "./recordings.ts";
+import { byteByByte, cut, decode, seededRandom, type Decoded } from "./recordings.ts";
+import { loadRecordings, missing } from "../../../test/support/recordings.ts";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
 
 type Json = Record<string, unknown>;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createProgressGuard, type AgentMessage } from "../src/agent/index.ts";
 import { scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
-import { call, hello, rig, texts, tool } from "./support.ts";
+import { call, hello, rig, tool } from "./support.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const guard = { transformContext: createProgressGuard({ now: () => 1 }) };
 const notes = (messages: readonly AgentMessage[]): number =>

@@ -13,7 +13,8 @@ import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { failing, loopback } from "../../../test/support/loopback.ts";
 import { call, inProcess, post, serve, smallBody } from "./proxy-rig.ts";
-import { deferred, ManualClock, settle } from "./support.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
 
 interface Refusal {
   readonly error: { readonly code: string; readonly message: string };

@@ -19,7 +19,8 @@ import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { serveFetch } from "../../../test/support/fetch-server.ts";
 import { chatText, failing, loopback, type Handler } from "../../../test/support/loopback.ts";
 import { asked, call, hello, inProcess, serve } from "./proxy-rig.ts";
-import { deferred, tool } from "./support.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { tool } from "./support.ts";
 import { transcripts } from "./transcripts.ts";
 
 const everything: AssistantContent[] = [

@@ -12,16 +12,8 @@ import { googleGenerate } from "../src/providers/google-generate/index.ts";
 import { openaiChat } from "../src/providers/openai-chat/index.ts";
 import { openaiResponses } from "../src/providers/openai-responses/index.ts";
 import type { Protocol } from "../src/providers/protocol.ts";
-import {
-  byteByByte,
-  cut,
-  decode,
-  loadRecordings,
-  missing,
-  seededRandom,
-  type Decoded,
-  type Recording,
-} from "./recordings.ts";
+import { byteByByte, cut, decode, seededRandom, type Decoded } from "./recordings.ts";
+import { loadRecordings, missing, type Recording } from "../../../test/support/recordings.ts";
 
 const RANDOM_CUTTINGS = 64;
 /** Files up to this size are cut at every single byte. */

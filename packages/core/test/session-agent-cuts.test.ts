@@ -29,7 +29,8 @@ import {
   type Life,
 } from "./session-agent-rig.ts";
 import { temporaryFolder } from "./session-support.ts";
-import { rig, texts, tool } from "./support.ts";
+import { rig, tool } from "./support.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 /** The run that nothing interrupts: its entries, what was sent, what it said. */
 let whole: { entries: Entry[]; requests: string[][]; messages: string[]; usage: Usage };

@@ -17,7 +17,9 @@ import {
 } from "../src/session/index.ts";
 import { createJsonlStore } from "../src/session/node/index.ts";
 import { temporaryFolder } from "./session-support.ts";
-import { call, deferred, rig, texts, tool } from "./support.ts";
+import { call, rig, tool } from "./support.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const page = await readFile(join(root, "docs/sessions.md"), "utf8");

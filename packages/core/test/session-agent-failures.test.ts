@@ -27,7 +27,8 @@ import { scriptedToolCall } from "../src/testing/index.ts";
 import { asksForSummary, assertAccepted } from "./context-rig.ts";
 import { entriesIn, newLife, newSession, PROMPT, sessionOf } from "./session-agent-rig.ts";
 import { temporaryFolder } from "./session-support.ts";
-import { call, hello, rig, texts, tool } from "./support.ts";
+import { call, hello, rig, tool } from "./support.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const cycle: Record<string, unknown> = {};
 cycle.self = cycle;

@@ -27,7 +27,10 @@ import { scriptedToolCall, type ScriptedStep } from "../src/testing/index.ts";
 import { assertAccepted } from "./context-rig.ts";
 import { entriesIn, sessionOf } from "./session-agent-rig.ts";
 import { collect, temporaryFolder } from "./session-support.ts";
-import { call, code, deferred, hello, rig, texts, tool } from "./support.ts";
+import { call, hello, rig, tool } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { deferred } from "../../../test/support/deferred.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 
 const two: ScriptedStep = {
   content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")],

@@ -14,7 +14,7 @@ import { repairTail } from "../src/session/node/repair.ts";
 import { LogWriter } from "../src/session/node/write-log.ts";
 import type { SessionDamage } from "../src/session/store.ts";
 import { collect, MemoryFile, say, seqs, temporaryFolder, upTo } from "./session-support.ts";
-import { code } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
 
 const LAST = 4096;
 

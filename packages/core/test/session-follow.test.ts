@@ -11,7 +11,7 @@ import type { AnyEntry } from "../src/session/index.ts";
 import { followLog } from "../src/session/node/follow-log.ts";
 import { encodeEntry, encodeHeader } from "../src/session/node/record.ts";
 import { MemoryFile, seqs, temporaryFolder, upTo } from "./session-support.ts";
-import { ManualClock, settle } from "./support.ts";
+import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
 
 const POLL_MS = 100;
 

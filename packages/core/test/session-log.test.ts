@@ -13,7 +13,8 @@ import {
   type Store,
 } from "../src/session/index.ts";
 import { collect, say, seqs, upTo, user } from "./session-support.ts";
-import { code, texts } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 import type { AgentMessage } from "../src/agent/index.ts";
 
 async function memory(): Promise<{ store: Store; session: Session; read: () => number }> {

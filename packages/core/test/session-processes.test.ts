@@ -19,7 +19,7 @@ import {
   textFor,
   upTo,
 } from "./session-support.ts";
-import { code } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
 
 const KILLS = 50;
 const LANES = 4;

@@ -22,7 +22,9 @@ import { Agent, type AgentOptions } from "../src/agent/index.ts";
 import { assertAccepted, user } from "./context-rig.ts";
 import { entriesIn, newSession, sessionOf } from "./session-agent-rig.ts";
 import { temporaryFolder } from "./session-support.ts";
-import { code, hello, rig, texts, tool, type Rig } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { hello, rig, tool, type Rig } from "./support.ts";
+import { texts } from "../../../test/support/message-texts.ts";
 import { withAppend } from "../../../test/support/with-append.ts";
 
 const said = (messages: readonly unknown[]): string[] =>

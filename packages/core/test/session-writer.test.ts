@@ -5,7 +5,7 @@ import type { AnyEntry } from "../src/session/index.ts";
 import { readEntries } from "../src/session/node/read-log.ts";
 import { LogWriter, type SyncPolicy } from "../src/session/node/write-log.ts";
 import { collect, MemoryFile, seqs, upTo } from "./session-support.ts";
-import { code } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
 
 function rig(sync: SyncPolicy = "commit"): { file: MemoryFile; writer: LogWriter } {
   const file = new MemoryFile();

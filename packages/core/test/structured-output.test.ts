@@ -13,7 +13,8 @@ import type { Protocol } from "../src/providers/protocol.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import type { JsonSchema } from "../src/schema.ts";
 import { checkMessagesRequest } from "../src/testing/index.ts";
-import { code, hello } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
+import { hello } from "./support.ts";
 
 type Json = Record<string, unknown>;
 

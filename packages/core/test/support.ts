@@ -1,15 +1,6 @@
 /** What several tests of core need. */
-import { setImmediate as nextTick } from "node:timers/promises";
-import {
-  Agent,
-  defineTool,
-  type AgentEvent,
-  type AgentMessage,
-  type AgentTool,
-} from "../src/agent/index.ts";
-import { isBowlineError, type ErrorCode } from "../src/errors.ts";
+import { Agent, defineTool, type AgentEvent, type AgentTool } from "../src/agent/index.ts";
 import type { AssistantContent, UserMessage } from "../src/llm/message.ts";
-import type { Clock } from "../src/clock.ts";
 import type { AgentOptions } from "../src/agent/index.ts";
 import { toWireJson } from "../src/providers/wire-json.ts";
 import {
@@ -86,57 +77,6 @@ export function tool(
   return { ...made, ...extra };
 }
 
-/** A clock that moves only when told to. */
-export class ManualClock implements Clock {
-  #now = 1_000_000;
-  #timers: { at: number; fire: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  setTimer(ms: number, fire: () => void): () => void {
-    const timer = { at: this.#now + ms, fire };
-    this.#timers.push(timer);
-    return () => {
-      this.#timers = this.#timers.filter((other) => other !== timer);
-    };
-  }
-
-  get pending(): number {
-    return this.#timers.length;
-  }
-
-  /** Moves on by `ms`, firing what is due in order and letting what it woke run. */
-  async advance(ms: number): Promise<void> {
-    const end = this.#now + ms;
-    for (;;) {
-      await settle();
-      const due = this.#timers
-        .filter((timer) => timer.at <= end)
-        .toSorted((a, b) => a.at - b.at)[0];
-      if (due === undefined) break;
-      this.#now = due.at;
-      this.#timers = this.#timers.filter((timer) => timer !== due);
-      due.fire();
-    }
-    this.#now = end;
-    await settle();
-  }
-}
-
-/** Lets everything that is ready run. */
-export async function settle(): Promise<void> {
-  for (let i = 0; i < 5; i++) await nextTick();
-}
-
-/** A promise that is settled from outside. */
-export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settled) => (resolve = settled));
-  return { promise, resolve };
-}
-
 /** How many random transcripts a property of requests is tried with: more by `npm run requests`. */
 export function requestRuns(usual: number): number {
   return Number(process.env.BOWLINE_REQUEST_RUNS ?? usual);
@@ -162,15 +102,3 @@ export const hello: UserMessage = { role: "user", content: "Hello", timestamp: 1
 export const call = (name: string, id: string = name): { content: AssistantContent[] } => ({
   content: [scriptedToolCall(name, {}, id)],
 });
-
-/** Whether a thrown value is ours, with this code. */
-export const code =
-  (expected: ErrorCode) =>
-  (error: unknown): boolean =>
-    isBowlineError(error) && error.code === expected;
-
-const textOf = ({ role, content }: AgentMessage): string =>
-  `${role}: ${typeof content === "string" ? content : content.map((part) => ("text" in part ? part.text : part.type)).join("")}`;
-
-/** Messages as `role: text`, for comparing. */
-export const texts = (messages: readonly AgentMessage[]): string[] => messages.map(textOf);

@@ -17,7 +17,7 @@ import {
   type PostedResponse,
   type PostingFetch,
 } from "../src/transport/request.ts";
-import { code } from "./support.ts";
+import { code } from "../../../test/support/error-code.ts";
 
 interface Loopback extends AsyncDisposable {
   readonly server: Server;

@@ -13,7 +13,8 @@ import {
 } from "../../src/session/index.ts";
 import { createJsonlStore } from "../../src/session/node/index.ts";
 import { scriptedToolCall, type ScriptedStep } from "../../src/testing/index.ts";
-import { rig, texts, tool } from "../support.ts";
+import { rig, tool } from "../support.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
 import type { AgentMessage } from "../../src/agent/index.ts";
 
 const [task, folder = ""] = process.argv.slice(2);

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentMessage } from "../../src/agent/index.ts";
 import { Agent } from "../../src/index.ts";
-import { call, hello, ManualClock, rig, texts, tool } from "../support.ts";
+import { call, hello, rig, tool } from "../support.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
 
 const says = (content: string): AgentMessage => ({ ...hello, content });
 

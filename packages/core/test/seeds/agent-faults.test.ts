@@ -4,7 +4,10 @@ import { describe, it } from "node:test";
 import { agentLoop, type AgentMessage, type AgentTool } from "../../src/agent/index.ts";
 import { createScriptedModel, scriptedToolCall } from "../../src/testing/index.ts";
 import { call as callProxy, inProcess, serve } from "../proxy-rig.ts";
-import { call, deferred, hello, ManualClock, rig, short, texts, tool } from "../support.ts";
+import { call, hello, rig, short, tool } from "../support.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
 
 const convertToLlm = (messages: AgentMessage[]): AgentMessage[] => messages;
 

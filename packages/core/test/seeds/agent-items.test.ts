@@ -15,7 +15,9 @@ import {
 import { Agent, getModel } from "../../src/index.ts";
 import type { Message } from "../../src/llm/message.ts";
 import { createScriptedModel, scriptedToolCall } from "../../src/testing/index.ts";
-import { call, deferred, hello, rig, short, texts, tool } from "../support.ts";
+import { call, hello, rig, short, tool } from "../support.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
 
 const says = (content: string): AgentMessage => ({ ...hello, content });
 const numbers = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };

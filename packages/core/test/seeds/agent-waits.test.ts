@@ -6,7 +6,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { agentLoop, type AgentMessage, type AgentOptions } from "../../src/agent/index.ts";
 import { createScriptedModel } from "../../src/testing/index.ts";
-import { call, code, hello, ManualClock, rig, texts, tool } from "../support.ts";
+import { call, hello, rig, tool } from "../support.ts";
+import { code } from "../../../../test/support/error-code.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 /** Long: a machine may be busy with others. */

@@ -11,7 +11,9 @@ import { messageText, toolCallsOf, type AssistantMessage } from "../../src/llm/m
 import type { StreamFn } from "../../src/llm/model.ts";
 import { scriptedToolCall } from "../../src/testing/index.ts";
 import { chatText, loopback, streamed, type Handler } from "../../../../test/support/loopback.ts";
-import { call, code, hello, rig, texts, tool } from "../support.ts";
+import { call, hello, rig, tool } from "../support.ts";
+import { code } from "../../../../test/support/error-code.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
 import { messagesAnswer, partsOf, says, type SentBody } from "./answers.ts";
 
 const { Agent, getModel, parseModelRef } = main;
