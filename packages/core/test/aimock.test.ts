@@ -21,7 +21,7 @@ import {
   type ScriptedTurn,
   type StrictApi,
   type StrictServer,
-} from "./strict-server.ts";
+} from "../../../test/support/strict-server.ts";
 
 const wires: readonly {
   readonly api: StrictApi;

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { startProgram, type Output } from "./start-program.ts";
+import { startProgram, type Output } from "../../../test/support/start-program.ts";
 import { chatText, loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
 
 const root = join(import.meta.dirname, "../../..");

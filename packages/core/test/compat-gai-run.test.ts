@@ -28,7 +28,7 @@ import {
 } from "../src/compat/gai/index.ts";
 import { createScriptedModel, scriptedToolCall } from "../src/testing/index.ts";
 import { failing, loopback } from "../../../test/support/loopback.ts";
-import { strictServer } from "./strict-server.ts";
+import { strictServer } from "../../../test/support/strict-server.ts";
 
 interface Context {
   readonly weatherKey: string;

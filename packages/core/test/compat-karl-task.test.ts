@@ -23,7 +23,7 @@ import { chatText, failing, loopback, type Handler } from "../../../test/support
 import { code } from "../../../test/support/error-code.ts";
 import { deferred } from "../../../test/support/deferred.ts";
 import { ManualClock, settle } from "../../../test/support/manual-clock.ts";
-import { strictServer } from "./strict-server.ts";
+import { strictServer } from "../../../test/support/strict-server.ts";
 
 const tool = (name: string, execute: () => Promise<string>): KarlTool => ({
   name,

@@ -15,7 +15,7 @@ import {
   streamed,
   type Handler,
 } from "../../../test/support/loopback.ts";
-import { strictServer } from "./strict-server.ts";
+import { strictServer } from "../../../test/support/strict-server.ts";
 
 const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
 const read: ToolDefinition = {

@@ -20,7 +20,7 @@ import { getModel } from "../src/providers/vendors.ts";
 import { loopback, type Handler, type Loopback } from "../../../test/support/loopback.ts";
 import { decode } from "./recordings.ts";
 import { loadRecordings, missing, type Recording } from "../../../test/support/recordings.ts";
-import { eventsOf, type StrictApi } from "./strict-server.ts";
+import { eventsOf, type StrictApi } from "../../../test/support/strict-server.ts";
 
 const protocols = { openai: openaiChat, anthropic: anthropicMessages } as const;
 const skip = missing ?? false;

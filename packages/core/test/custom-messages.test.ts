@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { type AgentMessage, agentLoopContinue } from "../src/agent/index.ts";
 import type { Message } from "../src/llm/message.ts";
 import { createScriptedModel } from "../src/testing/index.ts";
-import { createPrograms } from "./seeds/programs.ts";
+import { createPrograms } from "../../../test/support/seeds/programs.ts";
 import { call, hello, rig, short, tool } from "./support.ts";
 import { texts } from "../../../test/support/message-texts.ts";
 

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkChatRequest } from "../../src/testing/index.ts";
 import { loopback } from "../../../../test/support/loopback.ts";
-import { eventsOf, type ScriptedTurn } from "../strict-server.ts";
+import { eventsOf, type ScriptedTurn } from "../../../../test/support/strict-server.ts";
 
 export const TURNS = 8;
 

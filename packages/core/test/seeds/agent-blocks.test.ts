@@ -1,7 +1,7 @@
 /** Every TypeScript block of seed 002, as a user's program. */
 import assert from "node:assert/strict";
 import { agentPrograms } from "./agent-programs.ts";
-import { testBlocks } from "./block-suite.ts";
+import { testBlocks } from "../../../../test/support/seeds/block-suite.ts";
 
 assert.equal(agentPrograms.length, 17);
 

@@ -5,8 +5,14 @@
  */
 import assert from "node:assert/strict";
 import { chatText, failing } from "../../../../test/support/loopback.ts";
-import { calls, partsOf, proxySays, says, saysAndFallsSilent } from "./answers.ts";
-import type { BlockProgram } from "./block-suite.ts";
+import {
+  calls,
+  partsOf,
+  proxySays,
+  says,
+  saysAndFallsSilent,
+} from "../../../../test/support/seeds/answers.ts";
+import type { BlockProgram } from "../../../../test/support/seeds/block-suite.ts";
 
 const model = `getModel("anthropic", "claude-sonnet-4-20250514")`;
 

@@ -14,7 +14,12 @@ import { chatText, loopback, streamed, type Handler } from "../../../../test/sup
 import { call, hello, rig, tool } from "../support.ts";
 import { code } from "../../../../test/support/error-code.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
-import { messagesAnswer, partsOf, says, type SentBody } from "./answers.ts";
+import {
+  messagesAnswer,
+  partsOf,
+  says,
+  type SentBody,
+} from "../../../../test/support/seeds/answers.ts";
 
 const { Agent, getModel, parseModelRef } = main;
 const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };

@@ -7,7 +7,7 @@ import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createPrograms, type Programs } from "./programs.ts";
+import { createPrograms, type Programs } from "../../../../test/support/seeds/programs.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");

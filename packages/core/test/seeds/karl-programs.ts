@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { chatText, streamed } from "../../../../test/support/loopback.ts";
-import type { BlockProgram, SentRequest } from "./block-suite.ts";
+import type { BlockProgram, SentRequest } from "../../../../test/support/seeds/block-suite.ts";
 
 const face = "@bowline/core/compat/karl";
 

@@ -2,7 +2,7 @@
  * The TypeScript blocks of the other seeds: those that are a user's code are run, the rest is left
  * out for the reason given.
  */
-import { testBlocks } from "./block-suite.ts";
+import { testBlocks } from "../../../../test/support/seeds/block-suite.ts";
 import { karlPrograms } from "./karl-programs.ts";
 
 testBlocks({

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProgram, type Output } from "../start-program.ts";
 
-const root = join(import.meta.dirname, "../../../..");
+const root = join(import.meta.dirname, "../../..");
 const tsc = join(root, "node_modules/.bin/tsc");
 /** Of a program, in milliseconds. */
 const timeout = 60_000;

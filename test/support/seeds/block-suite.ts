@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { loopback, type Handler, type Loopback } from "../../../../test/support/loopback.ts";
+import { loopback, type Handler, type Loopback } from "../loopback.ts";
 import type { SentBody } from "./answers.ts";
 import { createPrograms, type Programs } from "./programs.ts";
 import { missing, seedBlocks } from "./seed-blocks.ts";

@@ -4,8 +4,8 @@
  * script in the events of its protocol.
  */
 import type { IncomingMessage } from "node:http";
-import { checkChatRequest, checkMessagesRequest } from "../src/testing/index.ts";
-import { loopback, type Handler, type Loopback } from "../../../test/support/loopback.ts";
+import { checkChatRequest, checkMessagesRequest } from "@bowline/core/testing";
+import { loopback, type Handler, type Loopback } from "./loopback.ts";
 
 type Json = Record<string, unknown>;
 

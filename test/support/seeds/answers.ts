@@ -1,5 +1,5 @@
 /** Answers on the wires that the seeds' programs reach, for a loopback server. */
-import { streamed, type Handler } from "../../../../test/support/loopback.ts";
+import { streamed, type Handler } from "../loopback.ts";
 
 /** What tests read of a request, on either wire. */
 export interface SentBody {

@@ -14,7 +14,7 @@ export interface SeedBlock {
 }
 
 const folder: string =
-  process.env.BOWLINE_SEEDS ?? resolve(import.meta.dirname, "../../../..", "../shared/seeds");
+  process.env.BOWLINE_SEEDS ?? resolve(import.meta.dirname, "../../..", "../shared/seeds");
 
 /** Why there are no seeds; undefined when there are. */
 export const missing: string | undefined = existsSync(folder)
