@@ -6,9 +6,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import * as agent from "../src/agent/index.ts";
-import * as codelet from "../src/compat/codelet/index.ts";
-import * as gai from "../src/compat/gai/index.ts";
-import * as karl from "../src/compat/karl/index.ts";
 import { errorCodes } from "../src/errors.ts";
 import * as main from "../src/index.ts";
 import * as anthropicMessages from "../src/providers/anthropic-messages/index.ts";
@@ -156,39 +153,6 @@ describe("the public surface", () => {
       "createScriptedModel",
       "scriptedToolCall",
       "storeConformance",
-    ]);
-  });
-
-  it("has these values in the shapes of other libraries", () => {
-    assert.deepEqual(names(karl), ["adaptTool", "agentLoop", "runTask"]);
-    assert.deepEqual(names(codelet), [
-      "ClaudeProvider",
-      "Message",
-      "ModelProvider",
-      "Runner",
-      "ToolRegistry",
-      "hasToolCall",
-      "toStreamFn",
-    ]);
-    assert.deepEqual(names(gai), [
-      "Agent",
-      "Runtime",
-      "Tool",
-      "anthropic",
-      "appendResponse",
-      "err",
-      "errorToString",
-      "fetchRuntime",
-      "hasToolCalls",
-      "ok",
-      "openai",
-      "run",
-      "system",
-      "textContent",
-      "toolCalls",
-      "toolResult",
-      "toolResultError",
-      "userText",
     ]);
   });
 

@@ -1,26 +1,18 @@
 import assert from "node:assert/strict";
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import {
   AnthropicProvider,
-  buildSystemPrompt,
   createProviderRegistry,
   OpenAIProvider,
-  parseModelRef,
   runAgentTurn,
   type ChatEvent,
   type ChatParams,
   type Message,
-  type MethodContext,
   type ModelProvider,
-  type ModelRef,
   type RunnerOptions,
   type Tool,
 } from "bowline/gateway";
 import { failing, loopback, streamed, type Loopback } from "../../../../test/support/loopback.ts";
-import { temporary } from "../command.ts";
-import { gatewayWith } from "./gateway.ts";
 
 async function eventsOf(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
   const all: ChatEvent[] = [];
@@ -109,21 +101,6 @@ const openaiAnswer = [
 
 const bodyOf = ({ requests }: Loopback): Record<string, unknown> =>
   JSON.parse(requests[0]?.body ?? "{}") as Record<string, unknown>;
-
-describe("a model reference", () => {
-  it("is a provider and a model, split at the first slash; anything else throws [J3]", () => {
-    assert.deepEqual(parseModelRef("anthropic/claude-opus-4-6") satisfies ModelRef, {
-      provider: "anthropic",
-      model: "claude-opus-4-6",
-    });
-    assert.deepEqual(parseModelRef("openrouter/anthropic/x"), {
-      provider: "openrouter",
-      model: "anthropic/x",
-    });
-    for (const bad of ["claude", "/model", "provider/", ""])
-      assert.throws(() => parseModelRef(bad), Error);
-  });
-});
 
 describe("AnthropicProvider", () => {
   it("gives deltas, whole calls and one final with usage [J4, J7, J8, J9, J11]", async () => {
@@ -235,23 +212,6 @@ describe("OpenAIProvider", () => {
       events.map(({ type }) => type),
       ["delta", "error"],
     );
-  });
-});
-
-describe("buildSystemPrompt", () => {
-  it("joins the files that are there, in their order [J16, J17, J18]", async () => {
-    await using folder = await temporary();
-    assert.equal(await buildSystemPrompt(folder.path), "");
-    for (const [name, text] of [
-      ["TOOLS.md", "tools"],
-      ["AGENTS.md", "agents"],
-      ["SOUL.md", "soul"],
-    ] as const)
-      await writeFile(join(folder.path, name), text);
-    assert.equal(await buildSystemPrompt(folder.path), "agents\n\n---\n\nsoul\n\n---\n\ntools");
-    await rm(join(folder.path, "SOUL.md"));
-    await mkdir(join(folder.path, "SOUL.md"));
-    assert.equal(await buildSystemPrompt(folder.path), "agents\n\n---\n\ntools");
   });
 });
 
@@ -382,30 +342,5 @@ describe("the registry", () => {
       createProviderRegistry({ env: { OPENAI_API_KEY: "b" } }).get("openai") instanceof
         OpenAIProvider,
     );
-  });
-
-  it("is part of what methods work with, and answers agents of its providers [J30, J31]", async () => {
-    type Gained = Pick<MethodContext, "providers" | "workspacePath">;
-    const gained: Gained = { providers: new Map(), workspacePath: "/" };
-    assert.deepEqual(Object.keys(gained), ["providers", "workspacePath"]);
-    const own = provider([{ type: "delta", text: "Mine." }, final(1, 2)]);
-    await using server = await gatewayWith([], {
-      providers: new Map([["own", own]]),
-      agents: () => [{ id: "assistant", model: "own/model-7", description: "" }],
-      systemPrompt: () => "Built from files.",
-    });
-    const client = await server.client();
-    const { runId } = await client.call("chat.send", { sessionKey: "test", message: "Hi" });
-    assert.deepEqual((await client.event("chat.final", runId)).usage, {
-      inputTokens: 1,
-      outputTokens: 2,
-    });
-    assert.equal(client.text(runId), "Mine.");
-    assert.deepEqual(
-      [own.asked[0]?.model, own.asked[0]?.systemPrompt],
-      ["model-7", "Built from files."],
-    );
-    assert.deepEqual(own.asked[0]?.messages, [{ role: "user", content: "Hi" }]);
-    assert.deepEqual(own.asked[0]?.tools, []);
   });
 });

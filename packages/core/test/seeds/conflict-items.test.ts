@@ -2,10 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentMessage, AgentTool } from "../../src/agent/index.ts";
-import * as codelet from "../../src/compat/codelet/index.ts";
-import * as gai from "../../src/compat/gai/index.ts";
-import * as karl from "../../src/compat/karl/index.ts";
-import * as main from "../../src/index.ts";
+import { Agent, getModel, parseModelRef } from "../../src/index.ts";
 import type { AssistantMessageEvent } from "../../src/llm/event.ts";
 import { messageText, toolCallsOf, type AssistantMessage } from "../../src/llm/message.ts";
 import type { StreamFn } from "../../src/llm/model.ts";
@@ -21,7 +18,6 @@ import {
   type SentBody,
 } from "../../../../test/support/seeds/answers.ts";
 
-const { Agent, getModel, parseModelRef } = main;
 const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
 const tools: AgentTool[] = [
   tool("read", () => "text", { parameters }),
@@ -347,24 +343,5 @@ describe("a provider", () => {
       ["own", "own"],
       [undefined, undefined],
     ]);
-  });
-});
-
-describe("a name that seeds share", () => {
-  it("is in the main entry what seed 002 means by it, and each face's own in the face's entry [X31]", () => {
-    const names = ["Agent", "agentLoop", "agentLoopContinue", "getModel", "streamProxy"];
-    assert.deepEqual(
-      names.filter((name) => !Object.keys(main).includes(name)),
-      [],
-    );
-    const exported = new Set<unknown>(Object.values(main));
-    for (const face of [karl, codelet, gai]) {
-      assert.ok(Object.values(face).length > 0);
-      assert.deepEqual(
-        Object.entries(face).filter(([, value]) => exported.has(value)),
-        [],
-      );
-    }
-    assert.ok("agentLoop" in karl && "Agent" in gai);
   });
 });

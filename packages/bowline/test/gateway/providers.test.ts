@@ -1,0 +1,58 @@
+/** Who answers an agent: a provider of the application's own, by its model reference. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  parseModelRef,
+  type ChatParams,
+  type MethodContext,
+  type ModelProvider,
+  type ModelRef,
+} from "bowline/gateway";
+import { gatewayWith } from "./gateway.ts";
+
+describe("a model reference", () => {
+  it("is a provider and a model, split at the first slash; anything else throws [J3]", () => {
+    assert.deepEqual(parseModelRef("anthropic/claude-opus-4-6") satisfies ModelRef, {
+      provider: "anthropic",
+      model: "claude-opus-4-6",
+    });
+    assert.deepEqual(parseModelRef("openrouter/anthropic/x"), {
+      provider: "openrouter",
+      model: "anthropic/x",
+    });
+    for (const bad of ["claude", "/model", "provider/", ""])
+      assert.throws(() => parseModelRef(bad), Error);
+  });
+});
+
+describe("the registry", () => {
+  it("is part of what methods work with, and answers agents of its providers [J30, J31]", async () => {
+    type Gained = Pick<MethodContext, "providers" | "workspacePath">;
+    const gained: Gained = { providers: new Map(), workspacePath: "/" };
+    assert.deepEqual(Object.keys(gained), ["providers", "workspacePath"]);
+    const asked: ChatParams[] = [];
+    const own: ModelProvider = {
+      id: "own",
+      async *chat(params) {
+        asked.push({ ...params, messages: structuredClone(params.messages) });
+        yield { type: "delta", text: "Mine." };
+        yield { type: "final", usage: { inputTokens: 1, outputTokens: 2 } };
+      },
+    };
+    await using server = await gatewayWith([], {
+      providers: new Map([["own", own]]),
+      agents: () => [{ id: "assistant", model: "own/model-7", description: "" }],
+      systemPrompt: () => "Built from files.",
+    });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "test", message: "Hi" });
+    assert.deepEqual((await client.event("chat.final", runId)).usage, {
+      inputTokens: 1,
+      outputTokens: 2,
+    });
+    assert.equal(client.text(runId), "Mine.");
+    assert.deepEqual([asked[0]?.model, asked[0]?.systemPrompt], ["model-7", "Built from files."]);
+    assert.deepEqual(asked[0]?.messages, [{ role: "user", content: "Hi" }]);
+    assert.deepEqual(asked[0]?.tools, []);
+  });
+});
