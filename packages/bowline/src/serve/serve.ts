@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { BowlineError, isBowlineError } from "@bowline/core";
+import { BowlineError, isBowlineError, type StreamFn } from "@bowline/core";
 import { createJsonlStore, makeFolder } from "@bowline/core/session/node";
 import { dataFolder, sessionsFolder } from "../home.ts";
 import { createPage } from "../page/node/page.ts";
@@ -14,7 +14,6 @@ import { readAgents } from "./agents-file.ts";
 import type { Tokens } from "../gateway/access/tokens.ts";
 import { createBackends, type Backends } from "../models/backends.ts";
 import { buildSystemPrompt } from "./prompt-builder.ts";
-import type { ModelProvider } from "../gateway/compat/types.ts";
 import { withEnvFile } from "./env-file.ts";
 import { holdFolder } from "./hold-folder.ts";
 import type { GatewayLimits } from "../gateway/protocol/limits.ts";
@@ -51,7 +50,11 @@ export interface ServeOptions extends Pick<
   readonly fallback?: string;
   /** What may run without a question, beside what people allowed. */
   readonly rules?: readonly PolicyRule[];
-  readonly providers?: ReadonlyMap<string, ModelProvider>;
+  /**
+   * Stream functions of the application's own, by the provider in a model reference (the part
+   * before the slash). They are tried before the vendors.
+   */
+  readonly providers?: ReadonlyMap<string, StreamFn>;
   readonly limits?: Partial<GatewayLimits>;
   /** Default `.env` in the current folder. */
   readonly envFile?: string;

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BowlineError, defineTool, type AgentTool } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
+import { toStreamFn } from "../../src/gateway/compat/stream-fn.ts";
 import type { ContentBlock, Message, ModelProvider } from "../../src/gateway/compat/types.ts";
 import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
 import { loadRules } from "../../src/policy/rules.ts";
@@ -30,7 +31,7 @@ async function serve({ folder, token, port }: Options): Promise<void> {
     agents: () => [{ id: "assistant", model: "worker/worker", description: "Works." }],
     backendFor: ({ model }) =>
       Promise.reject(new BowlineError("invalid_argument", `There is no ${model}.`)),
-    providers: new Map([["worker", worker]]),
+    providers: new Map([["worker", toStreamFn(worker)]]),
     systemPrompt: () => "Work.",
     tools: () => ["pay", "look", "send"].map((name) => createTool(name, join(folder, "ledger"))),
     workspacePath: folder,

@@ -7,6 +7,7 @@ import { BowlineError } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { startGateway } from "../../src/gateway/server/server.ts";
 import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
+import { toStreamFn } from "../../src/gateway/compat/stream-fn.ts";
 import type { ModelProvider } from "../../src/gateway/compat/types.ts";
 import type { Tokens } from "../../src/gateway/access/tokens.ts";
 import { createPage } from "../../src/page/node/page.ts";
@@ -46,7 +47,7 @@ async function serve({ folder, tokens }: Options): Promise<void> {
     agents: () => [{ id: "assistant", model: "parrot/parrot", description: "Repeats." }],
     backendFor: ({ model }) =>
       Promise.reject(new BowlineError("invalid_argument", `There is no ${model}.`)),
-    providers: new Map([["parrot", provider]]),
+    providers: new Map([["parrot", toStreamFn(provider)]]),
     systemPrompt: () => "Repeat.",
     workspacePath: folder,
     port: 0,

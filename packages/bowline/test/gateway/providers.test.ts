@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   parseModelRef,
+  toStreamFn,
   type ChatParams,
   type MethodContext,
   type ModelProvider,
@@ -40,7 +41,7 @@ describe("the registry", () => {
       },
     };
     await using server = await gatewayWith([], {
-      providers: new Map([["own", own]]),
+      providers: new Map([["own", toStreamFn(own)]]),
       agents: () => [{ id: "assistant", model: "own/model-7", description: "" }],
       systemPrompt: () => "Built from files.",
     });

@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createJsonlStore } from "@bowline/core/session/node";
+import { toStreamFn } from "../../src/gateway/compat/stream-fn.ts";
 import type { ModelProvider } from "../../src/gateway/compat/types.ts";
 import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
 import { startGateway } from "../../src/gateway/server/server.ts";
@@ -43,7 +44,7 @@ async function serve({ folder, token, shape }: Options): Promise<void> {
     pending: createPendingFolder(join(folder, "pending")),
     agents: () => [{ id: "assistant", model: "paced/paced", description: "Counts." }],
     backendFor: () => Promise.reject(new Error("never asked")),
-    providers: new Map([["paced", provider]]),
+    providers: new Map([["paced", toStreamFn(provider)]]),
     systemPrompt: () => "Count.",
     workspacePath: folder,
     port: 0,

@@ -1,11 +1,10 @@
 /** What runs and methods share: where things are kept, who answers, who is told. */
-import type { AgentTool, Clock } from "@bowline/core";
+import type { AgentTool, Clock, StreamFn } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
 import type { Backend } from "../../models/backend.ts";
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Choices } from "../agents/choices.ts";
-import type { ModelProvider } from "../compat/types.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { Frame } from "../log/outbox.ts";
 import type { Pending } from "./pending.ts";
@@ -26,10 +25,10 @@ export interface Host {
   readonly createId: () => string;
   readonly workspacePath: string;
   /**
-   * Providers of the application's own, by the name that stands before the slash of a model
-   * reference. They come first.
+   * Stream functions of the application's own, by the provider in a model reference (the part
+   * before the slash). They are tried before `backendFor`.
    */
-  readonly providers: ReadonlyMap<string, ModelProvider>;
+  readonly providers: ReadonlyMap<string, StreamFn>;
   readonly agents: () => Promise<readonly AgentEntry[]>;
   /** Rejects with `invalid_argument` for a model that cannot be asked. */
   readonly backendFor: (agent: AgentEntry) => Promise<Backend>;

@@ -3,14 +3,18 @@
  * events.
  */
 import { randomUUID } from "node:crypto";
-import { parseModelRef, type AgentTool, type Clock, type Model } from "@bowline/core";
+import {
+  parseModelRef,
+  type AgentTool,
+  type Clock,
+  type Model,
+  type StreamFn,
+} from "@bowline/core";
 import type { Store } from "@bowline/core/session";
 import type { Access } from "../access/access.ts";
 import { findAgent, type AgentEntry } from "../agents/agent-entry.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Choices } from "../agents/choices.ts";
-import { toStreamFn } from "../compat/stream-fn.ts";
-import type { ModelProvider } from "../compat/types.ts";
 import type { Welcome } from "../protocol/frame.ts";
 import type { Backend } from "../../models/backend.ts";
 import type { Host } from "../runs/host.ts";
@@ -32,10 +36,10 @@ export interface ContextOptions {
   /** What answers for an agent. Rejects with `invalid_argument` when nothing can. */
   readonly backendFor: (agent: AgentEntry) => Promise<Backend> | Backend;
   /**
-   * Providers of one's own, by the name that stands before the slash of a model reference. They
-   * come first.
+   * Stream functions of the application's own, by the provider in a model reference (the part
+   * before the slash). They are tried before `backendFor`.
    */
-  readonly providers?: ReadonlyMap<string, ModelProvider>;
+  readonly providers?: ReadonlyMap<string, StreamFn>;
   /** Read anew for each run, of the session that has this key. */
   readonly systemPrompt: (sessionKey: string) => Promise<string> | string;
   /** Made for each run, of the session that has this key. Default none. */
@@ -74,7 +78,7 @@ export async function createContext(options: ContextOptions, ports: Ports): Prom
     createId = randomUUID,
   } = options;
   const { limits, clock, listeners } = ports;
-  const { providers = new Map<string, ModelProvider>() } = options;
+  const { providers = new Map<string, StreamFn>() } = options;
   const { rules = await loadRules(), pending = createMemoryPending() } = options;
   const filter = createSecretFilter(secrets);
   const host: Host = {
@@ -112,11 +116,11 @@ export async function createContext(options: ContextOptions, ports: Ports): Prom
 
 function ofProvider(
   agent: AgentEntry,
-  providers: ReadonlyMap<string, ModelProvider>,
+  providers: ReadonlyMap<string, StreamFn>,
 ): Backend | undefined {
   const { provider, model: id } = parseModelRef(agent.model);
-  const given = providers.get(provider);
-  if (given === undefined) return undefined;
+  const streamFn = providers.get(provider);
+  if (streamFn === undefined) return undefined;
   const model: Model = {
     id,
     name: id,
@@ -126,7 +130,7 @@ function ofProvider(
     reasoning: false,
     input: ["text"],
   };
-  return { model, streamFn: toStreamFn(given), isPractice: false };
+  return { model, streamFn, isPractice: false };
 }
 
 export async function createWelcome(
