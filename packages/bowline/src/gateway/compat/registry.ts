@@ -3,13 +3,13 @@ import { AnthropicProvider, OpenAIProvider, type ProviderOptions } from "./provi
 import type { ModelProvider } from "./types.ts";
 
 export interface Config {
-  /** Default: the process's. */
+  /** Default: the process's; where there is none, as in a browser, it is empty. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly options?: ProviderOptions;
 }
 
 /** Each provider whose key is set, by its id. */
-export function createProviderRegistry({ env = process.env, options = {} }: Config = {}): Map<
+export function createProviderRegistry({ env = environment(), options = {} }: Config = {}): Map<
   string,
   ModelProvider
 > {
@@ -18,4 +18,9 @@ export function createProviderRegistry({ env = process.env, options = {} }: Conf
   if (anthropic.trim() !== "") providers.push(new AnthropicProvider(anthropic, options));
   if (openai.trim() !== "") providers.push(new OpenAIProvider(openai, options));
   return new Map(providers.map((provider) => [provider.id, provider]));
+}
+
+function environment(): Readonly<Record<string, string | undefined>> {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env ?? {};
 }
