@@ -13,16 +13,20 @@ import { defineTool } from "../src/agent/index.ts";
 import * as codelet from "../src/compat/codelet/index.ts";
 import * as karl from "../src/compat/karl/index.ts";
 import { isBowlineError } from "../src/errors.ts";
-import { messageText, toolCallsOf } from "../src/llm/message.ts";
-import { anthropicMessages } from "../src/providers/anthropic-messages/index.ts";
-import { openaiChat } from "../src/providers/openai-chat/index.ts";
+import { messageText, toolCallsOf, type AssistantMessage } from "../src/llm/message.ts";
+import type { StreamFn } from "../src/llm/model.ts";
+import { streamAnthropicMessages } from "../src/providers/anthropic-messages/index.ts";
+import { streamOpenaiChat } from "../src/providers/openai-chat/index.ts";
+import { complete } from "../src/providers/complete.ts";
 import { getModel } from "../src/providers/vendors.ts";
 import { loopback, type Handler, type Loopback } from "../../../test/support/loopback.ts";
-import { decode } from "./recordings.ts";
 import { loadRecordings, missing, type Recording } from "../../../test/support/recordings.ts";
 import { eventsOf, type StrictApi } from "../../../test/support/strict-server.ts";
 
-const protocols = { openai: openaiChat, anthropic: anthropicMessages } as const;
+const wires = {
+  openai: { api: "openai-chat", streamFn: streamOpenaiChat },
+  anthropic: { api: "anthropic-messages", streamFn: streamAnthropicMessages },
+} as const;
 const skip = missing ?? false;
 
 /** Answers first as recorded, then with a plain text. */
@@ -40,6 +44,19 @@ function replay({ status, body }: Recording, api: StrictApi): Promise<Loopback> 
   return loopback(recorded, plain);
 }
 
+/** The recorded answer as the wire alone reads it. */
+function answerOf(
+  { status, body }: Recording,
+  { api, streamFn }: { readonly api: StrictApi; readonly streamFn: StreamFn },
+): Promise<AssistantMessage> {
+  const headers = { "content-type": status < 400 ? "text/event-stream" : "application/json" };
+  const model = getModel("recorded", "recorded", { api, baseUrl: "http://recorded.test/v1" });
+  const context = { messages: [{ role: "user", content: "Go", timestamp: 0 } as const] };
+  const fetch = async (): Promise<Response> =>
+    new Response(Uint8Array.from(body), { status, headers });
+  return complete(model, context, { fetch, apiKey: "k", maxRetries: 0 }, streamFn);
+}
+
 describe("karl's loop on recorded answers", () => {
   for (const [apiFormat, service, least] of [
     ["openai", "OpenAI", 2],
@@ -51,20 +68,20 @@ describe("karl's loop on recorded answers", () => {
       `of ${service}: the text, calls and failures that the wire reads [K4, K53]`,
       { skip },
       async () => {
-        const protocol = protocols[apiFormat];
+        const wire = wires[apiFormat];
         const isNamed =
           (name: string) =>
           ({ file }: Recording): boolean =>
             file.startsWith(`${name.toLowerCase()}-`);
-        const all = loadRecordings(protocol.api);
+        const all = loadRecordings(wire.api);
         const others = all.filter(
           (recording) => !isNamed("OpenAI")(recording) && !isNamed("OpenRouter")(recording),
         );
         const chosen = service === "another server" ? others : all.filter(isNamed(service));
         assert.ok(chosen.length >= least, `${chosen.length} recordings of ${service}`);
         for (const recording of chosen) {
-          const { message } = decode(protocol, [recording.body]);
-          await using server = await replay(recording, protocol.api as StrictApi);
+          const message = await answerOf(recording, wire);
+          await using server = await replay(recording, wire.api);
           const config = {
             model: "recorded",
             baseUrl: server.baseUrl,
@@ -106,7 +123,7 @@ describe("codelet's provider on recorded answers of Anthropic", () => {
     const recordings = loadRecordings("anthropic-messages");
     assert.ok(recordings.length > 10);
     for (const recording of recordings) {
-      const { message } = decode(anthropicMessages, [recording.body]);
+      const message = await answerOf(recording, wires.anthropic);
       await using server = await replay(recording, "anthropic-messages");
       const model = getModel("anthropic", "recorded", { baseUrl: server.baseUrl });
       const provider = new codelet.ModelProvider(model, { apiKey: "k" });
