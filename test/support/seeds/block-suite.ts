@@ -38,6 +38,8 @@ export interface SentRequest extends Pick<Loopback["requests"][number], "url" | 
 export interface BlockSuite {
   /** The seed's number. */
   readonly seed: string;
+  /** Folders of `packages/` whose packages the programs import beside core. */
+  readonly packages?: readonly string[];
   /** Module specifiers of the seed, and what stands for them. */
   readonly specifiers: readonly (readonly [RegExp, string])[];
   readonly programs: readonly BlockProgram[];
@@ -45,7 +47,13 @@ export interface BlockSuite {
   readonly leftOut: Readonly<Record<number, string>>;
 }
 
-export function testBlocks({ seed, specifiers, programs: table, leftOut }: BlockSuite): void {
+export function testBlocks({
+  seed,
+  packages = [],
+  specifiers,
+  programs: table,
+  leftOut,
+}: BlockSuite): void {
   const blocks = seedBlocks(seed).filter(({ language }) => language === "typescript");
   const codeOf = (
     { blocks: used, before: prelude = "", after: rest = "", edit }: BlockProgram,
@@ -62,7 +70,7 @@ export function testBlocks({ seed, specifiers, programs: table, leftOut }: Block
 
     before(async () => {
       if (table.length === 0) return;
-      programs = await createPrograms();
+      programs = await createPrograms(...packages);
       for (const [index, program] of table.entries()) {
         await programs.add(`program-${index}`, codeOf(program, true));
         if (program.unedited !== undefined)

@@ -40,9 +40,10 @@ const tsconfig = {
   files: ["main.ts"],
 };
 
-export async function createPrograms(): Promise<Programs> {
+/** `packages` names folders of `packages/` that are installed beside core. */
+export async function createPrograms(...packages: readonly string[]): Promise<Programs> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "bowline-programs-")));
-  await install(folder);
+  await install(folder, packages);
   const names: string[] = [];
   return {
     async add(name, code) {
@@ -75,30 +76,30 @@ export async function createPrograms(): Promise<Programs> {
   };
 }
 
-/** Puts the package, as built, and what programs import beside it into `node_modules`. */
-async function install(folder: string): Promise<void> {
-  const core = join(folder, "node_modules/@bowline/core");
-  await mkdir(core, { recursive: true });
-  await copyFile(join(root, "packages/core/package.json"), join(core, "package.json"));
+/** Puts the packages, as built, and what programs import beside them into `node_modules`. */
+async function install(folder: string, packages: readonly string[]): Promise<void> {
+  await mkdir(join(folder, "node_modules"));
   for (const name of ["@types", "arktype", "typebox", "undici", "valibot", "zod"]) {
     await symlink(join(root, "node_modules", name), join(folder, "node_modules", name), "dir");
   }
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  const options = [
-    "--outDir",
-    join(core, "dist"),
-    "--composite",
-    "false",
-    "--incremental",
-    "false",
-    "--noCheck",
-  ];
-  for (const project of ["packages/core", "packages/core/tsconfig.node.json"]) {
+  await build(folder, "core", "packages/core", "packages/core/tsconfig.node.json");
+  for (const name of packages) await build(folder, name, `packages/${name}`);
+}
+
+/** Builds `@bowline/<name>` from these projects. */
+async function build(folder: string, name: string, ...projects: string[]): Promise<void> {
+  const installed = join(folder, "node_modules/@bowline", name);
+  await mkdir(installed, { recursive: true });
+  await copyFile(join(root, "packages", name, "package.json"), join(installed, "package.json"));
+  const outDir = ["--outDir", join(installed, "dist")];
+  const options = [...outDir, "--composite", "false", "--incremental", "false", "--noCheck"];
+  for (const project of projects) {
     const { code, stdout } = await startProgram(tsc, ["-p", join(root, project), ...options], {
       cwd: root,
       timeout,
     });
-    if (code !== 0) throw new Error(`core was not built: ${stdout}`);
+    if (code !== 0) throw new Error(`${project} was not built: ${stdout}`);
   }
 }
 
