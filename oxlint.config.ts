@@ -14,7 +14,8 @@ const noTesting: Restriction = {
 };
 const noNode: Restriction = {
   regex: "^node:",
-  message: "Core runs without Node: put this in a folder named node/ and give it its own entry.",
+  message:
+    "This package runs without Node: put this in a folder named node/ and give it its own entry.",
 };
 
 /** Lint's half of scripts/layers.ts: an editor shows a breach where the import is written. */

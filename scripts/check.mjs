@@ -28,7 +28,7 @@ const steps = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "docs", command: ["node", "scripts/docs.mjs"] },
   { name: "seeds", command: ["node", "scripts/seeds.mjs"] },
-  // One pass of `tsc -b`: it builds both packages, then checks tests, examples, benchmarks and
+  // One pass of `tsc -b`: it builds the packages, then checks tests, examples, benchmarks and
   // scripts against them.
   { name: "build and types", command: ["node", "scripts/build.mjs"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },
@@ -51,13 +51,24 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "publint compat",
+    command: ["publint", "run", packed("bowline-compat"), "--strict"],
+    after: ["pack"],
+  },
+  {
     name: "publint bowline",
     command: ["publint", "run", packed("bowline-0"), "--strict"],
     after: ["pack"],
   },
   {
     name: "types as published",
-    command: ["node", "scripts/published-types.mjs", packed("bowline-core"), packed("bowline-0")],
+    command: [
+      "node",
+      "scripts/published-types.mjs",
+      packed("bowline-core"),
+      packed("bowline-compat"),
+      packed("bowline-0"),
+    ],
     after: ["pack"],
   },
   {

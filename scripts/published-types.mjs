@@ -1,6 +1,6 @@
 // The types as a user's compiler reads them: `attw` for how entries resolve, then every entry of
 // the packed packages without `skipLibCheck`, by an old TypeScript and by ours. `node
-// scripts/published-types.mjs <core.tgz> <bowline.tgz>`; no network.
+// scripts/published-types.mjs <tarball>...`; no network.
 import { execFile } from "node:child_process";
 import {
   mkdirSync,
@@ -32,7 +32,7 @@ const compilers = [
   join("node_modules", "typescript", "bin", "tsc"),
 ];
 
-const forNode = /\/(?:node|undici|gateway|tools)$/;
+const forNode = /\/(?:node|undici)$|^bowline\/(?:gateway|tools)$/;
 const web = { lib: ["es2022", "dom"], types: [] };
 const node = { lib: ["es2022"], types: ["node"] };
 

@@ -6,17 +6,21 @@ import { globSync } from "node:fs";
 import { once } from "node:events";
 import { resolve } from "node:path";
 
-// Core patches nothing global, so its files share one process. What starts processes, in core or
-// the command, runs beside it, a process a file.
-const startsProcesses =
-  /packages\/(?:bowline\/test|core\/test\/(?:seeds|crash|simulation|session-(?:processes|damage)))/;
+// Core and compat patch nothing global, so their files share one process. What starts processes or
+// sets the environment runs beside it, a process a file.
+const apart = [
+  "bowline/test",
+  "compat/test/(?:seeds|gateway)",
+  "core/test/(?:seeds|crash|simulation|session-(?:processes|damage))",
+];
+const startsProcesses = new RegExp(`packages/(?:${apart.join("|")})`);
 /** No test takes so long, however busy the machine: it hangs, and is named. */
 const TEST_MS = 10 * 60_000;
 /** Nor does a suite, though its tests may be over: something keeps its process alive. */
 const SUITE_MS = 30 * 60_000;
 const suites = [
   {
-    name: "core",
+    name: "core and compat",
     isOwn: (file) => !startsProcesses.test(file),
     options: ["--test-isolation=none"],
   },

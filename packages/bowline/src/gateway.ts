@@ -1,4 +1,4 @@
-/** `bowline/gateway`: agents behind a socket, and the names of seed 003. */
+/** `bowline/gateway`: agents behind a socket. */
 export { parseModelRef } from "@bowline/core";
 export type { ModelRef } from "@bowline/core";
 export { serve } from "./serve/serve.ts";
@@ -30,19 +30,4 @@ export { events, methods } from "./gateway/protocol/schema.ts";
 export type { EventSchema, MethodSchema } from "./gateway/protocol/schema.ts";
 export type { ModelInfo, RequestFrame, ResponseFrame } from "./gateway/protocol/frame.ts";
 export { closeCodes, errorNumbers, plainEvents } from "./gateway/protocol/frame.ts";
-export { AnthropicProvider, OpenAIProvider } from "./gateway/compat/provider.ts";
-export type { ProviderOptions } from "./gateway/compat/provider.ts";
 export { buildSystemPrompt } from "./serve/prompt-builder.ts";
-export { runAgentTurn } from "./gateway/compat/run-turn.ts";
-export type { RunnerOptions, Tool } from "./gateway/compat/run-turn.ts";
-export { createProviderRegistry } from "./gateway/compat/registry.ts";
-export type { Config } from "./gateway/compat/registry.ts";
-export { toStreamFn } from "./gateway/compat/stream-fn.ts";
-export type {
-  ChatEvent,
-  ChatParams,
-  ContentBlock,
-  Message,
-  ModelProvider,
-  ToolDefinition,
-} from "./gateway/compat/types.ts";

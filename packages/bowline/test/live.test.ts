@@ -10,13 +10,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { messageText, vendors } from "@bowline/core";
-import { ClaudeProvider, Runner, ToolRegistry } from "@bowline/core/compat/codelet";
+import { ClaudeProvider, Runner, ToolRegistry } from "@bowline/compat/codelet";
 import {
   agentLoop,
   type AgentEvent,
   type AgentLoopConfig,
   type ToolDefinition,
-} from "@bowline/core/compat/karl";
+} from "@bowline/compat/karl";
 import { createTools } from "bowline/tools";
 import { temporary } from "./command.ts";
 

@@ -40,9 +40,6 @@ describe("the public surface", () => {
       "./testing",
       "./undici",
       "./prices",
-      "./compat/karl",
-      "./compat/codelet",
-      "./compat/gai",
       "./package.json",
     ]);
   });

@@ -5,10 +5,14 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  toStreamFn,
+  type ContentBlock,
+  type Message,
+  type ModelProvider,
+} from "@bowline/compat/gateway";
 import { BowlineError, defineTool, type AgentTool } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
-import { toStreamFn } from "../../src/gateway/compat/stream-fn.ts";
-import type { ContentBlock, Message, ModelProvider } from "../../src/gateway/compat/types.ts";
 import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
 import { loadRules } from "../../src/policy/rules.ts";
 import { startGateway } from "../../src/gateway/server/server.ts";

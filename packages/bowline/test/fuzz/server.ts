@@ -3,12 +3,11 @@
  * answers at once, its store is of files.
  */
 import { join } from "node:path";
+import { toStreamFn, type ModelProvider } from "@bowline/compat/gateway";
 import { BowlineError } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { startGateway } from "../../src/gateway/server/server.ts";
 import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
-import { toStreamFn } from "../../src/gateway/compat/stream-fn.ts";
-import type { ModelProvider } from "../../src/gateway/compat/types.ts";
 import type { Tokens } from "../../src/gateway/access/tokens.ts";
 import { createPage } from "../../src/page/node/page.ts";
 import { answerParent } from "../gateway/forked.ts";

@@ -1,14 +1,8 @@
 /** Who answers an agent: a provider of the application's own, by its model reference. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import {
-  parseModelRef,
-  toStreamFn,
-  type ChatParams,
-  type MethodContext,
-  type ModelProvider,
-  type ModelRef,
-} from "bowline/gateway";
+import { toStreamFn, type ChatParams, type ModelProvider } from "@bowline/compat/gateway";
+import { parseModelRef, type MethodContext, type ModelRef } from "bowline/gateway";
 import { gatewayWith } from "./gateway.ts";
 
 describe("a model reference", () => {

@@ -3,9 +3,8 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { toStreamFn, type ModelProvider } from "@bowline/compat/gateway";
 import { createJsonlStore } from "@bowline/core/session/node";
-import { toStreamFn } from "../../src/gateway/compat/stream-fn.ts";
-import type { ModelProvider } from "../../src/gateway/compat/types.ts";
 import { createPendingFolder } from "../../src/gateway/runs/pending.ts";
 import { startGateway } from "../../src/gateway/server/server.ts";
 import { answerParent } from "../gateway/forked.ts";

@@ -1,5 +1,5 @@
 /**
- * Programs as a user has them: in a folder outside the repository, in which both packages are
+ * Programs as a user has them: in a folder outside the repository, in which the packages are
  * installed as they are published, built from the source as it is now. Of what `bowline` depends on
  * there is only what its tools need.
  */
@@ -45,7 +45,7 @@ export async function install(): Promise<Installed> {
   mkdirSync(join(modules, "@types"), { recursive: true });
   for (const name of ["@types/node", "undici-types", "ignore", "tinyglobby"])
     symlinkSync(join(repository, "node_modules", name), join(modules, name), "dir");
-  const packages = { core: "@bowline/core", bowline: "bowline" };
+  const packages = { core: "@bowline/core", compat: "@bowline/compat", bowline: "bowline" };
   for (const [name, installed] of Object.entries(packages)) {
     mkdirSync(join(modules, installed), { recursive: true });
     copyFileSync(
@@ -64,6 +64,7 @@ export async function install(): Promise<Installed> {
   };
   await build("packages/core", "@bowline/core");
   await build("packages/core/tsconfig.node.json", "@bowline/core");
+  await build("packages/compat", "@bowline/compat");
   await build("packages/bowline", "bowline");
   const compilerOptions = {
     target: "ES2023",

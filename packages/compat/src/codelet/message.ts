@@ -1,0 +1,78 @@
+/**
+ * codelet's messages (seed 001): two roles, parts, and each tool result in a user message of its
+ * own.
+ */
+import type { AgentMessage } from "@bowline/core/agent";
+import { messageText, type AssistantMessage, type Message as CoreMessage } from "@bowline/core";
+import * as parts from "../parts.ts";
+import { toToolCall, withoutFailures } from "../transcript.ts";
+
+export type MessageRole = "user" | "assistant";
+
+/** What a model says. `input` is a parsed value; a text that was no JSON stays text. */
+export type ContentBlock =
+  | { type: "text"; text: string }
+  | { type: "toolUse"; id: string; name: string; input: unknown };
+
+export type ContentPart = ContentBlock | parts.ResultPart;
+
+export type MessageContent = string | ContentPart[];
+
+export interface Message {
+  role: MessageRole;
+  content: MessageContent;
+}
+
+export type StopReason = "endTurn" | "toolUse" | "maxTokens";
+
+export interface CompletionResponse {
+  content: ContentBlock[];
+  stopReason: StopReason;
+}
+
+export const Message = {
+  user: (text: string): Message => ({ role: "user", content: text }),
+  fromResponse: ({ content }: CompletionResponse): Message => ({
+    role: "assistant",
+    content: [...content],
+  }),
+};
+
+/** Whether any part is a tool call. */
+export function hasToolCall(content: MessageContent): boolean {
+  return typeof content !== "string" && content.some(({ type }) => type === "toolUse");
+}
+
+/** A message as the loop keeps it; each result becomes a message. */
+export function toTranscript({ role, content }: Message, timestamp: number): CoreMessage[] {
+  const list: ContentPart[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : content;
+  return parts.toTranscript({ role, content: list.map(toPart) }, timestamp);
+}
+
+/** The transcript as codelet shows it. */
+export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
+  return withoutFailures(messages).map((message): Message => {
+    if (message.role === "user") return Message.user(messageText(message));
+    if (message.role === "assistant") return { role: "assistant", content: toBlocks(message) };
+    return { role: "user", content: [parts.resultPart(message)] };
+  });
+}
+
+export function toPart(part: ContentPart): parts.Content {
+  if (part.type !== "toolUse") return part;
+  const { input, ...call } = part;
+  return {
+    ...call,
+    argumentsJson: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+  };
+}
+
+export function toBlocks(answer: AssistantMessage): ContentBlock[] {
+  return parts.answerParts(answer).map((part): ContentBlock => {
+    if (part.type === "text") return part;
+    const { argumentsJson, ...call } = part;
+    const { arguments: args, argumentsError } = toToolCall(call.id, call.name, argumentsJson);
+    return { ...call, input: argumentsError === undefined ? args : argumentsJson };
+  });
+}

@@ -1,0 +1,84 @@
+/** codelet's provider: one method. Any model is one, and any one is a model for the loop. */
+import {
+  systemClock,
+  BowlineError,
+  type Model,
+  type StreamFn,
+  type StreamOptions,
+  streamByProtocol,
+  complete,
+  getModel,
+} from "@bowline/core";
+import { toContent } from "../parts.ts";
+import { wholeAnswer } from "../transcript.ts";
+import * as shape from "./message.ts";
+import { toDefinition, type ToolDefinition } from "./tool-registry.ts";
+
+export interface LlmProvider {
+  /** One answer to the whole conversation. Rejects when there is none. */
+  completeWithTools(
+    messages: readonly shape.Message[],
+    tools: readonly ToolDefinition[],
+    signal?: AbortSignal,
+  ): Promise<shape.CompletionResponse>;
+}
+
+/** A model behind any stream function, as a provider. Rejects with a `BowlineError`. */
+export class ModelProvider implements LlmProvider {
+  readonly model: Model;
+  readonly #options: StreamOptions;
+  readonly #streamFn: StreamFn;
+
+  constructor(model: Model, options: StreamOptions = {}, streamFn: StreamFn = streamByProtocol) {
+    this.model = model;
+    this.#options = options;
+    this.#streamFn = streamFn;
+  }
+
+  async completeWithTools(
+    messages: readonly shape.Message[],
+    tools: readonly ToolDefinition[],
+    signal?: AbortSignal,
+  ): Promise<shape.CompletionResponse> {
+    const { clock = systemClock } = this.#options;
+    const context = {
+      messages: messages.flatMap((message) => shape.toTranscript(message, clock.now())),
+      tools: tools.map(({ inputSchema, ...tool }) => ({ ...tool, parameters: inputSchema })),
+    };
+    const options = { ...this.#options, ...(signal && { signal }) };
+    const answer = await complete(this.model, context, options, this.#streamFn);
+    const { stopReason, error, errorMessage = "The model call failed." } = answer;
+    if (stopReason === "error" || stopReason === "aborted") {
+      throw new BowlineError(error?.code ?? "stream_function_failed", errorMessage, error);
+    }
+    const reasons = { stop: "endTurn", toolUse: "toolUse", length: "maxTokens" } as const;
+    return { content: shape.toBlocks(answer), stopReason: reasons[stopReason] };
+  }
+}
+
+/** Claude, asked without streaming. */
+export class ClaudeProvider extends ModelProvider {
+  constructor(
+    apiKey: string,
+    model: string,
+    { baseUrl, ...options }: StreamOptions & { baseUrl?: string } = {},
+  ) {
+    const where = { ...(baseUrl !== undefined && { baseUrl }), compat: { noStreaming: true } };
+    super(getModel("anthropic", model, where), { ...options, apiKey });
+  }
+}
+
+/** Any provider as a stream function, for whatever runs the loop. What it throws ends the run. */
+export function toStreamFn(provider: LlmProvider): StreamFn {
+  return async (model, { messages, tools = [] }, { signal, clock = systemClock }) => {
+    const history = shape.fromTranscript(messages);
+    const { content, stopReason } = await provider.completeWithTools(
+      history,
+      tools.map(toDefinition),
+      signal,
+    );
+    const reason = shape.hasToolCall(content) ? "toolUse" : "stop";
+    const said = toContent(content.map(shape.toPart));
+    return wholeAnswer(said, stopReason === "maxTokens" ? "length" : reason, model, clock.now());
+  };
+}

@@ -1,0 +1,107 @@
+/** codelet's runner (seed 001): a history, a provider, a registry; the one loop runs them. */
+import { agentLoopContinue, type AgentContext, type AgentLoopConfig } from "@bowline/core/agent";
+import { systemClock, BowlineError, type Model } from "@bowline/core";
+import { failureOf, runToEnd } from "../run-end.ts";
+import { fromTranscript, Message, toTranscript } from "./message.ts";
+import { toStreamFn, type LlmProvider } from "./provider.ts";
+import { ToolRegistry, type ToolOutput } from "./tool-registry.ts";
+
+export interface RunnerOptions extends Pick<AgentLoopConfig, "budget" | "clock"> {
+  /** Default: none. */
+  tools?: ToolRegistry;
+  signal?: AbortSignal;
+}
+
+/** Stands in the transcript for whatever the provider asks. */
+const model: Model = {
+  id: "codelet",
+  name: "codelet",
+  api: "",
+  provider: "",
+  baseUrl: "",
+  reasoning: false,
+  input: ["text"],
+};
+
+export class Runner {
+  readonly tools: ToolRegistry;
+  readonly #provider: LlmProvider | undefined;
+  readonly #options: Omit<RunnerOptions, "tools">;
+  readonly #context: AgentContext;
+  #isRunning = false;
+
+  constructor(
+    provider?: LlmProvider,
+    { tools = ToolRegistry.default(), ...options }: RunnerOptions = {},
+  ) {
+    this.tools = tools;
+    this.#provider = provider;
+    this.#options = options;
+    // Read anew in each round: a tool registered by another is there at once.
+    this.#context = {
+      systemPrompt: "",
+      messages: [],
+      get tools() {
+        return tools.tools;
+      },
+    };
+  }
+
+  static withProvider(provider: LlmProvider, options?: RunnerOptions): Runner {
+    return new Runner(provider, options);
+  }
+
+  /** The history, copied. Answers that failed are not in it. */
+  get messages(): Message[] {
+    return fromTranscript(this.#context.messages);
+  }
+
+  addMessage(message: Message): void {
+    const { clock = systemClock } = this.#options;
+    this.#context.messages.push(...toTranscript(message, clock.now()));
+  }
+
+  executeTool(name: string, args: unknown): Promise<ToolOutput> {
+    return this.tools.execute(name, args);
+  }
+
+  /**
+   * Adds the user's words and runs until the model calls no more tools, one tool after the other.
+   * Gives the whole history, which the next `run` goes on from. Rejects with the provider's own
+   * error; what was said until then stays.
+   */
+  async run(userInput: string): Promise<Message[]> {
+    const provider = this.#provider;
+    if (provider === undefined) throw new BowlineError("invalid_state", "No provider configured");
+    if (this.#isRunning)
+      throw new BowlineError("invalid_state", "A run is going on: wait for its end.");
+    this.#isRunning = true;
+    this.addMessage(Message.user(userInput));
+    await this.#loop(provider).finally(() => (this.#isRunning = false));
+    return this.messages;
+  }
+
+  async #loop(provider: LlmProvider): Promise<void> {
+    const { signal, ...options } = this.#options;
+    let thrown: Error | undefined;
+    const config: AgentLoopConfig = {
+      ...options,
+      model,
+      toolExecution: "sequential",
+      maxParallelTools: 1, // also of tools that say they are parallel
+      convertToLlm: (messages) => messages,
+    };
+    const ask = toStreamFn(provider);
+    const events = agentLoopContinue(this.#context, config, signal, async (...call) => {
+      try {
+        return await ask(...call);
+      } catch (error) {
+        thrown = error as Error;
+        throw error;
+      }
+    });
+    const failure = failureOf(await runToEnd(events));
+    if (failure !== undefined)
+      throw thrown ?? new BowlineError(failure.code, failure.message, failure);
+  }
+}

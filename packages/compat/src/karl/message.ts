@@ -1,0 +1,135 @@
+/**
+ * karl's messages (seed 000): flat roles, calls beside the text, a tool message for each result.
+ */
+import * as core from "@bowline/core";
+import type { Model } from "@bowline/core";
+import { toToolCall } from "../transcript.ts";
+
+export interface Message {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string | ContentBlock[];
+  tool_calls?: ToolCall[];
+  /** Of a tool message, as are `name`, the tool's, and `is_error`. */
+  tool_call_id?: string;
+  name?: string;
+  is_error?: boolean;
+}
+
+/**
+ * `data` (base64) and `mimeType` belong to an image, `id`, `name` and `input` to tool_use, the rest
+ * to tool_result.
+ */
+export interface ContentBlock extends Partial<Pick<Message, "content" | "name" | "is_error">> {
+  type: "text" | "image" | "tool_use" | "tool_result";
+  text?: string;
+  data?: string;
+  mimeType?: string;
+  id?: string;
+  input?: unknown;
+  tool_use_id?: string;
+}
+
+/** `arguments` is JSON text. */
+export interface ToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+/**
+ * A message that was given, as the loop keeps it: it keeps no system prompt among them; `details`
+ * says that a result is not the loop's own word.
+ */
+export function toTranscript(given: Message, model: Model, timestamp: number): core.Message[] {
+  const {
+    role,
+    content,
+    tool_calls = [],
+    tool_call_id: toolCallId = "",
+    name: toolName = "",
+  } = given;
+  const blocks: ContentBlock[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const parts = blocks.flatMap(
+    ({ type, text = "", data = "", mimeType = "" }): core.UserContent[] => {
+      if (type === "image") return [{ type, data, mimeType }];
+      return type === "text" ? [{ type, text }] : [];
+    },
+  );
+  if (role === "system") return [];
+  if (role === "tool") {
+    const isError = given.is_error === true;
+    return [
+      {
+        role: "toolResult",
+        toolCallId,
+        toolName,
+        content: parts,
+        details: given,
+        isError,
+        timestamp,
+      },
+    ];
+  }
+  if (role === "assistant") {
+    const used = blocks.filter(({ type }) => type === "tool_use");
+    const calls = [
+      ...tool_calls.map((call) => toToolCall(call.id, call.function.name, call.function.arguments)),
+      ...used.map(({ id = "", name = "", input = {} }) =>
+        toToolCall(id, name, JSON.stringify(input)),
+      ),
+    ];
+    const said = [
+      ...parts.filter(({ type }) => type === "text"),
+      ...calls,
+    ] as core.AssistantContent[];
+    const { api, provider, id } = model;
+    return [
+      { role, content: said, api, provider, model: id, usage: {}, stopReason: "stop", timestamp },
+    ];
+  }
+  const results = blocks.flatMap(
+    ({ type, tool_use_id = "", content: result = "", is_error = false }) => {
+      const message: Message = {
+        role: "tool",
+        tool_call_id: tool_use_id,
+        content: result,
+        is_error,
+      };
+      return type === "tool_result" ? toTranscript(message, model, timestamp) : [];
+    },
+  );
+  return parts.length === 0 ? results : [...results, { role: "user", content: parts, timestamp }];
+}
+
+/**
+ * A message that the loop added, as karl keeps it. The content of a call alone is an empty string.
+ */
+export function fromTranscript(message: core.AssistantMessage | core.ToolResultMessage): Message {
+  if (message.role === "assistant") {
+    const calls = core.toolCallsOf(message).map(fromToolCall);
+    return {
+      role: "assistant",
+      content: core.messageText(message),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    };
+  }
+  const { toolCallId: tool_call_id, toolName: name, isError } = message;
+  const content = message.content
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("\n");
+  return { role: "tool", tool_call_id, name, content, ...(isError && { is_error: true }) };
+}
+
+export function fromToolCall({
+  id,
+  name,
+  arguments: args,
+  argumentsText,
+}: core.ToolCall): ToolCall {
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: argumentsText || JSON.stringify(args) },
+  };
+}

@@ -1,0 +1,91 @@
+/** Messages made of parts, as codelet and gai have them. */
+import {
+  messageText,
+  type AssistantContent,
+  type AssistantMessage,
+  type Message as CoreMessage,
+  type ToolResultMessage,
+} from "@bowline/core";
+import { toToolCall } from "./transcript.ts";
+
+/** What a model says; the arguments of a call are as it wrote them. */
+export type Said =
+  | { readonly type: "text"; readonly text: string }
+  | {
+      readonly type: "toolUse";
+      readonly id: string;
+      readonly name: string;
+      readonly argumentsJson: string;
+    };
+
+export interface ResultPart {
+  readonly type: "toolResult";
+  readonly toolUseId: string;
+  readonly content: string;
+  readonly isError: boolean;
+}
+
+export type Content = Said | ResultPart;
+
+export interface Message {
+  readonly role: "system" | "user" | "assistant";
+  readonly content: readonly Content[];
+}
+
+/**
+ * A message for the loop, which keeps no prompt among them; `details` says that a result is not the
+ * loop's own word.
+ */
+export function toTranscript({ role, content }: Message, timestamp: number): CoreMessage[] {
+  if (role === "assistant") {
+    const origin = {
+      api: "",
+      provider: "",
+      model: "",
+      usage: {},
+      stopReason: "stop",
+      timestamp,
+    } as const;
+    return [{ role, content: toContent(content), ...origin }];
+  }
+  return content.flatMap((part): CoreMessage[] => {
+    if (part.type === "text")
+      return role === "user" ? [{ role, content: part.text, timestamp }] : [];
+    if (part.type === "toolUse") return [];
+    const { toolUseId: toolCallId, content: text, isError } = part;
+    const result = [{ type: "text", text } as const];
+    return [
+      {
+        role: "toolResult",
+        toolCallId,
+        toolName: "",
+        content: result,
+        details: part,
+        isError,
+        timestamp,
+      },
+    ];
+  });
+}
+
+export function toContent(parts: readonly Content[]): AssistantContent[] {
+  return parts.flatMap((part): AssistantContent[] => {
+    if (part.type === "toolUse") return [toToolCall(part.id, part.name, part.argumentsJson)];
+    return part.type === "text" ? [{ type: "text", text: part.text }] : [];
+  });
+}
+
+/** What a model said; its thinking is left out. */
+export function answerParts({ content }: AssistantMessage): Said[] {
+  return content.flatMap((part): Said[] => {
+    if (part.type === "text") return [{ type: "text", text: part.text }];
+    if (part.type !== "toolCall") return [];
+    const { id, name, arguments: args, argumentsText } = part;
+    return [{ type: "toolUse", id, name, argumentsJson: argumentsText || JSON.stringify(args) }];
+  });
+}
+
+export function resultPart(message: ToolResultMessage): ResultPart {
+  const { toolCallId: toolUseId, isError } = message;
+  return { type: "toolResult", toolUseId, content: messageText(message), isError };
+}

@@ -1,0 +1,63 @@
+/** The names of each shape, as a list. A change here is a change for users. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as codelet from "../src/codelet/index.ts";
+import * as gai from "../src/gai/index.ts";
+import * as karl from "../src/karl/index.ts";
+import * as main from "@bowline/core";
+
+const names = (entry: object): string[] => Object.keys(entry).toSorted();
+
+describe("the public surface", () => {
+  it("has these values in the shapes of other libraries", () => {
+    assert.deepEqual(names(karl), ["adaptTool", "agentLoop", "runTask"]);
+    assert.deepEqual(names(codelet), [
+      "ClaudeProvider",
+      "Message",
+      "ModelProvider",
+      "Runner",
+      "ToolRegistry",
+      "hasToolCall",
+      "toStreamFn",
+    ]);
+    assert.deepEqual(names(gai), [
+      "Agent",
+      "Runtime",
+      "Tool",
+      "anthropic",
+      "appendResponse",
+      "err",
+      "errorToString",
+      "fetchRuntime",
+      "hasToolCalls",
+      "ok",
+      "openai",
+      "run",
+      "system",
+      "textContent",
+      "toolCalls",
+      "toolResult",
+      "toolResultError",
+      "userText",
+    ]);
+  });
+});
+
+describe("a name that seeds share", () => {
+  it("is in the main entry what seed 002 means by it, and each face's own in the face's entry [X31]", () => {
+    const shared = ["Agent", "agentLoop", "agentLoopContinue", "getModel", "streamProxy"];
+    assert.deepEqual(
+      shared.filter((name) => !Object.keys(main).includes(name)),
+      [],
+    );
+    const exported = new Set<unknown>(Object.values(main));
+    for (const face of [karl, codelet, gai]) {
+      assert.ok(Object.values(face).length > 0);
+      assert.deepEqual(
+        Object.entries(face).filter(([, value]) => exported.has(value)),
+        [],
+      );
+    }
+    assert.ok("agentLoop" in karl && "Agent" in gai);
+  });
+});
