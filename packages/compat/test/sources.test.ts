@@ -26,7 +26,7 @@ const publicNames = new Set(
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
 describe("the shapes", () => {
-  it("run in under 200 lines each, and what they share does, too [K5]", () => {
+  it("run in under 300 lines each, and what they share does, too [K5]", () => {
     const folders = { karl: 0, codelet: 0, gai: 0, ".": 0 };
     for (const file of files) {
       // karl's runner is a thing beside the loop (seed 000, K6), with files of its own in the seed,
@@ -37,7 +37,7 @@ describe("the shapes", () => {
       folders[(file.split("/").at(-2) ?? ".") as keyof typeof folders] += linesThatRun(read(file));
     }
     for (const [folder, lines] of Object.entries(folders))
-      assert.ok(lines > 50 && lines < 200, `${folder}: ${lines}`);
+      assert.ok(lines > 50 && lines < 300, `${folder}: ${lines}`);
   });
 
   it("import only names that core's entries export [K5, G1]", () => {
