@@ -9,10 +9,10 @@ import { anthropicMessages } from "@bowline/core/anthropic-messages";
 import { googleGenerate } from "@bowline/core/google-generate";
 import { openaiCompatible } from "@bowline/core/openai-chat";
 import { openaiResponses } from "@bowline/core/openai-responses";
-import * as messages from "../packages/core/test/anthropic-messages-transcripts.ts";
-import * as responses from "../packages/core/test/openai-responses-transcripts.ts";
+import * as messages from "../packages/core/test/providers/anthropic-messages/transcripts.ts";
+import * as responses from "../packages/core/test/providers/openai-responses/transcripts.ts";
 import { asRead } from "../packages/core/test/support.ts";
-import * as any from "../packages/core/test/transcripts.ts";
+import * as any from "../packages/core/test/providers/transcripts.ts";
 
 const here = import.meta.dirname;
 const root = join(here, "..");

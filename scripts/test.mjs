@@ -11,7 +11,7 @@ import { resolve } from "node:path";
 const apart = [
   "bowline/test",
   "compat/test/(?:seeds|gateway)",
-  "core/test/(?:seeds|crash|simulation|session-(?:processes|damage))",
+  "core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",
 ];
 const startsProcesses = new RegExp(`packages/(?:${apart.join("|")})`);
 /** No test takes so long, however busy the machine: it hangs, and is named. */

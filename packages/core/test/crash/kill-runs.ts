@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentMessage } from "../../src/agent/index.ts";
 import { openSession, type Entry } from "../../src/session/index.ts";
 import { createJsonlStore } from "../../src/session/node/index.ts";
-import { assertAccepted, user } from "../context-rig.ts";
+import { assertAccepted, user } from "../agent/context/rig.ts";
 import { startModelServer, TURNS } from "./model-server.ts";
 
 export interface KillOptions {

@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { attachSession, createSession } from "../../src/session/index.ts";
 import { createJsonlStore } from "../../src/session/node/index.ts";
-import { temporaryFolder } from "../session-support.ts";
+import { temporaryFolder } from "../session/support.ts";
 import { rig } from "../support.ts";
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { agentLoop, type AgentMessage, type AgentTool } from "../../src/agent/index.ts";
 import { createScriptedModel, scriptedToolCall } from "../../src/testing/index.ts";
-import { call as callProxy, inProcess, serve } from "../proxy-rig.ts";
+import { call as callProxy, inProcess, serve } from "../providers/proxy/rig.ts";
 import { call, hello, rig, short, tool } from "../support.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";

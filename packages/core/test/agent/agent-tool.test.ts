@@ -1,0 +1,331 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  Agent,
+  createAgentTool,
+  createBudget,
+  requireApproval,
+  type AgentEvent,
+  type AgentOptions,
+  type AgentTool,
+} from "../../src/agent/index.ts";
+import { BowlineError } from "../../src/errors.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedModel,
+  type ScriptedStep,
+} from "../../src/testing/index.ts";
+import { call, rig, tool } from "../support.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
+
+const ask = (name: string, prompt: string, id: string = name): ScriptedStep => ({
+  content: [scriptedToolCall(name, { prompt }, id)],
+});
+
+function helper(
+  name: string,
+  steps: readonly ScriptedStep[],
+  tools: AgentTool[] = [],
+  options: AgentOptions = {},
+): { tool: AgentTool; script: ScriptedModel } {
+  const script = createScriptedModel(steps);
+  const createAgent = (): Agent =>
+    new Agent({
+      initialState: { model: script.model, tools },
+      streamFn: script.streamFn,
+      ...options,
+    });
+  return { script, tool: createAgentTool({ name, description: "Helps.", createAgent }) };
+}
+
+describe("an agent as a tool", () => {
+  it("does the task it is given and answers with its last words", async () => {
+    const { tool: research, script } = helper(
+      "research",
+      [call("look"), "Forty-two."],
+      [tool("look", () => "42")],
+    );
+    const { agent } = rig([ask("research", "What is it?"), "It is 42."], [research]);
+    const { messages, usage } = await agent.prompt("Hi");
+    assert.deepEqual(texts(messages).slice(2), ["toolResult: Forty-two.", "assistant: It is 42."]);
+    assert.equal(script.calls[0]?.context.messages[0]?.content, "What is it?");
+    const result = messages[2];
+    assert.ok(result?.role === "toolResult");
+    const { reason, turns } = result.details as { reason: string; turns: number };
+    assert.deepEqual([reason, turns, usage], ["done", 2, {}]);
+  });
+
+  it("says that its answer was cut by a token limit: half an answer is none", async () => {
+    const { tool: research } = helper("research", [
+      { content: [{ type: "text", text: "Forty-" }], stopReason: "length" },
+    ]);
+    const { agent } = rig([ask("research", "What is it?"), "Hm."], [research]);
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(
+      texts(messages)[2],
+      "toolResult: Forty-\n\n[Not finished: A limit cut the answer.]",
+    );
+  });
+
+  it("shows its events to the caller's listeners under the caller's run, each run counting for itself", async () => {
+    const { tool: research } = helper("research", ["Found."]);
+    const { agent, events } = rig([ask("research", "Look"), "Done."], [research]);
+    const { runId } = await agent.prompt("Hi");
+    const own = events.filter((event) => event.runId === runId);
+    const nested = events.filter((event) => event.runId !== runId);
+    assert.deepEqual(
+      own.map(({ seq }) => seq),
+      own.map((_, index) => index),
+    );
+    assert.deepEqual(
+      nested.map(({ seq }) => seq),
+      nested.map((_, index) => index),
+    );
+    assert.ok(nested.every(({ parentRunId }) => parentRunId === runId));
+    assert.ok(own.every(({ parentRunId }) => parentRunId === undefined));
+    assert.equal(nested.at(0)?.type, "agent_start");
+    assert.equal(nested.at(-1)?.type, "agent_end");
+    const at = (type: AgentEvent["type"]): number =>
+      own.find((event) => event.type === type)?.seq ?? -1;
+    assert.ok(at("tool_execution_end") > at("tool_execution_start"));
+    assert.equal(agent.state.messages.length, 4);
+    assert.equal(agent.state.errorMessage, undefined);
+  });
+
+  it("several levels deep, passes everything up and keeps to one budget", async () => {
+    const budget = createBudget({ maxTurns: 10 });
+    const deepest = helper("deepest", ["Bottom."]);
+    const middle = helper("middle", [ask("deepest", "Down"), "Middle."], [deepest.tool]);
+    const { agent, events } = rig([ask("middle", "Down"), "Top."], [middle.tool], { budget });
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: Middle.");
+    assert.equal(new Set(events.map((event) => event.runId)).size, 3);
+    assert.equal(budget.used.turns, 5);
+  });
+
+  it("shares the caller's own budget too, and may have a smaller one beside it", async () => {
+    const endless = Array.from({ length: 9 }, () => call("look"));
+    const first = helper("research", endless, [tool("look", () => "42")]);
+    const run = await rig([ask("research", "Look"), "never"], [first.tool], {
+      budget: { maxTurns: 4 },
+    }).agent.prompt("Hi");
+    assert.equal(run.reason, "budget");
+    assert.equal(first.script.calls.length, 3);
+    const second = helper(
+      "research",
+      [
+        { content: [{ type: "text", text: "So far." }, scriptedToolCall("look", {}, "l")] },
+        ...endless,
+      ],
+      [tool("look", () => "42")],
+      {
+        budget: { maxTurns: 2 },
+      },
+    );
+    const other = await rig([ask("research", "Look"), "Done."], [second.tool], {
+      budget: { maxTurns: 9 },
+    }).agent.prompt("Hi");
+    assert.equal(other.reason, "done");
+    assert.equal(
+      texts(other.messages)[2],
+      "toolResult: So far.\n\n[Not finished: The run used its budget of 2 turns.]",
+    );
+  });
+
+  it("is aborted with its caller, and has settled before the caller's patience ends", async () => {
+    const clock = new ManualClock();
+    const { tool: research } = helper(
+      "research",
+      [call("stubborn")],
+      [tool("stubborn", () => new Promise(() => {}))],
+      {
+        clock,
+      },
+    );
+    const { agent, events } = rig([ask("research", "Look")], [research], {
+      clock,
+      abortGraceMs: 200,
+    });
+    const run = agent.prompt("Hi");
+    await settle();
+    agent.abort();
+    await clock.advance(100);
+    const ended = await Promise.race([run, settle()]);
+    assert.deepEqual([ended?.reason, ended?.tools[0]?.outcome], ["aborted", "stopped"]);
+    const inner = events.find(
+      (event) => event.type === "tool_execution_end" && event.parentRunId !== undefined,
+    );
+    assert.equal(inner?.type === "tool_execution_end" && inner.outcome, "left_running");
+    assert.equal(clock.pending, 0);
+  });
+
+  it("says nothing at a caller whose run is over: listeners of its own may hold it up for longer", async () => {
+    const clock = new ManualClock();
+    const script = createScriptedModel(["Looked."]);
+    let hasEnded = false;
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent() {
+        const inner = new Agent({
+          initialState: { model: script.model },
+          streamFn: script.streamFn,
+          clock,
+        });
+        for (let hanging = 0; hanging < 3; hanging++)
+          inner.subscribe(({ type }) => (type === "turn_end" ? new Promise(() => {}) : undefined));
+        inner.subscribe(({ type }) => void (hasEnded ||= type === "agent_end"));
+        return inner;
+      },
+    });
+    const { agent, events } = rig([ask("research", "Look")], [research], {
+      clock,
+      abortGraceMs: 200,
+    });
+    const run = agent.prompt("Hi");
+    await settle();
+    agent.abort();
+    await clock.advance(200);
+    const ended = await Promise.race([run, settle()]);
+    assert.deepEqual([ended?.tools[0]?.outcome, hasEnded], ["left_running", false]);
+    const { length } = events;
+    await clock.advance(1000);
+    assert.deepEqual([hasEnded, events.length], [true, length]);
+  });
+
+  it("is aborted also when its caller was while the agent was being made", async () => {
+    const script = createScriptedModel(["Never asked."]);
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent() {
+        agent.abort();
+        return new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });
+      },
+    });
+    const { agent } = rig([ask("research", "Look")], [research]);
+    const { reason, tools } = await agent.prompt("Hi");
+    assert.deepEqual([reason, tools[0]?.outcome, script.calls.length], ["aborted", "stopped", 0]);
+  });
+
+  it("asks the person at the caller, however deep the question comes from", async () => {
+    const options = { beforeToolCall: requireApproval() };
+    const deepest = helper(
+      "deepest",
+      [call("write"), "Written."],
+      [tool("write", () => "ok")],
+      options,
+    );
+    const middle = helper("middle", [ask("deepest", "Write"), "Middle."], [deepest.tool]);
+    const { agent, events } = rig([ask("middle", "Write"), "Top."], [middle.tool]);
+    const run = agent.prompt("Hi");
+    while (!events.some(({ type }) => type === "approval_request")) await settle();
+    const requests = events.filter((event) => event.type === "approval_request");
+    assert.equal(requests.length, 1);
+    assert.equal(agent.answer(requests[0]?.approvalId ?? "", { decision: "allow" }), true);
+    assert.equal(texts((await run).messages)[2], "toolResult: Middle.");
+    assert.equal(deepest.script.calls.length, 2);
+  });
+
+  it("runs several at once, each with a transcript of its own", async () => {
+    const gate = deferred();
+    const { tool: research, script } = helper("research", [
+      async () => (await gate.promise, "One."),
+      async () => (gate.resolve(), "Two."),
+    ]);
+    const both: ScriptedStep = {
+      content: [
+        scriptedToolCall("research", { prompt: "1" }, "a"),
+        scriptedToolCall("research", { prompt: "2" }, "b"),
+      ],
+    };
+    const { agent } = rig([both, "Done."], [research]);
+    const { messages } = await agent.prompt("Hi");
+    assert.deepEqual(texts(messages).slice(2, 4), ["toolResult: One.", "toolResult: Two."]);
+    assert.deepEqual(
+      script.calls.map(({ context }) => context.messages.length),
+      [1, 1],
+    );
+  });
+
+  it("keeps to what its own budget is a part of, too", async () => {
+    const all = createBudget({ maxTurns: 1 });
+    const research = helper("research", [call("look"), "never"], [tool("look", () => "42")], {
+      budget: createBudget({ maxTurns: 9 }, all),
+    });
+    const { agent } = rig([ask("research", "Look"), "Done."], [research.tool], {
+      budget: createBudget({ maxTurns: 9 }),
+    });
+    await agent.prompt("Hi");
+    assert.deepEqual([research.script.calls.length, all.used.turns], [1, 1]);
+  });
+
+  it("may be one agent for all calls: each counts once in the caller's budget, and its own settings come back", async () => {
+    const script = createScriptedModel(["One.", "Two.", "Alone."]);
+    const own = { maxTurns: 50 };
+    const one = new Agent({
+      initialState: { model: script.model },
+      streamFn: script.streamFn,
+      budget: own,
+    });
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent: () => one,
+    });
+    const budget = createBudget({ maxTurns: 100 });
+    const { agent } = rig(
+      [ask("research", "a", "1"), ask("research", "b", "2"), "Done."],
+      [research],
+      { budget },
+    );
+    await agent.prompt("Hi");
+    assert.equal(budget.used.turns, 5);
+    const events: AgentEvent[] = [];
+    one.subscribe((event) => void events.push(event));
+    await one.prompt("Alone");
+    assert.equal(budget.used.turns, 5);
+    assert.deepEqual(
+      [one.budget, one.abortGraceMs, events[0]?.parentRunId],
+      [own, undefined, undefined],
+    );
+  });
+
+  it("that is one agent for two calls at once fails the second, and tells nothing twice", async () => {
+    const script = createScriptedModel(["One."]);
+    const one = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent: () => one,
+    });
+    const both: ScriptedStep = {
+      content: [
+        scriptedToolCall("research", { prompt: "1" }, "a"),
+        scriptedToolCall("research", { prompt: "2" }, "b"),
+      ],
+    };
+    const { agent } = rig([both, "Done."], [research]);
+    const starts: AgentEvent[] = [];
+    agent.subscribe(
+      (event) => void (event.type === "turn_start" && event.parentRunId && starts.push(event)),
+    );
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: One.");
+    assert.match(texts(messages)[3] ?? "", /at work: createAgent has to make one for each call/);
+    assert.equal(starts.length, 1);
+  });
+
+  it("fails its call when its run fails", async () => {
+    const { tool: research } = helper("research", [
+      { error: new BowlineError("server_error", "The server is down.") },
+    ]);
+    const { agent } = rig([ask("research", "Look"), "Sorry."], [research]);
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: The server is down.");
+    assert.ok(messages[2]?.role === "toolResult" && messages[2].isError);
+  });
+});

@@ -1,0 +1,432 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  agentLoop,
+  agentLoopContinue,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentTool,
+} from "../../src/agent/index.ts";
+import type { AssistantMessage } from "../../src/llm/message.ts";
+import { createScriptedModel, scriptedToolCall } from "../../src/testing/index.ts";
+import { call, hello, rig, tool } from "../support.ts";
+import { code } from "../../../../test/support/error-code.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
+
+describe("Agent", () => {
+  it("resolves a prompt to what the run came to [P25, X13]", async () => {
+    const { agent } = rig(
+      [call("a"), { content: [{ type: "text", text: "Done." }], usage: { input: 3, output: 2 } }],
+      [tool("a", () => "1")],
+    );
+    const run = await agent.prompt("Hi");
+    assert.equal(run.reason, "done");
+    assert.equal(run.turns, 2);
+    assert.deepEqual(run.tools, [{ toolCallId: "a", toolName: "a", outcome: "finished" }]);
+    assert.deepEqual(run.usage, { input: 3, output: 2, totalTokens: 5 });
+    assert.deepEqual(texts(run.messages), [
+      "user: Hi",
+      "assistant: toolCall",
+      "toolResult: 1",
+      "assistant: Done.",
+    ]);
+  });
+
+  it("sends images with the text, and takes a message or several as they are [P25]", async () => {
+    const { agent, script } = rig(["ok", "ok"]);
+    await agent.prompt("See", [{ type: "image", data: "aGk=", mimeType: "image/png" }]);
+    await agent.prompt([hello]);
+    assert.deepEqual(script.calls[0]?.context.messages[0]?.content, [
+      { type: "text", text: "See" },
+      { type: "image", data: "aGk=", mimeType: "image/png" },
+    ]);
+    assert.deepEqual(script.calls[1]?.context.messages.at(-1), hello);
+  });
+
+  it("refuses a second prompt, continue and reset during a run, and says what to do [P27, P38, X24]", async () => {
+    const gate = deferred<string>();
+    const { agent } = rig([call("a"), "Done."], [tool("a", () => gate.promise)]);
+    const run = agent.prompt("Hi");
+    await assert.rejects(agent.prompt("Again"), /steer\(\) or followUp\(\)/);
+    await assert.rejects(agent.continue(), code("invalid_state"));
+    assert.throws(() => agent.reset(), code("invalid_state"));
+    gate.resolve("1");
+    await run;
+    agent.reset();
+    assert.deepEqual(agent.state.messages, []);
+  });
+
+  it("continues from a user message or a tool result only [P26]", async () => {
+    const { agent } = rig(["Hi."]);
+    await assert.rejects(agent.continue(), /no messages/);
+    agent.state.messages = [hello];
+    await agent.continue();
+    await assert.rejects(agent.continue(), /assistant message/);
+  });
+
+  it("continues from an assistant message when something is queued, one at a time [P26, P38]", async () => {
+    const { agent, script } = rig(["one", "two", "three"]);
+    await agent.prompt("Hi");
+    agent.steer({ ...hello, content: "s1" });
+    agent.steer({ ...hello, content: "s2" });
+    await agent.continue();
+    assert.deepEqual(
+      script.calls.slice(1).map(({ context }) => texts(context.messages).at(-1)),
+      ["user: s1", "user: s2"],
+    );
+  });
+
+  it("delivers steering after the turn's tools and before the next model call [P30]", async () => {
+    const { agent, script } = rig(
+      [call("a"), "Done."],
+      [
+        tool("a", () => {
+          agent.steer({ ...hello, content: "Stop" });
+          return "1";
+        }),
+      ],
+    );
+    await agent.prompt("Hi");
+    assert.deepEqual(texts(script.calls[1]?.context.messages ?? []).slice(-2), [
+      "toolResult: 1",
+      "user: Stop",
+    ]);
+  });
+
+  it("delivers what was steered while idle with the first request, after the prompt [P20, P30]", async () => {
+    const { agent, script } = rig(["a", "b", "c"]);
+    for (const content of ["s1", "s2"]) agent.steer({ ...hello, content });
+    agent.followUp({ ...hello, content: "f1" });
+    await agent.prompt("p");
+    assert.deepEqual(
+      script.calls.map(({ context }) =>
+        texts(context.messages)
+          .filter((text) => text.startsWith("user"))
+          .at(-1),
+      ),
+      ["user: s1", "user: s2", "user: f1"],
+    );
+  });
+
+  it("delivers everything at once in the mode `all` [P20]", async () => {
+    const { agent, script } = rig(["a", "b"], [], { followUpMode: "all" });
+    for (const content of ["f1", "f2"]) agent.followUp({ ...hello, content });
+    await agent.prompt("p");
+    assert.deepEqual(texts(script.calls[1]?.context.messages ?? []).slice(-2), [
+      "user: f1",
+      "user: f2",
+    ]);
+    assert.equal(agent.hasQueuedMessages(), false);
+  });
+
+  it("shows listeners a state that already holds the message, before tools are prepared [P18]", async () => {
+    const seen: string[] = [];
+    const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
+      beforeToolCall: async ({ context }) => {
+        seen.push(context.messages.at(-1)?.role ?? "", agent.state.messages.at(-1)?.role ?? "");
+      },
+    });
+    await agent.prompt("Hi");
+    assert.deepEqual(seen, ["assistant", "assistant"]);
+  });
+
+  it("exposes the live message on updates as one shared object that is never serialised [P9, P23]", async () => {
+    const { agent } = rig(["Hello there."]);
+    const updates: AgentEvent[] = [];
+    const live = new Set<AgentMessage | undefined>();
+    agent.subscribe((event) => {
+      if (event.type !== "message_update") return;
+      updates.push(event);
+      live
+        .add(event.message)
+        .add(event.assistantMessageEvent.partial)
+        .add(agent.state.streamingMessage);
+    });
+    await agent.prompt("Hi");
+    assert.ok(updates.length > 2);
+    assert.deepEqual(
+      [...live].map((message) => message && texts([message])),
+      [["assistant: Hello there."]],
+    );
+    assert.ok(updates.every((event) => !JSON.stringify(event).includes('"message":{')));
+  });
+
+  it("awaits listeners in order, and settles only after those of agent_end [P23, P28]", async () => {
+    const { agent } = rig(["Hello."]);
+    const log: string[] = [];
+    agent.subscribe(async ({ type }) => {
+      if (type !== "agent_end") return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      log.push("first", String(agent.state.isStreaming));
+    });
+    agent.subscribe(({ type }) => {
+      if (type === "agent_end") log.push("second");
+    });
+    await agent.prompt("Hi");
+    assert.deepEqual([...log, agent.state.isStreaming], ["first", "true", "second", false]);
+  });
+
+  it("calls a listener once, however often it was given, and not once it has left, also while another is waited for", async () => {
+    const { agent } = rig(["Hello."]);
+    const heard: string[] = [];
+    const second = ({ type }: AgentEvent): void => void heard.push(`second ${type}`);
+    const third = ({ type }: AgentEvent): void => void heard.push(`third ${type}`);
+    agent.subscribe(async ({ type }) => {
+      if (type !== "turn_start") return;
+      agent.subscribe(third);
+      await settle();
+      leave();
+    });
+    const leave = agent.subscribe(second);
+    agent.subscribe(second);
+    await agent.prompt("Hi");
+    assert.deepEqual(heard.slice(0, 3), [
+      "second agent_start",
+      "third turn_start",
+      "third message_start",
+    ]);
+    assert.equal(heard.filter((line) => line.startsWith("second")).length, 1);
+  });
+
+  it("takes an option that is undefined for one that is not given", async () => {
+    const { agent } = rig(["Hello."], [], {
+      convertToLlm: undefined,
+      budget: undefined,
+      toolExecution: undefined,
+    } as object);
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    assert.equal(agent.toolExecution, "parallel");
+  });
+
+  it("shows how tools run also when nobody has said it", () => {
+    assert.equal(rig([]).agent.toolExecution, "parallel");
+    const { agent } = rig([], [], { toolExecution: "sequential" });
+    assert.equal(agent.toolExecution, "sequential");
+    agent.toolExecution = "parallel";
+    assert.equal(agent.toolExecution, "parallel");
+  });
+
+  it("throws at once when a listener waits for idle", async () => {
+    const { agent } = rig(["Hello."]);
+    let thrown: unknown;
+    agent.subscribe(() => {
+      try {
+        void agent.waitForIdle();
+      } catch (error) {
+        thrown = error;
+      }
+    });
+    await agent.prompt("Hi");
+    assert.ok(code("invalid_state")(thrown));
+  });
+
+  it("takes a change of model, tools and hooks for the next turn of the same run", async () => {
+    const { agent, script } = rig(
+      [call("a"), "Done."],
+      [
+        tool("a", () => {
+          agent.state.model = { ...agent.state.model, id: "other" };
+          agent.state.systemPrompt = "new";
+          agent.state.tools = [];
+          return "1";
+        }),
+      ],
+    );
+    await agent.prompt("Hi");
+    const second = script.calls[1];
+    assert.deepEqual(
+      [second?.model.id, second?.context.systemPrompt, second?.context.tools],
+      ["other", "new", []],
+    );
+  });
+
+  it("runs the calls of an answer with the tools that it was asked for with, whatever is assigned while it comes", async () => {
+    const { agent, script } = rig([call("a"), call("b"), "Done."], [tool("a", () => "1")]);
+    agent.subscribe(({ type }) => {
+      if (type === "message_update") agent.state.tools = [tool("b", () => "2")];
+    });
+    const { tools } = await agent.prompt("Hi");
+    assert.deepEqual(
+      tools.map(({ toolName, outcome }) => [toolName, outcome]),
+      [
+        ["a", "finished"],
+        ["b", "finished"],
+      ],
+    );
+    assert.deepEqual(
+      script.calls.map(({ context }) => context.tools?.map(({ name }) => name)),
+      [["a"], ["b"], ["b"]],
+    );
+  });
+
+  it("hands the context and a stable key to tools [X7]", async () => {
+    let seen: unknown[] = [];
+    const spy: AgentTool["execute"] = (_id, _params, _signal, _update, about) => {
+      seen = [about?.context, about?.idempotencyKey, about?.run.runId];
+      return {};
+    };
+    const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: spy }], {
+      context: { user: "u1" },
+      createId: () => "run-1",
+    });
+    await agent.prompt("Hi");
+    assert.deepEqual(seen, [{ user: "u1" }, "run-1:1:a", "run-1"]);
+  });
+
+  it("passes every stream option on, and a key by getApiKey before apiKey [P20, X22]", async () => {
+    const { agent, script } = rig(["a"], [], {
+      apiKey: "fixed",
+      getApiKey: async (provider) => `for ${provider}`,
+      temperature: 0.5,
+      maxTokens: 9,
+    });
+    agent.state.thinkingLevel = "high";
+    agent.sessionId = "s";
+    await agent.prompt("Hi");
+    const { apiKey, temperature, maxTokens, reasoning, sessionId } = script.calls[0]?.options ?? {};
+    assert.deepEqual(
+      { apiKey, temperature, maxTokens, reasoning, sessionId },
+      { apiKey: "for scripted", temperature: 0.5, maxTokens: 9, reasoning: "high", sessionId: "s" },
+    );
+  });
+});
+
+describe("a provider that pauses its own work", () => {
+  const paused = { content: [{ type: "text" as const, text: "searching" }], paused: true };
+
+  it("gets its message back as it is, until it is done", async () => {
+    const { agent, script } = rig([paused, paused, "Found."]);
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([run.reason, run.turns], ["done", 3]);
+    assert.deepEqual(texts(script.calls[2]?.context.messages ?? []), [
+      "user: Hi",
+      "assistant: searching",
+      "assistant: searching",
+    ]);
+  });
+
+  it("for ever is stopped", async () => {
+    const { agent } = rig(Array.from({ length: 20 }, () => paused));
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([run.reason, run.turns], ["length", 11]);
+  });
+});
+
+describe("budgets", () => {
+  it("of turns end the run with a reason, the best answer so far, and queues kept", async () => {
+    const { agent, script } = rig(
+      [{ content: [{ type: "text", text: "so far" }, scriptedToolCall("a", {})] }],
+      [tool("a", () => "1")],
+      { budget: { maxTurns: 1 } },
+    );
+    agent.followUp(hello);
+    const run = await agent.prompt("Hi");
+    assert.deepEqual(
+      [run.reason, run.error?.code, script.calls.length],
+      ["budget", "budget_exceeded", 1],
+    );
+    assert.equal(run.message?.content[0]?.type === "text" && run.message.content[0].text, "so far");
+    assert.equal(agent.hasQueuedMessages(), true);
+  });
+
+  it("of tokens and money count what is reported; tokens that nobody reports are estimated, money is not", async () => {
+    const costly = { ...call("a"), usage: { input: 90, output: 20, cost: { total: 0.2 } } };
+    for (const budget of [{ maxTokens: 100 }, { maxCost: 0.1 }]) {
+      const { agent } = rig([costly, "never"], [tool("a", () => "1")], { budget });
+      assert.equal((await agent.prompt("Hi")).reason, "budget");
+    }
+    for (const [budget, reason] of [
+      [{ maxTokens: 1 }, "budget"],
+      [{ maxTokens: 1000, maxCost: 0.01 }, "done"],
+    ] as const) {
+      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { budget });
+      const run = await agent.prompt("Hi");
+      assert.deepEqual([run.reason, run.usage], [reason, {}]); // what is not known stays so
+    }
+  });
+
+  it("of time end a tool that is running", async () => {
+    const clock = new ManualClock();
+    const { agent } = rig([call("a")], [tool("a", () => new Promise(() => {}))], {
+      clock,
+      budget: { maxTimeMs: 100 },
+      abortGraceMs: 50,
+    });
+    const run = agent.prompt("Hi");
+    await clock.advance(150);
+    assert.deepEqual([(await run).reason, (await run).error?.code], ["budget", "budget_exceeded"]);
+  });
+
+  it("do not turn a finished answer into a failure", async () => {
+    const { agent } = rig(["Done."], [], { budget: { maxTurns: 1 } });
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+  });
+});
+
+describe("agentLoop", () => {
+  const config = (script: ReturnType<typeof createScriptedModel>) => ({
+    model: script.model,
+    convertToLlm: (messages: AgentMessage[]) => messages as AssistantMessage[],
+  });
+
+  it("gives the run's events and new messages, and leaves the caller's context alone [P1, P35]", async () => {
+    const script = createScriptedModel(["Hello."]);
+    const context = { systemPrompt: "", messages: [] as AgentMessage[] };
+    const stream = agentLoop([hello], context, config(script), undefined, script.streamFn);
+    assert.deepEqual(texts(await stream.result()), ["user: Hello", "assistant: Hello."]);
+    assert.deepEqual(context.messages, []);
+  });
+
+  it("continues by pushing onto the caller's messages [P35]", async () => {
+    const script = createScriptedModel(["Hello."]);
+    const context = { systemPrompt: "", messages: [hello] };
+    await agentLoopContinue(context, config(script), undefined, script.streamFn).result();
+    assert.deepEqual(texts(context.messages), ["user: Hello", "assistant: Hello."]);
+    assert.throws(
+      () => agentLoopContinue(context, config(script), undefined, script.streamFn),
+      code("invalid_state"),
+    );
+  });
+
+  it("aborts the run when its reader leaves [X23]", async () => {
+    const script = createScriptedModel(["A long answer."], { deltaLength: 1, delayMs: 1 });
+    const stream = agentLoop(
+      [hello],
+      { systemPrompt: "", messages: [] },
+      config(script),
+      undefined,
+      script.streamFn,
+    );
+    for await (const event of stream) if (event.type === "message_update") break;
+    const last = (await stream.result()).at(-1);
+    assert.equal(last?.role === "assistant" && last.stopReason, "aborted");
+  });
+
+  it("stops after a turn when shouldStopAfterTurn says so, before any queue is read [P17]", async () => {
+    const script = createScriptedModel([call("a"), "never"]);
+    let polled = 0;
+    const stream = agentLoop(
+      [hello],
+      { systemPrompt: "", messages: [], tools: [tool("a", () => "1")] },
+      {
+        ...config(script),
+        shouldStopAfterTurn: ({ toolResults }) => toolResults.length === 1,
+        getFollowUpMessages: () => (polled++, []),
+      },
+      undefined,
+      script.streamFn,
+    );
+    assert.equal((await stream.result()).length, 3);
+    assert.equal(polled, 0);
+  });
+
+  it("refuses to start without a stream function", async () => {
+    const script = createScriptedModel(["Hello."]);
+    assert.throws(
+      () => agentLoop([hello], { systemPrompt: "", messages: [] }, config(script)),
+      code("invalid_argument"),
+    );
+  });
+});

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Agent, createBudget, type AgentOptions } from "../../src/agent/index.ts";
+import { createScriptedModel, type ScriptedStep } from "../../src/testing/index.ts";
+import { call, rig, tool } from "../support.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
+
+const used = (tokens: number, cost?: number): { usage: object } => ({
+  usage: { totalTokens: tokens, ...(cost !== undefined && { cost: { total: cost } }) },
+});
+const again = (tokens: number): ScriptedStep => ({ ...call("a"), ...used(tokens) });
+const a = tool("a", () => "1");
+
+describe("a budget", () => {
+  it("is not overdrawn: a call is taken to use what the last one used, and is not made when that does not fit", async () => {
+    const { agent, script } = rig([again(3), again(3), again(3), again(3)], [a], {
+      budget: { maxTokens: 10 },
+    });
+    const run = await agent.prompt("Hi");
+    assert.equal(run.reason, "budget");
+    assert.equal(script.calls.length, 3);
+    assert.match(run.error?.message ?? "", /10 tokens/);
+  });
+
+  it("does not mind fields of a stranger's usage that hold nothing", async () => {
+    for (const nothing of [undefined, null]) {
+      const usage = { input: 3, output: 4, cacheRead: nothing, cost: nothing } as object;
+      const { agent } = rig(
+        [
+          { ...call("a"), usage },
+          { content: [{ type: "text", text: "Hi" }], usage },
+        ],
+        [a],
+      );
+      const run = await agent.prompt("Hi");
+      assert.deepEqual([run.reason, run.usage.input, run.usage.output], ["done", 6, 8]);
+    }
+  });
+
+  it("that is no number lets nothing through", async () => {
+    for (const limit of ["maxTurns", "maxTokens", "maxCost", "maxTimeMs"]) {
+      const { agent, script } = rig(["Hi"], [], {
+        budget: { [limit]: Number("ten") },
+        clock: new ManualClock(),
+      });
+      const run = await agent.prompt("Hi");
+      assert.deepEqual([run.error?.code, script.calls.length], ["budget_exceeded", 0], limit);
+    }
+  });
+
+  it("of one agent's own counts each run by itself", async () => {
+    const { agent } = rig(["1", "2"], [], { budget: { maxTurns: 1 } });
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+  });
+
+  it("that is shared is drawn on by every run it is given to", async () => {
+    const budget = createBudget({ maxTurns: 3 });
+    const { agent } = rig([call("a"), "Done."], [a], { budget });
+    const other = rig([call("a"), "Done."], [a], { budget });
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    const run = await other.agent.prompt("Hi");
+    assert.equal(run.reason, "budget");
+    assert.equal(other.script.calls.length, 1);
+    assert.deepEqual(budget.used, { turns: 3, tokens: 0, cost: 0 });
+  });
+
+  it("goes on as JSON in another process", async () => {
+    let kept = JSON.stringify(createBudget({ maxTurns: 2 }));
+    const reasons = [];
+    for (let process = 0; process < 3; process++) {
+      const budget = JSON.parse(kept) as ReturnType<typeof createBudget>;
+      reasons.push((await rig(["Hi"], [], { budget }).agent.prompt("Hi")).reason);
+      kept = JSON.stringify(budget);
+    }
+    assert.deepEqual(reasons, ["done", "done", "budget"]);
+  });
+
+  it("is reserved before a call: runs at the same time do not both take what is left", async () => {
+    const budget = createBudget({ maxTurns: 5 });
+    const scripts = Array.from({ length: 4 }, () =>
+      createScriptedModel([call("a"), call("a"), "Done."], { delayMs: 1 }),
+    );
+    const runs = await Promise.all(
+      scripts.map((script) =>
+        new Agent({
+          initialState: { model: script.model, tools: [a] },
+          streamFn: script.streamFn,
+          budget,
+        } satisfies AgentOptions).prompt("Hi"),
+      ),
+    );
+    assert.equal(
+      scripts.reduce((sum, script) => sum + script.calls.length, 0),
+      5,
+    );
+    assert.ok(runs.every(({ reason }) => reason === "budget"));
+    assert.equal(budget.used.turns, 5);
+  });
+
+  it("has one measure for all runs: the first call of one is taken to use what the last of any used", async () => {
+    const budget = createBudget({ maxTokens: 50 });
+    const { agent } = rig([{ content: [{ type: "text", text: "Hi" }], ...used(10) }], [], {
+      budget,
+    });
+    await agent.prompt("Hi");
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, () => {
+        const script = createScriptedModel([again(10), again(10)], { delayMs: 1 });
+        return new Agent({
+          initialState: { model: script.model, tools: [a] },
+          streamFn: script.streamFn,
+          budget,
+        }).prompt("Hi");
+      }),
+    );
+    assert.equal(budget.used.tokens, 50);
+    assert.ok(runs.every(({ reason }) => reason === "budget"));
+  });
+
+  it("that others have used up while hooks were waited for makes no call", async () => {
+    const budget = createBudget({ maxCost: 1 });
+    const other = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], {
+      budget,
+    });
+    const { agent, script } = rig(["Never asked."], [], {
+      budget,
+      transformContext: async (messages) => {
+        await other.agent.prompt("Hi");
+        return messages;
+      },
+    });
+    assert.deepEqual([(await agent.prompt("Hi")).reason, script.calls.length], ["budget", 0]);
+    assert.deepEqual(budget.used, { turns: 1, tokens: 1, cost: 2, last: used(1, 2).usage });
+  });
+
+  it("knows what a call used before its message is told, however long that takes", async () => {
+    const budget = createBudget({ maxCost: 1 });
+    const { agent } = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], {
+      budget,
+    });
+    const costs: number[] = [];
+    agent.subscribe((event) => {
+      if (event.type === "message_end" && event.message.role === "assistant")
+        costs.push(budget.used.cost);
+    });
+    await agent.prompt("Hi");
+    assert.deepEqual(costs, [2]);
+  });
+
+  it("gets back what was reserved and not used", async () => {
+    const budget = createBudget({ maxTokens: 1000 });
+    const { agent } = rig(
+      [again(100), { content: [{ type: "text", text: "Done." }], ...used(7) }],
+      [a],
+      { budget },
+    );
+    await agent.prompt("Hi");
+    assert.equal(budget.used.tokens, 107);
+    assert.equal(budget.used.turns, 2);
+  });
+
+  it("of money stops at the price, not after it", async () => {
+    const dear: ScriptedStep = { ...call("a"), ...used(1, 0.4) };
+    const { agent, script } = rig([dear, dear, dear], [a], { budget: { maxCost: 1 } });
+    const run = await agent.prompt("Hi");
+    assert.equal(script.calls.length, 2);
+    assert.match(run.error?.message ?? "", /\$1/);
+  });
+
+  it("of time has one deadline for all who share it", async () => {
+    const clock = new ManualClock();
+    const budget = createBudget({ maxTimeMs: 100 });
+    const slow = tool(
+      "a",
+      (signal) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    );
+    const first = rig([call("a")], [slow], { budget, clock });
+    const running = first.agent.prompt("Hi");
+    await clock.advance(60);
+    const second = rig([call("a")], [slow], { budget, clock });
+    const later = second.agent.prompt("Hi");
+    await clock.advance(40);
+    assert.equal((await running).reason, "budget");
+    assert.equal((await later).reason, "budget");
+    const third = await rig(["Hi"], [], { budget, clock }).agent.prompt("Hi");
+    assert.equal(third.reason, "budget");
+    assert.equal(third.turns, 0);
+    assert.equal(clock.pending, 0);
+  });
+});

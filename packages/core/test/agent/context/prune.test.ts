@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import type { AgentMessage } from "../../../src/agent/index.ts";
+import { cutPoints } from "../../../src/agent/context/cut.ts";
+import {
+  dropImages,
+  dropThinking,
+  keepLastTurns,
+  shortenToolResults,
+} from "../../../src/agent/context/prune.ts";
+import { shortenText } from "../../../src/agent/context/shorten.ts";
+import { estimateTokens } from "../../../src/agent/context/tokens.ts";
+import type { Message } from "../../../src/llm/message.ts";
+import { assertAccepted, longTranscripts, partedBy, sumOf, task, turn, user } from "./rig.ts";
+import { code } from "../../../../../test/support/error-code.ts";
+import { texts } from "../../providers/transcripts.ts";
+
+type Prune = (messages: readonly AgentMessage[]) => AgentMessage[];
+
+const prunes: Record<string, Prune> = {
+  "keepLastTurns(1)": (messages) => keepLastTurns(messages, 1),
+  "keepLastTurns(3)": (messages) => keepLastTurns(messages, 3),
+  "shortenToolResults, cleared": (messages) => shortenToolResults(messages, { keep: 1, batch: 1 }),
+  "shortenToolResults to 20 tokens": (messages) =>
+    shortenToolResults(messages, { keep: 0, maxTokens: 20 }),
+  dropImages: (messages) => dropImages(messages, { keep: 1 }),
+  "dropImages, all": (messages) => dropImages(messages, { keep: 0 }),
+  dropThinking,
+};
+
+const forAll = (check: (messages: Message[]) => void): void =>
+  fc.assert(fc.property(longTranscripts, check), { numRuns: 250, seed: 20261121 });
+
+for (const [name, prune] of Object.entries(prunes)) {
+  describe(name, () => {
+    it("gives what strict servers take, of any transcript", () =>
+      forAll((messages) => assertAccepted(prune(messages))));
+
+    it("never grows, and done again changes nothing", () =>
+      forAll((messages) => {
+        const pruned = prune(messages);
+        assert.ok(sumOf(pruned) <= sumOf(messages));
+        assert.deepEqual(prune(pruned), pruned);
+      }));
+
+    it("keeps the last user message, and leaves the transcript as it is", () =>
+      forAll((messages) => {
+        const before = JSON.stringify(messages);
+        const last = (list: readonly AgentMessage[]): unknown =>
+          list.findLast(({ role }) => role === "user");
+        assert.deepEqual(last(prune(messages)), last(messages));
+        assert.equal(JSON.stringify(messages), before);
+      }));
+  });
+}
+
+describe("the places for a cut", () => {
+  it("are all that part no call from its result, and no others", () =>
+    forAll((messages) => {
+      const points = new Set(cutPoints(messages));
+      for (let index = 1; index < messages.length; index++) {
+        assert.equal(points.has(index), partedBy(messages, index).length === 0, `at ${index}`);
+      }
+    }));
+});
+
+describe("keepLastTurns", () => {
+  it("counts a model call with its tools and what came before it as one", () => {
+    const messages = [user("A"), ...turn(1), ...turn(2), user("B"), ...turn(3)];
+    assert.deepEqual(keepLastTurns(messages, 1), messages.slice(5));
+    assert.deepEqual(keepLastTurns(messages, 2), messages.slice(3));
+    assert.deepEqual(keepLastTurns(messages, 9), messages);
+  });
+
+  it("keeps the task of a long run", () => {
+    const messages = task(20);
+    assert.deepEqual(keepLastTurns(messages, 2), [messages[0], ...messages.slice(-4)]);
+  });
+
+  it("refuses to keep nothing", () =>
+    assert.throws(() => keepLastTurns([], 0), code("invalid_argument")));
+});
+
+describe("shortenToolResults", () => {
+  const textsOf = (messages: readonly AgentMessage[]): string[] =>
+    messages.flatMap((message) =>
+      message.role === "toolResult" ? [JSON.stringify(message.content)] : [],
+    );
+
+  it("says how much there was, and keeps details for the program", () => {
+    const [first, second] = turn(1, 5000) as [Message, Message];
+    const detailed = { ...second, details: { lines: 90 } } as Message;
+    const [, short] = shortenToolResults([first, detailed], { keep: 0 });
+    assert.deepEqual(short, {
+      ...detailed,
+      content: [{ type: "text", text: "[5000 characters left out]" }],
+    });
+  });
+
+  it("keeps beginning and end within a size", () => {
+    const [, result] = shortenToolResults(turn(1, 5000), { keep: 0, maxTokens: 50 });
+    const text = textsOf([result as AgentMessage])[0] ?? "";
+    assert.match(text, /^.{10,40}1: +word.*\[\d+ characters left out\].*word /);
+    assert.ok(sumOf([result as AgentMessage]) <= 54);
+  });
+
+  it("takes old ones in batches, so that what was sent stays the same in between", () => {
+    const changed = (turns: number): number =>
+      textsOf(shortenToolResults(task(turns), { keep: 4 })).filter((text) =>
+        text.includes("left out"),
+      ).length;
+    assert.deepEqual([4, 5, 7, 8, 11, 12].map(changed), [0, 0, 0, 4, 4, 8]);
+  });
+});
+
+describe("a shortened result", () => {
+  it("has no image that does not fit, and says so", () => {
+    const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
+    const [call, result] = turn(1) as [Message, Message];
+    const messages = [call, { ...result, content: [image, image] } as Message];
+    const left = (maxTokens: number): unknown =>
+      shortenToolResults(messages, { keep: 0, maxTokens })[1]?.content;
+    const note = { type: "text", text: "[image/png left out]" };
+    assert.deepEqual([100, 2000, 4000].map(left), [
+      [note, note],
+      [image, note],
+      [image, image],
+    ]);
+  });
+});
+
+describe("dropImages", () => {
+  it("replaces the oldest by a note, in results and user messages", () => {
+    const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
+    const [first, second] = turn(1) as [Message, Message];
+    const messages = [
+      { ...user(""), content: [image, image] },
+      first,
+      { ...second, content: [image] },
+    ] as Message[];
+    const left = dropImages(messages, { keep: 1 });
+    assert.deepEqual(
+      left.map((message) => JSON.stringify(message.content).includes("[image/png left out]")),
+      [true, false, false],
+    );
+  });
+});
+
+describe("dropThinking", () => {
+  it("leaves what was thought since the last user message", () => {
+    const [call, result] = turn(1) as [Message, Message];
+    const thinking = { type: "thinking", thinking: "Hm.", thinkingSignature: "s" } as const;
+    const thought = {
+      ...call,
+      content: [thinking, { ...(call.content as object[])[0], thoughtSignature: "id" }],
+    } as Message;
+    const messages = [user("A"), thought, result, user("B"), thought, result];
+    assert.deepEqual(dropThinking(messages), [user("A"), call, result, user("B"), thought, result]);
+  });
+});
+
+describe("shortenText", () => {
+  it("comes to the size or to a bare note, and never cuts a character in two", () => {
+    const property = fc.property(fc.array(texts), fc.nat(80), (pieces, maxTokens) => {
+      const text = pieces.join("").toWellFormed();
+      const short = shortenText(text, maxTokens);
+      assert.ok(
+        estimateTokens(short) <= maxTokens ||
+          /^\[\d+ characters left out\]$/.test(short) ||
+          text.length <= 40,
+      );
+      assert.ok(short.isWellFormed());
+      assert.equal(shortenText(short, maxTokens), short);
+    });
+    fc.assert(property, { numRuns: 500 });
+    for (let size = 20; size < 60; size++)
+      assert.ok(shortenText("🌍".repeat(100), size).isWellFormed());
+  });
+});

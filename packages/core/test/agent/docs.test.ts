@@ -1,0 +1,35 @@
+/**
+ * The pages about agents show the examples they speak of, and docs/limits.md says the defaults that
+ * the types say.
+ */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { it } from "node:test";
+
+const root = join(import.meta.dirname, "../../../..");
+const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
+
+for (const example of ["examples/14-sub-agents.ts", "examples/15-structured-output.ts"])
+  it(`the page about runs shows ${example}`, async () => {
+    const blocks = [...(await read("docs/runs.md")).matchAll(/^```ts\n(.*?)^```/gms)].map(
+      ([, code]) => code,
+    );
+    assert.ok(blocks.includes(await read(example)));
+  });
+
+it("the page about limits has each with the default of its docstring", async () => {
+  const types =
+    (await read("packages/core/src/agent/hooks.ts")) +
+    (await read("packages/core/src/llm/model.ts"));
+  const rows = [
+    ...(await read("docs/limits.md")).matchAll(/^\| `(?:timeouts\.)?(\w+)` +\| (.+?) +\|/gm),
+  ];
+  assert.equal(rows.length, 10);
+  for (const [, option = "", value = ""] of rows) {
+    const docstring = new RegExp(`/\\*\\*((?:(?!\\*/).)*)\\*/\\s+${option}\\?: number;`, "s").exec(
+      types,
+    )?.[1];
+    assert.match(docstring ?? "", new RegExp(`Default:? ${value}\\b(?!,)`), option);
+  }
+});

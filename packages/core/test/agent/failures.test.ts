@@ -1,0 +1,361 @@
+/** What tools, aborts and other people's code do to a run. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Agent, agentLoop, type AgentEvent, type AgentMessage } from "../../src/agent/index.ts";
+import type { AssistantMessage } from "../../src/llm/message.ts";
+import type { Model } from "../../src/llm/model.ts";
+import { createScriptedModel, scriptedToolCall } from "../../src/testing/index.ts";
+import { call, hello, rig, short, tool } from "../support.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
+
+describe("tools", () => {
+  it("can be blocked with a reason, and their results replaced field by field [P14, P15]", async () => {
+    const { agent } = rig(
+      [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }, "Done."],
+      [tool("a", () => "1"), tool("b", () => "2")],
+      {
+        beforeToolCall: ({ toolCall }) =>
+          toolCall.name === "a" ? { block: true, reason: "not today" } : undefined,
+        // A field that is there and says nothing replaces nothing.
+        afterToolCall: ({ result }) => ({
+          ...({ content: undefined } as object),
+          details: { ...result.details, audited: true },
+        }),
+      },
+    );
+    await agent.prompt("Hi");
+    const results = agent.state.messages.filter((message) => message.role === "toolResult");
+    assert.deepEqual(texts(results), ["toolResult: not today", "toolResult: 2"]);
+    assert.deepEqual(
+      results.map((message) => message.role === "toolResult" && message.details),
+      [undefined, { audited: true }],
+    );
+  });
+
+  it("end the run without another model call when every result of the batch terminates [P16, X30]", async () => {
+    const ending = { ...tool("a", () => ""), execute: () => ({ content: [], terminate: true }) };
+    const { agent, script } = rig([call("a")], [ending]);
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    assert.equal(script.calls.length, 1);
+    assert.equal(JSON.stringify(agent.state.messages).includes("terminate"), false);
+  });
+
+  it("go on when only some results of the batch terminate [P16]", async () => {
+    const ending = { ...tool("a", () => ""), execute: () => ({ content: [], terminate: true }) };
+    const { agent, script } = rig(
+      [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }, "Done."],
+      [ending, tool("b", () => "2")],
+    );
+    await agent.prompt("Hi");
+    assert.equal(script.calls.length, 2);
+  });
+
+  it("stream progress until they settle, and not after [P33]", async () => {
+    let late: (() => void) | undefined;
+    const { agent, events } = rig(
+      [call("a"), "Done."],
+      [
+        {
+          ...tool("a", () => ""),
+          execute: (_id, _params, _signal, onUpdate) => {
+            onUpdate?.({ content: [{ type: "text", text: "half" }] });
+            late = () => onUpdate?.({ content: [] });
+            return {};
+          },
+        },
+      ],
+    );
+    await agent.prompt("Hi");
+    late?.();
+    assert.equal(events.filter(({ type }) => type === "tool_execution_update").length, 1);
+  });
+
+  it("that give back nothing fail as any other failure", async () => {
+    const { agent } = rig(
+      [call("a"), "Done."],
+      [{ ...tool("a", () => ""), execute: () => undefined as never }],
+    );
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    assert.match(JSON.stringify(agent.state.messages), /The tool gave no \{ content \}/);
+  });
+
+  it("that give back what no model takes fail, and spoil no later request", async () => {
+    const resource = { type: "resource", resource: { uri: "a", text: "b" } };
+    const contents = [
+      "text",
+      [null],
+      [5],
+      ["text"],
+      [{ type: "text" }],
+      [{ type: "image" }],
+      [resource],
+    ];
+    // A value is no result: as one without content the model would be told nothing.
+    for (const result of [
+      ...contents.map((content) => ({ content })),
+      { temp: 3 },
+      { temp: 3, details: 1 },
+      ["text"],
+    ]) {
+      const { agent } = rig(
+        [call("a"), "Done."],
+        [{ ...tool("a", () => ""), execute: () => result as never }],
+      );
+      const { messages, tools } = await agent.prompt("Hi");
+      assert.deepEqual(texts(messages).slice(2), [
+        "toolResult: The tool gave no { content } of text or images.",
+        "assistant: Done.",
+      ]);
+      assert.equal(tools[0]?.outcome, "failed");
+    }
+  });
+
+  it("that are called by nearly their name are named to the model", async () => {
+    const { agent } = rig(
+      [call("ReadFile"), "Done."],
+      [tool("read_file", () => ""), tool("b", () => "")],
+    );
+    const said = 'Tool "ReadFile" not found. Did you mean read_file? Available: read_file, b.';
+    assert.equal(texts((await agent.prompt("Hi")).messages)[2], `toolResult: ${said}`);
+  });
+
+  it("that are blocked for no reason say that they were [P14]", async () => {
+    for (const blocked of [{ block: true }, { block: true, reason: "" }]) {
+      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
+        beforeToolCall: () => blocked,
+      });
+      assert.equal(
+        texts((await agent.prompt("Hi")).messages)[2],
+        "toolResult: Tool execution was blocked",
+      );
+    }
+  });
+
+  it("of an answer that the token limit cut are not run, and a model that goes on so is stopped [X29]", async () => {
+    let ran = 0;
+    const cut = { ...call("a"), stopReason: "length" as const };
+    const { agent } = rig([cut, cut, cut], [tool("a", () => String(ran++))]);
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([run.reason, run.turns, ran], ["length", 3, 0]);
+  });
+
+  it("are not run on malformed arguments [X5]", async () => {
+    let ran = 0;
+    const bad = {
+      type: "toolCall" as const,
+      id: "a",
+      name: "a",
+      arguments: {},
+      argumentsText: '{"x":',
+    };
+    const { agent } = rig([{ content: [bad] }, "Done."], [tool("a", () => String(ran++))]);
+    await agent.prompt("Hi");
+    assert.equal(ran, 0);
+    assert.match(JSON.stringify(agent.state.messages), /not valid JSON/);
+  });
+
+  it("are stopped by their time limit, and reported as left running when they do not stop", async () => {
+    const clock = new ManualClock();
+    const { agent, events } = rig(
+      [call("a"), "Done."],
+      [tool("a", () => new Promise(() => {}), { timeoutMs: 500 })],
+      {
+        clock,
+        abortGraceMs: 200,
+      },
+    );
+    const run = agent.prompt("Hi");
+    await clock.advance(699);
+    assert.equal(agent.state.pendingToolCalls.has("a"), true);
+    await clock.advance(1);
+    assert.deepEqual((await run).tools, [
+      { toolCallId: "a", toolName: "a", outcome: "left_running" },
+    ]);
+    const end = events.find((event) => event.type === "tool_execution_end");
+    assert.equal(end?.durationMs, 700);
+    assert.equal(clock.pending, 0);
+  });
+});
+
+describe("an abort", () => {
+  it("during a tool that ignores it settles at the grace, asks the model nothing more and keeps the queues [P27, P38]", async () => {
+    const clock = new ManualClock();
+    const { agent, script } = rig(
+      [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }],
+      [tool("a", () => new Promise(() => {})), tool("b", () => "2")],
+      {
+        clock,
+        abortGraceMs: 200,
+        toolExecution: "sequential",
+      },
+    );
+    agent.followUp(hello);
+    const run = agent.prompt("Hi");
+    await clock.advance(10);
+    agent.steer(hello);
+    agent.abort();
+    await clock.advance(200);
+    const result = await run;
+    assert.equal(result.reason, "aborted");
+    assert.deepEqual(
+      result.tools.map(({ outcome }) => outcome),
+      ["left_running", "not_started"],
+    );
+    assert.equal(script.calls.length, 1);
+    assert.equal(agent.hasQueuedMessages(), true);
+    assert.deepEqual(
+      agent.state.messages.map(({ role }) => role),
+      ["user", "assistant", "toolResult", "toolResult"],
+    );
+  });
+
+  it("of a stream function that ignores its signal settles at the grace, with what came", async () => {
+    const clock = new ManualClock();
+    const { model } = createScriptedModel([]);
+    const agent = new Agent({
+      initialState: { model },
+      clock,
+      streamFn: async function* (asked: Model) {
+        yield {
+          type: "start" as const,
+          attempt: 1,
+          api: asked.api,
+          provider: asked.provider,
+          model: asked.id,
+          timestamp: 1,
+        };
+        yield { type: "text_start" as const, attempt: 1, contentIndex: 0 };
+        yield { type: "text_delta" as const, attempt: 1, contentIndex: 0, delta: "half" };
+        await new Promise(() => {});
+      },
+    });
+    const run = agent.prompt("Hi");
+    await clock.advance(1);
+    agent.abort();
+    await clock.advance(1000);
+    const { message, reason } = await run;
+    assert.deepEqual(
+      [reason, message?.stopReason, message?.content],
+      ["aborted", "aborted", [{ type: "text", text: "half" }]],
+    );
+  });
+
+  it("leaves an agent that can be prompted again", async () => {
+    const { agent } = rig(
+      [call("a"), "Fine."],
+      [
+        tool(
+          "a",
+          (signal) =>
+            new Promise((_, reject) =>
+              signal.addEventListener("abort", () => reject(new Error("stopped"))),
+            ),
+        ),
+      ],
+    );
+    const run = agent.prompt("Hi");
+    agent.subscribe(({ type }) => {
+      if (type === "tool_execution_start") setTimeout(() => agent.abort(), 1);
+    });
+    assert.deepEqual(
+      (await run).tools.map(({ outcome }) => outcome),
+      ["stopped"],
+    );
+    assert.equal((await agent.prompt("Again")).reason, "done");
+  });
+});
+
+describe("whatever throws", () => {
+  const boom = (): never => {
+    throw new Error("boom");
+  };
+  const failures = {
+    convertToLlm: [{ convertToLlm: boom }, "hook_failed"],
+    transformContext: [{ transformContext: boom }, "hook_failed"],
+    getApiKey: [{ getApiKey: boom }, "hook_failed"],
+    "a stream function that throws": [{ streamFn: boom }, "stream_function_failed"],
+    "a stream function that rejects": [
+      { streamFn: () => Promise.reject(new Error("boom")) },
+      "stream_function_failed",
+    ],
+    "a stream without an end": [{ streamFn: async function* () {} as never }, "stream_truncated"],
+    shouldStopAfterTurn: [{ shouldStopAfterTurn: boom }, "hook_failed"],
+  } as const;
+
+  for (const [what, [options, expected]] of Object.entries(failures)) {
+    it(`(${what}) ends the run once, typed, with a valid transcript [P10, P38, X14]`, async () => {
+      const { agent, events } = rig(["Hello."], [], options);
+      const run = await agent.prompt("Hi");
+      assert.equal(run.reason, "error");
+      assert.equal(run.error?.code, expected);
+      assert.equal(events.filter(({ type }) => type === "agent_end").length, 1);
+      assert.equal(events.at(-1)?.type, "agent_end");
+      assert.match(agent.state.errorMessage ?? "", /boom|before the answer was complete/);
+      assert.equal(agent.state.messages.at(-1)?.role, "assistant");
+    });
+
+    it(`(${what}) ends the low-level stream instead of hanging it [P38, X14]`, async () => {
+      const { streamFn, ...rest } = { streamFn: undefined, ...options };
+      const script = createScriptedModel(["Hello."]);
+      const convertToLlm = (messages: AgentMessage[]) => messages as AssistantMessage[];
+      const seen: string[] = [];
+      for await (const event of agentLoop(
+        [hello],
+        { systemPrompt: "", messages: [] },
+        { model: script.model, convertToLlm, ...rest },
+        undefined,
+        streamFn ?? script.streamFn,
+      ))
+        seen.push(short(event));
+      assert.equal(seen.at(-1), "agent_end:error");
+    });
+  }
+
+  it("(a listener) ends the run with listener_failed after a running tool's result was recorded [P38]", async () => {
+    const { agent, events } = rig([call("a"), "never"], [tool("a", () => "kept")]);
+    agent.subscribe((event) => {
+      if (event.type === "tool_execution_end") boom();
+    });
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([run.reason, run.error?.code], ["error", "listener_failed"]);
+    assert.deepEqual(texts(agent.state.messages), [
+      "user: Hi",
+      "assistant: toolCall",
+      "toolResult: kept",
+    ]);
+    assert.equal(short(events.at(-1) as AgentEvent), "agent_end:error");
+  });
+
+  it("(a listener of agent_end) still resolves the prompt", async () => {
+    const { agent } = rig(["Hello."]);
+    agent.subscribe((event) => {
+      if (event.type === "agent_end") boom();
+    });
+    const run = await agent.prompt("Hi");
+    assert.deepEqual(
+      [run.reason, run.error?.code, agent.state.isStreaming],
+      ["error", "listener_failed", false],
+    );
+  });
+
+  it("(a listener that never settles) is given up at its limit", async () => {
+    const clock = new ManualClock();
+    const { agent } = rig(["Hello."], [], { clock, hookTimeoutMs: 1000 });
+    agent.subscribe((event) => (event.type === "turn_start" ? new Promise(() => {}) : undefined));
+    const run = agent.prompt("Hi");
+    await clock.advance(1000);
+    assert.equal((await run).error?.code, "listener_failed");
+  });
+
+  it("(beforeToolCall, afterToolCall, prepareArguments) is an error result, and the run goes on [P38, X8]", async () => {
+    for (const options of [{ beforeToolCall: boom }, { afterToolCall: boom }]) {
+      const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], options);
+      assert.equal((await agent.prompt("Hi")).reason, "done");
+      assert.match(JSON.stringify(agent.state.messages[2]), /boom/);
+    }
+    const { agent } = rig([call("a"), "Done."], [tool("a", () => "1", { prepareArguments: boom })]);
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    assert.match(JSON.stringify(agent.state.messages[2]), /boom/);
+  });
+});

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { AgentMessage } from "../../src/agent/index.ts";
+import { createLlmFilter } from "../../src/agent/llm-filter.ts";
+
+const user = (content: string): AgentMessage => ({ role: "user", content, timestamp: 1 });
+const note = { role: "note", text: "for people" } as unknown as AgentMessage;
+
+describe("the default convertToLlm", () => {
+  it("gives a copy of what a model understands, of a list that grows and of another", () => {
+    const filter = createLlmFilter();
+    const messages = [user("a")];
+    assert.deepEqual(filter(messages), [user("a")]);
+    messages.push(user("b"));
+    assert.deepEqual(filter(messages), [user("a"), user("b")]);
+    messages.push(note, user("c"));
+    assert.deepEqual(filter(messages), [user("a"), user("b"), user("c")]);
+    assert.deepEqual(filter([note, user("d")]), [user("d")]);
+    assert.notEqual(filter(messages), messages);
+  });
+
+  it("leaves an application's message out where another was taken back before, as long as the list was or longer", () => {
+    for (const more of [[], [user("c")]]) {
+      const filter = createLlmFilter();
+      const messages = [user("a"), user("b")];
+      filter(messages);
+      messages.pop();
+      messages.push(note, ...more);
+      assert.deepEqual(filter(messages), [user("a"), ...more]);
+    }
+  });
+});

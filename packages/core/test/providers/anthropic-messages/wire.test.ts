@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  answer,
+  begin,
+  call,
+  calls,
+  delta,
+  end,
+  ending,
+  hello,
+  over,
+  read,
+  said,
+  sse,
+  start,
+  stop,
+  text,
+  toolUse,
+} from "./events.ts";
+
+type Json = Record<string, unknown>;
+
+describe("the Messages wire reads", () => {
+  it("text, id, the model that answered and usage, the cache apart", () => {
+    const usage = {
+      input_tokens: 3,
+      cache_read_input_tokens: 5,
+      cache_creation_input_tokens: 7,
+      output_tokens: 1,
+    };
+    const message = answer(
+      begin({ id: "msg_1", model: "m-2026", usage }),
+      ...text(0, "Hel", "", "lo"),
+      end("end_turn", { output_tokens: 9, output_tokens_details: { thinking_tokens: 2 } }),
+      over,
+    );
+    assert.deepEqual(message.content, said);
+    assert.deepEqual(
+      [message.responseId, message.responseModel, ...ending(message)],
+      ["msg_1", "m-2026", "stop", "end_turn", undefined],
+    );
+    assert.deepEqual(message.usage, {
+      input: 3,
+      output: 9,
+      cacheRead: 5,
+      cacheWrite: 7,
+      reasoning: 2,
+      totalTokens: 24,
+    });
+  });
+
+  it("a whole turn as the expected events, in order", () => {
+    const { events } = read(
+      sse(
+        begin(),
+        start(0, { type: "thinking", thinking: "", signature: "" }),
+        delta(0, { type: "thinking_delta", thinking: "hm" }),
+        delta(0, { type: "signature_delta", signature: "S" }),
+        stop(0),
+        ...text(1, "I look."),
+        ...call(2, "toolu_1", '{"x":', "1}"),
+        end("tool_use"),
+        over,
+      ),
+    );
+    assert.deepEqual(
+      events.map((event) =>
+        "contentIndex" in event ? `${event.type} ${event.contentIndex}` : event.type,
+      ),
+      [
+        "start",
+        "thinking_start 0",
+        "thinking_delta 0",
+        "thinking_end 0",
+        "text_start 1",
+        "text_delta 1",
+        "text_end 1",
+        "toolcall_start 2",
+        "toolcall_delta 2",
+        "toolcall_delta 2",
+        "toolcall_end 2",
+        "done",
+      ],
+    );
+  });
+
+  it("by the type in the JSON, whatever the event's name, and by the name without one (Q030)", () => {
+    const events = [...hello, end("end_turn"), over] as Json[];
+    const named = (name: (type: string) => string): string =>
+      events
+        .map((event) => `event: ${name(event.type as string)}\ndata: ${JSON.stringify(event)}\n\n`)
+        .join("");
+    assert.deepEqual(read(named(() => "message")).message.content, said);
+    assert.deepEqual(
+      read(sse(...events.map((event) => JSON.stringify(event)))).message.content,
+      said,
+    );
+    const untyped = events
+      .map(({ type, ...rest }) => `event: ${String(type)}\ndata: ${JSON.stringify(rest)}\n\n`)
+      .join("");
+    assert.deepEqual(read(untyped).message.content, said);
+  });
+
+  it("pings, [DONE] and unknown events as nothing (Q017, Q138, Q160)", () => {
+    const ping = { type: "ping" };
+    const message = answer(
+      ping,
+      begin(),
+      ping,
+      { type: "hologram_start", index: 0 },
+      ...text(0, "Hello"),
+      end("end_turn"),
+      "[DONE]",
+      over,
+      "[DONE]",
+    );
+    assert.deepEqual([message.content, message.stopReason], [said, "stop"]);
+  });
+
+  it("an error in the stream as a typed error with its status, keeping what came (Q139 to Q141)", () => {
+    const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+    const expected = {
+      code: "overloaded",
+      message: "The server reported an error in the stream: Overloaded",
+      status: 529,
+      retryable: true,
+    };
+    const late = answer(...hello, error);
+    assert.deepEqual([late.content, late.error], [said, expected]);
+    assert.deepEqual(answer(error).error, expected);
+    assert.deepEqual(answer(JSON.stringify(error)).error, expected);
+    assert.equal(answer(begin(), { error: { message: "odd" } }).error?.code, "server_error");
+  });
+
+  it("a stop reason as the end, and the end of the bytes without one as a truncation (Q142)", () => {
+    assert.deepEqual(ending(answer(...hello, end("end_turn"))), ["stop", "end_turn", undefined]);
+    const cutOff = answer(...hello);
+    assert.deepEqual(
+      [...ending(cutOff), cutOff.error?.retryable],
+      ["error", undefined, "stream_truncated", true],
+    );
+    assert.equal(answer(begin(), ...call(0, "a", "{}")).error?.code, "stream_truncated");
+  });
+
+  it("a message_start said again once, and one of another answer as corruption (Q143, Q144)", () => {
+    const counted = (input_tokens: number): object =>
+      begin({ id: "msg_1", usage: { input_tokens } });
+    const repeated = answer(counted(5), counted(0), ...hello, end("end_turn"), over);
+    assert.deepEqual([repeated.content, repeated.usage], [said, { input: 5 }]);
+    const { error } = answer(
+      ...hello,
+      begin({ id: "msg_2", model: "recorded" }),
+      ...text(0, "Hi"),
+      end("end_turn"),
+      over,
+    );
+    assert.deepEqual([error?.code, error?.retryable], ["stream_corrupt", true]);
+  });
+
+  it("usage that is missing, null, odd or in parts, each field the last that was given (Q145, Q146)", () => {
+    const usage = (first: unknown, last: unknown): unknown =>
+      answer(
+        begin({ id: "i", usage: first }),
+        ...text(0, "x"),
+        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: last },
+        over,
+      ).usage;
+    assert.deepEqual(usage(undefined, undefined), {});
+    assert.deepEqual(usage(null, null), {});
+    assert.deepEqual(
+      usage({ input_tokens: 0, output_tokens: 1 }, { input_tokens: 50, output_tokens: 7 }),
+      {
+        input: 50,
+        output: 7,
+        totalTokens: 57,
+      },
+    );
+    assert.deepEqual(
+      usage({ input_tokens: 9, cache_read_input_tokens: null }, { output_tokens: "many" }),
+      {
+        input: 9,
+      },
+    );
+    assert.deepEqual(usage({ input_tokens: "9" }, { output_tokens: -1 }), { input: 9 });
+  });
+
+  it("the last stop reason that is one (Q147)", () => {
+    assert.deepEqual(ending(answer(...hello, end(null), end("max_tokens"), end(null), over)), [
+      "length",
+      "max_tokens",
+      undefined,
+    ]);
+  });
+
+  it("every stop reason, known or not (Q164, Q165, Q162)", () => {
+    const reason = (value: unknown): unknown[] => ending(answer(...hello, end(value), over));
+    assert.deepEqual(reason("stop_sequence"), ["stop", "stop_sequence", undefined]);
+    assert.deepEqual(reason("model_context_window_exceeded"), [
+      "length",
+      "model_context_window_exceeded",
+      undefined,
+    ]);
+    assert.deepEqual(reason("pause_turn"), ["stop", "pause_turn", undefined]);
+    assert.equal(answer(...hello, end("pause_turn"), over).paused, true);
+    assert.deepEqual(reason("weird"), ["stop", "weird", undefined]);
+    // Bridges leak the words of the wire behind them.
+    assert.deepEqual(reason("length"), ["length", "length", undefined]);
+    assert.deepEqual(reason("content_filter"), ["error", "content_filter", "content_filtered"]);
+    assert.deepEqual(reason("error"), ["error", "error", "server_error"]);
+    assert.deepEqual(reason(null), ["stop", undefined, undefined]);
+  });
+
+  it("a refusal as an error with its explanation (Q163)", () => {
+    const details = { type: "refusal", explanation: "Not this." };
+    const message = answer(
+      ...hello,
+      { type: "message_delta", delta: { stop_reason: "refusal", stop_details: details } },
+      over,
+    );
+    assert.deepEqual(ending(message), ["error", "refusal", "refusal"]);
+    assert.match(message.errorMessage ?? "", /Not this\./);
+  });
+
+  it("nothing at all as an empty response, also when blocks came with nothing in them", () => {
+    assert.equal(answer(begin(), end("end_turn"), over).error?.code, "empty_response");
+    assert.equal(
+      answer(begin(), ...text(0), ...text(1, ""), end("end_turn"), over).error?.code,
+      "empty_response",
+    );
+    assert.deepEqual(
+      answer(begin(), ...text(0), ...text(1, "Hello"), end("end_turn"), over).content,
+      said,
+    );
+  });
+
+  it("a whole answer in one JSON object (Q018), and an error in one (Q019)", () => {
+    const content = [
+      { type: "thinking", thinking: "hm", signature: "S" },
+      { type: "text", text: "Hello" },
+      toolUse("a", "f", { x: 1 }),
+    ];
+    const { message } = read(
+      JSON.stringify({
+        type: "message",
+        id: "msg_1",
+        content,
+        stop_reason: "tool_use",
+        usage: { input_tokens: 1, output_tokens: 2 },
+      }),
+    );
+    assert.deepEqual(message.content.slice(0, 2), [
+      { type: "thinking", thinking: "hm", thinkingSignature: "S" },
+      ...said,
+    ]);
+    assert.deepEqual(
+      [calls(message), message.stopReason, message.usage.totalTokens],
+      [[["a", "f", { x: 1 }]], "toolUse", 3],
+    );
+    assert.equal(
+      read('{"type":"error","error":{"type":"not_found_error","message":"no model"}}').message.error
+        ?.status,
+      404,
+    );
+  });
+});

@@ -1,0 +1,377 @@
+/** Chat Completions requests for servers that want some things otherwise than the reference. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type {
+  AssistantContent,
+  AssistantMessage,
+  Context,
+  Message,
+} from "../../../src/llm/message.ts";
+import {
+  supportsOutput,
+  type Compat,
+  type Model,
+  type StreamOptions,
+} from "../../../src/llm/model.ts";
+import { openaiChat, openaiCompatible } from "../../../src/providers/openai-chat/index.ts";
+import type { Protocol } from "../../../src/providers/protocol.ts";
+import { getModel } from "../../../src/providers/vendors.ts";
+import type { WireRequest } from "../../../src/providers/protocol.ts";
+
+type Json = Record<string, unknown>;
+
+const target = (compat: Compat = {}, fields: Partial<Model> = {}): Model =>
+  getModel("custom", "m", { baseUrl: "http://h/v1", compat, ...fields });
+const user = (content: string): Message => ({ role: "user", content, timestamp: 1 });
+const assistant = (...content: AssistantContent[]): AssistantMessage => ({
+  role: "assistant",
+  content,
+  api: "openai-chat",
+  provider: "custom",
+  model: "m",
+  usage: {},
+  stopReason: "stop",
+  timestamp: 1,
+});
+const calls = (...ids: string[]): AssistantMessage =>
+  assistant(
+    ...ids.map((id): AssistantContent => ({ type: "toolCall", id, name: "read", arguments: {} })),
+  );
+const result = (
+  toolCallId: string,
+  content: Message["content"] = [{ type: "text", text: `of ${toolCallId}` }],
+): Message =>
+  ({
+    role: "toolResult",
+    toolCallId,
+    toolName: "read",
+    content,
+    isError: false,
+    timestamp: 1,
+  }) as Message;
+const png = { type: "image" as const, data: "aGk=", mimeType: "image/png" };
+const parameters = { type: "object", properties: { path: { type: "string", minLength: 1 } } };
+const tools = [{ name: "read", description: "Reads.", parameters }];
+
+function ask(
+  model: Model,
+  context: Partial<Context> = {},
+  options: StreamOptions = {},
+  protocol: Protocol = openaiCompatible,
+): WireRequest {
+  return protocol.encode(model, { messages: [user("Hi")], ...context }, options);
+}
+const body = (...args: Parameters<typeof ask>): Json => ask(...args).body;
+const sent = (compat: Compat, ...messages: Message[]): Json[] =>
+  body(target(compat), { messages }).messages as Json[];
+
+describe("an answer held to a schema", () => {
+  const schema = {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  };
+  const format = (
+    model: Model,
+    output: StreamOptions["output"],
+    context: Partial<Context> = {},
+  ): unknown => body(model, context, { ...(output !== undefined && { output }) }).response_format;
+  const json = target({ structuredOutput: "json_schema" });
+
+  it("is asked for in the words of the wire, strictly where the schema qualifies (Q117)", () => {
+    assert.deepEqual(format(json, { schema, name: "a city" }), {
+      type: "json_schema",
+      json_schema: { name: "a_city", schema, strict: true },
+    });
+    const loose = { ...schema, required: [] };
+    assert.deepEqual(format(json, { schema: loose }), {
+      type: "json_schema",
+      json_schema: { name: "answer", schema: loose, strict: false },
+    });
+    assert.deepEqual(format(json, { schema, strict: false }), {
+      type: "json_schema",
+      json_schema: { name: "answer", schema, strict: false },
+    });
+  });
+
+  it("is no business of the smallest wire", () => {
+    assert.equal("response_format" in body(json, {}, { output: { schema } }, openaiChat), false);
+  });
+
+  it("is not asked for where the server is not known to, nor beside tools where that does not go together", () => {
+    const noTools = target({ structuredOutput: "no_tools" });
+    for (const [model, alone, beside] of [
+      [json, true, true],
+      [noTools, true, false],
+      [target({ structuredOutput: "none" }), false, false],
+      [target(), false, false],
+    ] as const) {
+      assert.deepEqual([supportsOutput(model, false), supportsOutput(model)], [alone, beside]);
+      assert.equal(format(model, { schema }) !== undefined, alone);
+      assert.equal(format(model, { schema }, { tools }) !== undefined, beside);
+    }
+    for (const api of ["anthropic-messages", "openai-responses", "google-generate"])
+      assert.equal(supportsOutput(target({}, { api })), true, api);
+    assert.equal(supportsOutput(target({}, { api: "my-own" })), false);
+  });
+
+  it("has the words that the server takes (Q115)", () => {
+    const model = target({
+      structuredOutput: "json_schema",
+      schemaKeywords: ["type", "properties", "description"],
+    });
+    const { json_schema } = format(model, { schema }) as { json_schema: Json };
+    assert.deepEqual(json_schema, {
+      name: "answer",
+      schema: {
+        type: "object",
+        description: '(required: ["city"]; additionalProperties: false)',
+        properties: { city: { type: "string" } },
+      },
+      strict: false,
+    });
+  });
+});
+
+describe("for a server that wants it otherwise, the chat wire", () => {
+  it("sends what the smallest wire sends where nothing is asked for", () => {
+    const context = {
+      systemPrompt: "Be brief.",
+      messages: [user("Hi"), calls("a"), result("a"), user("So?")],
+      tools,
+    };
+    const options: StreamOptions = {
+      apiKey: "k",
+      toolChoice: { name: "read" },
+      reasoning: "low",
+      temperature: 1,
+    };
+    const model = target();
+    assert.deepEqual(ask(model, context, options), ask(model, context, options, openaiChat));
+  });
+
+  it("sends the session as the key of a cache, in the field or the header of the server", () => {
+    const keyed = (compat: Compat, options: StreamOptions): unknown[] => {
+      const { body: sentBody, headers } = ask(target(compat), {}, options);
+      return [sentBody.prompt_cache_key, headers["x-conv"]];
+    };
+    const field: Compat = { cacheKeyField: "prompt_cache_key" };
+    assert.deepEqual(keyed(field, { sessionId: "s".repeat(70) }), ["s".repeat(64), undefined]);
+    assert.deepEqual(keyed({ cacheKeyHeader: "x-conv" }, { sessionId: "né\n1" }), [
+      undefined,
+      "n__1",
+    ]);
+    assert.deepEqual(keyed({}, { sessionId: "s" }), [undefined, undefined]);
+    assert.deepEqual(keyed(field, { sessionId: "" }), [undefined, undefined]);
+    assert.deepEqual(keyed(field, { sessionId: "s", cacheRetention: "none" }), [
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("asks for the whole answer where the server cannot stream", () => {
+    const { body: sentBody, headers } = ask(target({ noStreaming: true }));
+    assert.deepEqual(Object.keys(sentBody), ["model", "messages"]);
+    assert.equal(headers.accept, "application/json");
+    const own = ask(target({ noStreaming: true }), {}, { headers: { accept: "*/*" } });
+    assert.equal(own.headers.accept, "*/*");
+  });
+
+  it("weakens a tool choice to what the server takes (Q112)", () => {
+    const choice = (
+      toolChoice: Compat["toolChoice"],
+      asked: NonNullable<StreamOptions["toolChoice"]>,
+    ): unknown =>
+      body(target(toolChoice === undefined ? {} : { toolChoice }), { tools }, { toolChoice: asked })
+        .tool_choice;
+    const named = { type: "function", function: { name: "read" } };
+    assert.deepEqual(
+      [choice(undefined, { name: "read" }), choice(undefined, "required")],
+      [named, "required"],
+    );
+    assert.deepEqual(
+      [choice("required", { name: "read" }), choice("required", "required")],
+      ["required", "required"],
+    );
+    assert.deepEqual([choice("auto", { name: "read" }), choice("auto", "none")], ["auto", "none"]);
+  });
+
+  it("declares tools that are only history, and none where none were called (Q111)", () => {
+    const messages = [user("Hi"), calls("a", "b"), result("a"), result("b"), user("So?")];
+    const model = target({ toolsForHistory: true });
+    const declared = {
+      type: "function",
+      function: {
+        name: "read",
+        description: "No longer available.",
+        parameters: { type: "object", properties: {} },
+      },
+    };
+    const asked = body(model, { messages });
+    assert.deepEqual([asked.tools, asked.tool_choice], [[declared], "none"]);
+    assert.equal("tools" in body(model), false);
+    assert.equal("tools" in body(target(), { messages }), false);
+    assert.equal("tool_choice" in body(model, { messages, tools }), false);
+  });
+
+  it("takes words out of tools' schemas that the server refuses (Q115), and leaves the tools as they are", () => {
+    const before = structuredClone(tools);
+    const asked = body(target({ schemaKeywords: ["type", "properties", "description"] }), {
+      tools,
+    });
+    const [{ function: fn } = { function: {} }] = asked.tools as { function: Json }[];
+    assert.deepEqual(fn, {
+      name: "read",
+      description: "Reads.",
+      parameters: {
+        type: "object",
+        properties: { path: { type: "string", description: "(minLength: 1)" } },
+      },
+    });
+    assert.deepEqual(tools, before);
+  });
+
+  it("makes ids of nine digits, each once, the same on call and result (Q119)", () => {
+    const transcript = [
+      user("Hi"),
+      calls("a", "a"),
+      result("a"),
+      result("a"),
+      calls("call_1|x"),
+      result("call_1|x"),
+    ];
+    const messages = sent({ callIdDigits: 9 }, ...transcript);
+    const ids = messages.flatMap(({ tool_calls = [] }) =>
+      (tool_calls as Json[]).map(({ id }) => id),
+    );
+    assert.deepEqual(ids, ["000000001", "000000002", "000000003"]);
+    assert.deepEqual(
+      messages.flatMap(({ tool_call_id }) => tool_call_id ?? []),
+      ids,
+    );
+  });
+
+  it("sends an empty text instead of null beside calls (Q120), and the tool's name with its result (Q128)", () => {
+    const [, call, answered] = sent(
+      { noNullContent: true, toolResultName: true },
+      user("Hi"),
+      calls("a"),
+      result("a"),
+    );
+    assert.equal(call?.content, "");
+    assert.deepEqual(answered, { role: "tool", tool_call_id: "a", name: "read", content: "of a" });
+  });
+
+  it("puts a word of the assistant between results and a user (Q124)", () => {
+    const roles = (...messages: Message[]): string =>
+      sent({ assistantAfterTool: true }, ...messages)
+        .map(({ role }) => role)
+        .join();
+    const bridged = "user,assistant,tool,assistant,user";
+    assert.equal(roles(user("Hi"), calls("a"), result("a"), user("Stop")), bridged);
+    assert.equal(roles(user("Hi"), calls("a"), result("a", [png])), bridged); // a picture is the user's here
+    assert.equal(roles(user("Hi"), user("there")), "user,user");
+  });
+
+  it("makes one of the user's messages in a row, pictures among them (Q125)", () => {
+    assert.deepEqual(
+      sent(
+        { mergeUsers: true },
+        user("Hi"),
+        user("there"),
+        assistant({ type: "text", text: "Yes?" }),
+      ),
+      [
+        { role: "user", content: "Hi\nthere" },
+        { role: "assistant", content: "Yes?" },
+      ],
+    );
+    const [, , , last = {}, ...rest] = sent(
+      { mergeUsers: true },
+      user("Hi"),
+      calls("a"),
+      result("a", [png]),
+      user("So?"),
+    );
+    assert.deepEqual(
+      (last.content as Json[]).map(({ type }) => type),
+      ["text", "image_url", "text"],
+    );
+    assert.deepEqual(rest, []);
+  });
+
+  it("sends reasoning back on every answer, empty where there was none (Q132)", () => {
+    const thought: AssistantContent = { type: "thinking", thinking: "hm", field: "reasoning" };
+    const answers = sent(
+      { replayReasoning: true },
+      user("Hi"),
+      assistant(thought, { type: "text", text: "Yes." }),
+      assistant({ type: "text", text: "No." }),
+    ).slice(1);
+    assert.deepEqual(answers, [
+      { role: "assistant", content: "Yes.", reasoning: "hm" },
+      { role: "assistant", content: "No.", reasoning_content: "" },
+    ]);
+    assert.deepEqual(sent({}, user("Hi"), assistant(thought, { type: "text", text: "Yes." }))[1], {
+      role: "assistant",
+      content: "Yes.",
+    });
+  });
+
+  it("sends no temperature where it is refused, always or with thinking (Q113)", () => {
+    const temperature = (
+      noTemperature: boolean | "thinking",
+      options: StreamOptions = {},
+      fields = {},
+    ): unknown =>
+      body(target({ noTemperature }, fields), {}, { temperature: 1, ...options }).temperature;
+    assert.deepEqual([temperature(false, { reasoning: "low" }), temperature(true)], [1, undefined]);
+    assert.deepEqual(
+      [temperature("thinking"), temperature("thinking", { reasoning: "low" })],
+      [1, undefined],
+    );
+    assert.equal(temperature("thinking", { reasoning: "low" }, { reasoning: false }), 1);
+  });
+
+  it("asks for thinking in each dialect (Q134), and never of a model that cannot", () => {
+    const formats = [
+      "reasoning_effort",
+      "reasoning",
+      "thinking",
+      "enable_thinking",
+      "chat_template_kwargs",
+    ] as const;
+    const asked = (compat: Compat, fields = {}): unknown => {
+      const {
+        model: _,
+        messages: _messages,
+        stream: _stream,
+        stream_options: _options,
+        ...rest
+      } = body(target(compat, fields), {}, { reasoning: "low" });
+      return rest;
+    };
+    assert.deepEqual(
+      formats.map((thinkingFormat) => asked({ thinkingFormat })),
+      [
+        { reasoning_effort: "low" },
+        { reasoning: { effort: "low" } },
+        { thinking: { type: "enabled" } },
+        { enable_thinking: true },
+        { chat_template_kwargs: { enable_thinking: true } },
+      ],
+    );
+    assert.deepEqual(
+      [asked({ thinkingFormat: "none" }), asked({}, { reasoning: false })],
+      [{}, {}],
+    );
+  });
+
+  it("joins a base URL with its path, a query last (Q135)", () => {
+    const url = (baseUrl: string): string => ask(target({}, { baseUrl })).url;
+    assert.equal(url("http://h/v1//"), "http://h/v1/chat/completions");
+    assert.equal(url("https://h/d?api-version=2"), "https://h/d/chat/completions?api-version=2");
+    assert.equal(url("https://h/d/?a=b/c"), "https://h/d/chat/completions?a=b/c");
+  });
+});

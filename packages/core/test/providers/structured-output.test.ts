@@ -1,0 +1,222 @@
+/**
+ * An answer held to a schema, and what servers take of schemas, on the vendors' own wires. Chat
+ * Completions: openai-chat-request.
+ */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Tool } from "../../src/llm/message.ts";
+import type { Compat, StreamOptions } from "../../src/llm/model.ts";
+import { anthropicMessages } from "../../src/providers/anthropic-messages/index.ts";
+import { googleGenerate } from "../../src/providers/google-generate/index.ts";
+import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
+import type { Protocol } from "../../src/providers/protocol.ts";
+import { getModel } from "../../src/providers/vendors.ts";
+import type { JsonSchema } from "../../src/schema.ts";
+import { checkMessagesRequest } from "../../src/testing/index.ts";
+import { code } from "../../../../test/support/error-code.ts";
+import { hello } from "../support.ts";
+
+type Json = Record<string, unknown>;
+
+const wires: readonly Protocol[] = [anthropicMessages, openaiResponses, googleGenerate];
+const city = { type: "string", minLength: 1 };
+const schema: JsonSchema = { type: "object", properties: { city }, required: ["city"] };
+const tools: Tool[] = [{ name: "read", description: "Reads.", parameters: schema }];
+
+function body(
+  protocol: Protocol,
+  options: StreamOptions,
+  compat: Compat = {},
+  withTools: Tool[] = [],
+): Json {
+  const model = getModel("custom", "m", { baseUrl: "http://h/v1", api: protocol.api, compat });
+  return protocol.encode(model, { messages: [hello], tools: withTools }, options).body;
+}
+
+describe("an answer held to a schema", () => {
+  it("is asked for over Anthropic Messages in the words that the server knows, beside an effort", () => {
+    const output = {
+      schema: {
+        ...schema,
+        properties: {
+          city: { ...city, format: "date" },
+          at: { oneOf: [{ type: "object", properties: {} }, { type: "null" }] },
+        },
+      },
+    };
+    const options: StreamOptions = { output, reasoning: "low" };
+    const asked = body(anthropicMessages, options, { adaptiveThinking: true }, tools);
+    assert.deepEqual(checkMessagesRequest(asked), []);
+    assert.deepEqual(asked.output_config, {
+      effort: "low",
+      format: {
+        type: "json_schema",
+        schema: {
+          type: "object",
+          properties: {
+            city: { type: "string", description: '(minLength: 1; format: "date")' },
+            at: {
+              anyOf: [
+                { type: "object", properties: {}, additionalProperties: false },
+                { type: "null" },
+              ],
+              description: '(oneOf: [{"type":"object","properties":{}},{"type":"null"}])',
+            },
+          },
+          required: ["city"],
+          additionalProperties: false,
+        },
+      },
+    });
+    assert.deepEqual((asked.tools as Json[])[0]?.input_schema, schema);
+  });
+
+  it("is refused for Anthropic where the server would have an object always empty", () => {
+    for (const free of [{ additionalProperties: { type: "number" } }, { patternProperties: {} }]) {
+      const output = {
+        schema: { type: "object", properties: { prices: { type: "object", ...free } } },
+      };
+      assert.throws(() => body(anthropicMessages, { output }), code("invalid_argument"));
+      assert.equal(
+        "output_config" in body(anthropicMessages, { output }, { structuredOutput: "none" }),
+        false,
+      );
+    }
+  });
+
+  it("is asked for over Responses, strictly where the schema qualifies (Q117)", () => {
+    const text = (output: NonNullable<StreamOptions["output"]>): unknown =>
+      body(openaiResponses, { output }).text;
+    assert.deepEqual(text({ schema, name: "a city" }), {
+      format: { type: "json_schema", name: "a_city", schema, strict: false },
+    });
+    const closed = {
+      ...schema,
+      properties: { city: { type: "string" } },
+      additionalProperties: false,
+    };
+    assert.deepEqual(text({ schema: closed }), {
+      format: { type: "json_schema", name: "answer", schema: closed, strict: true },
+    });
+    assert.deepEqual(text({ schema: closed, strict: false }), {
+      format: { type: "json_schema", name: "answer", schema: closed, strict: false },
+    });
+  });
+
+  it("is asked for over generateContent as a type and a schema", () => {
+    assert.deepEqual(
+      body(googleGenerate, { output: { schema }, maxTokens: 9 }, {}, tools).generationConfig,
+      {
+        maxOutputTokens: 9,
+        responseMimeType: "application/json",
+        responseJsonSchema: schema,
+      },
+    );
+    assert.equal("generationConfig" in body(googleGenerate, {}), false);
+  });
+
+  it("is not asked for beside tools where that does not go together", () => {
+    const parts = ["output_config", "text", "generationConfig"];
+    for (const [index, protocol] of wires.entries()) {
+      const asked = (
+        structuredOutput: NonNullable<Compat["structuredOutput"]>,
+        withTools: Tool[],
+      ): boolean =>
+        (parts[index] as string) in
+        body(protocol, { output: { schema } }, { structuredOutput }, withTools);
+      assert.deepEqual(
+        [asked("no_tools", tools), asked("no_tools", []), asked("none", [])],
+        [false, true, false],
+      );
+    }
+  });
+});
+
+describe("a server's own wishes, over each wire:", () => {
+  const keywords: Compat = { schemaKeywords: ["type", "properties", "description"] };
+  const adapted = {
+    type: "object",
+    description: '(required: ["city"])',
+    properties: { city: { type: "string", description: "(minLength: 1)" } },
+  };
+
+  it("schemas in the words that it takes (Q115), and as given without the switch", () => {
+    const schemaOf = (asked: Json): unknown => {
+      const [tool] = asked.tools as (Json & { functionDeclarations?: Json[] })[];
+      return (
+        tool?.input_schema ??
+        tool?.parameters ??
+        tool?.functionDeclarations?.[0]?.parametersJsonSchema
+      );
+    };
+    for (const protocol of wires) {
+      assert.deepEqual(schemaOf(body(protocol, {}, {}, tools)), schema, protocol.api);
+      assert.deepEqual(schemaOf(body(protocol, {}, keywords, tools)), adapted, protocol.api);
+    }
+    const output = { schema };
+    const { generationConfig } = body(googleGenerate, { output }, keywords);
+    assert.deepEqual((generationConfig as Json).responseJsonSchema, adapted);
+    assert.deepEqual(
+      (body(openaiResponses, { output }, keywords).text as { format: Json }).format.schema,
+      adapted,
+    );
+    assert.deepEqual(
+      (body(anthropicMessages, { output }, keywords).output_config as { format: Json }).format
+        .schema,
+      {
+        ...adapted,
+        additionalProperties: false,
+      },
+    );
+  });
+
+  it("the words that Gemini takes, for Gemini", () => {
+    const model = getModel("google", "gemini-3-flash-preview");
+    const { tools: sent } = googleGenerate.encode(model, { messages: [hello], tools }, {}).body;
+    const [{ functionDeclarations } = { functionDeclarations: [] }] = sent as {
+      functionDeclarations: Json[];
+    }[];
+    assert.deepEqual(functionDeclarations[0]?.parametersJsonSchema, {
+      ...schema,
+      properties: { city: { type: "string", description: "(minLength: 1)" } },
+    });
+  });
+
+  it("no stronger tool choice than it takes (Q112)", () => {
+    const chosen = (protocol: Protocol, toolChoice?: "required" | "auto"): unknown => {
+      const compat: Compat = toolChoice === undefined ? {} : { toolChoice };
+      const { tool_choice, toolConfig } = body(
+        protocol,
+        { toolChoice: { name: "read" } },
+        compat,
+        tools,
+      );
+      return tool_choice ?? (toolConfig as { functionCallingConfig: Json }).functionCallingConfig;
+    };
+    assert.deepEqual(
+      [chosen(anthropicMessages, "required"), chosen(anthropicMessages, "auto")],
+      [{ type: "any" }, { type: "auto" }],
+    );
+    assert.deepEqual(
+      [chosen(openaiResponses, "required"), chosen(openaiResponses, "auto")],
+      ["required", "auto"],
+    );
+    assert.deepEqual(
+      [chosen(googleGenerate, "required"), chosen(googleGenerate, "auto")],
+      [{ mode: "ANY" }, { mode: "AUTO" }],
+    );
+    assert.deepEqual(chosen(googleGenerate), { mode: "ANY", allowedFunctionNames: ["read"] });
+  });
+});
+
+describe("an address with a query", () => {
+  it("keeps it behind the path, and the stream's own behind that (Q135)", () => {
+    const url = (compat: Compat): string => {
+      const baseUrl = "http://h/v1/?key=k";
+      const model = getModel("custom", "m", { baseUrl, api: "google-generate", compat });
+      return googleGenerate.encode(model, { messages: [hello] }, {}).url;
+    };
+    assert.equal(url({}), "http://h/v1/models/m:streamGenerateContent?key=k&alt=sse");
+    assert.equal(url({ noStreaming: true }), "http://h/v1/models/m:generateContent?key=k");
+  });
+});

@@ -1,0 +1,325 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { checkMessagesRequest } from "../../src/testing/index.ts";
+
+/** A rule: what it refuses, by a change to a good body, and a piece of what it says. */
+type Rule = readonly [name: string, change: (body: Body) => unknown, says: string];
+// A request as a test pulls it about.
+type Body = Record<string, unknown> & {
+  messages: Record<string, unknown>[];
+  tools: Record<string, unknown>[];
+};
+
+const png = "iVBORw0KGgo=";
+const schema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
+const set = (target: unknown, fields: Record<string, unknown>): unknown =>
+  Object.assign(target as object, fields);
+
+const messages = (): Body => ({
+  model: "m",
+  stream: true,
+  max_tokens: 4000,
+  thinking: { type: "enabled", budget_tokens: 1024 },
+  system: [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral", ttl: "1h" } }],
+  metadata: { user_id: "u" },
+  tools: [
+    {
+      name: "read",
+      description: "Reads",
+      input_schema: structuredClone(schema),
+      cache_control: { type: "ephemeral", ttl: "1h" },
+    },
+  ],
+  tool_choice: { type: "auto" },
+  messages: [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Look" },
+        { type: "image", source: { type: "base64", media_type: "image/png", data: png } },
+      ],
+    },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "", signature: "S" },
+        { type: "redacted_thinking", data: "R" },
+        { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },
+        { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
+        { type: "text", text: "Well." },
+        { type: "tool_use", id: "a", name: "read", input: { path: "x" } },
+        { type: "tool_use", id: "b", name: "read", input: {} },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "a", content: "one" },
+        {
+          type: "tool_result",
+          tool_use_id: "b",
+          is_error: true,
+          content: [{ type: "text", text: "two", cache_control: { type: "ephemeral" } }],
+        },
+        { type: "text", text: "And quickly", cache_control: { type: "ephemeral" } },
+      ],
+    },
+  ],
+});
+
+const blocks = (body: Body, index: number): Record<string, unknown>[] =>
+  body.messages[index]?.content as Record<string, unknown>[];
+
+const messagesRules: readonly Rule[] = [
+  ["a missing limit of tokens", (body) => delete body.max_tokens, "max_tokens is required"],
+  ["a field of nobody", (body) => set(body, { stop: [] }), "stop is no field"],
+  [
+    "a request that does not stream",
+    (body) => set(body, { stream: false }),
+    "stream must be one of true",
+  ],
+  ["a blank system prompt", (body) => set(body, { system: " " }), "system must not be blank"],
+  [
+    "a blank block of the system prompt",
+    (body) => set(body, { system: [{ type: "text", text: "" }] }),
+    "system[0].text must not be blank",
+  ],
+  [
+    "metadata other than the user's id",
+    (body) => set(body, { metadata: { run: "1" } }),
+    "metadata.run is no field",
+  ],
+  [
+    "a thinking budget that leaves no tokens",
+    (body) => set(body, { max_tokens: 1024 }),
+    "must be below max_tokens",
+  ],
+  [
+    "a thinking budget that is too small",
+    (body) => set(body, { thinking: { type: "enabled", budget_tokens: 1 } }),
+    "whole number from 1024",
+  ],
+  [
+    "a budget with adaptive thinking",
+    (body) => set(body, { thinking: { type: "adaptive", budget_tokens: 2000 } }),
+    "budget_tokens is no field",
+  ],
+  [
+    "a temperature with thinking",
+    (body) => set(body, { temperature: 0.5 }),
+    "temperature is refused with thinking",
+  ],
+  [
+    "a temperature above 1",
+    (body) => set(body, { temperature: 1.5 }),
+    "temperature must be a number from 0 to 1",
+  ],
+  [
+    "a forced tool with thinking",
+    (body) => set(body, { tool_choice: { type: "any" } }),
+    "refused with thinking",
+  ],
+  [
+    "an unknown effort",
+    (body) => set(body, { output_config: { effort: "minimal" } }),
+    "output_config.effort must be one of",
+  ],
+  [
+    "an open object as an answer",
+    (body) => set(body, { output_config: { format: { type: "json_schema", schema } } }),
+    "must have additionalProperties false",
+  ],
+  [
+    "a word of an answer's schema that is unknown",
+    (body) =>
+      set(body, {
+        output_config: { format: { type: "json_schema", schema: { ...schema, minProperties: 1 } } },
+      }),
+    "minProperties is refused in output_config.format",
+  ],
+  [
+    "an answer of no kind",
+    (body) => set(body, { output_config: { format: { type: "json", schema } } }),
+    "format.type must be one of",
+  ],
+  [
+    "an empty list of tools",
+    (body) => set(body, { tools: [] }),
+    "tools must be a list with something in it",
+  ],
+  [
+    "a history of calls without tools",
+    (body) => (delete (body as Partial<Body>).tools, delete body.tool_choice),
+    "tools is required",
+  ],
+  [
+    "a tool choice without tools",
+    (body) => delete (body as Partial<Body>).tools,
+    "tool_choice is refused without tools",
+  ],
+  [
+    "a choice of a tool that is not there",
+    (body) => set(body, { tool_choice: { type: "tool", name: "x" } }),
+    "tool_choice.name must be",
+  ],
+  [
+    "a tool name with a dot",
+    (body) => set(body.tools[0], { name: "fs.read" }),
+    "tools[0].name must match",
+  ],
+  [
+    "two tools of one name",
+    (body) => body.tools.push(structuredClone(body.tools[0] ?? {})),
+    "is there twice",
+  ],
+  [
+    "a schema with a choice at the root",
+    (body) => set(body.tools[0], { input_schema: { oneOf: [schema] } }),
+    "oneOf is refused",
+  ],
+  [
+    "no messages",
+    (body) => set(body, { messages: [] }),
+    "messages must be a list with something in it",
+  ],
+  [
+    "a history that begins with the assistant",
+    (body) => body.messages.shift(),
+    'role must be "user"',
+  ],
+  [
+    "two user messages in a row",
+    (body) => body.messages.push({ role: "user", content: "x" }),
+    'role must be "assistant"',
+  ],
+  [
+    "a history that ends with the assistant",
+    (body) => body.messages.push({ role: "assistant", content: "x" }),
+    "must not end with the assistant",
+  ],
+  ["an unknown role", (body) => set(body.messages[0], { role: "system" }), 'role must be "user"'],
+  ["blank text", (body) => set(blocks(body, 0)[0], { text: "\n" }), "text must not be blank"],
+  [
+    "an empty message",
+    (body) => set(body.messages[0], { content: [] }),
+    "content must be a list with something in it",
+  ],
+  [
+    "an image of an unknown kind",
+    (body) =>
+      set(blocks(body, 0)[1], { source: { type: "base64", media_type: "image/tiff", data: png } }),
+    "image/png",
+  ],
+  [
+    "an image of the assistant",
+    (body) => set(blocks(body, 1)[4], { type: "image" }),
+    "no block of an assistant",
+  ],
+  [
+    "thinking without its signature",
+    (body) => delete blocks(body, 1)[0]?.signature,
+    "signature is required",
+  ],
+  [
+    "a cache mark on thinking",
+    (body) => set(blocks(body, 1)[0], { cache_control: { type: "ephemeral" } }),
+    "cache_control is no field",
+  ],
+  ["an id outside the alphabet", (body) => set(blocks(body, 1)[5], { id: "a|b" }), "id must match"],
+  [
+    "an id of 65 characters",
+    (body) => set(blocks(body, 1)[5], { id: "x".repeat(65) }),
+    "id must match",
+  ],
+  ["one id for two calls", (body) => set(blocks(body, 1)[6], { id: "a" }), "is there twice"],
+  [
+    "an input that is JSON text",
+    (body) => set(blocks(body, 1)[5], { input: "{}" }),
+    "input must be an object",
+  ],
+  [
+    "a called name with a space",
+    (body) => set(blocks(body, 1)[5], { name: "a b" }),
+    "name must match",
+  ],
+  ["a call without its result", (body) => blocks(body, 2).splice(1, 1), 'lacks the result of "b"'],
+  [
+    "a history that ends with an open call",
+    (body) => body.messages.pop(),
+    "end before the results of a, b",
+  ],
+  [
+    "results in another order",
+    (body) => blocks(body, 2).splice(0, 2, ...blocks(body, 2).slice(0, 2).toReversed()),
+    "is due",
+  ],
+  [
+    "text before the results",
+    (body) => blocks(body, 2).unshift({ type: "text", text: "x" }),
+    "must come before all other content",
+  ],
+  [
+    "a result without its call",
+    (body) => blocks(body, 0).unshift({ type: "tool_result", tool_use_id: "z", content: "x" }),
+    "answers no call",
+  ],
+  [
+    "two results of one call",
+    (body) => blocks(body, 2).splice(1, 0, { type: "tool_result", tool_use_id: "a", content: "x" }),
+    "is due",
+  ],
+  [
+    "an empty result",
+    (body) => set(blocks(body, 2)[0], { content: "" }),
+    "content must not be blank",
+  ],
+  [
+    "a result without parts",
+    (body) => set(blocks(body, 2)[0], { content: [] }),
+    "content must be a list with something in it",
+  ],
+  [
+    "five cache marks",
+    (body) => set(blocks(body, 2)[0], { cache_control: { type: "ephemeral" } }),
+    "is there 5 times",
+  ],
+  [
+    "a long mark behind a short one",
+    (body) => set(body, { tools: [{ ...body.tools[0], cache_control: { type: "ephemeral" } }] }),
+    "1h must come before",
+  ],
+  [
+    "a lone surrogate in an input",
+    (body) => set(blocks(body, 1)[5], { input: { a: "\ud83d" } }),
+    "lone surrogate",
+  ],
+  ["NUL", (body) => set(blocks(body, 0)[0], { text: "a\u0000" }), "holds NUL"],
+];
+
+describe("the strict check of Messages requests", () => {
+  test("accepts a request with everything in it", () =>
+    assert.deepEqual(checkMessagesRequest(messages()), []));
+
+  test("accepts the shortest request", () => {
+    const body = { model: "m", max_tokens: 1, messages: [{ role: "user", content: "x" }] };
+    assert.deepEqual(checkMessagesRequest(body), []);
+  });
+
+  for (const [what, change, says] of messagesRules) {
+    test(`refuses ${what}`, () => {
+      const body = messages();
+      change(body);
+      const problems = checkMessagesRequest(body);
+      assert.ok(
+        problems.some((problem) => problem.includes(says)),
+        `expected "${says}" among ${JSON.stringify(problems)}`,
+      );
+    });
+  }
+
+  test("refuses nonsense without throwing", () => {
+    const odd = { messages: [null, 1, [], { role: [] }], tools: [null], stream: 1 };
+    for (const nonsense of [undefined, null, 1, "x", [], {}, { messages: {} }, odd])
+      assert.ok(checkMessagesRequest(nonsense).length > 0);
+  });
+});

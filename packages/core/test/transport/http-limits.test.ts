@@ -1,0 +1,213 @@
+/**
+ * What a server may take of memory and time: refusals (Q235, Q242), events and whole answers
+ * (Q029), cut answers (Q233).
+ */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import { isBowlineError } from "../../src/errors.ts";
+import { messageText, type AssistantMessage } from "../../src/llm/message.ts";
+import type { StreamOptions } from "../../src/llm/model.ts";
+import { complete } from "../../src/providers/complete.ts";
+import { StreamDecoder } from "../../src/providers/decoder.ts";
+import { openaiChat, streamOpenaiChat } from "../../src/providers/openai-chat/index.ts";
+import { streamProxy } from "../../src/providers/proxy/index.ts";
+import { getModel } from "../../src/providers/vendors.ts";
+import { SseReader } from "../../src/transport/sse.ts";
+import { loopback } from "../../../../test/support/loopback.ts";
+import { asEvents, asJson, data, finish, say, wholeHello } from "./http-case.ts";
+import { http, serveBytes } from "./http-server.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
+
+const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+interface Endless extends AsyncDisposable {
+  readonly origin: string;
+  /** Bytes that the system took of the server. */
+  readonly sent: () => number;
+  /** Settles when the client has let the connection go. */
+  readonly closed: Promise<unknown>;
+}
+
+const MOST = 64 * 1024 * 1024;
+
+/** Answers with `head`, then with `x` for as long as the client reads, up to 64 MiB. */
+async function endless(head: string): Promise<Endless> {
+  let sent = 0;
+  let close = (): void => {};
+  const closed = new Promise<void>((resolve) => (close = resolve));
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).on("close", close);
+    socket.once("data", () => {
+      socket.write(head);
+      const chunk = Buffer.alloc(16 * 1024, "x");
+      const pour = (): void => {
+        while (sent < MOST && !socket.destroyed) {
+          sent += chunk.length;
+          if (!socket.write(chunk)) return void socket.once("drain", pour);
+        }
+      };
+      pour();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent: () => sent,
+    closed,
+    async [Symbol.asyncDispose]() {
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function ask(origin: string, options: StreamOptions = {}): Promise<AssistantMessage> {
+  const model = getModel("custom", "the-model", { baseUrl: `${origin}/v1` });
+  return streamOpenaiChat(model, context, { maxRetries: 0, ...options }).result();
+}
+
+describe("a body without end", () => {
+  for (const [status, code] of [
+    [400, "invalid_request"],
+    [503, "server_error"],
+  ] as const) {
+    it(`Q242 of a ${status} is read as far as it says why, and given up`, async () => {
+      await using server = await endless(
+        `HTTP/1.1 ${status} X\r\nconnection: close\r\n\r\nNot so. `,
+      );
+      const { error } = await ask(server.origin, { timeouts: { totalMs: 10_000 } });
+      assert.deepEqual([error?.code, error?.status], [code, status]);
+      assert.match(error?.message ?? "", /Not so\. x+/);
+      assert.ok((error?.message.length ?? 0) < 1000);
+      await server.closed;
+      assert.ok(server.sent() < MOST / 2, `${server.sent()} bytes were sent`);
+    });
+  }
+
+  it("Q235 that says nothing is ended by the limit of the whole call, on the system's clock", async () => {
+    await using server = await endless(
+      "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: ",
+    );
+    const started = performance.now();
+    const { error } = await ask(server.origin, { timeouts: { totalMs: 50 } });
+    assert.ok(performance.now() - started < 5000);
+    // A slow machine reads less than the longest line until then, a fast one may read more.
+    assert.ok(error?.code === "timeout" || error?.code === "stream_corrupt", error?.message);
+    await server.closed;
+  });
+});
+
+describe("a proxy of one's own", () => {
+  it("Q235 is held to the limit of the whole call, and told of it", async () => {
+    await using server = await loopback(() => {});
+    const model = getModel("custom", "the-model", { baseUrl: "http://127.0.0.1:1" });
+    const proxyUrl = server.baseUrl.replace("/v1", "");
+    const options = { authToken: "the-token", proxyUrl, timeouts: { totalMs: 500 } };
+    const { error } = await streamProxy(model, context, options).result();
+    assert.equal(error?.code, "timeout");
+    assert.match(error?.message ?? "", /did not finish within 500 ms/);
+    assert.match(server.requests[0]?.body ?? "", /"timeouts":\{"totalMs":500\}/);
+  });
+});
+
+describe("one piece of a body", () => {
+  const tooLong = (error: unknown): boolean =>
+    isBowlineError(error) && error.code === "stream_corrupt";
+
+  it("Q029 has a bound also where it is no event", () => {
+    const lines = new SseReader({ event: () => {} }, { maxEventLength: 100 });
+    lines.push(bytes(`{\n${'  "a": 1,\n'.repeat(9)}`));
+    assert.throws(() => lines.push(bytes('  "a": 1,\n')), tooLong);
+    const line = new SseReader({ event: () => {} }, { maxEventLength: 100 });
+    assert.throws(() => line.push(bytes(`{"a":"${"x".repeat(100)}`)), tooLong);
+  });
+
+  it("Q029 counts no more once events have come: what is between them is not kept", () => {
+    let events = 0;
+    const reader = new SseReader({ event: () => void events++ }, { maxEventLength: 100 });
+    reader.push(bytes(`data: a\n\n${"not a field\n".repeat(100)}data: b\n\n`));
+    assert.deepEqual([events, reader.stray], [2, ""]);
+  });
+
+  it("Q029 are together no longer than four of the longest: a server that never stops fills no memory", () => {
+    let events = 0;
+    const reader = new SseReader({ event: () => void events++ }, { maxEventLength: 100 });
+    for (let count = 0; count < 8; count++) reader.push(bytes(`data: ${"x".repeat(50)}\n\n:\n\n`));
+    assert.throws(() => reader.push(bytes("data: x\n\n")), tooLong);
+    assert.equal(events, 8);
+  });
+
+  it("Q029 are bounded for a call as its options say, on a wire and behind a proxy", async () => {
+    const answer = http(200, asEvents, data(say("x".repeat(1000)), finish(), "[DONE]"));
+    await using server = await serveBytes([answer]);
+    const model = getModel("custom", "the-model", { baseUrl: `${server.origin}/v1` });
+    for (const [maxEventLength, code] of [
+      [900, "stream_corrupt"],
+      [2000, undefined],
+    ] as const)
+      assert.equal(
+        (await streamOpenaiChat(model, context, { maxEventLength }).result()).error?.code,
+        code,
+      );
+    const proxied = await streamProxy(model, context, {
+      maxRetries: 0,
+      authToken: "session-of-ann",
+      proxyUrl: server.origin,
+      maxEventLength: 900,
+    }).result();
+    assert.match(proxied.error?.message ?? "", /more than 900 characters/);
+  });
+
+  it("Q018 may be a whole answer of many lines, as long as the longest event", () => {
+    const text = "x".repeat(100_000);
+    const lines = Array.from({ length: 100 }, () => `"${text}"`).join(",\n");
+    const answer = wholeHello.replace("{", `{"padding":[\n${lines}\n],`);
+    assert.ok(answer.length > 9 * 1024 * 1024);
+    const decoder = new StreamDecoder(
+      openaiChat,
+      getModel("custom", "m", { baseUrl: "http://h" }),
+      { timestamp: 0 },
+    );
+    decoder.push(bytes(answer));
+    decoder.end();
+    assert.deepEqual([decoder.failure, messageText(decoder.message)], [undefined, "Hello."]);
+  });
+});
+
+describe("a limit on time", () => {
+  it("Q235 holds by default where it is given as undefined, on a wire and to a proxy", async () => {
+    const timeouts = { firstByteMs: undefined, idleMs: undefined, progressMs: undefined } as object;
+    const model = getModel("custom", "the-model", { baseUrl: "http://h.invalid" });
+    for (const stream of [streamOpenaiChat, streamProxy]) {
+      const clock = new ManualClock();
+      const silent = {
+        fetch: () => new Promise<never>(() => {}),
+        authToken: "t",
+        proxyUrl: "http://h.invalid",
+      };
+      const answer = stream(model, context, { ...silent, clock, timeouts, maxRetries: 0 }).result();
+      await clock.advance(599_999);
+      assert.equal(clock.pending, 1);
+      await clock.advance(1);
+      assert.equal((await answer).error?.code, "timeout");
+    }
+  });
+});
+
+describe("one answer from a server that does not stream", () => {
+  it("Q233 is asked for again when it was cut", async () => {
+    const whole = (body: string): ReturnType<typeof http> =>
+      http(200, { ...asJson, connection: "close" }, body, "end");
+    await using server = await serveBytes([whole(wholeHello.slice(0, 50)), whole(wholeHello)]);
+    const baseUrl = `${server.origin}/v1`;
+    const model = getModel("custom", "the-model", { baseUrl, compat: { noStreaming: true } });
+    const message = await complete(model, context, { random: () => 0 });
+    assert.deepEqual(
+      [message.error, messageText(message), server.requests.length],
+      [undefined, "Hello.", 2],
+    );
+  });
+});

@@ -1,0 +1,406 @@
+/** The fetch over undici, by itself; test/transport/http-cases.test.ts has every fault of HTTP through it. */
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { getEventListeners, once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { describe, it } from "node:test";
+import { promisify } from "node:util";
+import { deflateSync, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { Agent, ProxyAgent, type Dispatcher } from "undici";
+import { connectProxy } from "../../../../../test/support/connect-proxy.ts";
+import { createUndiciFetch } from "../../../src/transport/node/undici.ts";
+import {
+  posting,
+  type BodyReader,
+  type PostedResponse,
+  type PostingFetch,
+} from "../../../src/transport/request.ts";
+import { code } from "../../../../../test/support/error-code.ts";
+
+interface Loopback extends AsyncDisposable {
+  readonly server: Server;
+  readonly origin: string;
+}
+
+async function serve(
+  listener: (...exchange: Parameters<RequestListener>) => unknown,
+): Promise<Loopback> {
+  const server = createServer((...exchange) => void listener(...exchange));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    server,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+/** As the wires ask. */
+const post = (init: RequestInit = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: '{"ä":1}',
+  redirect: "manual",
+  ...init,
+});
+
+/**
+ * The two ways through it: a program's, and that of our own transport, which makes no standard
+ * response.
+ */
+const ways: Record<
+  string,
+  (fetch: PostingFetch) => (url: string, init: RequestInit) => Promise<PostedResponse>
+> = {
+  "as a fetch": (fetch) => (url, init) => fetch(url, init),
+  "as our transport asks": (fetch) => fetch[posting] ?? assert.fail("there is no shorter way"),
+};
+
+async function textOf({ body }: PostedResponse): Promise<string> {
+  const reader: BodyReader | undefined = body?.getReader();
+  const read: Uint8Array[] = [];
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {};
+    if (value === undefined) break;
+    read.push(value);
+  }
+  return Buffer.concat(read).toString();
+}
+
+interface Fault extends Error {
+  cause?: { code?: string };
+}
+
+async function errorOf(work: Promise<unknown>): Promise<Fault> {
+  try {
+    await work;
+  } catch (error) {
+    return error as Fault;
+  }
+  return assert.fail("it went well");
+}
+
+describe("the fetch over undici", () => {
+  it("posts a text and gives a standard response", async () => {
+    await using loopback = await serve(async (request, response) => {
+      const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>);
+      response.writeHead(201, "Made", { "x-a": "1", "set-cookie": ["a=1", "b=2"] });
+      response.end(
+        `${request.method} ${request.url} ${request.headers["accept-encoding"]} ${Buffer.concat(chunks).toString()}`,
+      );
+    });
+    const response = await createUndiciFetch()(`${loopback.origin}/v1/x?y=z#part`, post());
+    assert.ok(response instanceof Response);
+    assert.deepEqual([response.status, response.statusText, response.ok], [201, "Made", true]);
+    assert.deepEqual(
+      [response.headers.get("x-a"), response.headers.getSetCookie()],
+      ["1", ["a=1", "b=2"]],
+    );
+    assert.equal(await response.text(), 'POST /v1/x?y=z identity {"ä":1}');
+  });
+
+  it("gives our transport what it reads of a response and no more, also of what is no plain post", async () => {
+    await using loopback = await serve((_request, response) => {
+      response.writeHead(429, { "Retry-After": ["1", "2"] }).end("later");
+    });
+    const ask = createUndiciFetch();
+    const posted = await ways["as our transport asks"]?.(ask)(loopback.origin, post());
+    assert.ok(posted !== undefined && !(posted instanceof Response));
+    assert.deepEqual(
+      [posted.ok, posted.status, Object.fromEntries(posted.headers)["retry-after"]],
+      [false, 429, "1, 2"],
+    );
+    assert.equal(await textOf(posted), "later");
+    const other = await ways["as our transport asks"]?.(ask)(
+      loopback.origin,
+      post({ method: "PUT" }),
+    );
+    assert.equal(other && (await textOf(other)), "later");
+  });
+
+  it("refuses a dispatcher that is none, as Bun's stand-in for undici has them", () => {
+    const dispatcher = {} as Dispatcher;
+    assert.throws(() => createUndiciFetch({ dispatcher }), code("invalid_argument"));
+  });
+
+  it("hands on what is no plain post of a text, over the same dispatcher", async () => {
+    await using loopback = await serve((request, response) => {
+      if (request.url === "/old") response.writeHead(302, { location: "/new" }).end();
+      else response.end(`${request.method} ${request.url}`);
+    });
+    const agent = new Agent();
+    const dispatched: string[] = [];
+    const dispatcher = agent.compose((dispatch) => (options, handler) => {
+      dispatched.push(`${options.method} ${options.path}`);
+      return dispatch(options, handler);
+    });
+    const fetch = createUndiciFetch({ dispatcher });
+    const texts = [
+      await fetch(`${loopback.origin}/old`),
+      await fetch(new URL(`${loopback.origin}/a`)),
+      await fetch(`${loopback.origin}/b`, post({ headers: new Headers({ a: "b" }) })),
+      await fetch(`${loopback.origin}/c`, post()),
+      await fetch(`${loopback.origin}/d`, post({ method: "PUT" })),
+    ].map((response) => response.text());
+    assert.deepEqual(await Promise.all(texts), [
+      "GET /new",
+      "GET /a",
+      "POST /b",
+      "POST /c",
+      "PUT /d",
+    ]);
+    assert.deepEqual(dispatched, [
+      "GET /old",
+      "GET /new",
+      "GET /a",
+      "POST /b",
+      "POST /c",
+      "PUT /d",
+    ]);
+    const { host } = new URL(loopback.origin);
+    for (const address of ["nonsense", `http://user:word@${host}/`, `ftp://${host}/`])
+      assert.ok((await errorOf(fetch(address, post()))) instanceof TypeError, address);
+    assert.equal(dispatched.length, 6);
+    await agent.close();
+  });
+
+  it("loads no more of undici than a post takes", async () => {
+    await using loopback = await serve((_request, response) => response.end("posted"));
+    const script = `
+      import { createRequire } from "node:module";
+      import { createUndiciFetch } from "@bowline/core/undici";
+      const response = await createUndiciFetch()(process.argv[1], ${JSON.stringify(post())});
+      const loaded = Object.keys(createRequire(import.meta.url).cache).map((path) => path.split("/undici/")[1]);
+      console.log(await response.text(), loaded.includes("lib/dispatcher/agent.js"), loaded.includes("index.js"));
+    `;
+    const flags = ["--conditions=@bowline/source", "--input-type=module"];
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...flags, "-e", script, loopback.origin],
+      {
+        cwd: import.meta.dirname,
+        timeout: 20_000,
+      },
+    );
+    assert.equal(stdout, "posted true false\n");
+  });
+
+  for (const [name, way] of Object.entries(ways))
+    it(`gives every byte, however the body is cut and however slowly it is read, ${name}`, async () => {
+      const agent = new Agent();
+      const fetch = way(createUndiciFetch({ dispatcher: agent }));
+      let pieces: readonly Uint8Array[] = [];
+      await using loopback = await serve(async (_request, response) => {
+        for (const [index, piece] of pieces.entries()) {
+          response.write(piece);
+          if (index % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+        }
+        response.end();
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 30 }),
+          fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
+          async (given, pauses) => {
+            pieces = given;
+            const reader = (await fetch(loopback.origin, post())).body?.getReader();
+            const read: Uint8Array[] = [];
+            for (let count = 0; ; count++) {
+              for (let wait = 0; wait < (pauses[count % pauses.length] ?? 0); wait++)
+                await new Promise((resolve) => setImmediate(resolve));
+              const { done, value } = (await reader?.read()) ?? {};
+              if (value === undefined || done) break;
+              read.push(value);
+            }
+            assert.deepEqual(Buffer.concat(read), Buffer.concat(given));
+          },
+        ),
+        { numRuns: 60 },
+      );
+      await agent.close();
+    });
+
+  it("makes a server wait whose answer nobody reads, and then reads on", async () => {
+    const length = 64 * 1024 * 1024;
+    let sent = 0;
+    await using loopback = await serve(async (_request, response) => {
+      const block = Buffer.alloc(64 * 1024, "x");
+      for (; sent < length; sent += block.length)
+        if (!response.write(block)) await once(response, "drain");
+      response.end();
+    });
+    const { body } = await createUndiciFetch()(loopback.origin, post());
+    let before = -1;
+    for (; before < sent; await new Promise((resolve) => setTimeout(resolve, 100))) before = sent;
+    assert.ok(sent < length / 2, `${sent} bytes were sent to nobody`);
+    let read = 0;
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) read += chunk.length;
+    assert.equal(read, length);
+  });
+
+  for (const [name, way] of Object.entries(ways))
+    it(`gives what came before a connection broke, then the failure, ${name}`, async () => {
+      await using loopback = await serve((_request, response) => {
+        response.write("first ");
+        setTimeout(() => response.write("second", () => response.destroy()), 20);
+      });
+      const dispatcher = new Agent();
+      const broken = once(dispatcher, "disconnect");
+      const reader = (
+        await way(createUndiciFetch({ dispatcher }))(loopback.origin, post())
+      ).body?.getReader();
+      await broken; // all of it has happened before anything is read
+      const first = await reader?.read();
+      assert.equal(Buffer.from(first?.value ?? []).toString(), "first second");
+      const { message, cause } = await errorOf(reader?.read() ?? Promise.resolve());
+      assert.deepEqual([message, cause?.code], ["terminated", "UND_ERR_SOCKET"]);
+    });
+
+  for (const [name, way] of Object.entries(ways))
+    it(`is aborted at any time with the signal's reason, and lets its connection go, ${name}`, async () => {
+      const closed: Promise<unknown>[] = [];
+      const asked: (string | undefined)[] = [];
+      await using loopback = await serve((request, response) => {
+        asked.push(request.url);
+        if (request.url === "/body") response.write("begun");
+      });
+      loopback.server.on("connection", (socket) => closed.push(once(socket, "close")));
+      const fetch = way(createUndiciFetch());
+      const reason = new Error("enough");
+      assert.equal(
+        await errorOf(fetch(loopback.origin, post({ signal: AbortSignal.abort(reason) }))),
+        reason,
+      );
+      assert.equal(closed.length, 0);
+
+      const connecting = new AbortController();
+      const early = errorOf(fetch(loopback.origin, post({ signal: connecting.signal })));
+      connecting.abort(reason);
+      assert.equal(await early, reason);
+
+      const waiting = new AbortController();
+      const silent = errorOf(fetch(`${loopback.origin}/silent`, post({ signal: waiting.signal })));
+      await once(loopback.server, "request");
+      waiting.abort(reason);
+      assert.equal(await silent, reason);
+
+      const reading = new AbortController();
+      const response = await fetch(`${loopback.origin}/body`, post({ signal: reading.signal }));
+      const reader = response.body?.getReader();
+      await reader?.read();
+      const next = errorOf(reader?.read() ?? Promise.resolve());
+      reading.abort(reason);
+      assert.equal(await next, reason);
+
+      const left = await fetch(`${loopback.origin}/body`, post());
+      await left.body?.getReader().cancel();
+
+      const unread = new AbortController();
+      const given = await fetch(`${loopback.origin}/body`, post({ signal: unread.signal }));
+      await new Promise((resolve) => setTimeout(resolve, 20)); // the body has come
+      unread.abort(reason);
+      assert.equal(await errorOf(textOf(given)), reason);
+      await Promise.all(closed);
+      assert.deepEqual(asked, ["/silent", "/body", "/body", "/body"]);
+    });
+
+  for (const [name, way] of Object.entries(ways))
+    it(`leaves nothing on a signal that outlives it, ${name}`, async () => {
+      await using loopback = await serve((_request, response) => response.end("x"));
+      const { signal } = new AbortController();
+      for (const address of [loopback.origin, "http://127.0.0.1:1/"])
+        await way(createUndiciFetch())(address, post({ signal })).then(textOf, () => {});
+      assert.deepEqual(getEventListeners(signal, "abort"), []);
+    });
+
+  for (const [name, way] of Object.entries(ways))
+    it(`reads answers that were compressed unasked, ${name}`, async () => {
+      const text = "data: {}\n\n".repeat(1000);
+      await using loopback = await serve((request, response) => {
+        const encoding = request.url?.slice(1) ?? "";
+        response.writeHead(200, { "content-encoding": encoding });
+        response.end(encoding === "deflate" ? deflateSync(text) : gzipSync(text));
+      });
+      for (const encoding of ["gzip", "X-Gzip", "deflate"])
+        assert.equal(
+          await textOf(await way(createUndiciFetch())(`${loopback.origin}/${encoding}`, post())),
+          text,
+        );
+    });
+
+  for (const [name, way] of Object.entries(ways))
+    it(`takes statuses without a body, skips hints, and refuses what is no status, ${name}`, async () => {
+      await using loopback = await serve((request, response) => {
+        const status = Number(request.url?.slice(1));
+        response.writeEarlyHints({ link: "</a>; rel=preload" });
+        if (status === 999) response.socket?.end("HTTP/1.1 999 What\r\ncontent-length: 0\r\n\r\n");
+        else response.writeHead(status).end();
+      });
+      const fetch = way(createUndiciFetch());
+      for (const status of [204, 304, 500]) {
+        const response = await fetch(`${loopback.origin}/${status}`, post());
+        assert.deepEqual([response.status, await textOf(response)], [status, ""]);
+      }
+      assert.equal(
+        (await errorOf(fetch(`${loopback.origin}/999`, post()))).message,
+        "fetch failed",
+      );
+    });
+
+  it("rejects what cannot be sent, and says why there is no connection", async () => {
+    const fetch = createUndiciFetch();
+    const bad = await errorOf(fetch("http://127.0.0.1:1/", post({ headers: { a: "b\nc" } })));
+    assert.equal(bad.cause?.code, "UND_ERR_INVALID_ARG");
+    const refused = await errorOf(fetch("http://127.0.0.1:1/", post()));
+    assert.deepEqual([refused.message, refused.cause?.code], ["fetch failed", "ECONNREFUSED"]);
+  });
+
+  it("Q236 waits for headers as long as the caller does, whatever its dispatcher would", async () => {
+    await using loopback = await serve((_request, response) =>
+      setTimeout(() => response.end("late"), 2500),
+    );
+    const dispatcher = new Agent({ headersTimeout: 200, bodyTimeout: 200 });
+    const response = await createUndiciFetch({ dispatcher })(loopback.origin, post());
+    assert.equal(await response.text(), "late");
+    await dispatcher.close();
+  });
+
+  it("Q235 gives up connecting after its own limit", async () => {
+    // A process that stands still accepts nothing: its backlog of one fills up, and then nobody
+    // answers.
+    const script =
+      "require('net').createServer().listen(0, '127.0.0.1', 1, function () { console.log(this.address().port) })";
+    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    const sockets: Socket[] = [];
+    try {
+      const [line] = (await once(child.stdout, "data")) as [Buffer];
+      child.kill("SIGSTOP");
+      const port = Number(line);
+      for (let count = 0; count < 4; count++)
+        sockets.push(connect(port, "127.0.0.1").on("error", () => {}));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const fetch = createUndiciFetch({ connectTimeoutMs: 200 });
+      const signal = AbortSignal.timeout(6000);
+      const error = await errorOf(fetch(`http://127.0.0.1:${port}/`, post({ signal })));
+      assert.equal(error.cause?.code, "UND_ERR_CONNECT_TIMEOUT");
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      child.kill("SIGKILL");
+    }
+  });
+
+  it("goes through a proxy when its dispatcher does", async () => {
+    await using loopback = await serve((_request, response) => response.end("through"));
+    await using proxy = await connectProxy(loopback.origin);
+    const dispatcher = new ProxyAgent({ uri: proxy.url, proxyTunnel: true });
+    const response = await createUndiciFetch({ dispatcher })(loopback.origin, post());
+    assert.equal(await response.text(), "through");
+    assert.deepEqual(proxy.tunnels, [new URL(loopback.origin).host]);
+    await dispatcher.destroy();
+  });
+});
