@@ -1,6 +1,6 @@
 /**
  * An answer held to a schema, and what servers take of schemas, on the vendors' own wires. Chat
- * Completions: openai-chat-request.
+ * Completions: openai-chat/request.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

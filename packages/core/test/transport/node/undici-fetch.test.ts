@@ -1,4 +1,7 @@
-/** The fetch over undici, by itself; test/transport/http-cases.test.ts has every fault of HTTP through it. */
+/**
+ * The fetch over undici, by itself; test/transport/http-cases.test.ts has every fault of HTTP
+ * through it.
+ */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { getEventListeners, once } from "node:events";
