@@ -133,10 +133,11 @@ describe("what answers", { skip }, () => {
     });
     await using tab = await openTab(server.gateway.url);
     await tab.page.locator(".banner").getByText(message).waitFor();
-    await tab.page
-      .locator(".welcome")
+    const welcome = tab.page.locator(".welcome");
+    await welcome
       .getByText("For a real one put its key into the environment or into .env,")
       .waitFor();
+    await welcome.getByText("or name another in AGENTS.md.").waitFor();
     await tab.page.getByRole("button", { name: "What can you do?" }).waitFor();
     await write(tab.page, "Hi");
     await said(tab.page, "Hello.").waitFor();

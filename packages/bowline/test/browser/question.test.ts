@@ -83,6 +83,21 @@ describe("a question in the page", { skip }, () => {
     assert.equal(await page.locator(".question").getByText("This is long").count(), 0);
   });
 
+  it("is announced above other conversations, with a link to it", async () => {
+    const calls = { content: [scriptedToolCall("bash", { command: "ls" }, "a")] };
+    await using server = await pageGateway([calls, "All is done."], { tools: () => [bash([])] });
+    await using tab = await openTab(server.gateway.url);
+    const { page } = tab;
+    await write(page, "Do it");
+    await page.locator(".question").waitFor();
+    await page.getByRole("button", { name: "New", exact: true }).click();
+    const banner = page.locator(".banner").filter({ hasText: "“Do it” asks: bash: ls" });
+    await banner.getByRole("link", { name: "Look" }).click();
+    await page.getByRole("button", { name: "Allow once" }).click();
+    await said(page, "All is done.").waitFor();
+    assert.deepEqual(tab.faults, []);
+  });
+
   it("comes also behind an answer that cannot be read", async () => {
     const calls = { content: [scriptedToolCall("bash", { command: "ls" }, "a")] };
     await using server = await pageGateway([">".repeat(20_000), calls, "All is done."], {

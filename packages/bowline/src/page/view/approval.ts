@@ -70,7 +70,7 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
   >
     <p class="question-head">
       <span
-        >May <strong>${visible(toolName)}</strong> ${command === undefined ? "do" : "run"}
+        >May <strong>${visible(toolName)}</strong> ${command === undefined ? "do" : "run"}${" "}
         this?</span
       >
       ${!isReadOnly && html`<span class="question-key" aria-hidden="true"><kbd>Alt</kbd> <kbd>A</kbd> comes here</span>`}

@@ -47,7 +47,7 @@ export function Banner({
       ${
         elsewhere !== undefined &&
         html`<p class="banner is-asking">
-          “${other === undefined ? elsewhere.sessionKey : titleOf(other)}” asks:
+          “${other === undefined ? elsewhere.sessionKey : titleOf(other)}” asks:${" "}
           ${elsewhere.summary}
           <a href=${formatAddress(elsewhere.sessionKey)}>Look</a>
         </p>`

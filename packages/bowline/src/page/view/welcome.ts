@@ -62,7 +62,7 @@ function Practice(): VNode {
     <button type="button" onClick=${() => controller.send(question, "send")}>${question}</button>
     <p class="faint">
       It is there to try things out. For a real one put its key into the environment or into${" "}
-      <code>.env</code>, and start <code>bowline serve</code> again, or name another in
+      <code>.env</code>, and start <code>bowline serve</code> again, or name another in${" "}
       <code>AGENTS.md</code>.
     </p>
   </div>`;
