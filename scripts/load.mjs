@@ -39,10 +39,20 @@ function print({ shape: played, gateway, bare, faults }) {
   console.log(
     `${sockets} clients, ${streams} over HTTP, ${slow} slow ones and ${slowStreams} over HTTP, ${runs} runs at a time, each ${deltas} deltas, one in ${paceMs} ms; ${seconds} s\n`,
   );
+  printTable(compare(gateway, bare, sockets + slow));
+  console.log("");
+  for (const fault of faults) console.log(`FAULT ${fault}`);
+  console.log(
+    faults.length === 0 ? "nothing was lost, repeated or left open" : `${faults.length} faults`,
+  );
+}
+
+/** Returns the table of the figures: a row for each, a column for each server, and their ratio. */
+function compare(gateway, bare, clients) {
   const ms = (value) => `${value.toFixed(1)} ms`;
   const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
-  const each = ([empty, idle]) => `${((idle - empty) / 1024 / (sockets + slow)).toFixed(1)} kB`;
-  const rows = [
+  const each = ([empty, idle]) => `${((idle - empty) / 1024 / clients).toFixed(1)} kB`;
+  return [
     ["", "gateway", "bare ws", "ratio"],
     row("delta latency, median", ({ p50 }) => p50, ms),
     row("delta latency, p99", ({ p99 }) => p99, ms),
@@ -88,6 +98,18 @@ function print({ shape: played, gateway, bare, faults }) {
     ],
     ["joined deltas, snapshots", `${gateway.slow.joined}, ${gateway.slow.snapshots}`, "", ""],
   ];
+
+  function row(name, pick, format) {
+    const [ours, theirs] = [pick(gateway), pick(bare)];
+    return [name, format(ours), format(theirs), (ours / theirs).toFixed(2)];
+  }
+}
+
+function percent(share) {
+  return `${(share * 100).toFixed(0)} %`;
+}
+
+function printTable(rows) {
   const widths = rows[0].map((_, column) =>
     Math.max(...rows.map((cells) => String(cells[column]).length)),
   );
@@ -98,18 +120,4 @@ function print({ shape: played, gateway, bare, faults }) {
         .join("  ")
         .trimEnd(),
     );
-  console.log("");
-  for (const fault of faults) console.log(`FAULT ${fault}`);
-  console.log(
-    faults.length === 0 ? "nothing was lost, repeated or left open" : `${faults.length} faults`,
-  );
-
-  function row(name, pick, format) {
-    const [ours, theirs] = [pick(gateway), pick(bare)];
-    return [name, format(ours), format(theirs), (ours / theirs).toFixed(2)];
-  }
-}
-
-function percent(share) {
-  return `${(share * 100).toFixed(0)} %`;
 }
