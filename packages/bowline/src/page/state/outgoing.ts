@@ -49,6 +49,15 @@ export function noteAnswer(
   });
 }
 
+/** A message that was not taken comes with the reason. */
+export function noteRefusal(
+  outgoing: readonly Outgoing[],
+  id: string,
+  problem: string,
+): readonly Outgoing[] {
+  return outgoing.map((one) => (one.id === id ? { ...one, state: "refused", problem } : one));
+}
+
 /**
  * A message that is in a transcript, or whose run ended before it was, is not on its way any more.
  */

@@ -82,3 +82,8 @@ export type PageAction =
   | { readonly type: "not_sent"; readonly id: string; readonly problem: string }
   | { readonly type: "dismissed"; readonly id: string }
   | { readonly type: "problem"; readonly message: string | undefined };
+
+export type ActionOf<Type extends PageAction["type"]> = Extract<
+  PageAction,
+  { readonly type: Type }
+>;

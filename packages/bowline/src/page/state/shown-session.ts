@@ -1,0 +1,47 @@
+/** The session that is shown, within the state of the page. */
+import type { SessionInfo } from "../../gateway/protocol/protocol.ts";
+import { newConversation, type Conversation } from "./conversation.ts";
+import type { ActionOf, PageState } from "./page-state.ts";
+
+/** Shows another session; nothing that was about the one before stays. */
+export function withOpened(state: PageState, { sessionKey }: ActionOf<"opened">): PageState {
+  const { agentId: _chosen, problem: _old, session: _other, ...rest } = state;
+  return {
+    ...rest,
+    conversation: newConversation(sessionKey),
+    ...shownOf(state.sessions.items, sessionKey),
+  };
+}
+
+export function withSession(state: PageState, action: ActionOf<"session">): PageState {
+  if (action.sessionKey !== state.conversation.sessionKey) return state;
+  const { session: _old, ...rest } = state;
+  return action.session === undefined ? rest : { ...rest, session: action.session };
+}
+
+/** The list of sessions, or more of it; the session that is shown may be in it. */
+export function withSessions(state: PageState, action: ActionOf<"sessions">): PageState {
+  const { search, sessions, cursor, after } = action;
+  // Answers to what is not asked any more, or was asked twice.
+  if (search !== state.sessions.search) return state;
+  if (after !== undefined && after !== state.sessions.cursor) return state;
+  const items = after !== undefined ? [...state.sessions.items, ...sessions] : sessions;
+  const list = { items, search, isLoaded: true, ...(cursor !== undefined && { cursor }) };
+  return { ...state, sessions: list, ...shownOf(items, state.conversation.sessionKey) };
+}
+
+function shownOf(items: readonly SessionInfo[], sessionKey: string): Pick<PageState, "session"> {
+  const session = items.find((one) => one.sessionKey === sessionKey);
+  return session === undefined ? {} : { session };
+}
+
+/** Changes the conversation if the session is still the one that is shown. */
+export function ofSession(
+  state: PageState,
+  { sessionKey }: { readonly sessionKey: string },
+  change: (shown: Conversation) => Conversation,
+): PageState {
+  return state.conversation.sessionKey === sessionKey
+    ? { ...state, conversation: change(state.conversation) }
+    : state;
+}
