@@ -23,6 +23,8 @@ const modules = [
   "page/address",
   "page/choose-images",
   "page/controller",
+  "page/follow-address",
+  "page/show-app",
   "page/store",
   "page/storage",
   "page/state/allot",
