@@ -3,14 +3,14 @@
  * answer it unawares. It is announced, and Alt+A goes to it; there, letters answer.
  */
 import type { VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { html } from "htm/preact";
 import type { Approval, Decision } from "../../gateway/protocol/protocol.ts";
 import { visible } from "../text/visible.ts";
 import { decisionWords } from "../text/wording.ts";
+import { AskedCall } from "./asked-call.ts";
 import { useTools } from "./context.ts";
-import { Given, textPlace } from "./given.ts";
-import { focusMessage } from "./use-keys.ts";
+import { useFocusBack } from "./use-focus-back.ts";
 
 interface QuestionProps {
   readonly approval: Approval;
@@ -30,13 +30,10 @@ const choices: readonly {
   { decision: "allow-always", letter: "w", isForPattern: true },
 ];
 
-/** More than that may not fit in the box. */
-const SHORT = { lines: 15, length: 700 };
-
 export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: QuestionProps): VNode {
   const { controller } = useTools();
   const place = useRef<HTMLDivElement>(null);
-  const { toolName, command, details, workingDir, reason, pattern, summary } = approval;
+  const { toolName, command, pattern, summary } = approval;
   useFocusBack(place);
   const { mayAllowAlways } = controller;
   const offered = choices.filter(
@@ -44,7 +41,6 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
       !isForPattern || (pattern !== undefined && (decision !== "allow-always" || mayAllowAlways)),
   );
   const remembering = mayAllowAlways ? "The last two remember" : "The last remembers";
-  const note = lengthNote(command === undefined ? details : { command });
   const answer = (decision: Decision): void => {
     if (!isReadOnly) controller.answer(approval, decision);
   };
@@ -75,14 +71,7 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
       >
       ${!isReadOnly && html`<span class="question-key" aria-hidden="true"><kbd>Alt</kbd> <kbd>A</kbd> comes here</span>`}
     </p>
-    ${
-      command === undefined
-        ? html`<${Given} value=${details} label="What would be done" />`
-        : textPlace(visible(command), "What would run")
-    }
-    ${note !== undefined && html`<p class="question-note"><strong>${note}</strong></p>`}
-    ${workingDir !== undefined && html`<p class="question-note">in <code>${workingDir}</code></p>`}
-    ${reason !== undefined && html`<p class="question-note">${reason}</p>`}
+    <${AskedCall} approval=${approval} />
     ${
       isReadOnly
         ? html`<p class="question-note">Your token is for reading: somebody else has to answer.</p>`
@@ -109,47 +98,4 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
       </p>`
     }
   </div>`;
-}
-
-/** Of the longest text in it. */
-function lengthNote(given: unknown): string | undefined {
-  const texts = Object.values(given ?? {}).map((value) =>
-    typeof value === "string" ? value : JSON.stringify(value),
-  );
-  const [longest = ""] = texts.toSorted((a, b) => b.length - a.length);
-  const lines = longest.split("\n").length;
-  if (lines <= SHORT.lines && longest.length <= SHORT.length) return undefined;
-  return `This is long (${lines} lines, ${longest.length} characters): scroll in the box to see all of it.`;
-}
-
-/**
- * When it is answered and had the focus, that goes back to the message: a second press of the key
- * answers nothing else.
- */
-function useFocusBack(place: { readonly current: HTMLDivElement | null }): void {
-  useEffect(() => {
-    const element = place.current;
-    return () => {
-      const focused = document.activeElement;
-      const hadIt = focused === document.body || (element?.contains(focused) ?? false);
-      if (hadIt && element?.dataset.visited === "yes") focusMessage();
-    };
-  }, [place]);
-  useEffect(() => {
-    const element = place.current;
-    const note = (): void => {
-      if (element !== null) element.dataset.visited = "yes";
-    };
-    const leave = (event: FocusEvent): void => {
-      const goesOut =
-        event.relatedTarget !== null && !element?.contains(event.relatedTarget as Node);
-      if (goesOut && element !== null) delete element.dataset.visited;
-    };
-    element?.addEventListener("focusin", note);
-    element?.addEventListener("focusout", leave);
-    return () => {
-      element?.removeEventListener("focusin", note);
-      element?.removeEventListener("focusout", leave);
-    };
-  }, [place]);
 }

@@ -1,0 +1,33 @@
+/** The call that a question is about: what would run, where, and why it is asked about. */
+import type { VNode } from "preact";
+import { html } from "htm/preact";
+import type { Approval } from "../../gateway/protocol/protocol.ts";
+import { visible } from "../text/visible.ts";
+import { Given, textPlace } from "./given.ts";
+
+/** More than that may not fit in the box. */
+const SHORT = { lines: 15, length: 700 };
+
+export function AskedCall({ approval }: { readonly approval: Approval }): VNode {
+  const { command, details, workingDir, reason } = approval;
+  const note = lengthNote(command === undefined ? details : { command });
+  return html`${
+    command === undefined
+      ? html`<${Given} value=${details} label="What would be done" />`
+      : textPlace(visible(command), "What would run")
+  }
+  ${note !== undefined && html`<p class="question-note"><strong>${note}</strong></p>`}
+  ${workingDir !== undefined && html`<p class="question-note">in <code>${workingDir}</code></p>`}
+  ${reason !== undefined && html`<p class="question-note">${reason}</p>`}`;
+}
+
+/** Of the longest text in it. */
+function lengthNote(given: unknown): string | undefined {
+  const texts = Object.values(given ?? {}).map((value) =>
+    typeof value === "string" ? value : JSON.stringify(value),
+  );
+  const [longest = ""] = texts.toSorted((a, b) => b.length - a.length);
+  const lines = longest.split("\n").length;
+  if (lines <= SHORT.lines && longest.length <= SHORT.length) return undefined;
+  return `This is long (${lines} lines, ${longest.length} characters): scroll in the box to see all of it.`;
+}
