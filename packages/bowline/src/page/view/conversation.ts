@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { html } from "htm/preact";
 import { runsOf } from "../state/conversation.ts";
+import type { Outgoing } from "../state/outgoing.ts";
 import type { PageState } from "../state/page-state.ts";
 import { useTools } from "./context.ts";
 import { icon } from "./icon.ts";
@@ -71,24 +72,33 @@ export function ConversationView({
             knownNotice=${state.welcome?.notice}
           />`,
       )}
-      ${beginning.map(
-        ({ id, text, images }) =>
-          html`<article key=${id} class="run">
-            <div class="asked is-sending">
-              <h2 class="offscreen">You, on its way</h2>
-              <p>${text}</p>
-              <${SentImages} images=${images} />
-            </div>
-          </article>`,
-      )}
+      ${beginning.map((message) => html`<${BeginningMessage} key=${message.id} message=${message} />`)}
     </div>
-    ${
-      !isAtEnd &&
-      html`<button type="button" class=${isAsked ? "jump is-asked" : "jump"} onClick=${toEnd}>
-        ${icon("down")}<span class=${isAsked ? "" : "offscreen"}
-          >${isAsked ? "It asks you something" : "To the end"}</span
-        >
-      </button>`
-    }
+    ${!isAtEnd && html`<${ToEnd} isAsked=${isAsked} onClick=${toEnd} />`}
   </div>`;
+}
+
+/** A message that begins a run and is not in the conversation yet. */
+function BeginningMessage({ message: { text, images } }: { readonly message: Outgoing }): VNode {
+  return html`<article class="run">
+    <div class="asked is-sending">
+      <h2 class="offscreen">You, on its way</h2>
+      <p>${text}</p>
+      <${SentImages} images=${images} />
+    </div>
+  </article>`;
+}
+
+interface ToEndProps {
+  /** A question waits there. */
+  readonly isAsked: boolean;
+  readonly onClick: () => void;
+}
+
+function ToEnd({ isAsked, onClick }: ToEndProps): VNode {
+  return html`<button type="button" class=${isAsked ? "jump is-asked" : "jump"} onClick=${onClick}>
+    ${icon("down")}<span class=${isAsked ? "" : "offscreen"}
+      >${isAsked ? "It asks you something" : "To the end"}</span
+    >
+  </button>`;
 }
