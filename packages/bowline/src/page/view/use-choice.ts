@@ -1,0 +1,72 @@
+/** The agent and the model that are being chosen, and the request for them. */
+import { useState } from "preact/hooks";
+import type { AgentInfo } from "../../gateway/protocol/protocol.ts";
+import { useTools } from "./context.ts";
+
+interface ChoiceOptions {
+  readonly agents: readonly AgentInfo[];
+  /** Who answers now. */
+  readonly agent: AgentInfo;
+  readonly model: string;
+  /** The choice was accepted, or is what it was before. */
+  readonly onDone: () => void;
+  readonly onRefused: () => void;
+}
+
+export interface Choice {
+  readonly agentId: string;
+  /** As it is written; empty means the agent's own. */
+  readonly model: string;
+  /** The model of the agent that is chosen. */
+  readonly ownModel: string;
+  readonly pickAgent: (id: string) => void;
+  readonly writeModel: (model: string) => void;
+  readonly submit: () => Promise<void>;
+  readonly isAsking: boolean;
+  /** Why the choice was refused. */
+  readonly problem: string | undefined;
+}
+
+export function useChoice({ agents, agent, model, onDone, onRefused }: ChoiceOptions): Choice {
+  const { controller } = useTools();
+  // As it was when this was opened: what others choose meanwhile is not undone by who only looks.
+  const [before] = useState({ agentId: agent.id, model });
+  const [agentId, setAgentId] = useState(before.agentId);
+  const [written, writeModel] = useState(before.model);
+  const [problem, setProblem] = useState<string>();
+  const [isAsking, setAsking] = useState(false);
+  const ownModel = (agents.find(({ id }) => id === agentId) ?? agent).answeredBy;
+  const pickAgent = (id: string): void => {
+    setAgentId(id);
+    writeModel(agents.find((one) => one.id === id)?.answeredBy ?? "");
+  };
+  const submit = async (): Promise<void> => {
+    const wanted = written.trim();
+    const isOwn = wanted === "" || wanted === ownModel;
+    if (agentId === before.agentId && wanted === before.model) return onDone();
+    setAsking(true);
+    setProblem(undefined);
+    try {
+      // An agent that is chosen answers with its own model, also when it is the same agent.
+      await controller.choose({
+        ...((isOwn || agentId !== before.agentId) && { agentId }),
+        ...(!isOwn && { model: wanted }),
+      });
+      onDone();
+    } catch (error) {
+      setAsking(false);
+      setProblem((error as Error).message);
+      onRefused();
+    }
+  };
+  return {
+    agentId,
+    model: written,
+    ownModel,
+    pickAgent,
+    writeModel,
+    submit,
+    isAsking,
+    problem,
+  };
+}
