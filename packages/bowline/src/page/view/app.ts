@@ -30,7 +30,7 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
   const { conversation, welcome, session, approvals } = state;
   const { sessionKey } = conversation;
   const isReadOnly = welcome?.scope === "read";
-  const run = currentRun(conversation);
+  const isRunning = currentRun(conversation) !== undefined;
   const limits = welcome?.limits ?? noLimits;
   const refused = state.outgoing.find(
     (one) => one.sessionKey === sessionKey && one.state === "refused" && one.images !== undefined,
@@ -38,9 +38,7 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
   const title = session === undefined ? "New conversation" : titleOf(session);
   const isAsked = approvals.some((one) => one.sessionKey === sessionKey);
   useEffect(() => openDrawer(false), [sessionKey]);
-  useEffect(() => {
-    document.title = `${isAsked ? "❓ " : run === undefined ? "" : "● "}${title} – Bowline`;
-  }, [title, isAsked, run === undefined]);
+  useDocumentTitle(title, isAsked, isRunning);
   const begin = (): void => {
     show("");
     openDrawer(false);
@@ -68,19 +66,13 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
     />
     <div class="shade" onClick=${() => openDrawer(false)}></div>
     <main class="main" inert=${isNarrow && isDrawerOpen}>
-      <header class="top">
-        <button
-          type="button"
-          class="quiet icon-only drawer-button"
-          aria-expanded=${isDrawerOpen}
-          aria-controls="sessions"
-          onClick=${() => openDrawer(true)}
-        >
-          ${icon("menu")}<span class="offscreen">Conversations</span>
-        </button>
-        <h1>${title}</h1>
-        <${WhoAnswers} key=${sessionKey} state=${state} isReadOnly=${isReadOnly} />
-      </header>
+      <${TopBar}
+        state=${state}
+        title=${title}
+        isReadOnly=${isReadOnly}
+        isDrawerOpen=${isDrawerOpen}
+        onOpenDrawer=${() => openDrawer(true)}
+      />
       <${Banner} state=${state} isReadOnly=${isReadOnly} />
       <${ConversationView} state=${state} isReadOnly=${isReadOnly} />
       <div class="bottom">
@@ -89,7 +81,7 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
           !isReadOnly &&
           html`<${Composer}
             sessionKey=${sessionKey}
-            isRunning=${run !== undefined}
+            isRunning=${isRunning}
             maxLength=${limits.maxMessageLength}
             imageLimits=${limits}
             refused=${refused}
@@ -99,6 +91,39 @@ export function App({ store }: { readonly store: Store<PageState, PageAction> })
     </main>
     <${Announcer} state=${state} />
   </div>`;
+}
+
+interface TopBarProps {
+  readonly state: PageState;
+  readonly title: string;
+  readonly isReadOnly: boolean;
+  readonly isDrawerOpen: boolean;
+  /** Opens the list, where it is a drawer. */
+  readonly onOpenDrawer: () => void;
+}
+
+function TopBar({ state, title, isReadOnly, isDrawerOpen, onOpenDrawer }: TopBarProps): VNode {
+  const { sessionKey } = state.conversation;
+  return html`<header class="top">
+    <button
+      type="button"
+      class="quiet icon-only drawer-button"
+      aria-expanded=${isDrawerOpen}
+      aria-controls="sessions"
+      onClick=${onOpenDrawer}
+    >
+      ${icon("menu")}<span class="offscreen">Conversations</span>
+    </button>
+    <h1>${title}</h1>
+    <${WhoAnswers} key=${sessionKey} state=${state} isReadOnly=${isReadOnly} />
+  </header>`;
+}
+
+/** The title of the tab also says whether a question waits, or a run goes on. */
+function useDocumentTitle(title: string, isAsked: boolean, isRunning: boolean): void {
+  useEffect(() => {
+    document.title = `${isAsked ? "❓ " : isRunning ? "● " : ""}${title} – Bowline`;
+  }, [title, isAsked, isRunning]);
 }
 
 function useStore(store: Store<PageState, PageAction>): PageState {
