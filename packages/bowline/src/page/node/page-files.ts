@@ -77,6 +77,7 @@ const modules = [
   "page/view/use-focus-back",
   "page/view/use-images",
   "page/view/use-keys",
+  "page/view/use-session-mode",
   "page/view/waiting",
   "page/view/welcome",
   "page/view/who-answers",

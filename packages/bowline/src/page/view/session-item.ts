@@ -1,6 +1,6 @@
 /** One session in the list, with what can be done to it. */
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { html } from "htm/preact";
 import { formatAddress } from "../address.ts";
 import type { SessionInfo } from "../../gateway/protocol/protocol.ts";
@@ -8,6 +8,7 @@ import { when } from "../text/wording.ts";
 import { Confirm } from "./confirm.ts";
 import { useTools } from "./context.ts";
 import { icon } from "./icon.ts";
+import { useSessionMode } from "./use-session-mode.ts";
 
 export interface SessionItemProps {
   readonly session: SessionInfo;
@@ -20,15 +21,10 @@ export interface SessionItemProps {
 const MAX_TITLE = 200;
 
 export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionItemProps): VNode {
-  const { controller, show, now } = useTools();
-  const [mode, setMode] = useState<"plain" | "actions" | "rename" | "delete">("plain");
-  const toggle = useRef<HTMLButtonElement>(null);
-  const { sessionKey, updatedAt, runs, forkedFrom } = session;
+  const { controller, show } = useTools();
+  const { mode, setMode, toggle, close, onKeyDown, onFocusOut } = useSessionMode();
+  const { sessionKey } = session;
   const title = titleOf(session);
-  const close = (): void => {
-    setMode("plain");
-    toggle.current?.focus();
-  };
   const fork = async (): Promise<void> => {
     setMode("plain");
     const made = await controller.fork(sessionKey);
@@ -40,22 +36,10 @@ export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionI
     controller.delete(sessionKey);
     if (isShown) show("");
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "Escape" || (mode !== "actions" && mode !== "rename")) return;
-    event.preventDefault();
-    close();
-  };
-  /** Who goes on elsewhere is done with them. */
-  const onLeave = ({ currentTarget, relatedTarget }: FocusEvent): void => {
-    const isGone =
-      relatedTarget instanceof Node && !(currentTarget as Node).contains(relatedTarget);
-    if (mode === "actions" && isGone) setMode("plain");
-  };
-  const status = isAsking ? "asks" : runs.some(({ state }) => state === "running") ? "works" : "";
   return html`<li
     class=${isShown ? "session is-shown" : "session"}
     onKeyDown=${onKeyDown}
-    onFocusOut=${onLeave}
+    onFocusOut=${onFocusOut}
   >
     ${
       mode === "rename"
@@ -66,16 +50,7 @@ export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionI
               close();
             }}
           />`
-        : html`<a href=${formatAddress(sessionKey)} aria-current=${isShown ? "page" : undefined}>
-            <span class="session-title">
-              ${forkedFrom !== undefined && html`${icon("fork")}<span class="offscreen">Fork of </span>`}${title}
-            </span>
-            <span class="session-when">
-              ${status === "asks" && html`<span class="badge">asks</span>`}
-              ${status === "works" && html`<span class="pulse"></span><span class="offscreen">works</span>`}
-              ${status === "" && when(updatedAt, now())}
-            </span>
-          </a>`
+        : html`<${SessionLink} session=${session} isShown=${isShown} isAsking=${isAsking} />`
     }
     ${
       !isReadOnly &&
@@ -108,6 +83,22 @@ export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionI
       />`
     }
   </li>`;
+}
+
+function SessionLink({ session, isShown, isAsking }: Omit<SessionItemProps, "isReadOnly">): VNode {
+  const { now } = useTools();
+  const { sessionKey, updatedAt, runs, forkedFrom } = session;
+  const status = isAsking ? "asks" : runs.some(({ state }) => state === "running") ? "works" : "";
+  return html`<a href=${formatAddress(sessionKey)} aria-current=${isShown ? "page" : undefined}>
+    <span class="session-title">
+      ${forkedFrom !== undefined && html`${icon("fork")}<span class="offscreen">Fork of </span>`}${titleOf(session)}
+    </span>
+    <span class="session-when">
+      ${status === "asks" && html`<span class="badge">asks</span>`}
+      ${status === "works" && html`<span class="pulse"></span><span class="offscreen">works</span>`}
+      ${status === "" && when(updatedAt, now())}
+    </span>
+  </a>`;
 }
 
 export function titleOf({ title, sessionKey }: Pick<SessionInfo, "title" | "sessionKey">): string {
