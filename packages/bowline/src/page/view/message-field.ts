@@ -1,0 +1,44 @@
+/** The field of the message: Enter sends, and files that are pasted go with it. */
+import type { VNode } from "preact";
+import { html } from "htm/preact";
+
+interface MessageFieldProps {
+  readonly field: { readonly current: HTMLTextAreaElement | null };
+  readonly text: string;
+  readonly placeholder: string;
+  readonly onText: (text: string) => void;
+  readonly onSend: () => void;
+  readonly onFiles: (files: readonly File[]) => void;
+}
+
+export function MessageField(props: MessageFieldProps): VNode {
+  const { field, text, placeholder, onText, onSend, onFiles } = props;
+  const onPaste = (event: ClipboardEvent): void => {
+    const { clipboardData: copied } = event;
+    // What an office program copies is text, with a picture of it.
+    if (copied === null || copied.files.length === 0 || copied.types.includes("text/plain")) return;
+    event.preventDefault();
+    onFiles([...copied.files]);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // An Enter that ends the composing of a word is not meant for the message; 229 is how Safari
+    // says so.
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229)
+      return;
+    event.preventDefault();
+    onSend();
+  };
+  return html`<label class="offscreen" for="message">Message</label>
+    <textarea
+      id="message"
+      ref=${field}
+      rows="1"
+      enterkeyhint="send"
+      placeholder=${placeholder}
+      aria-describedby="message-help"
+      value=${text}
+      onInput=${(event: Event) => onText((event.currentTarget as HTMLTextAreaElement).value)}
+      onKeyDown=${onKeyDown}
+      onPaste=${onPaste}
+    ></textarea>`;
+}
