@@ -13,5 +13,8 @@ for (const name of readdirSync("packages")) {
   }
 }
 
+// By its path: `node_modules/.bin/tsc` may be that of another TypeScript, which is here for a check.
+const tsc = join("node_modules", "typescript", "bin", "tsc");
 process.exitCode =
-  spawnSync("tsc", ["-b", ...process.argv.slice(2)], { stdio: "inherit" }).status ?? 1;
+  spawnSync(process.execPath, [tsc, "-b", ...process.argv.slice(2)], { stdio: "inherit" }).status ??
+  1;

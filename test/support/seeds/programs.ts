@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { startProgram, type Output } from "../start-program.ts";
 
 const root = join(import.meta.dirname, "../../..");
-const tsc = join(root, "node_modules/.bin/tsc");
+const tsc = join(root, "node_modules/typescript/bin/tsc");
 /** Of a program, in milliseconds. */
 const timeout = 60_000;
 

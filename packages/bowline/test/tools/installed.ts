@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const repository = join(import.meta.dirname, "../../../..");
-const tsc = join(repository, "node_modules/.bin/tsc");
+const tsc = join(repository, "node_modules/typescript/bin/tsc");
 const timeout = 60_000;
 
 export interface Ran {
