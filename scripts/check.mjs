@@ -19,6 +19,7 @@ const packed = (name) => () =>
     tarballs,
     readdirSync(tarballs).find((file) => file.startsWith(name)),
   );
+const allPacked = [packed("bowline-core"), packed("bowline-compat"), packed("bowline-0")];
 
 /**
  * `after` names the steps whose output a step needs; a function in `command` is called when the
@@ -61,14 +62,29 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "attw core",
+    command: ["attw", packed("bowline-core"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  {
+    name: "attw compat",
+    command: ["attw", packed("bowline-compat"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  {
+    name: "attw bowline",
+    command: ["attw", packed("bowline-0"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  {
     name: "types as published",
-    command: [
-      "node",
-      "scripts/published-types.mjs",
-      packed("bowline-core"),
-      packed("bowline-compat"),
-      packed("bowline-0"),
-    ],
+    command: ["node", "scripts/published-types.mjs", "typescript", ...allPacked],
+    after: ["pack"],
+  },
+  // The oldest that the packages promise.
+  {
+    name: "types as published, TypeScript 5.4",
+    command: ["node", "scripts/published-types.mjs", "typescript-5.4", ...allPacked],
     after: ["pack"],
   },
   {

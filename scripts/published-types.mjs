@@ -1,116 +1,76 @@
-// The types as a user's compiler reads them: `attw` for how entries resolve, then every entry of
-// the packed packages without `skipLibCheck`, by an old TypeScript and by ours. `node
-// scripts/published-types.mjs <tarball>...`; no network.
+// The types as a user's compiler reads them: every entry of the packed packages, without
+// `skipLibCheck`, under both module resolutions. `node scripts/published-types.mjs <compiler>
+// <tarball>...`, where the compiler is a TypeScript of `node_modules`; no network.
 import { execFile } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { createFolder, isForNode, link, unpack } from "./unpack.mjs";
 
 const execute = promisify(execFile);
-const tarballs = process.argv.slice(2);
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-types-")));
-const require = createRequire(import.meta.url);
+/** Of one project, however busy the machine. */
+const TIME_LIMIT_MS = 300_000;
+const [compiler, ...tarballs] = process.argv.slice(2);
+const tsc = join("node_modules", compiler, "bin", "tsc");
+const folder = createFolder("types");
 
-// attw brings the oldest TypeScript that is here, 5.6, of before `Uint8Array` took a type argument.
-// The packages promise 5.4.
-const attw = require.resolve("@arethetypeswrong/cli/package.json");
-const oldTypescript = createRequire(createRequire(attw).resolve("@arethetypeswrong/core")).resolve(
-  "typescript",
-);
-const compilers = [
-  join(dirname(oldTypescript), "tsc.js"),
-  join("node_modules", "typescript", "bin", "tsc"),
-];
-
-const forNode = /\/(?:node|undici)$|^bowline\/(?:gateway|tools)$/;
-const web = { lib: ["es2022", "dom"], types: [] };
-const node = { lib: ["es2022"], types: ["node"] };
+const libraries = {
+  web: { lib: ["es2022", "dom"], types: [] },
+  node: { lib: ["es2022"], types: ["node"] },
+};
+const resolutions = {
+  nodenext: { module: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" },
+};
 
 try {
-  const names = await Promise.all(tarballs.map(unpack));
-  link("undici");
-  link("@types/node");
-  const entries = names.flatMap(entriesOf);
-  const projects = [
-    writeProject(
-      "web",
-      web,
-      entries.filter((entry) => !forNode.test(entry)),
-    ),
-    writeProject("node", node, entries),
-  ];
-  const outputs = await Promise.all([
-    ...tarballs.map((tarball) => run("attw", [tarball, "--profile", "esm-only"])),
-    ...compilers.flatMap((compiler) =>
-      projects.map((project) =>
-        run(process.execPath, [compiler, "-p", project, "--pretty", "false"]),
-      ),
-    ),
-  ]);
-  const failures = outputs.filter((output) => output !== undefined);
+  const entries = (
+    await Promise.all(tarballs.map((tarball) => unpack(tarball, folder.path)))
+  ).flat();
+  link("undici", folder.path);
+  link("@types/node", folder.path);
+  writeImports(
+    "web",
+    entries.filter((entry) => !isForNode(entry)),
+  );
+  writeImports("node", entries);
+  const projects = Object.keys(libraries).flatMap((library) =>
+    Object.keys(resolutions).map((resolution) => writeProject(library, resolution)),
+  );
+  const failures = (await Promise.all(projects.map(compile))).filter(Boolean);
   for (const failure of failures) console.error(failure);
   process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  folder.remove();
 }
 
-async function unpack(tarball) {
-  const { stdout } = await execute("tar", ["-xzOf", tarball, "package/package.json"]);
-  const { name } = JSON.parse(stdout);
-  const target = join(folder, "node_modules", name);
-  mkdirSync(target, { recursive: true });
-  await execute("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"]);
-  return name;
-}
-
-function link(name) {
-  const target = join(folder, "node_modules", name);
-  mkdirSync(dirname(target), { recursive: true });
-  symlinkSync(realpathSync(join("node_modules", name)), target);
-}
-
-function entriesOf(name) {
-  const { exports } = JSON.parse(
-    readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"),
-  );
-  return Object.keys(exports)
-    .filter((path) => path !== "./package.json")
-    .map((path) => join(name, path));
-}
-
-function writeProject(name, options, entries) {
+function writeImports(library, entries) {
   const imports = entries.map(
     (entry, at) => `import * as entry${at} from "${entry}";\nvoid entry${at};\n`,
   );
-  writeFileSync(join(folder, `${name}.mts`), imports.join(""));
-  const project = join(folder, `tsconfig.${name}.json`);
+  writeFileSync(join(folder.path, `${library}.mts`), imports.join(""));
+}
+
+function writeProject(library, resolution) {
+  const project = join(folder.path, `tsconfig.${library}.${resolution}.json`);
   const compilerOptions = {
-    ...options,
+    ...libraries[library],
+    ...resolutions[resolution],
     target: "es2022",
-    module: "nodenext",
     strict: true,
     exactOptionalPropertyTypes: true,
     skipLibCheck: false,
     noEmit: true,
   };
-  writeFileSync(project, JSON.stringify({ compilerOptions, files: [`${name}.mts`] }));
+  writeFileSync(project, JSON.stringify({ compilerOptions, files: [`${library}.mts`] }));
   return project;
 }
 
-/** What a program said, if it failed. */
-function run(program, args) {
-  return execute(program, args).then(
+/** Resolves to the compiler's output if it finds a fault. */
+function compile(project) {
+  const args = [tsc, "-p", project, "--pretty", "false"];
+  return execute(process.execPath, args, { timeout: TIME_LIMIT_MS }).then(
     () => undefined,
-    (error) => `${program} ${args.join(" ")}\n${error.stdout}${error.stderr}`,
+    ({ message, stdout, stderr }) => `${project}\n${stdout || stderr || message}`,
   );
 }
