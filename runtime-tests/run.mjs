@@ -70,6 +70,14 @@ function program(name, path, args = []) {
   };
 }
 
+function worker(path) {
+  const options = { origin: server.origin, timeout: timeLimitMs };
+  return {
+    name: `workerd ${versionOf(path)}`,
+    run: () => runInWorkerd(path, { scenario: join(here, "worker.js") }, options),
+  };
+}
+
 function versionOf(path) {
   const { stdout } = spawnSync(path, ["--version"], { encoding: "utf8" });
   return stdout?.match(/\d+[.-]\d+[.-]\d+/)?.[0] ?? "(no version)";
@@ -116,10 +124,7 @@ function installedRuntimes() {
       ...may,
       "--node-modules-dir=manual",
     ]),
-    {
-      name: `workerd ${versionOf(join(bin, ".bin/workerd"))}`,
-      run: () => runInWorkerd(join(bin, ".bin"), server.origin, timeLimitMs),
-    },
+    worker(join(bin, ".bin/workerd")),
   ];
 }
 

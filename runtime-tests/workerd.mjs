@@ -1,39 +1,45 @@
-// The scenario in Cloudflare's runtime, as a test of workerd's own kind.
+// Workers in Cloudflare's runtime, as tests of workerd's own kind.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 
 const execute = promisify(execFile);
 
-const config = (origin) => `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (services = [
-  (name = "main", worker = (
-    modules = [(name = "worker", esModule = embed "worker.js")],
-    bindings = [(name = "origin", text = "${origin}")],
-    compatibilityDate = "2026-05-01",
-  )),
-  (name = "internet", network = (allow = ["local"])),
-]);`;
-
-/** Resolves to what the worker printed. `bin` has the programs esbuild and workerd. */
-export async function runInWorkerd(bin, modelServer, timeout) {
+/**
+ * Bundles each worker as wrangler does and calls its `test()` with `origin` in the environment.
+ * `workers` has their files by name. Resolves to what they printed. Rejects when one does not load
+ * or throws; the error's `stderr` names it.
+ */
+export async function runInWorkerd(workerd, workers, { origin, timeout }) {
   const folder = await mkdtemp(join(tmpdir(), "bowline-worker-"));
+  const names = Object.keys(workers);
   try {
-    const bundle = [
-      "--bundle",
-      "--format=esm",
-      "--log-level=error",
-      `--outfile=${join(folder, "worker.js")}`,
-    ];
-    await execute(join(bin, "esbuild"), [join(import.meta.dirname, "worker.js"), ...bundle], {
-      timeout,
-    });
-    await writeFile(join(folder, "config.capnp"), config(modelServer));
-    return (await execute(join(bin, "workerd"), ["test", "config.capnp"], { cwd: folder, timeout }))
-      .stdout;
+    await Promise.all(names.map((name, at) => bundle(workers[name], join(folder, `${at}.js`))));
+    const services = names.map((name, at) => service(name, `${at}.js`, origin));
+    await writeFile(join(folder, "config.capnp"), config(services));
+    return (await execute(workerd, ["test", "config.capnp"], { cwd: folder, timeout })).stdout;
   } finally {
     await rm(folder, { recursive: true });
   }
 }
+
+function bundle(entryPoint, outfile) {
+  const conditions = ["workerd", "worker", "browser"];
+  const options = { bundle: true, format: "esm", target: "es2022", conditions, logLevel: "error" };
+  return build({ entryPoints: [entryPoint], outfile, ...options });
+}
+
+const config = (services) => `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (services = [
+  ${services.join(",\n  ")},
+  (name = "internet", network = (allow = ["local"])),
+]);`;
+
+const service = (name, file, origin) => `(name = "${name}", worker = (
+    modules = [(name = "worker", esModule = embed "${file}")],
+    bindings = [(name = "origin", text = "${origin}")],
+    compatibilityDate = "2026-05-01",
+  ))`;

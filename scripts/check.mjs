@@ -88,6 +88,11 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "worker as published",
+    command: ["node", "scripts/published-worker.mjs", ...bothPacked],
+    after: ["pack"],
+  },
+  {
     name: "command's documentation",
     command: ["node", "scripts/cli-docs.mjs"],
     after: ["build and types"],
