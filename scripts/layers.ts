@@ -33,8 +33,9 @@ const core: PackageRules = {
     providers: [...bottom, "transport", "llm"],
     agent: [...bottom, "llm"],
     session: [...bottom, "llm", "agent"],
+    "custom-prices": [...bottom, "llm"],
     // An entry of its own, for what it needs of others.
-    prices: [...bottom, "llm"],
+    prices: [...bottom, "llm", "custom-prices"],
     // The main entry is the one place where agent and providers meet.
     index: [...bottom, "transport", "llm", "providers", "agent", "session"],
     testing: [...bottom, "transport", "llm", "providers", "agent", "session", "index"],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { calcPrice } from "@pydantic/genai-prices";
 import { costOf } from "../src/llm/usage.ts";
+import { withPrices as withCustomPrices, type CalcPrice } from "../src/custom-prices.ts";
 import { withPrices } from "../src/prices.ts";
 import { getModel } from "../src/providers/vendors.ts";
 
@@ -35,5 +36,17 @@ describe("prices", () => {
       [withPrices(own).cost, withPrices(own).contextWindow],
       [{ input: 1, output: 2 }, 5],
     );
+  });
+
+  it("come from the function that the caller passes, by the library's vendor id", () => {
+    const asked: unknown[] = [];
+    const own: CalcPrice = (usage, modelId, { providerId }) => {
+      asked.push([modelId, providerId]);
+      const [input, output] = [(usage.input_tokens ?? 0) / 1e6, (usage.output_tokens ?? 0) / 1e6];
+      return { input_price: input, output_price: output, total_price: input, model: {} };
+    };
+    const model = withCustomPrices(getModel("xai", "grok-x"), own);
+    assert.deepEqual(model.cost, { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 });
+    assert.deepEqual(asked[0], ["grok-x", "x-ai"]);
   });
 });

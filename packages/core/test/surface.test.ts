@@ -6,8 +6,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import * as agent from "../src/agent/index.ts";
+import * as customPrices from "../src/custom-prices.ts";
 import { errorCodes } from "../src/errors.ts";
 import * as main from "../src/index.ts";
+import * as prices from "../src/prices.ts";
 import * as anthropicMessages from "../src/providers/anthropic-messages/index.ts";
 import * as googleGenerate from "../src/providers/google-generate/index.ts";
 import * as openaiResponses from "../src/providers/openai-responses/index.ts";
@@ -40,6 +42,7 @@ describe("the public surface", () => {
       "./testing",
       "./undici",
       "./prices",
+      "./custom-prices",
       "./package.json",
     ]);
   });
@@ -144,6 +147,7 @@ describe("the public surface", () => {
     ]);
     assert.deepEqual(names(sessionNode), ["createJsonlStore", "makeFolder"]);
     assert.deepEqual(names(undici), ["createUndiciFetch"]);
+    assert.deepEqual([prices, customPrices].map(names), [["withPrices"], ["withPrices"]]);
     assert.deepEqual(names(testing), [
       "checkChatRequest",
       "checkMessagesRequest",

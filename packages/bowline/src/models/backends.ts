@@ -3,7 +3,8 @@
  * silently another vendor's.
  */
 import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
-import { withPrices } from "@bowline/core/prices";
+import { withPrices } from "@bowline/core/custom-prices";
+import { calcPrice } from "@pydantic/genai-prices";
 import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
 import { vendorAddress } from "./vendor-address.ts";
@@ -90,7 +91,8 @@ function find(reference: string, env: BackendOptions["env"]): Backend | undefine
   const apiKey = vendor.keyVariable === undefined ? undefined : set(env[vendor.keyVariable]);
   if (vendor.keyVariable !== undefined && apiKey === undefined) return undefined;
   const address = vendorAddress(vendor, env);
-  const model = withPrices(getModel(provider, id, address && { baseUrl: address.baseUrl }));
+  const known = getModel(provider, id, address && { baseUrl: address.baseUrl });
+  const model = withPrices(known, calcPrice);
   const { keyVariable } = vendor;
   return {
     model,

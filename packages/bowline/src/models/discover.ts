@@ -4,6 +4,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { getModel, parseModelRef, vendors, type Model, type Vendor } from "@bowline/core";
+import { withPrices } from "@bowline/core/custom-prices";
+import { calcPrice } from "@pydantic/genai-prices";
 import {
   firstToAsk,
   listedModels,
@@ -12,7 +14,6 @@ import {
   type Profile,
 } from "../doctor/index.ts";
 import { isHttp } from "../is-http.ts";
-import { withPrices } from "@bowline/core/prices";
 import { startPracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
 import { vendorAddress, type VendorAddress } from "./vendor-address.ts";
@@ -299,7 +300,7 @@ function found(
   why: string,
   variable?: string,
 ): Discovered {
-  const model = withPrices(known);
+  const model = withPrices(known, calcPrice);
   return {
     model,
     keyFrom: { ...sourceOf(variable, apiKey), baseUrl: model.baseUrl },

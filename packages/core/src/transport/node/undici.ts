@@ -4,10 +4,8 @@
  * without a byte (Q235, Q236); it takes any dispatcher, a proxy for one; and a request costs a
  * third of what it costs with Node's.
  */
-import type { Dispatcher } from "undici";
-// Not of the whole, which takes three times as long to load and has 3.5 MB more for every garbage
-// collection to look through.
-import Agent from "undici/lib/dispatcher/agent.js";
+import type { Dispatcher, fetch as UndiciFetch } from "undici";
+import { createAgent, undiciFetch } from "./load-undici.ts";
 import { BowlineError } from "../../errors.ts";
 import {
   posting,
@@ -20,9 +18,16 @@ import {
 export interface UndiciFetchOptions {
   /**
    * Makes the connections: undici's `EnvHttpProxyAgent`, `ProxyAgent`, a pool with limits. Default:
-   * an `Agent` of this fetch's own. Bun gives none: it has a stand-in under undici's name.
+   * an `Agent` of this fetch's own, made with the first request. Bun gives none: it has a stand-in
+   * under undici's name.
    */
   readonly dispatcher?: Dispatcher;
+  /**
+   * undici's `fetch`, for what is not a plain POST of a text. Pass it with `dispatcher` where this
+   * package may not resolve undici, such as in a command that is installed globally beside it.
+   * Default: loaded with the first such request.
+   */
+  readonly fetch?: typeof UndiciFetch;
   /**
    * Until a connection stands, in milliseconds; 0 is no limit. For the default dispatcher only.
    * Default 10,000.
@@ -44,17 +49,16 @@ const MAX_PENDING = 1024 * 1024;
  * For the `fetch` option of a stream function or an agent; one for all of them shares its
  * connections. What is no plain POST of a text goes to undici's own `fetch`, over the same
  * dispatcher and with its limits. Answers come undecoded unless they say `gzip` or `deflate`, and
- * none is asked to. Throws `invalid_argument` for a dispatcher that is none.
+ * none is asked to. Throws `invalid_argument` for a dispatcher that is none; requests reject with it
+ * when undici is needed and not installed.
  */
 export function createUndiciFetch({
   connectTimeoutMs = 10_000,
-  dispatcher = new Agent({
-    connect: { timeout: connectTimeoutMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  }),
+  dispatcher,
+  fetch: otherFetch = undiciFetch,
 }: UndiciFetchOptions = {}): typeof globalThis.fetch {
-  if (typeof dispatcher.dispatch !== "function") {
+  let agent: Promise<Dispatcher> | undefined;
+  if (dispatcher !== undefined && typeof dispatcher.dispatch !== "function") {
     throw new BowlineError(
       "invalid_argument",
       "The dispatcher makes no connections: it has no method `dispatch`. Under Bun, `undici` is Bun's own stand-in, without proxies; " +
@@ -66,19 +70,19 @@ export function createUndiciFetch({
     init: RequestInit = {},
   ): Promise<Exchange | Response> => {
     const url = typeof input === "string" && URL.canParse(input) ? new URL(input) : undefined;
+    const connections = dispatcher ?? (await (agent ??= createAgent(connectTimeoutMs)));
     if (url === undefined || !isPlain(url, init)) {
-      const { fetch } = await import("undici");
       // Its types are undici's copies of the standard ones.
-      return (await fetch(
+      return (await otherFetch(
         input as string,
-        { ...init, dispatcher } as object,
+        { ...init, dispatcher: connections } as object,
       )) as unknown as Response;
     }
     const { signal } = init;
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(signal ?? undefined, resolve, reject);
-      dispatcher.dispatch(
+      connections.dispatch(
         {
           origin: url.origin,
           path: url.pathname + url.search,

@@ -1,0 +1,81 @@
+/**
+ * The command from source where core lies beside it and resolves none of its dependencies, as `npm
+ * install -g @bowline/core bowline` lays them out.
+ */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, describe, it } from "node:test";
+import { chatText, failing, loopback } from "../../../test/support/loopback.ts";
+import type { Ended } from "./command.ts";
+
+const packages = join(import.meta.dirname, "../..");
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-global-")));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** No command takes so long, however busy the machine. */
+const LIMIT_MS = 120_000;
+
+for (const name of ["core", "bowline"])
+  for (const part of ["src", "package.json"])
+    cpSync(join(packages, name, part), join(folder, name, part), { recursive: true });
+// A link, since Node reads no TypeScript below `node_modules`.
+link(join(folder, "core"), join(folder, "node_modules/@bowline/core"));
+const { dependencies } = JSON.parse(
+  readFileSync(join(packages, "bowline/package.json"), "utf8"),
+) as { dependencies: Record<string, string> };
+for (const name of Object.keys(dependencies).filter((one) => one !== "@bowline/core"))
+  link(join(packages, "../node_modules", name), join(folder, "bowline/node_modules", name));
+
+function link(target: string, path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(target, path, "dir");
+}
+
+async function bowline(...args: readonly string[]): Promise<Omit<Ended, "ms">> {
+  const main = join(folder, "bowline/src/cli/main.ts");
+  const child = spawn(process.execPath, ["--conditions=@bowline/source", main, ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? "", HOME: folder, BOWLINE_HOME: join(folder, "data") },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: LIMIT_MS,
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout, stderr };
+}
+
+describe("the command, installed globally beside core", () => {
+  it("lists the models of a server, and runs on the first", async () => {
+    await using server = await loopback(
+      (response) => response.end('{"data":[{"id":"gpt-5-mini"}]}'),
+      chatText("Here."),
+    );
+    const { code, stdout, stderr } = await bowline("run", "--base-url", server.baseUrl, "hi");
+    assert.deepEqual([code, stdout], [0, "Here.\n"], stderr);
+    assert.deepEqual(
+      server.requests.map(({ url }) => url),
+      ["/v1/models", "/v1/chat/completions"],
+    );
+  });
+
+  it("examines a server", async () => {
+    await using server = await loopback(failing(401, {}));
+    const { code, stdout, stderr } = await bowline("doctor", server.baseUrl);
+    assert.match(stdout + stderr, /the server wants a key \(HTTP 401/);
+    assert.notEqual(code, 0);
+  });
+});

@@ -1,0 +1,32 @@
+/**
+ * Loads undici when a request needs it and the caller did not pass what it takes: a program may
+ * have undici where this package cannot resolve it.
+ */
+import type { Dispatcher, fetch } from "undici";
+import { BowlineError, errorText } from "../../errors.ts";
+
+/**
+ * An agent without limits but that of connecting. Loads the agent alone: all of undici takes three
+ * times as long to load, and its 3.5 MB are marked in every garbage collection.
+ */
+export async function createAgent(connectTimeoutMs: number): Promise<Dispatcher> {
+  const { default: Agent } = await load(import("undici/lib/dispatcher/agent.js"));
+  return new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
+}
+
+/** undici's own. */
+export const undiciFetch: typeof fetch = async (input, init) =>
+  await (await load(import("undici"))).fetch(input, init);
+
+async function load<T>(module: Promise<T>): Promise<T> {
+  try {
+    return await module;
+  } catch (cause) {
+    throw new BowlineError(
+      "invalid_argument",
+      `@bowline/core/undici cannot load undici (${errorText(cause)}). Run \`npm install undici\`, ` +
+        "or pass `dispatcher` and `fetch` from your own undici to `createUndiciFetch`.",
+      { cause },
+    );
+  }
+}
