@@ -93,6 +93,11 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "command as published",
+    command: ["node", "scripts/published-command.mjs", ...bothPacked],
+    after: ["pack"],
+  },
+  {
     name: "command's documentation",
     command: ["node", "scripts/cli-docs.mjs"],
     after: ["build and types"],
