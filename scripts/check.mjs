@@ -89,12 +89,12 @@ const steps = [
   },
   {
     name: "worker as published",
-    command: ["node", "scripts/published-worker.mjs", ...bothPacked],
+    command: ["node", "scripts/published-worker.mjs", ...allPacked],
     after: ["pack"],
   },
   {
     name: "command as published",
-    command: ["node", "scripts/published-command.mjs", ...bothPacked],
+    command: ["node", "scripts/published-command.mjs", packed("bowline-core"), packed("bowline-0")],
     after: ["pack"],
   },
   {

@@ -28,7 +28,7 @@ export async function unpack(tarball, folder) {
 
 /** Whether an entry needs Node. All others are for browsers and workers, too. */
 export function isForNode(entry) {
-  return /\/(?:node|undici|gateway|tools)$/.test(entry);
+  return /\/(?:node|undici)$|^bowline\/(?:gateway|tools)$/.test(entry);
 }
 
 /** Installs a dependency into `folder` as a link to the repository's own. */
