@@ -17,7 +17,7 @@ export interface BackendOptions {
 }
 
 /** An agent, of which the model counts. */
-export interface AskedAgent {
+interface AskedAgent {
   readonly id?: string;
   /** `provider/model`. */
   readonly model: string;
