@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chatText, loopback } from "../../../test/support/loopback.ts";
-import { startProgram } from "./start-program.ts";
+import { startProgram } from "../../../test/support/start-program.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-peers-")));
 const core = join(import.meta.dirname, "..");
