@@ -5,7 +5,6 @@
  */
 import type { ErrorInfo } from "../errors.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
-import { LiveDelta } from "../llm/live.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
 import type { CompactionEvent } from "./context/compaction-options.ts";
@@ -176,13 +175,6 @@ export type AgentEventSink = (event: AgentEvent) => void | PromiseLike<void>;
  * to attach.
  */
 export class MessageUpdate implements MessageUpdateEvent, AgentEventBase {
-  /** As of {@link LiveDelta}: one that stays, and with it the compiled code. */
-  static readonly kept: MessageUpdate = new MessageUpdate(
-    "",
-    0,
-    LiveDelta.kept,
-    LiveDelta.kept.partial,
-  );
   readonly type = "message_update";
   declare readonly runId: string;
   declare readonly seq: number;

@@ -125,8 +125,6 @@ class Batches<T> extends Reader<readonly T[]> {
 
 /** The same event by event. */
 class OneByOne<T> extends Reader<T> {
-  /** As of `LiveDelta`. */
-  static readonly kept: OneByOne<unknown> = new OneByOne(new Batches(new AbortController()));
   readonly #batches: Reader<readonly T[]>;
   #batch: readonly T[] = [];
   #next = 0;
@@ -155,8 +153,6 @@ class OneByOne<T> extends Reader<T> {
 }
 
 export class EventStream<T, R> implements AsyncIterable<T> {
-  /** As of `LiveDelta`. */
-  static readonly kept: EventStream<unknown, void> = new EventStream(() => Promise.resolve());
   readonly #batches: Batches<T>;
   readonly #result: Promise<R>;
 

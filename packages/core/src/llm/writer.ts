@@ -50,17 +50,6 @@ type PartStart = Extract<
 >;
 
 export class MessageWriter {
-  /** As of {@link LiveDelta}, with the parts that deltas come to. */
-  static readonly kept: MessageWriter = new MessageWriter({
-    api: "",
-    provider: "",
-    model: "",
-    timestamp: 0,
-  });
-  static {
-    MessageWriter.kept.append(MessageWriter.kept.openText(), "a");
-    MessageWriter.kept.append(MessageWriter.kept.openToolCall("", ""), "a");
-  }
   declare readonly message: AssistantMessage;
   readonly #origin: MessageOrigin;
   readonly #attempt: number;

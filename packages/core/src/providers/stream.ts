@@ -36,8 +36,6 @@ export interface Wire extends Pick<Protocol, "encode" | "asLearned" | "learn"> {
   /** The body as it is sent. */
   stringify(body: unknown): string;
   createDecoder(model: Model, options: DecoderOptions): Decoder;
-  /** A decoder that reads nothing, and with it the compiled code of the wire: see `LiveDelta`. */
-  readonly kept?: Decoder;
 }
 
 const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000, totalMs: 0 };
@@ -69,7 +67,6 @@ export function createStreamFn(
     settled: createSettled(protocol),
     stringify: toWireJson,
     createDecoder: (model, facts) => new StreamDecoder(protocol, model, facts),
-    kept: new StreamDecoder(protocol, {} as Model, { timestamp: 0 }),
   };
   return (model, context, options = {}) => streamWire(wire, model, context, options);
 }

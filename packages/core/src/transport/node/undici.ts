@@ -122,12 +122,6 @@ function isPlain({ protocol, username, password }: URL, init: RequestInit): init
  * so what comes together is handed over as one chunk.
  */
 class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader {
-  /** As of `LiveDelta`: one that stays, and with it the compiled code. */
-  static readonly kept = new Exchange(
-    undefined,
-    () => {},
-    () => {},
-  );
   status = 0;
   body: PostedBody | null = null;
   readonly #signal: AbortSignal | undefined;
