@@ -238,6 +238,55 @@ describe("an event stream", () => {
     assert.equal(left, true);
   });
 
+  for (const [name, readerOf] of Object.entries({
+    events: (stream: EventStream<number, void>) => stream[Symbol.asyncIterator](),
+    batches: (stream: EventStream<number, void>) => stream.batches(),
+  })) {
+    it(
+      `aborts its producer when the reader of ${name} returns while it waits`,
+      { timeout: 5000 },
+      async () => {
+        const stream = new EventStream<number, void>(
+          (_push, signal) =>
+            new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+        );
+        const reader = readerOf(stream);
+        const next = reader.next();
+        assert.deepEqual(await reader.return(), { done: true, value: undefined });
+        assert.deepEqual(await next, { done: true, value: undefined });
+        await stream.result();
+      },
+    );
+
+    it(
+      `aborts its producer when the reader of ${name} returns before it reads`,
+      { timeout: 5000 },
+      async () => {
+        const stream = new EventStream<number, void>(
+          (_push, signal) =>
+            new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+        );
+        await readerOf(stream).return();
+        await stream.result();
+      },
+    );
+
+    it(`does not abort its producer when a second reader of ${name} returns`, async () => {
+      let aborted = false;
+      const stream = new EventStream<number, void>(async (push, signal) => {
+        signal.addEventListener("abort", () => (aborted = true));
+        push([1]);
+        await new Promise((resolve) => setImmediate(resolve));
+        push([2]);
+      });
+      const first = stream.batches();
+      assert.deepEqual(await first.next(), { done: false, value: [1] });
+      await readerOf(stream).return();
+      assert.deepEqual(await first.next(), { done: false, value: [2] });
+      assert.equal(aborted, false);
+    });
+  }
+
   it("is read as a generator is: what is asked for at once comes in turn, and nothing behind a return", async () => {
     const batch = fc.array(fc.nat(9), { minLength: 1, maxLength: 4 });
     const step = fc.record({ batch, isLate: fc.boolean() });
