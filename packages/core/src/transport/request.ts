@@ -14,37 +14,6 @@ export interface PostRequest {
   readonly body: string;
 }
 
-/** Reads a body, as a stream's reader does. */
-export interface BodyReader {
-  read(): Promise<
-    { done: false; value: Uint8Array } | { done: true; value?: Uint8Array | undefined }
-  >;
-  cancel(): Promise<void>;
-}
-
-export interface PostedBody {
-  getReader(): BodyReader;
-}
-
-/** What is read of a response here; a standard one has it. */
-export interface PostedResponse {
-  readonly ok: boolean;
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Iterable<[string, string]>;
-  readonly body: PostedBody | null;
-}
-
-/**
- * Under this name a `fetch` may have a way to post that makes no standard response, which costs
- * more than a turn's other work. Who wraps the `fetch` gets standard ones.
- */
-export const posting: unique symbol = Symbol("posting");
-
-export type PostingFetch = typeof globalThis.fetch & {
-  [posting]?: (url: string, init: RequestInit) => Promise<PostedResponse>;
-};
-
 /**
  * What a chunk brought: content, only signs of life, or the end of the answer (the rest of the body
  * is not wanted).
@@ -57,7 +26,7 @@ export interface PostOptions {
    * gives up connecting after 10 s and waiting for headers after 300 s, which is a `timeout`, too;
    * node/undici.ts waits longer (Q236).
    */
-  readonly fetch: PostingFetch;
+  readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /**
@@ -119,8 +88,8 @@ export async function postForStream(request: PostRequest, options: PostOptions):
   let timerAt = Infinity;
   let stopTimer = (): void => {};
   let failing = "Could not reach";
-  let refusal: PostedResponse | undefined;
-  let reader: BodyReader | undefined;
+  let refusal: Response | undefined;
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let isComplete = false;
   let words = "";
   let failure: BowlineError | undefined;
@@ -172,8 +141,9 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     if (reader) (isComplete ? drain(reader, clock) : reader.cancel()).catch(() => {});
   }
 
-  function errorOf({ status, headers: fields }: PostedResponse): BowlineError {
-    const headers = Object.fromEntries(fields);
+  function errorOf(response: Response): BowlineError {
+    const { status } = response;
+    const headers = Object.fromEntries(response.headers);
     if (status >= 400) {
       const { model } = options;
       return errorOfResponse({
@@ -227,18 +197,17 @@ export async function postForStream(request: PostRequest, options: PostOptions):
    * Asks, also where a redirect of the same origin points that keeps method and body (Q229): keys
    * go nowhere else.
    */
-  async function send(): Promise<PostedResponse> {
+  async function send(): Promise<Response> {
     // By their names in lower case: a caller's own header replaces ours, where fetch would send
     // both.
     const headers: Record<string, string> = {};
     for (const name of Object.keys(request.headers))
       headers[name.toLowerCase()] = request.headers[name] ?? "";
     if (fresh) headers.connection = "close";
-    const post = fetch[posting] ?? fetch;
     let target = url;
     for (let redirects = 0; ; redirects++) {
       signal.throwIfAborted();
-      const response = await post(target, {
+      const response = await fetch(target, {
         method: "POST",
         headers,
         body: request.body,
@@ -264,7 +233,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
  * Reads what follows a complete answer, mostly nothing: only then does its connection serve the
  * next request. A body that is open still after `DRAIN_MS` is given up.
  */
-async function drain(reader: BodyReader, clock: Clock): Promise<void> {
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, clock: Clock): Promise<void> {
   const stop = clock.setTimer(DRAIN_MS, () => void reader.cancel().catch(() => {}));
   try {
     while (!(await reader.read()).done);
@@ -276,10 +245,10 @@ async function drain(reader: BodyReader, clock: Clock): Promise<void> {
 /**
  * Where to ask again; undefined when the answer is another, or the target is not of this origin.
  */
-function redirectOf({ status, headers }: PostedResponse, url: string): string | undefined {
+function redirectOf({ status, headers }: Response, url: string): string | undefined {
   if (status !== 307 && status !== 308) return undefined;
-  const { location } = Object.fromEntries(headers);
-  if (location === undefined || !URL.canParse(location, url)) return undefined;
+  const location = headers.get("location");
+  if (location === null || !URL.canParse(location, url)) return undefined;
   const { origin, href } = new URL(location, url);
   return origin === new URL(url).origin ? href : undefined;
 }

@@ -40,10 +40,6 @@ interface Outcome {
 const transports = {
   "Node's fetch": () => globalThis.fetch,
   undici: () => createUndiciFetch(),
-  "undici, wrapped": (): typeof fetch => {
-    const wrapped = createUndiciFetch();
-    return (input, init) => wrapped(input, init);
-  },
 };
 
 async function run(example: HttpCase, transport: keyof typeof transports): Promise<Outcome> {
@@ -105,7 +101,7 @@ async function closed(open: () => number): Promise<void> {
 const textOf = ({ content }: AssistantMessage): string =>
   content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-for (const transport of ["Node's fetch", "undici", "undici, wrapped"] as const)
+for (const transport of ["Node's fetch", "undici"] as const)
   describe(`a call over HTTP by ${transport}`, () => {
     for (const example of [...statusCases, ...bodyCases, ...limitCases]) {
       it(example.name, async () => {

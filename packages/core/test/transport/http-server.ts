@@ -2,16 +2,8 @@
  * A server that speaks exactly the bytes it is given, over a raw socket, and a clock that moves
  * when it is told to.
  */
-import assert from "node:assert/strict";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { chunkedResponse } from "../../src/transport/chunked-response.ts";
-import {
-  posting,
-  type BodyReader,
-  type PostedBody,
-  type PostedResponse,
-  type PostingFetch,
-} from "../../src/transport/request.ts";
 import type { Clock } from "../../src/clock.ts";
 
 /** What is sent to one request, and what then becomes of the connection. */
@@ -106,7 +98,7 @@ export interface ByteServer extends AsyncDisposable {
 export async function serveBytes(
   answers: readonly Answer[] | ((ofConnection: number) => Answer),
   onStall: (ms?: number) => void = () => {},
-  fetch: PostingFetch = globalThis.fetch,
+  fetch: typeof globalThis.fetch = globalThis.fetch,
 ): Promise<ByteServer> {
   const requests: Received[] = [];
   const sockets = new Set<Socket>();
@@ -143,47 +135,28 @@ export async function serveBytes(
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     open: () => sockets.size,
-    fetch: Object.assign(asFetch, fetch[posting] && { [posting]: asPosting }),
+    async fetch(...asked) {
+      signal = asked[1]?.signal;
+      const response = await fetch(...asked);
+      const exchange = served.at(-1);
+      const reader = response.body?.getReader();
+      if (reader === undefined || exchange === undefined) return response;
+      let read = 0;
+      return chunkedResponse(response, {
+        async next() {
+          waits(exchange, read);
+          const { value } = await reader.read();
+          read += value?.length ?? 0;
+          return value;
+        },
+        leave: (reason) => reader.cancel(reason),
+      });
+    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
-
-  async function asFetch(...asked: Parameters<typeof globalThis.fetch>): Promise<Response> {
-    signal = asked[1]?.signal;
-    const response = await fetch(...asked);
-    const reader = counted(response.body);
-    if (reader === undefined) return response;
-    return chunkedResponse(response, {
-      next: async () => (await reader.read()).value,
-      leave: () => reader.cancel(),
-    });
-  }
-
-  async function asPosting(url: string, init: RequestInit): Promise<PostedResponse> {
-    signal = init.signal;
-    const { ok, status, headers, body } =
-      (await fetch[posting]?.(url, init)) ?? assert.fail("there is no shorter way");
-    const reader = counted(body);
-    return { ok, status, headers, body: reader ? { getReader: () => reader } : null };
-  }
-
-  function counted(body: PostedBody | null): BodyReader | undefined {
-    const exchange = served.at(-1);
-    const reader: BodyReader | undefined = body?.getReader();
-    if (reader === undefined || exchange === undefined) return undefined;
-    let read = 0;
-    return {
-      async read() {
-        waits(exchange, read);
-        const chunk = await reader.read();
-        read += chunk.value?.length ?? 0;
-        return chunk;
-      },
-      cancel: () => reader.cancel(),
-    };
-  }
 
   /** The client has read so much of the body and waits for more. */
   function waits(exchange: (typeof served)[number], read: number): void {

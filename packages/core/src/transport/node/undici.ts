@@ -7,13 +7,6 @@
 import type { Dispatcher, fetch as UndiciFetch } from "undici";
 import { createAgent, undiciFetch } from "./load-undici.ts";
 import { BowlineError } from "../../errors.ts";
-import {
-  posting,
-  type BodyReader,
-  type PostedBody,
-  type PostedResponse,
-  type PostingFetch,
-} from "../request.ts";
 
 export interface UndiciFetchOptions {
   /**
@@ -65,10 +58,7 @@ export function createUndiciFetch({
         "Bun's `fetch` has an option `proxy`, and obeys HTTP_PROXY and HTTPS_PROXY.",
     );
   }
-  const post = async (
-    input: RequestInfo | URL,
-    init: RequestInit = {},
-  ): Promise<Exchange | Response> => {
+  return async (input, init = {}) => {
     const url = typeof input === "string" && URL.canParse(input) ? new URL(input) : undefined;
     const connections = dispatcher ?? (await (agent ??= createAgent(connectTimeoutMs)));
     if (url === undefined || !isPlain(url, init)) {
@@ -101,11 +91,6 @@ export function createUndiciFetch({
       );
     });
   };
-  const fetch: PostingFetch = async (input, init) => {
-    const response = await post(input, init);
-    return response instanceof Exchange ? response.toResponse() : response;
-  };
-  return Object.assign(fetch, { [posting]: post });
 }
 
 function isPlain({ protocol, username, password }: URL, init: RequestInit): init is PlainInit {
@@ -118,65 +103,31 @@ function isPlain({ protocol, username, password }: URL, init: RequestInit): init
 }
 
 /**
- * One request, its response, and the reader of its body. Nothing is given before it is asked for:
- * so what comes together is handed over as one chunk.
+ * One request and its response. Nothing is enqueued before the reader asks for it, so chunks that
+ * arrive together are handed over as one.
  */
-class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader {
-  status = 0;
-  body: PostedBody | null = null;
+class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
-  readonly #resolve: (response: Exchange) => void;
+  readonly #resolve: (response: Response) => void;
   readonly #reject: (reason: unknown) => void;
   #request: Dispatcher.DispatchController | undefined;
-  #fields: Record<string, string | string[] | undefined> = {};
-  #statusText = "";
+  /** From the response's headers to the end of what the reader sees. */
+  #body: ReadableStreamDefaultController<Uint8Array> | undefined;
   #pending: Buffer[] = [];
   #pendingLength = 0;
-  /** Who reads and has nothing yet. */
-  #reading:
-    | {
-        resolve(chunk: Awaited<ReturnType<BodyReader["read"]>>): void;
-        reject(reason: unknown): void;
-      }
-    | undefined;
+  /** Whether the reader waits for a chunk. */
+  #isAsked = false;
   #end: { readonly error?: unknown } | undefined;
 
   constructor(
     signal: AbortSignal | undefined,
-    resolve: (response: Exchange) => void,
+    resolve: (response: Response) => void,
     reject: (reason: unknown) => void,
   ) {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
     signal?.addEventListener("abort", this, { once: true });
-  }
-
-  get ok(): boolean {
-    return this.status >= 200 && this.status < 300;
-  }
-
-  get headers(): Map<string, string> {
-    return new Map(
-      Object.entries(this.#fields).map(([name, value]) => [name, [value].flat().join(", ")]),
-    );
-  }
-
-  /** The same as a standard response. */
-  toResponse(): Response {
-    const headers = Object.entries(this.#fields).flatMap(([name, value]) =>
-      [value ?? []].flat().map((one): [string, string] => [name, one]),
-    );
-    try {
-      return new Response(this.body && streamOf(this.body), {
-        status: this.status,
-        statusText: this.#statusText,
-        headers,
-      });
-    } catch (cause) {
-      this.#stop({});
-      throw new TypeError("fetch failed", { cause }); // a status text that no response can have
-    }
   }
 
   /** The abort. */
@@ -196,13 +147,19 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
     statusText = "",
   ): void {
     if (status < 200 || this.#end) return; // a hint before the response
-    if (status > 599)
-      return this.#stop({ error: new TypeError("fetch failed", { cause: `status ${status}` }) });
-    this.#fields = fields;
-    this.#statusText = statusText;
-    this.body = [204, 205, 304].includes(status) ? null : bodyOf(this, fields["content-encoding"]);
-    this.status = status;
-    this.#resolve(this);
+    const headers = Object.entries(fields).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    );
+    const body = this.#stream();
+    const isNull = [204, 205, 304].includes(status);
+    try {
+      const content = isNull ? null : decoded(body, fields["content-encoding"]);
+      this.#resolve(new Response(content, { status, statusText, headers }));
+    } catch (cause) {
+      // A status, or a status text, that no response can have.
+      this.#reject(new TypeError("fetch failed", { cause }));
+      this.#leave();
+    }
   }
 
   onResponseData(request: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -210,7 +167,9 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
     this.#pending.push(chunk);
     this.#pendingLength += chunk.length;
     if (this.#pendingLength > MAX_PENDING) request.pause();
-    if (this.#reading && this.#pending.length === 1) queueMicrotask(() => this.#give()); // with all that came with it
+    if (!this.#isAsked) return;
+    this.#isAsked = false;
+    queueMicrotask(() => this.#pull()); // with all that came with it
   }
 
   onResponseEnd(): void {
@@ -218,49 +177,58 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
   }
 
   onResponseError(_request: Dispatcher.DispatchController, cause: Error): void {
-    this.#finish({
-      error: new TypeError(this.status > 0 ? "terminated" : "fetch failed", { cause }),
-    });
+    this.#finish({ error: new TypeError(this.#body ? "terminated" : "fetch failed", { cause }) });
   }
 
-  read(): ReturnType<BodyReader["read"]> {
-    return new Promise((resolve, reject) => {
-      this.#reading = { resolve, reject };
-      this.#give();
-    });
+  #stream(): ReadableStream<Uint8Array> {
+    return new ReadableStream(
+      {
+        start: (controller) => void (this.#body = controller),
+        pull: () => this.#pull(),
+        cancel: () => this.#leave(),
+      },
+      { highWaterMark: 0 },
+    );
   }
 
-  async cancel(): Promise<void> {
-    this.#stop({});
-  }
-
-  /** To who reads: what has come, then how it ended. */
-  #give(): void {
-    const reading = this.#reading;
-    if (!reading || !(this.#pending.length > 0 || this.#end)) return;
-    this.#reading = undefined;
+  /** The reader asks, or what it asked for has come. */
+  #pull(): void {
     const chunks = this.#pending;
-    if (chunks.length > 0) {
-      this.#pending = [];
-      this.#pendingLength = 0;
-      reading.resolve({
-        done: false,
-        value: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks),
-      });
-      if (this.#request?.paused) this.#request.resume();
-    } else if (this.#end?.error === undefined) reading.resolve({ done: true, value: undefined });
-    else reading.reject(this.#end.error);
+    if (chunks.length === 0) {
+      this.#isAsked = true;
+      this.#settle();
+      return;
+    }
+    this.#pending = [];
+    this.#pendingLength = 0;
+    this.#body?.enqueue(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    if (this.#request?.paused) this.#request.resume();
+  }
+
+  /** Ends what the reader sees, once it has all that came. */
+  #settle(): void {
+    if (this.#end === undefined || this.#pending.length > 0) return;
+    const { error } = this.#end;
+    if (error === undefined) this.#body?.close();
+    else if (this.#body) this.#body.error(error);
+    else this.#reject(error);
+    this.#body = undefined;
   }
 
   #finish(end: { readonly error?: unknown }): void {
     if (this.#end) return;
     this.#end = end;
     this.#signal?.removeEventListener("abort", this);
-    if (this.status === 0) this.#reject(end.error);
-    this.#give();
+    this.#settle();
   }
 
-  /** Ends the exchange from this side: nobody reads on. */
+  /** The reader has left. */
+  #leave(): void {
+    this.#body = undefined;
+    this.#stop({});
+  }
+
+  /** Ends the exchange from this side. */
   #stop(end: { readonly error?: unknown }): void {
     if (this.#end) return;
     this.#pending = [];
@@ -269,28 +237,11 @@ class Exchange implements Dispatcher.DispatchHandler, PostedResponse, BodyReader
   }
 }
 
-/** What is read of it: as it comes, or what was compressed. */
-function bodyOf(reader: BodyReader, said: unknown): PostedBody {
-  const body = { getReader: () => reader };
+/** The body as it comes, or decompressed. */
+function decoded(body: ReadableStream<Uint8Array>, said: unknown): ReadableStream<Uint8Array> {
   const encoding = typeof said === "string" ? said.toLowerCase().replace("x-", "") : "";
   if (encoding !== "gzip" && encoding !== "deflate") return body;
-  return streamOf(body).pipeThrough(
+  return body.pipeThrough(
     new DecompressionStream(encoding) as ReadableWritablePair<Uint8Array, Uint8Array>,
-  );
-}
-
-function streamOf(body: PostedBody): ReadableStream<Uint8Array> {
-  if (body instanceof ReadableStream) return body;
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: () => reader.cancel(),
-    },
-    { highWaterMark: 0 },
   );
 }
