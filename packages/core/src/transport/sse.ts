@@ -6,10 +6,7 @@
  */
 import { BowlineError } from "../errors.ts";
 
-/**
- * Hears of each event with data. An object, since a closure for each answer would cost what the
- * class below saves.
- */
+/** Receives each event that has data. */
 export interface SseListener {
   /** `name` is the `event:` field or "". */
   event(data: string, name: string): void;
@@ -30,10 +27,7 @@ const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;
  */
 const MAX_LENGTHS = 4;
 
-/**
- * A class, as is whatever runs for each delta: engines throw away what they compiled for a closure
- * when a garbage collection finds none of its kind alive, which between two answers is always so.
- */
+/** Calls the listener for each event, as soon as its last byte was pushed. */
 export class SseReader {
   readonly #listener: SseListener;
   readonly #maxEventLength: number;

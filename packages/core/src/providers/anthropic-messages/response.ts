@@ -32,7 +32,7 @@ export class MessagesReader implements ProtocolReader {
 
   event(data: Json, name: string): void {
     const type = typeof data.type === "string" ? data.type : name;
-    // Nearly always, and apart, as in `applyToState`: here all data has one shape.
+    // Most events are deltas, so they are tested first.
     if (type === "content_block_delta" && name !== "error" && !isError(data.error))
       this.#blocks.delta(data.index, asRecord(data.delta));
     else this.#other(data, type, name);

@@ -96,10 +96,7 @@ export class ChatReader implements ProtocolReader {
     return known.find(({ index = 0 }) => index === this.#choiceIndex);
   }
 
-  /**
-   * The first id and model count; an id that changes on the way is no error (Q077). Apart, as in
-   * `applyToState`.
-   */
+  /** The first id and model count; an id that changes on the way is no error (Q077). */
   #noteOrigin({ id, model }: Json): void {
     this.#id = id;
     this.#model = model;

@@ -39,7 +39,7 @@ export class ResponsesReader implements ProtocolReader {
 
   event(data: Json, name: string): void {
     const type = typeof data.type === "string" ? data.type : name;
-    // Nearly always, and apart, as in `applyToState`: here all data has one shape.
+    // Most events are deltas of text, so they are tested first.
     if (type === "response.output_text.delta" && name !== "error" && !isError(data.error))
       this.#items.text(data, "text", data.delta, undefined);
     else this.#other(type, data, name);
