@@ -4,7 +4,8 @@
  */
 import { toBowlineError, toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
-import type { AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
+import type { GrowingText } from "./growing-text.ts";
+import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 
 /**
  * `partial` is the live message as the stream has it so far: one shared object that goes on
@@ -132,6 +133,9 @@ export type AssistantMessageEvent =
   | DoneEvent
   | ErrorEvent;
 
+/** The kinds of events that come by the thousand. */
+export type DeltaType = "text_delta" | "thinking_delta" | "toolcall_delta";
+
 /** Whether the event is the stream's last. */
 export function isTerminal(event: AssistantMessageEvent): event is DoneEvent | ErrorEvent {
   return event.type === "done" || event.type === "error";
@@ -167,9 +171,6 @@ export function applyEvent(
     case "text_start":
       content[event.contentIndex] = { type: "text", text: "" };
       break;
-    case "text_delta":
-      if (part?.type === "text") part.text += event.delta;
-      break;
     case "text_end":
       if (part?.type === "text")
         Object.assign(part, defined({ textSignature: event.textSignature }));
@@ -180,9 +181,6 @@ export function applyEvent(
         thinking: "",
         ...defined({ field: event.field }),
       };
-      break;
-    case "thinking_delta":
-      if (part?.type === "thinking") part.thinking += event.delta;
       break;
     case "thinking_end":
       if (part?.type === "thinking")
@@ -200,17 +198,42 @@ export function applyEvent(
         argumentsText: "",
       };
       break;
-    case "toolcall_delta":
-      if (part?.type === "toolCall") part.argumentsText += event.delta;
-      break;
     case "toolcall_end":
       if (part?.type === "toolCall") Object.assign(part, event.toolCall);
       break;
     case "opaque_end":
       content[event.contentIndex] = event.part;
       break;
+    case "text_delta":
+    case "thinking_delta":
+    case "toolcall_delta":
+      appendDelta(part, event.type, event.delta);
   }
   return message;
+}
+
+/**
+ * Appends a delta to its part; a part of another kind is left as it is. Where `text` is given it holds
+ * the part's text, which then costs less to append to.
+ */
+export function appendDelta(
+  part: AssistantContent | undefined,
+  type: DeltaType,
+  delta: string,
+  text?: GrowingText,
+): void {
+  switch (type) {
+    case "text_delta":
+      if (part?.type === "text") part.text = text ? text.append(delta) : part.text + delta;
+      break;
+    case "thinking_delta":
+      if (part?.type === "thinking")
+        part.thinking = text ? text.append(delta) : part.thinking + delta;
+      break;
+    case "toolcall_delta":
+      if (part?.type === "toolCall")
+        part.argumentsText = text ? text.append(delta) : (part.argumentsText ?? "") + delta;
+  }
 }
 
 /** What a message is before any content. */

@@ -1,18 +1,21 @@
 /**
- * Writes a message as a sequence of events and keeps the live message by folding those same events
- * with the one reducer, or for deltas as the reducer does. Every decoder and the scripted model
- * write through it, so the events and the final message cannot disagree.
+ * Writes a message as a sequence of events, and folds the same events into the live message: by
+ * `applyEvent`, and deltas by the `appendDelta` that it is made of. Every decoder and the scripted
+ * model write through it, so the events and the final message cannot disagree.
  */
 import type { BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import {
+  appendDelta,
   applyEvent,
   emptyMessage,
   failureOf,
   type AssistantMessageEvent,
+  type DeltaType,
   type MessageOrigin,
 } from "./event.ts";
-import { GrowingText, LiveDelta, withPartial } from "./live.ts";
+import { GrowingText } from "./growing-text.ts";
+import { LiveDelta, withPartial } from "./live.ts";
 import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 import { parseToolArguments } from "./tool-arguments.ts";
 import { withTotal, type Usage } from "./usage.ts";
@@ -21,7 +24,7 @@ export type { MessageOrigin } from "./event.ts";
 
 /** One part that is still being written. */
 interface OpenPart {
-  readonly deltaType: LiveDelta["type"];
+  readonly deltaType: DeltaType;
   /** The part in the live message. */
   readonly live: AssistantContent;
   /** Half a surrogate pair, kept until its other half comes (Q091). */
@@ -190,7 +193,7 @@ export class MessageWriter {
   }
 
   /** Opens a part at the next place. */
-  #openPart(type: PartStart["type"], deltaType: LiveDelta["type"], fields: object = {}): number {
+  #openPart(type: PartStart["type"], deltaType: DeltaType, fields: object = {}): number {
     const { content } = this.message;
     const contentIndex = content.length;
     this.#write({ type, contentIndex, ...fields } as Body<PartStart>);
@@ -200,14 +203,10 @@ export class MessageWriter {
     return contentIndex;
   }
 
-  /** Folds as the reducer does, without asking which event it is: deltas come by the thousand. */
-  #delta(part: OpenPart, index: number, delta: string): void {
-    this.#batch.push(new LiveDelta(part.deltaType, this.#attempt, index, delta, this.message));
-    const { live } = part;
-    const text = part.text.append(delta);
-    if (live.type === "text") live.text = text;
-    else if (live.type === "thinking") live.thinking = text;
-    else if (live.type === "toolCall") live.argumentsText = text;
+  /** As `#write`, without asking which event it is: deltas come by the thousand. */
+  #delta({ deltaType, live, text }: OpenPart, index: number, delta: string): void {
+    this.#batch.push(new LiveDelta(deltaType, this.#attempt, index, delta, this.message));
+    appendDelta(live, deltaType, delta, text);
   }
 
   #write(body: Body<AssistantMessageEvent>): void {
