@@ -30,14 +30,16 @@ const core: PackageRules = {
     ...each(bottom, bottom),
     transport: bottom,
     llm: [...bottom, "transport"],
-    providers: [...bottom, "transport", "llm"],
-    agent: [...bottom, "llm"],
+    // What is known of a wire without loading it.
+    protocols: [...bottom, "llm"],
+    providers: [...bottom, "transport", "llm", "protocols"],
+    agent: [...bottom, "llm", "protocols"],
     session: [...bottom, "llm", "agent"],
     "custom-prices": [...bottom, "llm"],
     // An entry of its own, for what it needs of others.
     prices: [...bottom, "llm", "custom-prices"],
     // The main entry is the one place where agent and providers meet.
-    index: [...bottom, "transport", "llm", "providers", "agent", "session"],
+    index: [...bottom, "transport", "llm", "protocols", "providers", "agent", "session"],
     testing: [...bottom, "transport", "llm", "providers", "agent", "session", "index"],
   },
 };

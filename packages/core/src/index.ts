@@ -120,7 +120,7 @@ export type {
   ThinkingLevel,
   ToolChoice,
 } from "./llm/model.ts";
-export { supportsOutput } from "./llm/model.ts";
+export { supportsOutput } from "./protocols.ts";
 export { addUsage } from "./llm/usage.ts";
 export type { Cost, Prices, Usage } from "./llm/usage.ts";
 

@@ -6,7 +6,7 @@
 import { BowlineError, callHook } from "../errors.ts";
 import { isRecord, parseJson } from "../json-value.ts";
 import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
-import { supportsOutput } from "../llm/model.ts";
+import { supportsOutput } from "../protocols.ts";
 import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
 import { onAbort, systemClock } from "../clock.ts";
 import type { AgentMessage } from "./event.ts";

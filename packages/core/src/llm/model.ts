@@ -213,14 +213,3 @@ export type StreamFn = (
   context: Context,
   options: StreamOptions,
 ) => AssistantMessageStream | Promise<AssistantMessageStream>;
-
-const ownProtocols = /^(?:anthropic-messages|openai-responses|google-generate)$/;
-
-/**
- * Whether the model's server holds an answer to {@link StreamOptions.output} in a request with
- * tools, or in one without.
- */
-export function supportsOutput({ api, compat }: Model, withTools = true): boolean {
-  const how = compat?.structuredOutput ?? (ownProtocols.test(api) ? "json_schema" : "none");
-  return withTools ? how === "json_schema" : how !== "none";
-}

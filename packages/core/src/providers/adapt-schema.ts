@@ -3,7 +3,8 @@
  * wires.
  */
 import { asText, defined, isRecord, list, type JsonSchema } from "../json-value.ts";
-import { supportsOutput, type Model, type StreamOptions } from "../llm/model.ts";
+import type { Model, StreamOptions } from "../llm/model.ts";
+import { supportsOutput } from "../protocols.ts";
 import { mapParts } from "./schema-parts.ts";
 import { toWireName } from "./tool-names.ts";
 import { toWireJson } from "./wire-json.ts";

@@ -1,7 +1,8 @@
 /** What is known of vendors and of families of their models. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { supportsOutput, type Model } from "../../src/llm/model.ts";
+import type { Model } from "../../src/llm/model.ts";
+import { supportsOutput } from "../../src/protocols.ts";
 import { getModel, vendors } from "../../src/providers/vendors.ts";
 
 const facts = (provider: string, id: string): unknown[] => {

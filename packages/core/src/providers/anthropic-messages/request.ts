@@ -4,13 +4,8 @@
  */
 import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
-import {
-  supportsOutput,
-  type Model,
-  type StreamOptions,
-  type ThinkingLevel,
-  type ToolChoice,
-} from "../../llm/model.ts";
+import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
+import { supportsOutput } from "../../protocols.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";

@@ -3,13 +3,8 @@
  * server's, or the caller's `extraBody`.
  */
 import type { Context, Tool } from "../../llm/message.ts";
-import {
-  supportsOutput,
-  type Model,
-  type StreamOptions,
-  type ThinkingLevel,
-  type ToolChoice,
-} from "../../llm/model.ts";
+import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
+import { supportsOutput } from "../../protocols.ts";
 import { toJsonSchema, type JsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";

@@ -7,12 +7,8 @@ import type {
   Context,
   Message,
 } from "../../../src/llm/message.ts";
-import {
-  supportsOutput,
-  type Compat,
-  type Model,
-  type StreamOptions,
-} from "../../../src/llm/model.ts";
+import type { Compat, Model, StreamOptions } from "../../../src/llm/model.ts";
+import { supportsOutput } from "../../../src/protocols.ts";
 import { openaiChat, openaiCompatible } from "../../../src/providers/openai-chat/index.ts";
 import type { Protocol } from "../../../src/providers/protocol.ts";
 import { getModel } from "../../../src/providers/vendors.ts";
