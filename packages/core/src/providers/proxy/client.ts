@@ -12,7 +12,8 @@ import type {
   StreamTimeouts,
 } from "../../llm/model.ts";
 import type { WireRequest } from "../protocol.ts";
-import { limitsOf, streamWire } from "../stream.ts";
+import { streamWire } from "../stream.ts";
+import { limitsOf } from "../timeouts.ts";
 import { toProxyBody } from "./body.ts";
 import { ProxyDecoder } from "./decoder.ts";
 

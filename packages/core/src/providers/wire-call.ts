@@ -1,0 +1,149 @@
+/** One model call with its retries, as events that end with `done` or `error`. */
+import { randomId, sleep, systemClock, type Clock } from "../clock.ts";
+import { callHook, toBowlineError, toErrorInfo, type BowlineError } from "../errors.ts";
+import { defined } from "../json-value.ts";
+import type { AssistantMessageEvent } from "../llm/event.ts";
+import type { AssistantMessage, Context } from "../llm/message.ts";
+import type { Model, StreamOptions, StreamTimeouts } from "../llm/model.ts";
+import type { Push } from "../llm/stream.ts";
+import { costOf } from "../llm/usage.ts";
+import { postForStream } from "../transport/post.ts";
+import type { ChunkVerdict, PostRequest } from "../transport/request.ts";
+import { prepareRequest } from "./prepare-request.ts";
+import { RetryBudget } from "./retry-budget.ts";
+import { reworded, withoutKeys } from "./reword-error.ts";
+import { limitsOf } from "./timeouts.ts";
+import type { Decoder, Wire } from "./wire.ts";
+
+export class WireCall {
+  readonly #wire: Wire;
+  readonly #model: Model;
+  readonly #context: Context;
+  readonly #options: StreamOptions;
+  readonly #push: Push<AssistantMessageEvent>;
+  readonly #signal: AbortSignal;
+  readonly #clock: Clock;
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #timeouts: Required<StreamTimeouts>;
+  readonly #begunAt: number;
+  readonly #budget: RetryBudget;
+  /** The model as the wire knows it by now. */
+  #asked: Model;
+  /** Made once for all tries that nothing was learned between. */
+  #request: Promise<PostRequest> | undefined;
+
+  constructor(
+    wire: Wire,
+    model: Model,
+    context: Context,
+    options: StreamOptions,
+    push: Push<AssistantMessageEvent>,
+    signal: AbortSignal,
+  ) {
+    const { clock = systemClock, fetch = globalThis.fetch } = options;
+    const { maxRetries = 2, random = Math.random } = options;
+    this.#wire = wire;
+    this.#model = model;
+    this.#context = context;
+    this.#options = options;
+    this.#push = push;
+    this.#signal = signal;
+    this.#clock = clock;
+    this.#fetch = fetch;
+    this.#timeouts = limitsOf(options);
+    this.#begunAt = clock.now();
+    this.#budget = new RetryBudget(maxRetries, random);
+    this.#asked = wire.asLearned?.(model) ?? model;
+  }
+
+  async answer(): Promise<AssistantMessage> {
+    const { headers, apiKey } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const decoder = this.#createDecoder(attempt);
+      const failure = await this.#try(decoder);
+      if (!failure) return decoder.message;
+      const error = withoutKeys(failure, { ...this.#model.headers, ...headers, key: apiKey });
+      const delayMs = this.#learn(error, decoder) ?? this.#plan(error, decoder, attempt);
+      if (delayMs === undefined) return decoder.message;
+      const failed = { attempt, error: toErrorInfo(error) };
+      if (decoder.started) this.#push([{ type: "message_retract", ...failed, contentIndex: 0 }]);
+      this.#push([{ type: "request_retry", ...failed, delayMs }]);
+      await sleep(this.#clock, delayMs, this.#signal);
+    }
+  }
+
+  #createDecoder(attempt: number): Decoder {
+    const { createId = randomId, maxEventLength } = this.#options;
+    return this.#wire.createDecoder(this.#model, {
+      timestamp: this.#clock.now(),
+      attempt,
+      toolNames: (this.#context.tools ?? []).map((tool) => tool.name),
+      maxEventLength,
+      createId: () => `call_${createId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
+    });
+  }
+
+  /** Returns what went wrong, or undefined after `done`. */
+  async #try(decoder: Decoder): Promise<BowlineError | undefined> {
+    const { onResponse } = this.#options;
+    const model = this.#model;
+    try {
+      this.#request ??= prepareRequest(this.#wire, this.#asked, this.#context, this.#options);
+      await postForStream(await this.#request, {
+        ...this.#timeouts,
+        begunAt: this.#begunAt,
+        fetch: this.#fetch,
+        clock: this.#clock,
+        signal: this.#signal,
+        fresh: this.#budget.isFresh,
+        model: model.id,
+        onResponse:
+          onResponse && ((response) => callHook("onResponse", () => onResponse(response, model))),
+        onChunk: (chunk) => this.#tell(decoder, decoder.push(chunk)),
+      });
+      this.#tell(decoder, decoder.end());
+      return decoder.failure;
+    } catch (error) {
+      return toBowlineError(error, "internal_error");
+    }
+  }
+
+  #tell(decoder: Decoder, events: AssistantMessageEvent[]): ChunkVerdict {
+    const { ended, message } = decoder;
+    const { usage } = message;
+    const { cost } = this.#model;
+    if (ended && cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, cost) }));
+    this.#push(events, ended);
+    if (ended || decoder.failure) return "complete";
+    return events.length > 0 ? "progress" : "alive";
+  }
+
+  /** Asks otherwise, at once, where the wire knows how: returns 0, else undefined. */
+  #learn(error: BowlineError, { started }: Decoder): number | undefined {
+    if (started || this.#options.maxRetries === 0) return undefined;
+    const taught = this.#wire.learn?.(this.#model, this.#asked, error);
+    if (!taught) return undefined;
+    this.#budget.countLesson();
+    this.#asked = taught;
+    this.#request = undefined;
+    return 0;
+  }
+
+  /** The wait before the next try. Where there is none, tells the failure and returns undefined. */
+  #plan(error: BowlineError, decoder: Decoder, attempt: number): number | undefined {
+    const { maxRetryDelayMs = 60_000, retryAfterOutput = false } = this.#options;
+    const { totalMs } = this.#timeouts;
+    const { retryable, retryAfterMs = 0 } = error;
+    const { delayMs, isSpent } = this.#budget.count(error, attempt);
+    const isTooLong = maxRetryDelayMs > 0 && retryAfterMs > maxRetryDelayMs && retryable;
+    const isShown = decoder.started && !retryAfterOutput;
+    // A wait that the limit of the whole call would end is not begun: this failure says more
+    // (Q235).
+    const isLate = totalMs > 0 && this.#clock.now() + delayMs - this.#begunAt >= totalMs;
+    const mayRetry = retryable && !isSpent && !isShown && !isTooLong && !isLate;
+    if (mayRetry && !this.#signal.aborted) return delayMs;
+    const message = `${error.message} (the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;
+    this.#tell(decoder, decoder.fail(isTooLong ? reworded(error, message) : error));
+    return undefined;
+  }
+}
