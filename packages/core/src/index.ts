@@ -3,8 +3,8 @@
  * `./agent` and one wire.
  */
 import { Agent as AgentWithoutWire } from "./agent/agent.ts";
-import type { AgentEvent, AgentEventSink, AgentMessage } from "./agent/event.ts";
-import type { AgentContext, AgentLoopConfig } from "./agent/hooks.ts";
+import type { AgentEvent, AgentEventSink, AgentMessage } from "./agent/contract/event.ts";
+import type { AgentContext, AgentLoopConfig } from "./agent/contract/hooks.ts";
 import * as loop from "./agent/loop.ts";
 import { createOutputRun, type OutputRunFactory } from "./agent/output.ts";
 import type { StreamFn } from "./llm/model.ts";

@@ -6,11 +6,11 @@ import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import { messageText } from "../llm/message.ts";
 import type { Agent } from "./agent.ts";
-import { createBudget, type SharedBudget } from "./budget.ts";
+import { createBudget, type SharedBudget } from "./contract/budget.ts";
 import { defineTool, textResult } from "./define-tool.ts";
-import type { RunEndReason } from "./event.ts";
-import type { RunPort } from "./hooks.ts";
-import type { AgentTool } from "./tool.ts";
+import type { RunEndReason } from "./contract/event.ts";
+import type { RunPort } from "./contract/hooks.ts";
+import type { AgentTool } from "./contract/tool.ts";
 import type { Usage } from "../llm/usage.ts";
 
 /** What is kept of the nested run beside its answer. */

@@ -9,17 +9,17 @@ import { asRecord, defined, isRecord } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
-import { createMemoryEffects, portsOf, type Effects, type InboxKind } from "./effects.ts";
-import type { AgentMessage } from "./event.ts";
-import type { AgentLoopConfig } from "./hooks.ts";
+import { createMemoryEffects, portsOf, type Effects, type InboxKind } from "./contract/effects.ts";
+import type { AgentMessage } from "./contract/event.ts";
+import type { AgentLoopConfig } from "./contract/hooks.ts";
 import { createLlmFilter } from "./llm-filter.ts";
 import { Listeners, type AgentListener } from "./listeners.ts";
 import { assertContinuable, isAnswer, runLoop } from "./loop.ts";
 import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
-import type { InterruptedRun, RunInput, RunResult } from "./run.ts";
+import type { InterruptedRun, RunInput, RunResult } from "./run/run.ts";
 import { MutableAgentState, type AgentState, type InitialState } from "./state.ts";
-import type { ToolExecutionMode } from "./tool.ts";
+import type { ToolExecutionMode } from "./contract/tool.ts";
 
 /**
  * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`,

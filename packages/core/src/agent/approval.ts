@@ -4,7 +4,7 @@
  */
 import { onAbort } from "../clock.ts";
 import { defined } from "../json-value.ts";
-import type { BeforeToolCallContext, BeforeToolCallResult } from "./hooks.ts";
+import type { BeforeToolCallContext, BeforeToolCallResult } from "./contract/hooks.ts";
 
 export interface ApprovalAnswer {
   readonly decision: "allow" | "deny";

@@ -3,8 +3,8 @@ import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import { defined } from "../json-value.ts";
 import { assertSchema, isStandardSchema, withJsonSchema, type JsonSchema } from "../schema.ts";
-import type { RunPort } from "./hooks.ts";
-import type { AgentTool, AgentToolResult, CheckedToolResult } from "./tool.ts";
+import type { RunPort } from "./contract/hooks.ts";
+import type { AgentTool, AgentToolResult, CheckedToolResult } from "./contract/tool.ts";
 
 /** What a tool's `execute` is told about its call. */
 export interface ToolRun<TContext = unknown, TDetails = unknown> {

@@ -27,10 +27,10 @@ export type { TokenEstimate } from "./context/tokens.ts";
 export type { CompactionState } from "./context/view.ts";
 export { createProgressGuard } from "./progress-guard.ts";
 export type { ProgressGuardOptions } from "./progress-guard.ts";
-export { createBudget } from "./budget.ts";
-export type { Budget, SharedBudget } from "./budget.ts";
-export { createMemoryEffects } from "./effects.ts";
-export type { Effects, Hear, InboxKind, MemoryEffects, StepAbout } from "./effects.ts";
+export { createBudget } from "./contract/budget.ts";
+export type { Budget, SharedBudget } from "./contract/budget.ts";
+export { createMemoryEffects } from "./contract/effects.ts";
+export type { Effects, Hear, InboxKind, MemoryEffects, StepAbout } from "./contract/effects.ts";
 export type {
   AgentEvent,
   AgentEventBody,
@@ -39,7 +39,7 @@ export type {
   CustomAgentMessages,
   RunEndReason,
   ToolOutcome,
-} from "./event.ts";
+} from "./contract/event.ts";
 export type {
   AfterToolCallContext,
   AfterToolCallResult,
@@ -49,11 +49,11 @@ export type {
   BeforeToolCallResult,
   RunPort,
   ShouldStopAfterTurnContext,
-} from "./hooks.ts";
+} from "./contract/hooks.ts";
 export type { AgentListener } from "./listeners.ts";
 export type { QueueMode } from "./queue.ts";
-export type { InterruptedRun, RunResult } from "./run.ts";
-export type { SettledCall } from "./run-tool.ts";
+export type { InterruptedRun, RunResult } from "./run/run.ts";
+export type { SettledCall } from "./run/run-tool.ts";
 export type { AgentState, InitialState } from "./state.ts";
 export type {
   AgentTool,
@@ -63,4 +63,4 @@ export type {
   CheckedToolResult,
   ToolExecutionMode,
   ToolRunContext,
-} from "./tool.ts";
+} from "./contract/tool.ts";

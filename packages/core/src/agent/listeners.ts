@@ -5,8 +5,8 @@
  * others are called by `call`, into which engines compile nothing
  * (docs/decisions/0011-code-that-stays.md).
  */
-import type { Hear } from "./effects.ts";
-import type { AgentEvent } from "./event.ts";
+import type { Hear } from "./contract/effects.ts";
+import type { AgentEvent } from "./contract/event.ts";
 import { applyToState, MutableAgentState } from "./state.ts";
 
 /**

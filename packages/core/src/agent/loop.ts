@@ -8,12 +8,12 @@ import { defined } from "../json-value.ts";
 import { messageText, type AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
-import { createMemoryEffects, type Effects, type InboxKind } from "./effects.ts";
-import type { AgentEvent, AgentEventSink, AgentMessage, RunEndReason } from "./event.ts";
-import { executeToolCalls, openCalls } from "./execute.ts";
-import type { AgentContext, AgentLoopConfig } from "./hooks.ts";
-import { callModel } from "./model-call.ts";
-import { createRun, type Run, type RunInput, type RunResult } from "./run.ts";
+import { createMemoryEffects, type Effects, type InboxKind } from "./contract/effects.ts";
+import type { AgentEvent, AgentEventSink, AgentMessage, RunEndReason } from "./contract/event.ts";
+import { executeToolCalls, openCalls } from "./run/execute.ts";
+import type { AgentContext, AgentLoopConfig } from "./contract/hooks.ts";
+import { callModel } from "./run/model-call.ts";
+import { createRun, type Run, type RunInput, type RunResult } from "./run/run.ts";
 
 /** Answers in a row in which the provider paused its own work, before the run gives up. */
 const MAX_PAUSES = 10;

@@ -9,10 +9,10 @@ import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { supportsOutput } from "../protocols.ts";
 import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
 import { onAbort, systemClock } from "../clock.ts";
-import type { AgentMessage } from "./event.ts";
-import type { AgentContext } from "./hooks.ts";
-import { abortedRun, DEFAULT_HOOK_TIMEOUT_MS, type RunInput, type RunResult } from "./run.ts";
-import type { AgentTool } from "./tool.ts";
+import type { AgentMessage } from "./contract/event.ts";
+import type { AgentContext } from "./contract/hooks.ts";
+import { abortedRun, DEFAULT_HOOK_TIMEOUT_MS, type RunInput, type RunResult } from "./run/run.ts";
+import type { AgentTool } from "./contract/tool.ts";
 
 /** The tool by which a model without native support gives its answer. */
 const OUTPUT_TOOL = "final_answer";

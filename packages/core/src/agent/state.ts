@@ -3,8 +3,8 @@
  * read-only part.
  */
 import type { ThinkingLevel, Model } from "../llm/model.ts";
-import { MessageUpdate, type AgentEvent, type AgentMessage } from "./event.ts";
-import type { AgentTool } from "./tool.ts";
+import { MessageUpdate, type AgentEvent, type AgentMessage } from "./contract/event.ts";
+import type { AgentTool } from "./contract/tool.ts";
 
 export interface AgentState {
   systemPrompt: string;

@@ -4,11 +4,11 @@
  * effects. So another process can go on where this one stopped.
  */
 import type { Agent, PromptOptions } from "../agent/agent.ts";
-import { portsOf, type Effects } from "../agent/effects.ts";
-import type { AgentEvent, AgentMessage } from "../agent/event.ts";
+import { portsOf, type Effects } from "../agent/contract/effects.ts";
+import type { AgentEvent, AgentMessage } from "../agent/contract/event.ts";
 import { bestAnswer } from "../agent/loop.ts";
-import type { InterruptedRun, RunResult } from "../agent/run.ts";
-import type { SettledCall } from "../agent/run-tool.ts";
+import type { InterruptedRun, RunResult } from "../agent/run/run.ts";
+import type { SettledCall } from "../agent/run/run-tool.ts";
 import { onAbort, systemClock } from "../clock.ts";
 import { BowlineError, isBowlineError, toBowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";

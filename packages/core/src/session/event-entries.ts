@@ -1,6 +1,6 @@
 /** What the log keeps of a run's events. */
 import { compactedView } from "../agent/context/view.ts";
-import type { AgentEvent, AgentMessage } from "../agent/event.ts";
+import type { AgentEvent, AgentMessage } from "../agent/contract/event.ts";
 import { defined } from "../json-value.ts";
 import { messageText } from "../llm/message.ts";
 import type { EntryBody } from "./entry.ts";

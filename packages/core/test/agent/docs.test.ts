@@ -20,7 +20,7 @@ for (const example of ["examples/14-sub-agents.ts", "examples/15-structured-outp
 
 it("the page about limits has each with the default of its docstring", async () => {
   const types =
-    (await read("packages/core/src/agent/hooks.ts")) +
+    (await read("packages/core/src/agent/contract/hooks.ts")) +
     (await read("packages/core/src/llm/model.ts"));
   const rows = [
     ...(await read("docs/limits.md")).matchAll(/^\| `(?:timeouts\.)?(\w+)` +\| (.+?) +\|/gm),

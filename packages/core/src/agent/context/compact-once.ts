@@ -5,7 +5,7 @@
 import { toErrorInfo, type ErrorInfo } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
-import type { AgentMessage } from "../event.ts";
+import type { AgentMessage } from "../contract/event.ts";
 import type { CompactionOutcome } from "./compaction-options.ts";
 import { chooseCut, project, type Room, type Sizes } from "./plan.ts";
 import type { SummaryResult } from "./summary.ts";

@@ -2,9 +2,9 @@
 import type { ErrorInfo } from "../../errors.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import type { Usage } from "../../llm/usage.ts";
-import type { SharedBudget } from "../budget.ts";
-import type { AgentMessage } from "../event.ts";
-import type { AgentLoopConfig } from "../hooks.ts";
+import type { SharedBudget } from "../contract/budget.ts";
+import type { AgentMessage } from "../contract/event.ts";
+import type { AgentLoopConfig } from "../contract/hooks.ts";
 import type { TokenEstimate } from "./tokens.ts";
 import type { CompactionState } from "./view.ts";
 

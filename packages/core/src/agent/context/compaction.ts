@@ -5,8 +5,8 @@
  */
 import { BowlineError } from "../../errors.ts";
 import type { StreamFn } from "../../llm/model.ts";
-import type { AgentMessage } from "../event.ts";
-import type { RunPort } from "../hooks.ts";
+import type { AgentMessage } from "../contract/event.ts";
+import type { RunPort } from "../contract/hooks.ts";
 import { createCompactor } from "./compactor.ts";
 import type { CompactionOptions, CompactionReason } from "./compaction-options.ts";
 import { wrapStreamFn } from "./overflow.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { createBudget } from "../../../src/agent/budget.ts";
+import { createBudget } from "../../../src/agent/contract/budget.ts";
 import type { AgentMessage } from "../../../src/agent/index.ts";
 import { createCompaction, type Compaction } from "../../../src/agent/context/compaction.ts";
 import type {

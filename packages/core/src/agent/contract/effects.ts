@@ -2,11 +2,11 @@
  * The loop's effects go through this one port, so that a session file or a durable engine can
  * record each step and skip the finished ones when a run is taken up again. In memory by default.
  */
-import { onAbort } from "../clock.ts";
-import { BowlineError } from "../errors.ts";
-import { defined } from "../json-value.ts";
+import { onAbort } from "../../clock.ts";
+import { BowlineError } from "../../errors.ts";
+import { defined } from "../../json-value.ts";
 import type { AgentEvent, AgentMessage } from "./event.ts";
-import type { SettledCall } from "./run-tool.ts";
+import type { SettledCall } from "../run/run-tool.ts";
 
 /** What a step is, for whoever records it. */
 export type StepAbout =

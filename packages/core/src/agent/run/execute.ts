@@ -3,21 +3,21 @@
  * together (or one by one); every call gets exactly one result, whatever happened, and results
  * enter the transcript in source order.
  */
-import { errorText } from "../errors.ts";
-import { defined } from "../json-value.ts";
+import { errorText } from "../../errors.ts";
+import { defined } from "../../json-value.ts";
 import {
   toolCallsOf,
   type AssistantMessage,
   type ToolCall,
   type ToolResultMessage,
-} from "../llm/message.ts";
-import type { AgentMessage } from "./event.ts";
-import type { AfterToolCallResult } from "./hooks.ts";
+} from "../../llm/message.ts";
+import type { AgentMessage } from "../contract/event.ts";
+import type { AfterToolCallResult } from "../contract/hooks.ts";
 import { aboutCall, preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
 import { failedCall, namesOf, notToStart, runTool, stepOf, type SettledCall } from "./run-tool.ts";
-import { textResult } from "./define-tool.ts";
-import type { AgentTool, CheckedToolResult } from "./tool.ts";
+import { textResult } from "../define-tool.ts";
+import type { AgentTool, CheckedToolResult } from "../contract/tool.ts";
 
 export interface BatchResult {
   readonly toolResults: ToolResultMessage[];

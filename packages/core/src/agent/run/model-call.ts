@@ -2,20 +2,20 @@
  * One model call of a run: the transcript through the hooks to the stream function, its events out,
  * its final message back.
  */
-import { sleep } from "../clock.ts";
-import { BowlineError, callHook, toBowlineError } from "../errors.ts";
+import { sleep } from "../../clock.ts";
+import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
 import {
   applyEvent,
   emptyMessage,
   failureOf,
   isTerminal,
   type AssistantMessageEvent,
-} from "../llm/event.ts";
-import { LiveDelta } from "../llm/live.ts";
-import { toolCallsOf, type AssistantMessage, type Message } from "../llm/message.ts";
-import type { StreamOptions } from "../llm/model.ts";
-import { truncated } from "../llm/stream.ts";
-import { estimateTokens, sumTokens } from "./context/tokens.ts";
+} from "../../llm/event.ts";
+import { LiveDelta } from "../../llm/live.ts";
+import { toolCallsOf, type AssistantMessage, type Message } from "../../llm/message.ts";
+import type { StreamOptions } from "../../llm/model.ts";
+import { truncated } from "../../llm/stream.ts";
+import { estimateTokens, sumTokens } from "../context/tokens.ts";
 import type { Emitter } from "./emitter.ts";
 import { abortedRun, graceOf, type Run } from "./run.ts";
 

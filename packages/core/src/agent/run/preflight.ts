@@ -2,13 +2,13 @@
  * Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its
  * schema, and be allowed.
  */
-import { jsonText } from "../json-value.ts";
-import type { AssistantMessage, ToolCall } from "../llm/message.ts";
-import { validate, type SchemaIssue, type ValidationResult } from "../schema.ts";
-import type { BeforeToolCallContext, BeforeToolCallResult } from "./hooks.ts";
+import { jsonText } from "../../json-value.ts";
+import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
+import { validate, type SchemaIssue, type ValidationResult } from "../../schema.ts";
+import type { BeforeToolCallContext, BeforeToolCallResult } from "../contract/hooks.ts";
 import type { Run } from "./run.ts";
 import { keyOf } from "./run-tool.ts";
-import type { AgentTool } from "./tool.ts";
+import type { AgentTool } from "../contract/tool.ts";
 
 export interface Ready {
   readonly call: ToolCall;

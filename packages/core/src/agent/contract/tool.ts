@@ -2,8 +2,8 @@
  * What a tool is to the loop. `defineTool` is the typed way to make one; the plain shape is seed
  * 002's.
  */
-import type { InferSchema, UncheckedArguments } from "../infer-schema.ts";
-import type { Tool, ToolCall, UserContent } from "../llm/message.ts";
+import type { InferSchema, UncheckedArguments } from "../../infer-schema.ts";
+import type { Tool, ToolCall, UserContent } from "../../llm/message.ts";
 import type { RunPort } from "./hooks.ts";
 
 /** What a tool gives back. A throw is a failure; so is `isError: true`. */

@@ -2,8 +2,8 @@
  * What a run may use. Each model call is taken out of the budget before it is made, so that runs
  * that share one keep it together.
  */
-import { BowlineError } from "../errors.ts";
-import type { Usage } from "../llm/usage.ts";
+import { BowlineError } from "../../errors.ts";
+import type { Usage } from "../../llm/usage.ts";
 
 /**
  * Limits; whatever is absent is unlimited. Checked before each model call; time also during calls

@@ -3,11 +3,11 @@
  * only when their cause does. Every event has the run's id and a number that counts without gaps:
  * from 0, of a resumed run from beyond all that were given out before. All are JSON-safe.
  */
-import type { ErrorInfo } from "../errors.ts";
-import type { AssistantMessageEvent } from "../llm/event.ts";
-import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
-import type { Usage } from "../llm/usage.ts";
-import type { CompactionEvent } from "./context/compaction-options.ts";
+import type { ErrorInfo } from "../../errors.ts";
+import type { AssistantMessageEvent } from "../../llm/event.ts";
+import type { AssistantMessage, Message, ToolResultMessage } from "../../llm/message.ts";
+import type { Usage } from "../../llm/usage.ts";
+import type { CompactionEvent } from "../context/compaction-options.ts";
 import type { AgentToolResult, CheckedToolResult } from "./tool.ts";
 
 /**

@@ -3,10 +3,10 @@
  * never hangs or crashes the run: around a tool it makes an error result, elsewhere it ends the run
  * with `hook_failed`.
  */
-import type { AssistantMessage, Message, ToolResultMessage } from "../llm/message.ts";
-import type { Model, StreamOptions } from "../llm/model.ts";
-import type { Clock } from "../clock.ts";
-import type { Usage } from "../llm/usage.ts";
+import type { AssistantMessage, Message, ToolResultMessage } from "../../llm/message.ts";
+import type { Model, StreamOptions } from "../../llm/model.ts";
+import type { Clock } from "../../clock.ts";
+import type { Usage } from "../../llm/usage.ts";
 import type { Budget, SharedBudget } from "./budget.ts";
 import type { InboxKind } from "./effects.ts";
 import type { AgentEvent, AgentEventBody, AgentMessage } from "./event.ts";

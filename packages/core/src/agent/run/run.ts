@@ -1,16 +1,16 @@
 /** What one run is made of: the parts that the turn, the tools and the loop share. */
-import { onAbort, randomId, systemClock, type Clock } from "../clock.ts";
-import { BowlineError, callHook, toBowlineError } from "../errors.ts";
-import { isRecord } from "../json-value.ts";
-import type { AssistantMessage } from "../llm/message.ts";
-import type { StreamFn } from "../llm/model.ts";
-import { addUsage, type Usage } from "../llm/usage.ts";
-import { budgetChain, charge, createBudget, exceeded, exceededBudget } from "./budget.ts";
-import type { Effects } from "./effects.ts";
+import { onAbort, randomId, systemClock, type Clock } from "../../clock.ts";
+import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
+import { isRecord } from "../../json-value.ts";
+import type { AssistantMessage } from "../../llm/message.ts";
+import type { StreamFn } from "../../llm/model.ts";
+import { addUsage, type Usage } from "../../llm/usage.ts";
+import { budgetChain, charge, createBudget, exceeded, exceededBudget } from "../contract/budget.ts";
+import type { Effects } from "../contract/effects.ts";
 import { Emitter, isThenable } from "./emitter.ts";
-import type { AgentMessage, RunEndReason, ToolOutcome } from "./event.ts";
-import type { AgentContext, AgentLoopConfig, RunPort } from "./hooks.ts";
-import type { AgentTool } from "./tool.ts";
+import type { AgentMessage, RunEndReason, ToolOutcome } from "../contract/event.ts";
+import type { AgentContext, AgentLoopConfig, RunPort } from "../contract/hooks.ts";
+import type { AgentTool } from "../contract/tool.ts";
 
 /** What a run came to. */
 export interface RunResult<TOutput = unknown> {

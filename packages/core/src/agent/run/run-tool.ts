@@ -2,14 +2,14 @@
  * One execution of a tool, which always settles: by itself, by its time limit, or by an abort and
  * the grace after it.
  */
-import { errorText } from "../errors.ts";
-import { asRecord, defined, isRecord } from "../json-value.ts";
-import { isUserContent, type ToolCall } from "../llm/message.ts";
-import { textResult } from "./define-tool.ts";
-import type { ToolOutcome } from "./event.ts";
+import { errorText } from "../../errors.ts";
+import { asRecord, defined, isRecord } from "../../json-value.ts";
+import { isUserContent, type ToolCall } from "../../llm/message.ts";
+import { textResult } from "../define-tool.ts";
+import type { ToolOutcome } from "../contract/event.ts";
 import type { Ready } from "./preflight.ts";
 import { graceOf, type Run } from "./run.ts";
-import type { AgentToolResult, CheckedToolResult } from "./tool.ts";
+import type { AgentToolResult, CheckedToolResult } from "../contract/tool.ts";
 
 export interface SettledCall {
   readonly result: CheckedToolResult;

@@ -3,12 +3,12 @@
  * while a listener is busy. A listener that fails does not stop events; it is remembered, and the
  * loop ends the run at its next safe point.
  */
-import type { Clock } from "../clock.ts";
-import { toBowlineError, type BowlineError } from "../errors.ts";
-import type { AssistantMessageEvent } from "../llm/event.ts";
-import type { AssistantMessage } from "../llm/message.ts";
-import type { Effects, Hear } from "./effects.ts";
-import { MessageUpdate, type AgentEvent, type AgentEventBody } from "./event.ts";
+import type { Clock } from "../../clock.ts";
+import { toBowlineError, type BowlineError } from "../../errors.ts";
+import type { AssistantMessageEvent } from "../../llm/event.ts";
+import type { AssistantMessage } from "../../llm/message.ts";
+import type { Effects, Hear } from "../contract/effects.ts";
+import { MessageUpdate, type AgentEvent, type AgentEventBody } from "../contract/event.ts";
 
 /**
  * How long a run may keep the process to itself, in milliseconds, and how many events it lets pass
