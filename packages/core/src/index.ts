@@ -3,7 +3,8 @@
  * `./agent` and one wire.
  */
 import { Agent as AgentWithoutWire } from "./agent/agent.ts";
-import type { AgentEvent, AgentEventSink, AgentMessage } from "./agent/contract/event.ts";
+import type { AgentEvent, AgentEventSink } from "./agent/contract/event.ts";
+import type { AgentMessage } from "./agent/contract/agent-message.ts";
 import type { AgentContext, AgentLoopConfig } from "./agent/contract/hooks.ts";
 import * as loop from "./agent/loop.ts";
 import { createOutputRun, type OutputRunFactory } from "./agent/output.ts";

@@ -5,13 +5,14 @@
 import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import { messageText } from "../llm/message.ts";
+import type { Usage } from "../llm/usage.ts";
 import type { Agent } from "./agent.ts";
 import { createBudget, type SharedBudget } from "./contract/budget.ts";
-import { defineTool, textResult } from "./define-tool.ts";
 import type { RunEndReason } from "./contract/event.ts";
-import type { RunPort } from "./contract/hooks.ts";
+import type { RunPort } from "./contract/run-port.ts";
 import type { AgentTool } from "./contract/tool.ts";
-import type { Usage } from "../llm/usage.ts";
+import { textResult } from "./contract/tool-result.ts";
+import { defineTool } from "./define-tool.ts";
 
 /** What is kept of the nested run beside its answer. */
 export interface AgentToolDetails {

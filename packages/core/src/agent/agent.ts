@@ -5,21 +5,21 @@
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
+import type { InferSchema } from "../infer-schema.ts";
 import { asRecord, defined, isRecord } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
-import type { InferSchema } from "../infer-schema.ts";
 import type { StreamFn } from "../llm/model.ts";
+import type { AgentMessage } from "./contract/agent-message.ts";
 import { createMemoryEffects, portsOf, type Effects, type InboxKind } from "./contract/effects.ts";
-import type { AgentMessage } from "./contract/event.ts";
 import type { AgentLoopConfig } from "./contract/hooks.ts";
-import { createLlmFilter } from "./llm-filter.ts";
+import type { ToolExecutionMode } from "./contract/tool.ts";
 import { Listeners, type AgentListener } from "./listeners.ts";
+import { createLlmFilter } from "./llm-filter.ts";
 import { assertContinuable, isAnswer, runLoop } from "./loop.ts";
 import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import type { InterruptedRun, RunInput, RunResult } from "./run/run.ts";
 import { MutableAgentState, type AgentState, type InitialState } from "./state.ts";
-import type { ToolExecutionMode } from "./contract/tool.ts";
 
 /**
  * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`,

@@ -3,8 +3,9 @@ import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import { defined } from "../json-value.ts";
 import { assertSchema, isStandardSchema, withJsonSchema, type JsonSchema } from "../schema.ts";
-import type { RunPort } from "./contract/hooks.ts";
-import type { AgentTool, AgentToolResult, CheckedToolResult } from "./contract/tool.ts";
+import type { RunPort } from "./contract/run-port.ts";
+import type { AgentTool } from "./contract/tool.ts";
+import { textResult, type AgentToolResult } from "./contract/tool-result.ts";
 
 /** What a tool's `execute` is told about its call. */
 export interface ToolRun<TContext = unknown, TDetails = unknown> {
@@ -99,9 +100,4 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
       return typeof result === "string" ? textResult(result) : result;
     },
   };
-}
-
-/** A result that is only text. */
-export function textResult(text: string): CheckedToolResult<never> {
-  return { content: [{ type: "text", text }] };
 }

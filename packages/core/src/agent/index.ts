@@ -1,45 +1,45 @@
 /**
  * The agent and the loop without a wire: bring a `streamFn`, and a bundle holds only what it uses.
  */
-export { defineTool, textResult } from "./define-tool.ts";
-export type { ToolDefinition, ToolRun } from "./define-tool.ts";
-export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 export { Agent } from "./agent.ts";
 export type { AgentOptions, AgentSettings, PromptOptions } from "./agent.ts";
 export { createAgentTool } from "./agent-tool.ts";
 export type { AgentToolDetails, AgentToolOptions } from "./agent-tool.ts";
-export { createOutputRun } from "./output.ts";
-export type { OutputRun, OutputRunFactory } from "./output.ts";
 export { requireApproval } from "./approval.ts";
 export type { ApprovalAnswer, ApprovalOptions } from "./approval.ts";
+export { defineTool } from "./define-tool.ts";
+export type { ToolDefinition, ToolRun } from "./define-tool.ts";
+export type { AgentListener } from "./listeners.ts";
+export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
+export { createOutputRun } from "./output.ts";
+export type { OutputRun, OutputRunFactory } from "./output.ts";
+export { createProgressGuard } from "./progress-guard.ts";
+export type { ProgressGuardOptions } from "./progress-guard.ts";
+export type { QueueMode } from "./queue.ts";
+export type { AgentState, InitialState } from "./state.ts";
+
+export type { InterruptedRun, RunResult } from "./run/run.ts";
+
 export { createCompaction } from "./context/compaction.ts";
 export type { Compaction, CompactOptions } from "./context/compaction.ts";
-export type {
-  CompactionEvent,
-  CompactionOptions,
-  CompactionOutcome,
-  CompactionReason,
-} from "./context/compaction-options.ts";
+export type { CompactionOptions } from "./context/compaction-options.ts";
 export { dropImages, dropThinking, keepLastTurns, shortenToolResults } from "./context/prune.ts";
 export type { PruneOptions } from "./context/prune.ts";
 export { contextTokens, estimateTokens } from "./context/tokens.ts";
 export type { TokenEstimate } from "./context/tokens.ts";
 export type { CompactionState } from "./context/view.ts";
-export { createProgressGuard } from "./progress-guard.ts";
-export type { ProgressGuardOptions } from "./progress-guard.ts";
+
+export type { AgentMessage, CustomAgentMessages } from "./contract/agent-message.ts";
 export { createBudget } from "./contract/budget.ts";
 export type { Budget, SharedBudget } from "./contract/budget.ts";
+export type {
+  CompactionEvent,
+  CompactionOutcome,
+  CompactionReason,
+} from "./contract/compaction-event.ts";
 export { createMemoryEffects } from "./contract/effects.ts";
 export type { Effects, Hear, InboxKind, MemoryEffects, StepAbout } from "./contract/effects.ts";
-export type {
-  AgentEvent,
-  AgentEventBody,
-  AgentEventSink,
-  AgentMessage,
-  CustomAgentMessages,
-  RunEndReason,
-  ToolOutcome,
-} from "./contract/event.ts";
+export type { AgentEvent, AgentEventBody, AgentEventSink, RunEndReason } from "./contract/event.ts";
 export type {
   AfterToolCallContext,
   AfterToolCallResult,
@@ -47,20 +47,20 @@ export type {
   AgentLoopConfig,
   BeforeToolCallContext,
   BeforeToolCallResult,
-  RunPort,
   ShouldStopAfterTurnContext,
 } from "./contract/hooks.ts";
-export type { AgentListener } from "./listeners.ts";
-export type { QueueMode } from "./queue.ts";
-export type { InterruptedRun, RunResult } from "./run/run.ts";
-export type { SettledCall } from "./run/run-tool.ts";
-export type { AgentState, InitialState } from "./state.ts";
+export type { RunPort } from "./contract/run-port.ts";
 export type {
   AgentTool,
   AgentToolCall,
-  AgentToolResult,
   AgentToolUpdateCallback,
-  CheckedToolResult,
   ToolExecutionMode,
   ToolRunContext,
 } from "./contract/tool.ts";
+export { textResult } from "./contract/tool-result.ts";
+export type {
+  AgentToolResult,
+  CheckedToolResult,
+  SettledCall,
+  ToolOutcome,
+} from "./contract/tool-result.ts";

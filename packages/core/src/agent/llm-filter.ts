@@ -1,6 +1,6 @@
 /** The default `convertToLlm`. */
 import { isLlmMessage, type Message } from "../llm/message.ts";
-import type { AgentMessage } from "./contract/event.ts";
+import type { AgentMessage } from "./contract/agent-message.ts";
 
 /**
  * Keeps what a model understands. A list that grows, as a run's does, is looked through once, so

@@ -8,10 +8,11 @@ import { defined } from "../json-value.ts";
 import { messageText, type AssistantMessage } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
+import type { AgentMessage } from "./contract/agent-message.ts";
 import { createMemoryEffects, type Effects, type InboxKind } from "./contract/effects.ts";
-import type { AgentEvent, AgentEventSink, AgentMessage, RunEndReason } from "./contract/event.ts";
-import { executeToolCalls, openCalls } from "./run/execute.ts";
+import type { AgentEvent, AgentEventSink, RunEndReason } from "./contract/event.ts";
 import type { AgentContext, AgentLoopConfig } from "./contract/hooks.ts";
+import { executeToolCalls, openCalls } from "./run/execute.ts";
 import { callModel } from "./run/model-call.ts";
 import { createRun, type Run, type RunInput, type RunResult } from "./run/run.ts";
 

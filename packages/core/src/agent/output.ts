@@ -3,16 +3,17 @@
  * answer's text is the value; elsewhere the model gives it by a tool that ends the run. Either way
  * it is checked, and sent back a bounded number of times.
  */
+import { onAbort, systemClock } from "../clock.ts";
 import { BowlineError, callHook } from "../errors.ts";
 import { isRecord, parseJson } from "../json-value.ts";
 import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { supportsOutput } from "../protocols.ts";
 import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
-import { onAbort, systemClock } from "../clock.ts";
-import type { AgentMessage } from "./contract/event.ts";
+import { abortedRun } from "./contract/aborted-run.ts";
+import type { AgentMessage } from "./contract/agent-message.ts";
 import type { AgentContext } from "./contract/hooks.ts";
-import { abortedRun, DEFAULT_HOOK_TIMEOUT_MS, type RunInput, type RunResult } from "./run/run.ts";
 import type { AgentTool } from "./contract/tool.ts";
+import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput, type RunResult } from "./run/run.ts";
 
 /** The tool by which a model without native support gives its answer. */
 const OUTPUT_TOOL = "final_answer";

@@ -4,7 +4,7 @@
  */
 import { BowlineError } from "../errors.ts";
 import { toolCallsOf, type AssistantMessage, type ToolResultMessage } from "../llm/message.ts";
-import type { AgentMessage } from "./contract/event.ts";
+import type { AgentMessage } from "./contract/agent-message.ts";
 
 export interface ProgressGuardOptions {
   /** From this many rounds of the same calls with the same results the model is told. Default 3. */

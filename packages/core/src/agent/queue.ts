@@ -1,6 +1,6 @@
 /** Messages that wait for the loop: all at once, or one a turn. */
 import { BowlineError } from "../errors.ts";
-import type { AgentMessage } from "./contract/event.ts";
+import type { AgentMessage } from "./contract/agent-message.ts";
 
 export type QueueMode = "one-at-a-time" | "all";
 

@@ -3,8 +3,10 @@
  * read-only part.
  */
 import type { ThinkingLevel, Model } from "../llm/model.ts";
-import { MessageUpdate, type AgentEvent, type AgentMessage } from "./contract/event.ts";
+import type { AgentMessage } from "./contract/agent-message.ts";
+import type { AgentEvent } from "./contract/event.ts";
 import type { AgentTool } from "./contract/tool.ts";
+import { MessageUpdate } from "./run/message-update.ts";
 
 export interface AgentState {
   systemPrompt: string;

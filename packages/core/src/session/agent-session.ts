@@ -5,10 +5,11 @@
  */
 import type { Agent, PromptOptions } from "../agent/agent.ts";
 import { portsOf, type Effects } from "../agent/contract/effects.ts";
-import type { AgentEvent, AgentMessage } from "../agent/contract/event.ts";
+import type { AgentEvent } from "../agent/contract/event.ts";
+import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import { bestAnswer } from "../agent/loop.ts";
 import type { InterruptedRun, RunResult } from "../agent/run/run.ts";
-import type { SettledCall } from "../agent/run/run-tool.ts";
+import type { SettledCall } from "../agent/contract/tool-result.ts";
 import { onAbort, systemClock } from "../clock.ts";
 import { BowlineError, isBowlineError, toBowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";

@@ -1,6 +1,7 @@
 /** What the log keeps of a run's events. */
 import { compactedView } from "../agent/context/view.ts";
-import type { AgentEvent, AgentMessage } from "../agent/contract/event.ts";
+import type { AgentEvent } from "../agent/contract/event.ts";
+import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import { defined } from "../json-value.ts";
 import { messageText } from "../llm/message.ts";
 import type { EntryBody } from "./entry.ts";

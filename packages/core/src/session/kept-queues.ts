@@ -4,7 +4,7 @@
  * an agent without a session has nothing of it.
  */
 import type { Agent } from "../agent/agent.ts";
-import type { AgentMessage } from "../agent/contract/event.ts";
+import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import type { EntryBody, QueueKind } from "./entry.ts";
 import type { Session } from "./session.ts";
 import type { QueuedMessage } from "./session-state.ts";

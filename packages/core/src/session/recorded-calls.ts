@@ -1,10 +1,9 @@
 /**
  * What is known of tool calls that an earlier process began, as the loop and the model are told it.
  */
-import { textResult } from "../agent/define-tool.ts";
-import type { AgentMessage } from "../agent/contract/event.ts";
+import { textResult, type SettledCall } from "../agent/contract/tool-result.ts";
+import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import { openCalls } from "../agent/run/execute.ts";
-import type { SettledCall } from "../agent/run/run-tool.ts";
 import type { BowlineError } from "../errors.ts";
 import { defined, describe, jsonText } from "../json-value.ts";
 import type { ToolResultMessage } from "../llm/message.ts";

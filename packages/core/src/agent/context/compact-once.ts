@@ -5,8 +5,8 @@
 import { toErrorInfo, type ErrorInfo } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
-import type { AgentMessage } from "../contract/event.ts";
-import type { CompactionOutcome } from "./compaction-options.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
+import type { CompactionOutcome } from "../contract/compaction-event.ts";
 import { chooseCut, project, type Room, type Sizes } from "./plan.ts";
 import type { SummaryResult } from "./summary.ts";
 import { sumTokens, type TokenEstimate } from "./tokens.ts";

@@ -5,10 +5,11 @@
  */
 import { BowlineError } from "../../errors.ts";
 import type { StreamFn } from "../../llm/model.ts";
-import type { AgentMessage } from "../contract/event.ts";
-import type { RunPort } from "../contract/hooks.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
+import type { CompactionReason } from "../contract/compaction-event.ts";
+import type { RunPort } from "../contract/run-port.ts";
+import type { CompactionOptions } from "./compaction-options.ts";
 import { createCompactor } from "./compactor.ts";
-import type { CompactionOptions, CompactionReason } from "./compaction-options.ts";
 import { wrapStreamFn } from "./overflow.ts";
 import type { CompactionState } from "./view.ts";
 

@@ -7,12 +7,13 @@ import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
 import { isLlmMessage, type Context, type Message } from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
+import { abortedRun } from "../contract/aborted-run.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
 import { budgetChain, charge } from "../contract/budget.ts";
-import type { AgentMessage } from "../contract/event.ts";
-import type { RunPort } from "../contract/hooks.ts";
-import { abortedRun } from "../run/run.ts";
+import type { CompactionEvent, CompactionReason } from "../contract/compaction-event.ts";
+import type { RunPort } from "../contract/run-port.ts";
 import { compactOnce } from "./compact-once.ts";
-import type { CompactionEvent, CompactionOptions, CompactionReason } from "./compaction-options.ts";
+import type { CompactionOptions } from "./compaction-options.ts";
 import { limitOf, roomFor } from "./plan.ts";
 import {
   instructionFor,

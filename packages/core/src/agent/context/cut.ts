@@ -1,6 +1,6 @@
 /** Where a transcript may be cut in two: never between a tool call and its result. */
 import { toolCallsOf, type UserMessage } from "../../llm/message.ts";
-import type { AgentMessage } from "../contract/event.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
 
 /**
  * The indexes after `from` at which no later result answers an earlier call, in order. A result

@@ -1,5 +1,5 @@
 /** How far a compaction goes: what is kept, what has to fit, and what it would come to. Pure. */
-import type { AgentMessage } from "../contract/event.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
 import { cutPoints } from "./cut.ts";
 import { sumTokens, type TokenEstimate } from "./tokens.ts";
 

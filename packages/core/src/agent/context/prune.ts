@@ -6,7 +6,7 @@
  */
 import { BowlineError } from "../../errors.ts";
 import type { AssistantContent, UserContent } from "../../llm/message.ts";
-import type { AgentMessage } from "../contract/event.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
 import { cutPoints, lastPointUpTo, lastUserIndex } from "./cut.ts";
 import { imageNote, shortenResult } from "./shorten.ts";
 

@@ -14,7 +14,7 @@ import {
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { batchesOf, truncated } from "../../llm/stream.ts";
 import { addUsage, type Usage } from "../../llm/usage.ts";
-import { abortedRun } from "../run/run.ts";
+import { abortedRun } from "../contract/aborted-run.ts";
 import { shortenText } from "./shorten.ts";
 import { transcriptText } from "./transcript-text.ts";
 import { untilAborted } from "./until-aborted.ts";

@@ -3,7 +3,7 @@
  * estimate of what came since.
  */
 import type { AssistantContent, UserContent } from "../../llm/message.ts";
-import type { AgentMessage } from "../contract/event.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
 
 /**
  * Tokens that an image is counted as: a large one. Small ones cost less, and no server says before

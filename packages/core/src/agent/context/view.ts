@@ -3,7 +3,7 @@
  * of the whole.
  */
 import { messageText, type UserMessage } from "../../llm/message.ts";
-import type { AgentMessage } from "../contract/event.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
 import { lastUserIndex, SUMMARY_LEAD_IN } from "./cut.ts";
 import { shortenResult } from "./shorten.ts";
 

@@ -5,8 +5,9 @@
 import { onAbort } from "../../clock.ts";
 import { BowlineError } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
-import type { AgentEvent, AgentMessage } from "./event.ts";
-import type { SettledCall } from "../run/run-tool.ts";
+import type { AgentMessage } from "./agent-message.ts";
+import type { AgentEvent } from "./event.ts";
+import type { SettledCall } from "./tool-result.ts";
 
 /** What a step is, for whoever records it. */
 export type StepAbout =

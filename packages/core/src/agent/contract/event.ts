@@ -5,20 +5,11 @@
  */
 import type { ErrorInfo } from "../../errors.ts";
 import type { AssistantMessageEvent } from "../../llm/event.ts";
-import type { AssistantMessage, Message, ToolResultMessage } from "../../llm/message.ts";
+import type { AssistantMessage, ToolResultMessage } from "../../llm/message.ts";
 import type { Usage } from "../../llm/usage.ts";
-import type { CompactionEvent } from "../context/compaction-options.ts";
-import type { AgentToolResult, CheckedToolResult } from "./tool.ts";
-
-/**
- * Extend this by declaration merging to carry messages of your own; `convertToLlm` says what a
- * model sees of them.
- */
-export interface CustomAgentMessages {}
-
-/** A message a model understands, or one of the application's own. */
-// oxlint-disable-next-line typescript/no-redundant-type-constituents -- empty until an application merges its own
-export type AgentMessage = Message | CustomAgentMessages[keyof CustomAgentMessages];
+import type { AgentMessage } from "./agent-message.ts";
+import type { CompactionEvent } from "./compaction-event.ts";
+import type { AgentToolResult, CheckedToolResult, ToolOutcome } from "./tool-result.ts";
 
 /**
  * Why a run ended. `done`: the model had nothing more to do (or a tool or hook said so); `length`:
@@ -26,18 +17,6 @@ export type AgentMessage = Message | CustomAgentMessages[keyof CustomAgentMessag
  * ran out.
  */
 export type RunEndReason = "done" | "length" | "error" | "aborted" | "budget";
-
-/**
- * What became of a tool call: `left_running` when it ignored its signal beyond the grace; `unknown`
- * when the process died while it ran, and it must not be run again.
- */
-export type ToolOutcome =
-  | "finished"
-  | "failed"
-  | "stopped"
-  | "left_running"
-  | "not_started"
-  | "unknown";
 
 interface AgentEventBase {
   readonly runId: string;
@@ -169,27 +148,3 @@ export type AgentEvent = Numbered<AgentEventBody>;
 
 /** Receives events in order. Awaited only if it returns a thenable. */
 export type AgentEventSink = (event: AgentEvent) => void | PromiseLike<void>;
-
-/**
- * A `message_update`, of which there are thousands: the live message behind a getter costs nothing
- * to attach.
- */
-export class MessageUpdate implements MessageUpdateEvent, AgentEventBase {
-  readonly type = "message_update";
-  declare readonly runId: string;
-  declare readonly seq: number;
-  declare readonly parentRunId?: string;
-  declare readonly assistantMessageEvent: AssistantMessageEvent;
-  readonly #message: AssistantMessage;
-
-  constructor(runId: string, seq: number, event: AssistantMessageEvent, message: AssistantMessage) {
-    this.runId = runId;
-    this.seq = seq;
-    this.assistantMessageEvent = event;
-    this.#message = message;
-  }
-
-  get message(): AssistantMessage {
-    return this.#message;
-  }
-}

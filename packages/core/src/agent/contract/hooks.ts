@@ -5,46 +5,18 @@
  */
 import type { AssistantMessage, Message, ToolResultMessage } from "../../llm/message.ts";
 import type { Model, StreamOptions } from "../../llm/model.ts";
-import type { Clock } from "../../clock.ts";
-import type { Usage } from "../../llm/usage.ts";
+import type { AgentMessage } from "./agent-message.ts";
 import type { Budget, SharedBudget } from "./budget.ts";
 import type { InboxKind } from "./effects.ts";
-import type { AgentEvent, AgentEventBody, AgentMessage } from "./event.ts";
-import type {
-  AgentTool,
-  AgentToolCall,
-  AgentToolResult,
-  CheckedToolResult,
-  ToolExecutionMode,
-} from "./tool.ts";
+import type { RunPort } from "./run-port.ts";
+import type { AgentTool, AgentToolCall, ToolExecutionMode } from "./tool.ts";
+import type { AgentToolResult, CheckedToolResult } from "./tool-result.ts";
 
 /** The transcript and what goes with it. The loop appends to `messages` in place. */
 export interface AgentContext {
   systemPrompt: string;
   messages: AgentMessage[];
   tools?: AgentTool[];
-}
-
-/** What a hook or a tool may do on the run it serves. */
-export interface RunPort {
-  readonly runId: string;
-  readonly clock: Clock;
-  /** What the run draws on: handed to a run that a tool starts, both keep it together. */
-  readonly budget: SharedBudget;
-  /** How long, after an abort, what ignores its signal is waited for, in milliseconds. */
-  readonly abortGraceMs: number;
-  /**
-   * Says something in the run's order, or passes on an event of a nested run as it is. Resolves
-   * when listeners are done.
-   */
-  emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined;
-  /** Counts a model call that was made for the run but is in no message of it. */
-  addUsage(usage: Usage): void;
-  /**
-   * Waits for an answer from outside under this name. Rejects when the signal fires; default: the
-   * run's.
-   */
-  waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
 }
 
 export interface BeforeToolCallContext {

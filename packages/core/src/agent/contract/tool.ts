@@ -3,27 +3,9 @@
  * 002's.
  */
 import type { InferSchema, UncheckedArguments } from "../../infer-schema.ts";
-import type { Tool, ToolCall, UserContent } from "../../llm/message.ts";
-import type { RunPort } from "./hooks.ts";
-
-/** What a tool gives back. A throw is a failure; so is `isError: true`. */
-export interface AgentToolResult<TDetails = unknown> {
-  /** For the model: text and images. Absent means none. */
-  content?: UserContent[];
-  /** For the program, kept in the transcript, never sent to the model. */
-  details?: TDetails;
-  isError?: boolean;
-  /**
-   * Skip the follow-up model call, if every result of the batch says so. Runtime only, never in the
-   * transcript.
-   */
-  terminate?: boolean;
-}
-
-/** A result that has passed its check: what it has for the model is there. */
-export interface CheckedToolResult<TDetails = unknown> extends AgentToolResult<TDetails> {
-  content: UserContent[];
-}
+import type { Tool, ToolCall } from "../../llm/message.ts";
+import type { RunPort } from "./run-port.ts";
+import type { AgentToolResult } from "./tool-result.ts";
 
 /**
  * Reports progress: all so far, not what is new, since it takes the place of the report before.

@@ -8,7 +8,8 @@ import { toBowlineError, type BowlineError } from "../../errors.ts";
 import type { AssistantMessageEvent } from "../../llm/event.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { Effects, Hear } from "../contract/effects.ts";
-import { MessageUpdate, type AgentEvent, type AgentEventBody } from "../contract/event.ts";
+import type { AgentEvent, AgentEventBody } from "../contract/event.ts";
+import { MessageUpdate } from "./message-update.ts";
 
 /**
  * How long a run may keep the process to itself, in milliseconds, and how many events it lets pass

@@ -11,13 +11,14 @@ import {
   type ToolCall,
   type ToolResultMessage,
 } from "../../llm/message.ts";
-import type { AgentMessage } from "../contract/event.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
 import type { AfterToolCallResult } from "../contract/hooks.ts";
+import type { AgentTool } from "../contract/tool.ts";
+import { textResult, type CheckedToolResult, type SettledCall } from "../contract/tool-result.ts";
+import { namesOf, stepOf } from "./call-names.ts";
 import { aboutCall, preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
-import { failedCall, namesOf, notToStart, runTool, stepOf, type SettledCall } from "./run-tool.ts";
-import { textResult } from "../define-tool.ts";
-import type { AgentTool, CheckedToolResult } from "../contract/tool.ts";
+import { failedCall, notToStart, runTool } from "./run-tool.ts";
 
 export interface BatchResult {
   readonly toolResults: ToolResultMessage[];

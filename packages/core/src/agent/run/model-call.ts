@@ -16,8 +16,9 @@ import { toolCallsOf, type AssistantMessage, type Message } from "../../llm/mess
 import type { StreamOptions } from "../../llm/model.ts";
 import { truncated } from "../../llm/stream.ts";
 import { estimateTokens, sumTokens } from "../context/tokens.ts";
+import { abortedRun } from "../contract/aborted-run.ts";
 import type { Emitter } from "./emitter.ts";
-import { abortedRun, graceOf, type Run } from "./run.ts";
+import { graceOf, type Run } from "./run.ts";
 
 /** Streams of others may only give one event at a time. */
 type Batch = AssistantMessageEvent | readonly AssistantMessageEvent[];

@@ -6,9 +6,9 @@ import { jsonText } from "../../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
 import { validate, type SchemaIssue, type ValidationResult } from "../../schema.ts";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "../contract/hooks.ts";
-import type { Run } from "./run.ts";
-import { keyOf } from "./run-tool.ts";
 import type { AgentTool } from "../contract/tool.ts";
+import { keyOf } from "./call-names.ts";
+import type { Run } from "./run.ts";
 
 export interface Ready {
   readonly call: ToolCall;

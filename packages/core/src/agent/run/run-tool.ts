@@ -4,19 +4,17 @@
  */
 import { errorText } from "../../errors.ts";
 import { asRecord, defined, isRecord } from "../../json-value.ts";
-import { isUserContent, type ToolCall } from "../../llm/message.ts";
-import { textResult } from "../define-tool.ts";
-import type { ToolOutcome } from "../contract/event.ts";
+import { isUserContent } from "../../llm/message.ts";
+import {
+  textResult,
+  type AgentToolResult,
+  type CheckedToolResult,
+  type SettledCall,
+  type ToolOutcome,
+} from "../contract/tool-result.ts";
+import { keyOf, namesOf, stepOf } from "./call-names.ts";
 import type { Ready } from "./preflight.ts";
 import { graceOf, type Run } from "./run.ts";
-import type { AgentToolResult, CheckedToolResult } from "../contract/tool.ts";
-
-export interface SettledCall {
-  readonly result: CheckedToolResult;
-  readonly isError: boolean;
-  readonly outcome: ToolOutcome;
-  readonly durationMs: number;
-}
 
 /**
  * Runs the tool, and `after` behind it, as one recorded step. Never rejects: a throw is an error
@@ -59,26 +57,6 @@ export function notToStart(
   return config.skipToolsOnSteering && effects.hasQueued?.("steering")
     ? failedCall("Not run: a new message from the user came first.")
     : undefined;
-}
-
-export function stepOf(run: Run, call: Pick<ToolCall, "id">): string {
-  return `tool:${run.turns}:${call.id}`;
-}
-
-/**
- * Names a call among all calls of all runs. Servers reuse call ids from turn to turn (Q041), so the
- * turn is part of it.
- */
-export function keyOf(run: Run, call: ToolCall): string {
-  return `${run.id}:${run.turns}:${call.id}`;
-}
-
-/** How events and records name a call. */
-export function namesOf({ id, name }: ToolCall): {
-  readonly toolCallId: string;
-  readonly toolName: string;
-} {
-  return { toolCallId: id, toolName: name };
 }
 
 async function settle(

@@ -5,12 +5,16 @@ import { isRecord } from "../../json-value.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { StreamFn } from "../../llm/model.ts";
 import { addUsage, type Usage } from "../../llm/usage.ts";
+import { abortedRun } from "../contract/aborted-run.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
 import { budgetChain, charge, createBudget, exceeded, exceededBudget } from "../contract/budget.ts";
 import type { Effects } from "../contract/effects.ts";
-import { Emitter, isThenable } from "./emitter.ts";
-import type { AgentMessage, RunEndReason, ToolOutcome } from "../contract/event.ts";
-import type { AgentContext, AgentLoopConfig, RunPort } from "../contract/hooks.ts";
+import type { RunEndReason } from "../contract/event.ts";
+import type { AgentContext, AgentLoopConfig } from "../contract/hooks.ts";
+import type { RunPort } from "../contract/run-port.ts";
 import type { AgentTool } from "../contract/tool.ts";
+import type { ToolOutcome } from "../contract/tool-result.ts";
+import { Emitter, isThenable } from "./emitter.ts";
 
 /** What a run came to. */
 export interface RunResult<TOutput = unknown> {
@@ -312,8 +316,4 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
 /** How long an abort waits for what ignores its signal. */
 export function graceOf({ config }: Run): number {
   return config.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS;
-}
-
-export function abortedRun(): BowlineError {
-  return new BowlineError("aborted", "The run was aborted.");
 }

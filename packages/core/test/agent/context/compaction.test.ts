@@ -5,10 +5,8 @@ import * as fc from "fast-check";
 import { createBudget } from "../../../src/agent/contract/budget.ts";
 import type { AgentMessage } from "../../../src/agent/index.ts";
 import { createCompaction, type Compaction } from "../../../src/agent/context/compaction.ts";
-import type {
-  CompactionEvent,
-  CompactionOptions,
-} from "../../../src/agent/context/compaction-options.ts";
+import type { CompactionEvent } from "../../../src/agent/contract/compaction-event.ts";
+import type { CompactionOptions } from "../../../src/agent/context/compaction-options.ts";
 import { estimateTokens } from "../../../src/agent/context/tokens.ts";
 import { BowlineError } from "../../../src/errors.ts";
 import { messageText, type Context, type Message } from "../../../src/llm/message.ts";

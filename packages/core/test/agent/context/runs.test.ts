@@ -14,10 +14,8 @@ import {
   createBudget,
 } from "../../../src/agent/index.ts";
 import { createCompaction, type Compaction } from "../../../src/agent/context/compaction.ts";
-import type {
-  CompactionEvent,
-  CompactionOptions,
-} from "../../../src/agent/context/compaction-options.ts";
+import type { CompactionEvent } from "../../../src/agent/contract/compaction-event.ts";
+import type { CompactionOptions } from "../../../src/agent/context/compaction-options.ts";
 import { estimateTokens } from "../../../src/agent/context/tokens.ts";
 import { BowlineError } from "../../../src/errors.ts";
 import { messageText, type Context } from "../../../src/llm/message.ts";

@@ -1,0 +1,26 @@
+import type { Clock } from "../../clock.ts";
+import type { Usage } from "../../llm/usage.ts";
+import type { SharedBudget } from "./budget.ts";
+import type { AgentEvent, AgentEventBody } from "./event.ts";
+
+/** What a hook or a tool may do on the run it serves. */
+export interface RunPort {
+  readonly runId: string;
+  readonly clock: Clock;
+  /** What the run draws on: handed to a run that a tool starts, both keep it together. */
+  readonly budget: SharedBudget;
+  /** How long, after an abort, what ignores its signal is waited for, in milliseconds. */
+  readonly abortGraceMs: number;
+  /**
+   * Says something in the run's order, or passes on an event of a nested run as it is. Resolves
+   * when listeners are done.
+   */
+  emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined;
+  /** Counts a model call that was made for the run but is in no message of it. */
+  addUsage(usage: Usage): void;
+  /**
+   * Waits for an answer from outside under this name. Rejects when the signal fires; default: the
+   * run's.
+   */
+  waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
+}

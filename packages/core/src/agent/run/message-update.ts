@@ -1,0 +1,35 @@
+import type { AssistantMessageEvent } from "../../llm/event.ts";
+import { LiveDelta } from "../../llm/live.ts";
+import type { AssistantMessage } from "../../llm/message.ts";
+import type { AgentEvent } from "../contract/event.ts";
+
+/**
+ * A `message_update`, of which there are thousands: the live message behind a getter costs nothing
+ * to attach.
+ */
+export class MessageUpdate implements Extract<AgentEvent, { type: "message_update" }> {
+  /** As of {@link LiveDelta}: one that stays, and with it the compiled code. */
+  static readonly kept: MessageUpdate = new MessageUpdate(
+    "",
+    0,
+    LiveDelta.kept,
+    LiveDelta.kept.partial,
+  );
+  readonly type = "message_update";
+  declare readonly runId: string;
+  declare readonly seq: number;
+  declare readonly parentRunId?: string;
+  declare readonly assistantMessageEvent: AssistantMessageEvent;
+  readonly #message: AssistantMessage;
+
+  constructor(runId: string, seq: number, event: AssistantMessageEvent, message: AssistantMessage) {
+    this.runId = runId;
+    this.seq = seq;
+    this.assistantMessageEvent = event;
+    this.#message = message;
+  }
+
+  get message(): AssistantMessage {
+    return this.#message;
+  }
+}
