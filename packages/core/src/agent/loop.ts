@@ -196,16 +196,16 @@ export async function runLoop(
     type: "agent_end",
     messages,
     reason,
-    usage: run.usage,
+    usage: run.spending.usage,
     ...(error && { error: toErrorInfo(error) }),
   });
   run.end();
   const end = endOf(run, cause); // again, for a listener of agent_end itself
-  const { id: runId, usage, turns: count, tools } = run;
+  const { id: runId, spending, turns: count, tools } = run;
   return {
     runId,
     messages,
-    usage,
+    usage: spending.usage,
     turns: count,
     tools,
     ...end,
@@ -237,7 +237,7 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
   const isOpen = answer && openCalls(answer, messages).length > 0;
   const last = messages.at(-1);
   if (!isOpen && last !== answer && last?.role !== "toolResult") answer = undefined;
-  const refusal = emitter.failure ?? run.configure() ?? run.reserve();
+  const refusal = emitter.failure ?? run.configure() ?? run.spending.reserve();
   if (refusal && (isOpen || !answer)) {
     if (answer) await executeToolCalls(run, answer, `Not run: ${refusal.message}`);
     return refusal;
@@ -256,7 +256,7 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
     }
 
     const message = answer ?? (await callModel(run));
-    run.settle(); // nothing, of an answer that was there
+    run.spending.settle(); // nothing, of an answer that was there
     answer = undefined;
     // The calls of a complete answer are run; those of a failed one are answered, so that history
     // stays valid.
@@ -283,7 +283,7 @@ async function turns(run: Run, prompts: readonly AgentMessage[]): Promise<EndCau
 
     const unfinished = (toolResults.length > 0 && !terminate) || pauses > 0;
     // Before the queues are read, so that what is queued is kept.
-    const error = run.reserve();
+    const error = run.spending.reserve();
     if (error) return unfinished ? error : "done";
     pending = await take(run, "steering");
     if (pending.length === 0 && !unfinished) {

@@ -2,7 +2,6 @@
  * What a run may use. Each model call is taken out of the budget before it is made, so that runs
  * that share one keep it together.
  */
-import { BowlineError } from "../../errors.ts";
 import type { Usage } from "../../llm/usage.ts";
 
 /**
@@ -53,27 +52,6 @@ export function budgetChain(budget: SharedBudget): SharedBudget[] {
   return budget.parent ? [budget, ...budgetChain(budget.parent)] : [budget];
 }
 
-/** What is used up, if one more call that costs as much as the last would go beyond it. */
-export function exceededBudget(
-  chain: readonly SharedBudget[],
-  last: Usage,
-  now: number,
-): BowlineError | undefined {
-  for (const {
-    maxTurns = Infinity,
-    maxTokens = Infinity,
-    maxCost = Infinity,
-    maxTimeMs,
-    used,
-  } of chain) {
-    if (!(used.turns < maxTurns)) return exceeded(`${maxTurns} turns`);
-    if (isOver(used.tokens, last.totalTokens, maxTokens)) return exceeded(`${maxTokens} tokens`);
-    if (isOver(used.cost, last.cost?.total, maxCost)) return exceeded(`$${maxCost}`);
-    if (!(now < (used.deadline ?? Infinity))) return exceeded(`${maxTimeMs} ms`);
-  }
-  return undefined;
-}
-
 /** Takes a call's use out of every budget of the chain; `sign` -1 gives it back. */
 export function charge(
   chain: readonly SharedBudget[],
@@ -86,12 +64,4 @@ export function charge(
     used.tokens += (usage.totalTokens ?? 0) * sign;
     used.cost += (usage.cost?.total ?? 0) * sign;
   }
-}
-
-export function exceeded(what: string): BowlineError {
-  return new BowlineError("budget_exceeded", `The run used its budget of ${what}.`);
-}
-
-function isOver(used: number, next = 0, limit: number): boolean {
-  return !(used < limit && used + next <= limit);
 }

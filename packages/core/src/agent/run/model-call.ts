@@ -40,7 +40,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     turn,
   });
   // Before anybody is told, who may take long: others draw on the budget meanwhile.
-  run.settle(message.usage, () =>
+  run.spending.settle(message.usage, () =>
     message.content.length > 0 ? sumTokens([...call.asked, message], estimateTokens) : 0,
   );
   await run.add(message, call.isTold);
@@ -128,8 +128,8 @@ class ModelCall {
       // The hooks may have been waited for beyond an abort.
       if (run.stop) throw run.stop;
       // Nor may others who share the budget have used it up meanwhile.
-      run.settle();
-      const refusal = run.reserve();
+      run.spending.settle();
+      const refusal = run.spending.reserve();
       if (refusal) throw refusal;
       try {
         const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);

@@ -4,10 +4,9 @@ import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
 import { isRecord } from "../../json-value.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { StreamFn } from "../../llm/model.ts";
-import { addUsage, type Usage } from "../../llm/usage.ts";
+import type { Usage } from "../../llm/usage.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
-import { budgetChain, charge, createBudget, exceeded, exceededBudget } from "../contract/budget.ts";
 import type { Effects } from "../contract/effects.ts";
 import type { RunEndReason } from "../contract/event.ts";
 import type { AgentContext, AgentLoopConfig } from "../contract/hooks.ts";
@@ -15,6 +14,7 @@ import type { RunPort } from "../contract/run-port.ts";
 import type { AgentTool } from "../contract/tool.ts";
 import type { ToolOutcome } from "../contract/tool-result.ts";
 import { Emitter, isThenable } from "./emitter.ts";
+import { Spending } from "./spending.ts";
 
 /** What a run came to. */
 export interface RunResult<TOutput = unknown> {
@@ -86,7 +86,7 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
    * assigned meanwhile.
    */
   declared?: readonly AgentTool[];
-  usage: Usage;
+  readonly spending: Spending;
   turns: number;
   /** The last event is on its way. */
   isEnding: boolean;
@@ -95,15 +95,6 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
    * something is.
    */
   configure(): BowlineError | undefined;
-  /**
-   * Takes the next model call out of the budget; gives what is used up instead, if something is.
-   */
-  reserve(): BowlineError | undefined;
-  /**
-   * Counts what the call that was reserved used; nothing when it was not made. `guess` is for
-   * tokens that nobody reported.
-   */
-  settle(usage?: Usage, guess?: () => number): void;
   /**
    * As `onAbort` of a signal, which searches its listeners one by one: thousands of tools may wait
    * here.
@@ -147,7 +138,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS,
     parentRunId,
   } = config;
-  const { runId: id = createId(), seq = 0, turns = 0, usage: before = {} } = input.resume ?? {};
+  const { runId: id = createId(), seq = 0, turns = 0, usage = {} } = input.resume ?? {};
   const controller = new AbortController();
   const { signal } = controller;
   const waiting = new Set<() => void>();
@@ -176,19 +167,8 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     patiently: (result, giveUp) => run.patiently(result, hookTimeoutMs, giveUp, true),
     onFailure: fail,
   });
-  // A plain budget is the run's own; a shared one is kept with others.
-  const budget =
-    config.budget && "used" in config.budget ? config.budget : createBudget(config.budget);
-  const chain = budgetChain(budget);
-  const timers = chain.map(({ maxTimeMs, used }) => {
-    if (maxTimeMs === undefined) return () => {};
-    used.deadline ??= clock.now() + maxTimeMs;
-    return clock.setTimer(used.deadline - clock.now(), () => fail(exceeded(`${maxTimeMs} ms`)));
-  });
-  /** What the last call used, which the next is taken to use too. */
-  let last: Usage | undefined;
-  let reserved: Usage | undefined;
-  charge(chain, turns, before);
+  const { budget } = config;
+  const spending = new Spending({ budget, clock, turns, usage, onLate: fail });
   const run: Run & { stop: Run["stop"] } = {
     ...input,
     id,
@@ -213,20 +193,17 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     port: {
       runId: id,
       clock,
-      budget,
+      budget: spending.budget,
       get abortGraceMs() {
         return graceOf(run);
       },
       // A nested run may outlive this one.
       emit: (event) => (run.isEnding ? undefined : emitter.emit(event)),
-      addUsage(usage) {
-        run.usage = addUsage(run.usage, usage);
-        charge(chain, 0, usage);
-      },
+      addUsage: (used) => spending.add(used),
       waitFor: (name, until = signal) => input.effects.waitFor(name, until),
     },
     config,
-    usage: before,
+    spending,
     turns,
     isEnding: false,
     configure() {
@@ -242,25 +219,6 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
         "invalid_argument",
         `maxParallelTools must be at least 1, not ${width}.`,
       );
-    },
-    reserve() {
-      last ??= chain.find(({ used }) => used.last)?.used.last ?? {};
-      const error = exceededBudget(chain, last, clock.now());
-      if (error) return error;
-      charge(chain, 1, (reserved = last));
-      return undefined;
-    },
-    settle(usage, guess) {
-      if (!reserved) return;
-      charge(chain, 1, reserved, -1);
-      reserved = undefined;
-      if (!usage) return;
-      run.usage = addUsage(run.usage, usage);
-      last = usage;
-      if (guess && usage.totalTokens === undefined && chain.some(({ maxTokens }) => maxTokens))
-        last = { ...usage, totalTokens: guess() };
-      charge(chain, 1, last);
-      if (last.totalTokens) for (const { used } of chain) used.last = last;
     },
     fail,
     onAbort(listener) {
@@ -304,8 +262,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       await emitter.emit({ type: "message_end", message });
     },
     end() {
-      run.settle();
-      for (const stop of timers) stop();
+      spending.end();
       release();
     },
   };
