@@ -133,14 +133,14 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
    */
   skipToolsOnSteering?: boolean;
   /**
-   * The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins. Default: no
-   * limit.
+   * The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins.
+   * Default: no limit.
    */
   toolTimeoutMs?: number;
   /**
    * How long what ignores its signal is waited for, in milliseconds: after an abort all of it
-   * together, and a tool after its time limit, which then is reported as left running. Default
-   * 1,000.
+   * together, and a tool after its time limit, which then is reported as left running.
+   * Default 1,000.
    */
   abortGraceMs?: number;
   /**
