@@ -9,6 +9,7 @@ import type { AssistantMessageEvent } from "../../llm/event.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { Effects, Hear } from "../contract/effects.ts";
 import type { AgentEvent, AgentEventBody } from "../contract/event.ts";
+import { isThenable } from "./is-thenable.ts";
 import { MessageUpdate } from "./message-update.ts";
 
 /**
@@ -151,8 +152,4 @@ export class Emitter {
     this.failure = toBowlineError(thrown, "listener_failed", `A listener failed on ${type}`);
     this.#options.onFailure(this.failure);
   }
-}
-
-export function isThenable<T = void>(value: unknown): value is PromiseLike<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

@@ -116,7 +116,7 @@ async function prepare(
 /** What an earlier life of this run began is not asked about again, nor said not to have run. */
 async function recorded(run: Run, call: Pick<ToolCall, "id">): Promise<SettledCall | undefined> {
   try {
-    return await run.patiently(run.effects.recorded?.(stepOf(run, call)));
+    return await run.grace.patiently(run.effects.recorded?.(stepOf(run, call)));
   } catch (error) {
     return failedCall(`Perhaps run: ${run.fail(error).message}`, "unknown");
   }
@@ -139,7 +139,7 @@ async function after(
     const state = { ...aboutCall(run, message, call, args), result, isError: failed };
     const asked = afterToolCall(state, run.signal);
     const { isError = failed, ...fields } =
-      (await run.patiently<AfterToolCallResult | undefined | void>(asked)) ?? {};
+      (await run.grace.patiently<AfterToolCallResult | undefined | void>(asked)) ?? {};
     return { ...settled, isError, result: { ...result, ...defined(fields) } };
   } catch (error) {
     return {

@@ -18,7 +18,7 @@ import { truncated } from "../../llm/stream.ts";
 import { estimateTokens, sumTokens } from "../context/tokens.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { Emitter } from "./emitter.ts";
-import { graceOf, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 
 /** Streams of others may only give one event at a time. */
 type Batch = AssistantMessageEvent | readonly AssistantMessageEvent[];
@@ -81,7 +81,7 @@ class ModelCall {
       const said = new Promise<AssistantMessage>(
         (resolve, reject) => void this.#consume(resolve).catch(reject),
       );
-      answer = await run.patiently(said, 0, () => this.#giveUp());
+      answer = await run.grace.patiently(said, 0, () => this.#giveUp());
     } catch (error) {
       answer = this.#failed(run.stop ?? toBowlineError(error, "internal_error"));
     }
@@ -219,7 +219,7 @@ class ModelCall {
   async #giveUp(): Promise<never> {
     const { clock } = this.#run;
     const now = clock.now();
-    const end = now + Math.min(graceOf(this.#run), now - this.#since);
+    const end = now + Math.min(this.#run.grace.ms, now - this.#since);
     while (clock.now() <= end) {
       if (!this.#hearing) break;
       await this.#hearing;

@@ -31,7 +31,7 @@ export async function preflight(
     throw new Error(`Not run: the token limit cut the answer. ${again} less at once.`);
   if (call.argumentsError) throw new Error(`Not run: ${call.argumentsError} ${again} valid JSON.`);
   const check = async (value: unknown): Promise<unknown> => {
-    const checked = await run.patiently<ValidationResult>(
+    const checked = await run.grace.patiently<ValidationResult>(
       validate(tool.parameters, value, `tool "${tool.name}"`),
     );
     if (checked.issues) throw new Error(invalidArguments(call, checked.issues));
@@ -44,7 +44,7 @@ export async function preflight(
   if (!beforeToolCall) return { call, tool, args };
   const before = jsonText(args);
   const verdict =
-    (await run.patiently<BeforeToolCallResult | undefined | void>(
+    (await run.grace.patiently<BeforeToolCallResult | undefined | void>(
       beforeToolCall(aboutCall(run, message, call, args), run.signal),
     )) ?? {};
   if (verdict.block) throw new Error(verdict.reason || "Tool execution was blocked");

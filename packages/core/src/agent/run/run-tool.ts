@@ -14,7 +14,7 @@ import {
 } from "../contract/tool-result.ts";
 import { keyOf, namesOf, stepOf } from "./call-names.ts";
 import type { Ready } from "./preflight.ts";
-import { graceOf, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 
 /**
  * Runs the tool, and `after` behind it, as one recorded step. Never rejects: a throw is an error
@@ -96,10 +96,10 @@ async function settle(
         controller.abort(new Error(why));
         const text = `${why} The tool was left running and may still take effect.`;
         releases.push(
-          clock.setTimer(graceOf(run), () => resolve(failedCall(text, "left_running"))),
+          clock.setTimer(run.grace.ms, () => resolve(failedCall(text, "left_running"))),
         );
       };
-      releases.push(run.onAbort(() => stop("The run was aborted.")));
+      releases.push(run.grace.onAbort(() => stop("The run was aborted.")));
       const limit = tool.timeoutMs ?? config.toolTimeoutMs ?? 0;
       if (limit > 0)
         releases.push(clock.setTimer(limit, () => stop(`The tool took longer than ${limit} ms.`)));

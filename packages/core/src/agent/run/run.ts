@@ -13,7 +13,8 @@ import type { AgentContext, AgentLoopConfig } from "../contract/hooks.ts";
 import type { RunPort } from "../contract/run-port.ts";
 import type { AgentTool } from "../contract/tool.ts";
 import type { ToolOutcome } from "../contract/tool-result.ts";
-import { Emitter, isThenable } from "./emitter.ts";
+import { AbortGrace } from "./abort-grace.ts";
+import { Emitter } from "./emitter.ts";
 import { Spending } from "./spending.ts";
 
 /** What a run came to. */
@@ -75,6 +76,7 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
   readonly id: string;
   readonly clock: Clock;
   readonly emitter: Emitter;
+  readonly grace: AbortGrace;
   readonly signal: AbortSignal;
   readonly newMessages: AgentMessage[];
   readonly tools: { toolCallId: string; toolName: string; outcome: ToolOutcome }[];
@@ -95,23 +97,6 @@ export interface Run extends Omit<RunInput, "config" | "signal"> {
    * something is.
    */
   configure(): BowlineError | undefined;
-  /**
-   * As `onAbort` of a signal, which searches its listeners one by one: thousands of tools may wait
-   * here.
-   */
-  onAbort(listener: () => void): () => void;
-  /**
-   * Waits for what is not ours: until it settles, until `limitMs` are over (0: no limit), or until
-   * an abort's grace is over, when `giveUp` says what it came to, at once or later. Default: it
-   * rejects as aborted. What is no promise has settled. The grace is one for all that is waited
-   * for, counted from the abort; listeners, who hear of the end last, have one `anew`.
-   */
-  patiently<T>(
-    waiting: T | PromiseLike<T>,
-    limitMs?: number,
-    giveUp?: () => T | PromiseLike<T>,
-    anew?: boolean,
-  ): T | Promise<T>;
   /**
    * Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its
    * name.
@@ -139,16 +124,12 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     parentRunId,
   } = config;
   const { runId: id = createId(), seq = 0, turns = 0, usage = {} } = input.resume ?? {};
-  const controller = new AbortController();
-  const { signal } = controller;
-  const waiting = new Set<() => void>();
-  let abortedAt = 0;
+  const grace = new AbortGrace(clock, () => run.config.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
+  const { signal } = grace;
   const abort = (): void => {
     if (signal.aborted) return;
-    abortedAt = clock.now();
     run.stop = failure ?? abortedRun();
-    controller.abort();
-    for (const listener of waiting) listener();
+    grace.abort();
   };
   let failure: BowlineError | undefined;
   const fail = (thrown: unknown): BowlineError => {
@@ -164,7 +145,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     effects: input.effects,
     clock,
     signal,
-    patiently: (result, giveUp) => run.patiently(result, hookTimeoutMs, giveUp, true),
+    patiently: (result, giveUp) => grace.patiently(result, hookTimeoutMs, giveUp, true),
     onFailure: fail,
   });
   const { budget } = config;
@@ -174,6 +155,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
     id,
     clock,
     emitter,
+    grace,
     signal,
     newMessages: [],
     tools: [],
@@ -183,7 +165,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
         let begun: ReturnType<typeof fn> | undefined;
         const begin = (): ReturnType<typeof fn> => (begun ??= fn());
         try {
-          return await run.patiently(input.effects.step(name, begin, about));
+          return await grace.patiently(input.effects.step(name, begin, about));
         } catch (error) {
           run.fail(toBowlineError(error, "storage_failed"));
           return begin();
@@ -195,7 +177,7 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       clock,
       budget: spending.budget,
       get abortGraceMs() {
-        return graceOf(run);
+        return grace.ms;
       },
       // A nested run may outlive this one.
       emit: (event) => (run.isEnding ? undefined : emitter.emit(event)),
@@ -221,38 +203,10 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
       );
     },
     fail,
-    onAbort(listener) {
-      if (signal.aborted) listener();
-      else waiting.add(listener);
-      return () => waiting.delete(listener);
-    },
-    patiently<T>(
-      waited: T | PromiseLike<T>,
-      limitMs = 0,
-      giveUp?: () => T | PromiseLike<T>,
-      anew = false,
-    ) {
-      if (!isThenable<T>(waited)) return waited;
-      const releases: (() => void)[] = [];
-      const givenUp = new Promise<T>((resolve, reject) => {
-        const late = (): void => reject(new Error(`took longer than ${limitMs} ms`));
-        if (limitMs > 0) releases.push(clock.setTimer(limitMs, late));
-        const leave = (): void => (giveUp ? resolve(giveUp()) : reject(abortedRun()));
-        releases.push(
-          run.onAbort(() => {
-            const left = graceOf(run) - (anew ? 0 : clock.now() - abortedAt);
-            releases.push(clock.setTimer(Math.max(0, left), leave));
-          }),
-        );
-      });
-      return Promise.race([waited, givenUp]).finally(() => {
-        for (const end of releases) end();
-      });
-    },
     hook: <T>(name: string, call: () => T | PromiseLike<T>) =>
       callHook(name, () => {
         if (run.stop) throw run.stop; // what was waited for before may have outlasted the run
-        return run.patiently(call(), hookTimeoutMs);
+        return grace.patiently(call(), hookTimeoutMs);
       }),
     stop: undefined,
     async add(message, isStarted = false) {
@@ -268,9 +222,4 @@ export function createRun({ config: configure, signal: caller, ...input }: RunIn
   };
   const release = onAbort(caller, abort);
   return run;
-}
-
-/** How long an abort waits for what ignores its signal. */
-export function graceOf({ config }: Run): number {
-  return config.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS;
 }
