@@ -18,7 +18,8 @@ import { createLlmFilter } from "./llm-filter.ts";
 import { assertContinuable, isAnswer, runLoop } from "./loop.ts";
 import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
-import type { InterruptedRun, RunInput, RunResult } from "./run/run.ts";
+import type { RunInput } from "./run/run.ts";
+import type { InterruptedRun, RunResult } from "./run/run-result.ts";
 import { MutableAgentState, type AgentState, type InitialState } from "./state.ts";
 
 /**

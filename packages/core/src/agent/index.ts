@@ -18,7 +18,7 @@ export type { ProgressGuardOptions } from "./progress-guard.ts";
 export type { QueueMode } from "./queue.ts";
 export type { AgentState, InitialState } from "./state.ts";
 
-export type { InterruptedRun, RunResult } from "./run/run.ts";
+export type { InterruptedRun, RunResult } from "./run/run-result.ts";
 
 export { createCompaction } from "./context/compaction.ts";
 export type { Compaction, CompactOptions } from "./context/compaction.ts";

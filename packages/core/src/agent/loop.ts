@@ -14,7 +14,8 @@ import type { AgentEvent, AgentEventSink, RunEndReason } from "./contract/event.
 import type { AgentContext, AgentLoopConfig } from "./contract/hooks.ts";
 import { executeToolCalls, openCalls } from "./run/execute.ts";
 import { callModel } from "./run/model-call.ts";
-import { createRun, type Run, type RunInput, type RunResult } from "./run/run.ts";
+import { Run, type RunInput } from "./run/run.ts";
+import type { RunResult } from "./run/run-result.ts";
 
 /** Answers in a row in which the provider paused its own work, before the run gives up. */
 const MAX_PAUSES = 10;
@@ -186,7 +187,7 @@ export async function runLoop(
   prompts: readonly AgentMessage[],
   input: RunInput,
 ): Promise<RunResult> {
-  const run = createRun(input);
+  const run = new Run(input);
   const { emitter, newMessages: messages } = run;
   await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
   const cause = await turns(run, prompts).catch((error) => run.stop ?? run.fail(error));

@@ -13,7 +13,8 @@ import { abortedRun } from "./contract/aborted-run.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 import type { AgentContext } from "./contract/hooks.ts";
 import type { AgentTool } from "./contract/tool.ts";
-import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput, type RunResult } from "./run/run.ts";
+import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput } from "./run/run.ts";
+import type { RunResult } from "./run/run-result.ts";
 
 /** The tool by which a model without native support gives its answer. */
 const OUTPUT_TOOL = "final_answer";

@@ -2,57 +2,18 @@
 import { onAbort, randomId, systemClock, type Clock } from "../../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
 import { isRecord } from "../../json-value.ts";
-import type { AssistantMessage } from "../../llm/message.ts";
 import type { StreamFn } from "../../llm/model.ts";
-import type { Usage } from "../../llm/usage.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
-import type { Effects } from "../contract/effects.ts";
-import type { RunEndReason } from "../contract/event.ts";
+import type { Effects, StepAbout } from "../contract/effects.ts";
 import type { AgentContext, AgentLoopConfig } from "../contract/hooks.ts";
 import type { RunPort } from "../contract/run-port.ts";
 import type { AgentTool } from "../contract/tool.ts";
 import type { ToolOutcome } from "../contract/tool-result.ts";
 import { AbortGrace } from "./abort-grace.ts";
 import { Emitter } from "./emitter.ts";
+import type { InterruptedRun } from "./run-result.ts";
 import { Spending } from "./spending.ts";
-
-/** What a run came to. */
-export interface RunResult<TOutput = unknown> {
-  readonly runId: string;
-  readonly reason: RunEndReason;
-  /**
-   * The last assistant message with content; after a run that was cut short the last with text.
-   * Where there is none it is what the failed call left, with no content.
-   */
-  readonly message?: AssistantMessage;
-  /** The value of a run that was asked for one, checked. Absent when the run ended before it. */
-  readonly output?: TOutput;
-  /** Messages new in this run. */
-  readonly messages: AgentMessage[];
-  /** The sum over the run's model calls. */
-  readonly usage: Usage;
-  /** Model calls begun, one that a hook ended before it was sent included. */
-  readonly turns: number;
-  /** Each tool call and what became of it, in order. */
-  readonly tools: readonly {
-    readonly toolCallId: string;
-    readonly toolName: string;
-    readonly outcome: ToolOutcome;
-  }[];
-  readonly error?: BowlineError;
-}
-
-/** A run that its process did not finish: the transcript holds what it came to. */
-export interface InterruptedRun {
-  readonly runId: string;
-  /** Answers of the model that the transcript has of this run. */
-  readonly turns: number;
-  /** What they used. */
-  readonly usage?: Usage;
-  /** The number of its next event. Default 0. */
-  readonly seq?: number;
-}
 
 export interface RunInput {
   readonly context: AgentContext;
@@ -72,154 +33,175 @@ const DEFAULT_ABORT_GRACE_MS = 1_000;
  * One run's state. `signal` fires on the caller's abort, on the time budget and when a listener has
  * failed.
  */
-export interface Run extends Omit<RunInput, "config" | "signal"> {
+export class Run {
   readonly id: string;
+  readonly context: AgentContext;
   readonly clock: Clock;
+  readonly effects: Effects;
+  readonly streamFn: StreamFn;
   readonly emitter: Emitter;
   readonly grace: AbortGrace;
-  readonly signal: AbortSignal;
-  readonly newMessages: AgentMessage[];
-  readonly tools: { toolCallId: string; toolName: string; outcome: ToolOutcome }[];
+  readonly spending: Spending;
   /** What hooks and tools are given of the run. */
   readonly port: RunPort;
+  readonly newMessages: AgentMessage[] = [];
+  readonly tools: { toolCallId: string; toolName: string; outcome: ToolOutcome }[] = [];
   config: AgentLoopConfig;
   /**
    * The tools that the last answer was asked for with: its calls are of these, whatever was
    * assigned meanwhile.
    */
   declared?: readonly AgentTool[];
-  readonly spending: Spending;
   turns: number;
   /** The last event is on its way. */
-  isEnding: boolean;
-  /**
-   * Takes the configuration as it is now for the next turn; gives what is wrong with it, if
-   * something is.
-   */
-  configure(): BowlineError | undefined;
-  /**
-   * Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its
-   * name.
-   */
-  hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T>;
-  /** Stops the run at its next safe point, as this error, which it gives back. */
-  fail(thrown: unknown): BowlineError;
+  isEnding = false;
+  readonly #configure: () => AgentLoopConfig;
+  readonly #hookTimeoutMs: number;
+  readonly #release: () => void;
+  #failure: BowlineError | undefined;
+  #aborted: BowlineError | undefined;
+
+  constructor({ config: configure, signal: caller, context, effects, streamFn, resume }: RunInput) {
+    const config = configure();
+    const {
+      clock = systemClock,
+      createId = randomId,
+      hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS,
+      parentRunId,
+      budget,
+    } = config;
+    const { runId = createId(), seq = 0, turns = 0, usage = {} } = resume ?? {};
+    this.id = runId;
+    this.context = context;
+    this.clock = clock;
+    this.streamFn = streamFn;
+    this.config = config;
+    this.turns = turns;
+    this.#configure = configure;
+    this.#hookTimeoutMs = hookTimeoutMs;
+    const onFailure = (error: BowlineError): void => void this.fail(error);
+    const graceMs = (): number => this.config.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS;
+    const grace = (this.grace = new AbortGrace(clock, graceMs));
+    this.emitter = new Emitter({
+      runId,
+      parentRunId,
+      seq,
+      effects,
+      clock,
+      signal: grace.signal,
+      patiently: (result, giveUp) => grace.patiently(result, hookTimeoutMs, giveUp, true),
+      onFailure,
+    });
+    this.spending = new Spending({ budget, clock, turns, usage, onLate: onFailure });
+    this.effects = {
+      ...effects,
+      step: (name, fn, about) => this.#step(effects, name, fn, about),
+    };
+    this.port = this.#portTo(effects);
+    this.#release = onAbort(caller, () => this.#abort());
+  }
+
+  get signal(): AbortSignal {
+    return this.grace.signal;
+  }
+
   /**
    * Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the
    * caller's abort.
    */
-  readonly stop: BowlineError | undefined;
-  /** Adds a message, with its two events; with its end alone, if its start is out already. */
-  add(message: AgentMessage, isStarted?: boolean): Promise<void>;
-  /** Releases what the run held. */
-  end(): void;
-}
+  get stop(): BowlineError | undefined {
+    return this.#failure ?? this.#aborted;
+  }
 
-export function createRun({ config: configure, signal: caller, ...input }: RunInput): Run {
-  const config = configure();
-  const {
-    clock = systemClock,
-    createId = randomId,
-    hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS,
-    parentRunId,
-  } = config;
-  const { runId: id = createId(), seq = 0, turns = 0, usage = {} } = input.resume ?? {};
-  const grace = new AbortGrace(clock, () => run.config.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
-  const { signal } = grace;
-  const abort = (): void => {
-    if (signal.aborted) return;
-    run.stop = failure ?? abortedRun();
-    grace.abort();
-  };
-  let failure: BowlineError | undefined;
-  const fail = (thrown: unknown): BowlineError => {
+  /** Stops the run at its next safe point, as this error, which it gives back. */
+  fail(thrown: unknown): BowlineError {
     const error = toBowlineError(thrown, "internal_error");
-    run.stop = failure ??= error;
-    abort();
+    this.#failure ??= error;
+    this.#abort();
     return error;
-  };
-  const emitter = new Emitter({
-    runId: id,
-    parentRunId,
-    seq,
-    effects: input.effects,
-    clock,
-    signal,
-    patiently: (result, giveUp) => grace.patiently(result, hookTimeoutMs, giveUp, true),
-    onFailure: fail,
-  });
-  const { budget } = config;
-  const spending = new Spending({ budget, clock, turns, usage, onLate: fail });
-  const run: Run & { stop: Run["stop"] } = {
-    ...input,
-    id,
-    clock,
-    emitter,
-    grace,
-    signal,
-    newMessages: [],
-    tools: [],
-    effects: {
-      ...input.effects,
-      async step(name, fn, about) {
-        let begun: ReturnType<typeof fn> | undefined;
-        const begin = (): ReturnType<typeof fn> => (begun ??= fn());
-        try {
-          return await grace.patiently(input.effects.step(name, begin, about));
-        } catch (error) {
-          run.fail(toBowlineError(error, "storage_failed"));
-          return begin();
-        }
-      },
-    },
-    port: {
-      runId: id,
+  }
+
+  /**
+   * Takes the configuration as it is now for the next turn; gives what is wrong with it, if
+   * something is.
+   */
+  configure(): BowlineError | undefined {
+    this.config = this.#configure();
+    const { maxParallelTools: width = 1, model } = this.config;
+    if (!isRecord(model))
+      return new BowlineError(
+        "invalid_argument",
+        "No model is set: use one that getModel() gives.",
+      );
+    if (width >= 1) return undefined;
+    return new BowlineError(
+      "invalid_argument",
+      `maxParallelTools must be at least 1, not ${width}.`,
+    );
+  }
+
+  /**
+   * Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its
+   * name.
+   */
+  hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {
+    return callHook(name, () => {
+      if (this.stop) throw this.stop; // what was waited for before may have outlasted the run
+      return this.grace.patiently(call(), this.#hookTimeoutMs);
+    });
+  }
+
+  /** Adds a message, with its two events; with its end alone, if its start is out already. */
+  async add(message: AgentMessage, isStarted = false): Promise<void> {
+    if (!isStarted) await this.emitter.emit({ type: "message_start", message });
+    this.context.messages.push(message);
+    this.newMessages.push(message);
+    await this.emitter.emit({ type: "message_end", message });
+  }
+
+  /** Releases what the run held. */
+  end(): void {
+    this.spending.end();
+    this.#release();
+  }
+
+  #abort(): void {
+    if (this.signal.aborted) return;
+    this.#aborted = abortedRun();
+    this.grace.abort();
+  }
+
+  /** A step that cannot be recorded stops the run, and counts as what it came to. */
+  async #step<T>(
+    effects: Effects,
+    name: string,
+    fn: () => Promise<T>,
+    about: StepAbout,
+  ): Promise<T> {
+    let begun: Promise<T> | undefined;
+    const begin = (): Promise<T> => (begun ??= fn());
+    try {
+      return await this.grace.patiently(effects.step(name, begin, about));
+    } catch (error) {
+      this.fail(toBowlineError(error, "storage_failed"));
+      return begin();
+    }
+  }
+
+  /** A plain object: hooks may take its functions out of it. */
+  #portTo(effects: Effects): RunPort {
+    const { id: runId, clock, grace, spending, signal } = this;
+    return {
+      runId,
       clock,
       budget: spending.budget,
       get abortGraceMs() {
         return grace.ms;
       },
       // A nested run may outlive this one.
-      emit: (event) => (run.isEnding ? undefined : emitter.emit(event)),
+      emit: (event) => (this.isEnding ? undefined : this.emitter.emit(event)),
       addUsage: (used) => spending.add(used),
-      waitFor: (name, until = signal) => input.effects.waitFor(name, until),
-    },
-    config,
-    spending,
-    turns,
-    isEnding: false,
-    configure() {
-      run.config = configure();
-      const { maxParallelTools: width = 1, model } = run.config;
-      if (!isRecord(model))
-        return new BowlineError(
-          "invalid_argument",
-          "No model is set: use one that getModel() gives.",
-        );
-      if (width >= 1) return undefined;
-      return new BowlineError(
-        "invalid_argument",
-        `maxParallelTools must be at least 1, not ${width}.`,
-      );
-    },
-    fail,
-    hook: <T>(name: string, call: () => T | PromiseLike<T>) =>
-      callHook(name, () => {
-        if (run.stop) throw run.stop; // what was waited for before may have outlasted the run
-        return grace.patiently(call(), hookTimeoutMs);
-      }),
-    stop: undefined,
-    async add(message, isStarted = false) {
-      if (!isStarted) await emitter.emit({ type: "message_start", message });
-      input.context.messages.push(message);
-      run.newMessages.push(message);
-      await emitter.emit({ type: "message_end", message });
-    },
-    end() {
-      spending.end();
-      release();
-    },
-  };
-  const release = onAbort(caller, abort);
-  return run;
+      waitFor: (name, until = signal) => effects.waitFor(name, until),
+    };
+  }
 }
