@@ -15,10 +15,11 @@ import type { AgentLoopConfig } from "./contract/hooks.ts";
 import type { ToolExecutionMode } from "./contract/tool.ts";
 import { Listeners, type AgentListener } from "./listeners.ts";
 import { createLlmFilter } from "./llm-filter.ts";
-import { assertContinuable, isAnswer, runLoop } from "./loop.ts";
 import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
+import { assertContinuable, isAnswer } from "./run/continuable.ts";
 import type { RunInput } from "./run/run.ts";
+import { runLoop } from "./run/run-loop.ts";
 import type { InterruptedRun, RunResult } from "./run/run-result.ts";
 import { MutableAgentState, type AgentState, type InitialState } from "./state.ts";
 

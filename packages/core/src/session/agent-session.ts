@@ -7,7 +7,7 @@ import type { Agent, PromptOptions } from "../agent/agent.ts";
 import { portsOf, type Effects } from "../agent/contract/effects.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
-import { bestAnswer } from "../agent/loop.ts";
+import { bestAnswer } from "../agent/run/best-answer.ts";
 import type { InterruptedRun, RunResult } from "../agent/run/run-result.ts";
 import type { SettledCall } from "../agent/contract/tool-result.ts";
 import { onAbort, systemClock } from "../clock.ts";

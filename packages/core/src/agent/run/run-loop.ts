@@ -1,0 +1,55 @@
+/**
+ * One run, from its first event to its last. Whatever a hook, a tool, a listener or a stream
+ * function throws, it ends with exactly one `agent_end`.
+ */
+import { toErrorInfo, type ErrorCode } from "../../errors.ts";
+import { defined } from "../../json-value.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
+import type { RunEndReason } from "../contract/event.ts";
+import { bestAnswer } from "./best-answer.ts";
+import { Run, type RunInput } from "./run.ts";
+import type { RunResult } from "./run-result.ts";
+import { turns, type EndCause } from "./turns.ts";
+
+/** One run over any effects. Never rejects. */
+export async function runLoop(
+  prompts: readonly AgentMessage[],
+  input: RunInput,
+): Promise<RunResult> {
+  const run = new Run(input);
+  const { emitter, newMessages: messages } = run;
+  await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
+  const cause = await turns(run, prompts).catch((error) => run.stop ?? run.fail(error));
+  const { reason, error } = endOf(run, cause);
+  run.isEnding = true;
+  await emitter.emit({
+    type: "agent_end",
+    messages,
+    reason,
+    usage: run.spending.usage,
+    ...(error && { error: toErrorInfo(error) }),
+  });
+  run.end();
+  const end = endOf(run, cause); // again, for a listener of agent_end itself
+  const { id: runId, spending, turns: count, tools } = run;
+  return {
+    runId,
+    messages,
+    usage: spending.usage,
+    turns: count,
+    tools,
+    ...end,
+    ...defined({ message: bestAnswer(messages, end.reason) }),
+  };
+}
+
+function endOf({ emitter }: Run, cause: EndCause): Pick<RunResult, "reason" | "error"> {
+  const error = emitter.failure ?? cause;
+  if (typeof error === "string") return { reason: error };
+  return { reason: (!emitter.failure && reasons[error.code]) || "error", error };
+}
+
+const reasons: Partial<Record<ErrorCode, RunEndReason>> = {
+  aborted: "aborted",
+  budget_exceeded: "budget",
+};

@@ -1,0 +1,22 @@
+import { BowlineError } from "../../errors.ts";
+import type { AgentMessage } from "../contract/agent-message.ts";
+import type { InboxKind } from "../contract/effects.ts";
+import type { Run } from "./run.ts";
+
+/** A queue that answers when it is no longer waited for gets its messages back. */
+export async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
+  const { effects } = run;
+  let asked: ReturnType<typeof effects.inbox> | undefined;
+  try {
+    return await run.hook(`Reading the ${kind} queue`, () => (asked = effects.inbox(kind)));
+  } catch (error) {
+    if (asked && (error as BowlineError).code === "aborted")
+      run.fail(
+        new BowlineError("aborted", `The run was aborted before the ${kind} queue had answered.`),
+      );
+    Promise.resolve(asked)
+      .then((late) => late?.length && effects.giveBack?.(kind, late))
+      .catch(() => {});
+    throw error;
+  }
+}
