@@ -1,13 +1,9 @@
 /**
  * Those who listen to an agent, and the fold of its events into its state, which comes before them.
- * Thousands of deltas pass here: engines throw away what they compiled for a closure that is gone,
- * and what they compiled a call of it into. So there are methods, handed out bound, and closures of
- * others are called by `call`, into which engines compile nothing
- * (docs/decisions/0011-code-that-stays.md).
  */
 import type { Hear } from "./contract/effects.ts";
 import type { AgentEvent } from "./contract/event.ts";
-import { applyToState, MutableAgentState } from "./state.ts";
+import { applyToState, type MutableAgentState } from "./state.ts";
 
 /**
  * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A
@@ -19,8 +15,6 @@ export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;
 type Callee = Parameters<Hear>[0];
 
 export class Listeners {
-  /** As of `LiveDelta`. */
-  static readonly kept: Listeners = new Listeners(MutableAgentState.kept);
   readonly #state: MutableAgentState;
   /** How each is called. */
   readonly #callees = new Map<AgentListener, Callee>();
@@ -53,7 +47,7 @@ export class Listeners {
   /** Goes on behind one that is waited for with those who are there then. */
   #tell(rest: Iterable<Callee>, event: AgentEvent, hear: Hear): Promise<void> | undefined {
     for (const callee of rest) {
-      const waiting = hear.call(undefined, callee, event);
+      const waiting = hear(callee, event);
       if (waiting) return waiting.then(() => this.#tell(rest, event, hear));
     }
     return undefined;
@@ -62,7 +56,7 @@ export class Listeners {
   #call(listener: AgentListener, event: AgentEvent): unknown {
     this.calling++;
     try {
-      return listener.call(undefined, event, this.signal as AbortSignal);
+      return listener(event, this.signal as AbortSignal);
     } finally {
       this.calling--;
     }

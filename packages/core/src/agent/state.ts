@@ -6,7 +6,6 @@ import type { ThinkingLevel, Model } from "../llm/model.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 import type { AgentEvent } from "./contract/event.ts";
 import type { AgentTool } from "./contract/tool.ts";
-import { MessageUpdate } from "./run/message-update.ts";
 
 export interface AgentState {
   systemPrompt: string;
@@ -73,11 +72,9 @@ const shared = {
 
 /**
  * The state as its owner sees it. Accessors in a literal would make each a slow dictionary; these
- * are shared by all, and enumerable as a literal's are. One state stays, and with it what was
- * compiled for it, as of `LiveDelta`.
+ * are shared by all, and enumerable as a literal's are.
  */
 export class MutableAgentState implements AgentState {
-  static readonly kept: MutableAgentState = new MutableAgentState({});
   systemPrompt: string;
   model: Model;
   thinkingLevel: ThinkingLevel;
@@ -115,19 +112,12 @@ export class MutableAgentState implements AgentState {
 
 /** Folds one event in, before any listener sees it. The loop itself appends to `messages`. */
 export function applyToState(state: MutableAgentState, event: AgentEvent): void {
-  // Apart from those that come once: engines undo what they compiled for thousands when another
-  // shape comes.
-  if (event instanceof MessageUpdate) state.streamingMessage = event.message; // another object after a retraction
-  else applyOther(state, event);
-}
-
-function applyOther(state: MutableAgentState, event: AgentEvent): void {
   switch (event.type) {
     case "agent_start":
       state.errorMessage = undefined;
       break;
     case "message_start":
-    case "message_update":
+    case "message_update": // another object after a retraction
       if (event.message.role === "assistant") state.streamingMessage = event.message;
       break;
     case "message_end":

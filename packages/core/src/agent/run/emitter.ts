@@ -39,17 +39,10 @@ export interface EmitterOptions {
   readonly onFailure: (error: BowlineError) => void;
 }
 
-/** A class, as `Listeners` is, and what it is given is called by `call`, for the same reason. */
 export class Emitter {
-  /** As of `LiveDelta`. */
-  static readonly kept: Emitter = new Emitter({
-    effects: {},
-    clock: { now: () => NaN },
-  } as EmitterOptions);
   readonly #options: EmitterOptions;
   readonly #runId: string;
   readonly #effects: EmitterOptions["effects"];
-  readonly #publish: Effects["publish"];
   readonly #clock: Clock;
   /** What a nested run's events carry besides. */
   readonly #parent: { readonly parentRunId?: string } | undefined;
@@ -69,7 +62,6 @@ export class Emitter {
     this.#options = options;
     this.#runId = runId;
     this.#effects = effects;
-    this.#publish = effects.publish;
     this.#clock = clock;
     this.#parent = parentRunId === undefined ? undefined : { parentRunId };
     this.#seq = seq;
@@ -115,16 +107,16 @@ export class Emitter {
       !this.#clock.yield ||
       this.#clock.now() - this.#yielded < BUSY_MS
     )
-      return this.#publish.call(this.#effects, event, this.#hear) ?? undefined;
+      return this.#effects.publish(event, this.#hear) ?? undefined;
     return this.#clock.yield().then(() => {
       this.#yielded = this.#clock.now();
-      return this.#publish.call(this.#effects, event, this.#hear);
+      return this.#effects.publish(event, this.#hear);
     });
   }
 
   #call(listener: Listener, event: AgentEvent): Promise<void> | undefined {
     try {
-      const result = listener.call(undefined, event);
+      const result = listener(event);
       return isThenable(result) ? this.#settle(result, listener, event) : undefined;
     } catch (error) {
       this.#fail(error, event.type);

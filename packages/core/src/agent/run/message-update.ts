@@ -1,5 +1,4 @@
 import type { AssistantMessageEvent } from "../../llm/event.ts";
-import { LiveDelta } from "../../llm/live.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { AgentEvent } from "../contract/event.ts";
 
@@ -8,13 +7,6 @@ import type { AgentEvent } from "../contract/event.ts";
  * to attach.
  */
 export class MessageUpdate implements Extract<AgentEvent, { type: "message_update" }> {
-  /** As of {@link LiveDelta}: one that stays, and with it the compiled code. */
-  static readonly kept: MessageUpdate = new MessageUpdate(
-    "",
-    0,
-    LiveDelta.kept,
-    LiveDelta.kept.partial,
-  );
   readonly type = "message_update";
   declare readonly runId: string;
   declare readonly seq: number;

@@ -47,10 +47,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
   return message;
 }
 
-/** A class, as `Listeners` is. */
 class ModelCall {
-  /** As of `LiveDelta`. */
-  static readonly kept: ModelCall = new ModelCall({} as Run);
   readonly #run: Run;
   readonly #emitter: Emitter;
   /** What the model is asked. */
@@ -59,12 +56,9 @@ class ModelCall {
   isTold = false;
   #partial: AssistantMessage | undefined;
   #isOver = false;
-  /**
-   * Listeners that are being waited for, and since when: no whole number, or the first time would
-   * make another shape.
-   */
+  /** Listeners that are being waited for, and since when. */
   #hearing: Promise<void> | undefined;
-  #since = NaN;
+  #since = 0;
 
   constructor(run: Run) {
     this.#run = run;
