@@ -9,11 +9,12 @@ import type { InferSchema } from "../infer-schema.ts";
 import { asRecord, defined, isRecord } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
+import { createAgentEffects } from "./agent-effects.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 import { createMemoryEffects, portsOf, type Effects, type InboxKind } from "./contract/effects.ts";
+import type { AgentEvent, AgentListener } from "./contract/event.ts";
 import type { AgentLoopConfig } from "./contract/hooks.ts";
 import type { ToolExecutionMode } from "./contract/tool.ts";
-import { Listeners, type AgentListener } from "./listeners.ts";
 import { createLlmFilter } from "./llm-filter.ts";
 import type { OutputRunFactory } from "./output.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
@@ -94,9 +95,11 @@ export class Agent<TContext = unknown> {
   /** Default `parallel`. */
   toolExecution: ToolExecutionMode = "parallel";
   readonly #state: MutableAgentState;
-  readonly #steering: MessageQueue;
-  readonly #followUps: MessageQueue;
-  readonly #listeners: Listeners;
+  readonly #queues: Readonly<Record<InboxKind, MessageQueue>>;
+  /** Each with how it is called. */
+  readonly #listeners = new Map<AgentListener, (event: AgentEvent) => unknown>();
+  /** How many listeners are being called right now. */
+  #calling = 0;
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
   readonly #effects = createMemoryEffects();
@@ -114,9 +117,10 @@ export class Agent<TContext = unknown> {
       ...settings
     } = options;
     this.#state = new MutableAgentState(initialState);
-    this.#listeners = new Listeners(this.#state);
-    this.#steering = new MessageQueue(steeringMode);
-    this.#followUps = new MessageQueue(followUpMode);
+    this.#queues = {
+      steering: new MessageQueue(steeringMode),
+      followUp: new MessageQueue(followUpMode),
+    };
     Object.assign(this, defined(settings), { context, streamFn, convertToLlm });
   }
 
@@ -130,17 +134,17 @@ export class Agent<TContext = unknown> {
   }
 
   get steeringMode(): QueueMode {
-    return this.#steering.mode;
+    return this.#queues.steering.mode;
   }
   set steeringMode(mode: QueueMode) {
-    this.#steering.mode = mode;
+    this.#queues.steering.mode = mode;
   }
 
   get followUpMode(): QueueMode {
-    return this.#followUps.mode;
+    return this.#queues.followUp.mode;
   }
   set followUpMode(mode: QueueMode) {
-    this.#followUps.mode = mode;
+    this.#queues.followUp.mode = mode;
   }
 
   /**
@@ -148,8 +152,15 @@ export class Agent<TContext = unknown> {
    * ends that at once.
    */
   subscribe(listener: AgentListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.remove(listener);
+    this.#listeners.set(listener, (event) => {
+      this.#calling++;
+      try {
+        return listener(event, this.signal as AbortSignal);
+      } finally {
+        this.#calling--;
+      }
+    });
+    return () => void this.#listeners.delete(listener);
   }
 
   /**
@@ -201,8 +212,8 @@ export class Agent<TContext = unknown> {
     const { messages } = this.#state;
     const last = messages.at(-1);
     const isAnswered = last === undefined || isAnswer(last);
-    const steered = isAnswered ? this.#steering.take() : [];
-    const prompts = isAnswered && steered.length === 0 ? this.#followUps.take() : steered;
+    const steered = isAnswered ? this.#queues.steering.take() : [];
+    const prompts = isAnswered && steered.length === 0 ? this.#queues.followUp.take() : steered;
     if (prompts.length === 0) assertContinuable(messages);
     let run: RunResult | undefined;
     try {
@@ -212,8 +223,8 @@ export class Agent<TContext = unknown> {
     } finally {
       // A run that could not begin, or had no budget to begin with, has not heard them.
       if (!run?.messages.length) {
-        this.#steering.giveBack(prompts);
-        this.#followUps.giveBack(prompts);
+        this.#queues.steering.giveBack(prompts);
+        this.#queues.followUp.giveBack(prompts);
       }
     }
   }
@@ -246,7 +257,7 @@ export class Agent<TContext = unknown> {
    * ends the run at `hookTimeoutMs`.
    */
   waitForIdle(): Promise<void> {
-    if (this.#listeners.calling > 0) {
+    if (this.#calling > 0) {
       throw new BowlineError("invalid_state", "waitForIdle() in a listener would wait for itself.");
     }
     return Promise.resolve(this.#running).then(() => {});
@@ -265,20 +276,20 @@ export class Agent<TContext = unknown> {
 
   /** Queues a message for after the current turn's tools, before the next model call. */
   steer(message: AgentMessage): void {
-    this.#steering.push(message);
+    this.#queues.steering.push(message);
   }
 
   /** Queues a message for when the agent would otherwise stop. */
   followUp(message: AgentMessage): void {
-    this.#followUps.push(message);
+    this.#queues.followUp.push(message);
   }
 
   clearSteeringQueue(): void {
-    this.#steering.clear();
+    this.#queues.steering.clear();
   }
 
   clearFollowUpQueue(): void {
-    this.#followUps.clear();
+    this.#queues.followUp.clear();
   }
 
   clearAllQueues(): void {
@@ -295,10 +306,13 @@ export class Agent<TContext = unknown> {
   }
 
   hasQueuedMessages(): boolean {
-    return this.#steering.size + this.#followUps.size > 0;
+    return this.#queues.steering.size + this.#queues.followUp.size > 0;
   }
 
-  #run(prompts: AgentMessage[], { output, steeringTaken, resume }: RunChoices): Promise<RunResult> {
+  #run(
+    prompts: AgentMessage[],
+    { output, steeringTaken = false, resume }: RunChoices,
+  ): Promise<RunResult> {
     const { outputRun } = this.constructor as typeof Agent;
     const { streamFn } = this;
     if (!streamFn || (output !== undefined && !outputRun)) {
@@ -311,21 +325,15 @@ export class Agent<TContext = unknown> {
       );
     }
     const state = this.#state;
-    const listeners = this.#listeners;
     const controller = new AbortController();
-    let skipSteering = steeringTaken;
-    const effects: Effects = {
-      ...this.#effects,
-      ...portsOf(this.effects),
-      hasQueued: (kind) => this.#queue(kind).size > 0,
-      publish: listeners.publish.bind(listeners),
-      inbox: (kind) => {
-        if (!skipSteering) return this.#queue(kind).take();
-        skipSteering = false; // the first poll is for steering messages
-        return [];
-      },
-      giveBack: (kind, messages) => this.#queue(kind).giveBack(messages),
-    };
+    const own = createAgentEffects({
+      state,
+      listeners: this.#listeners,
+      queues: this.#queues,
+      parentRunId: this.parentRunId,
+      steeringTaken,
+    });
+    const effects: Effects = { ...this.#effects, ...portsOf(this.effects), ...own };
     const input: RunInput = {
       context: state, // live: the loop appends to the agent's own messages
       config: () => this.#config(),
@@ -336,7 +344,6 @@ export class Agent<TContext = unknown> {
     };
     const forOutput = output === undefined ? undefined : outputRun?.(output, input);
     this.#controller = controller;
-    Object.assign(listeners, { signal: controller.signal, parentRunId: this.parentRunId });
     state.isStreaming = true;
     const running = runLoop(prompts, forOutput?.input ?? input).then(forOutput?.finish);
     this.#running = running.finally(() => {
@@ -355,10 +362,6 @@ export class Agent<TContext = unknown> {
       toolContext: this.context,
       ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
     });
-  }
-
-  #queue(kind: InboxKind): MessageQueue {
-    return kind === "followUp" ? this.#followUps : this.#steering;
   }
 
   #assertIdle(): void {

@@ -9,7 +9,7 @@ export { requireApproval } from "./approval.ts";
 export type { ApprovalAnswer, ApprovalOptions } from "./approval.ts";
 export { defineTool } from "./define-tool.ts";
 export type { ToolDefinition, ToolRun } from "./define-tool.ts";
-export type { AgentListener } from "./listeners.ts";
+export type { AgentListener } from "./contract/event.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
 export { createOutputRun } from "./output.ts";
 export type { OutputRun, OutputRunFactory } from "./output.ts";

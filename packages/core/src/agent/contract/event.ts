@@ -148,3 +148,10 @@ export type AgentEvent = Numbered<AgentEventBody>;
 
 /** Receives events in order. Awaited only if it returns a thenable. */
 export type AgentEventSink = (event: AgentEvent) => void | PromiseLike<void>;
+
+/**
+ * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A
+ * throw ends the run with `listener_failed`. After an abort updates come without a pause, and the
+ * rest is awaited for `abortGraceMs`.
+ */
+export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;

@@ -9,6 +9,7 @@ import type { AssistantMessageEvent } from "../../llm/event.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { Effects, Hear } from "../contract/effects.ts";
 import type { AgentEvent, AgentEventBody } from "../contract/event.ts";
+import type { AbortGrace } from "./abort-grace.ts";
 import { isThenable } from "./is-thenable.ts";
 import { MessageUpdate } from "./message-update.ts";
 
@@ -19,8 +20,6 @@ import { MessageUpdate } from "./message-update.ts";
 const BUSY_MS = 25;
 const EVENTS_PER_LOOK = 16;
 
-type Listener = Parameters<Hear>[0];
-
 export interface EmitterOptions {
   readonly runId: string;
   readonly parentRunId?: string | undefined;
@@ -28,25 +27,17 @@ export interface EmitterOptions {
   readonly seq: number;
   readonly effects: Pick<Effects, "publish">;
   readonly clock: Clock;
-  /** Fires when the run is aborted. */
-  readonly signal: AbortSignal;
-  /**
-   * Waits for a listener as long as it may take. `giveUp` is called instead when the run was
-   * aborted and it ignores that.
-   */
-  readonly patiently: (result: PromiseLike<void>, giveUp: () => void) => void | Promise<void>;
+  readonly grace: AbortGrace;
+  /** The longest one listener may take for an event, in milliseconds; 0 is no limit. */
+  readonly hookTimeoutMs: number;
   /** Called once, with the first failure. */
   readonly onFailure: (error: BowlineError) => void;
 }
 
 export class Emitter {
   readonly #options: EmitterOptions;
-  readonly #runId: string;
-  readonly #effects: EmitterOptions["effects"];
-  readonly #clock: Clock;
   /** What a nested run's events carry besides. */
   readonly #parent: { readonly parentRunId?: string } | undefined;
-  readonly #hear: Hear = this.#call.bind(this);
   #seq: number;
   #sent = 0;
   #yielded: number;
@@ -58,11 +49,8 @@ export class Emitter {
   failure: BowlineError | undefined;
 
   constructor(options: EmitterOptions) {
-    const { runId, parentRunId, seq, effects, clock } = options;
+    const { parentRunId, seq, clock } = options;
     this.#options = options;
-    this.#runId = runId;
-    this.#effects = effects;
-    this.#clock = clock;
     this.#parent = parentRunId === undefined ? undefined : { parentRunId };
     this.#seq = seq;
     this.#yielded = clock.now();
@@ -74,21 +62,22 @@ export class Emitter {
    */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined {
     // A nested run's event is passed on as it is, in its turn.
-    return this.#send(
-      "runId" in event
-        ? event
-        : { ...event, runId: this.#runId, seq: this.#seq++, ...this.#parent },
-    );
+    if ("runId" in event) return this.#send(event);
+    const { runId } = this.#options;
+    return this.#send({ ...event, runId, seq: this.#seq++, ...this.#parent });
   }
 
   /** The same for the event that comes by the thousand. */
   update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined {
-    const update = new MessageUpdate(this.#runId, this.#seq++, event, message);
+    const update = new MessageUpdate(this.#options.runId, this.#seq++, event, message);
     return this.#send(this.#parent ? Object.assign(update, this.#parent) : update);
   }
 
   #send(event: AgentEvent): Promise<void> | undefined {
-    const waiting = this.#tail ? this.#tail.then(() => this.#inTurn(event)) : this.#inTurn(event);
+    const waiting =
+      this.#tail || this.#isBusy()
+        ? this.#sendLater(event, this.#tail)
+        : this.#options.effects.publish(event, this.#hear);
     if (!waiting) return undefined;
     const own = waiting.then(() => {
       if (this.#tail === own) this.#tail = undefined;
@@ -97,24 +86,28 @@ export class Emitter {
     return own;
   }
 
+  /** In its turn; without others before it, when the rest of the process has had its own. */
+  async #sendLater(event: AgentEvent, before: Promise<void> | undefined): Promise<void> {
+    const { clock, effects } = this.#options;
+    await before;
+    if (!before || this.#isBusy()) {
+      await clock.yield?.();
+      this.#yielded = clock.now();
+    }
+    return effects.publish(event, this.#hear);
+  }
+
   /**
    * A run that never waits for anything would keep timers and sockets waiting: its events pause now
    * and then.
    */
-  #inTurn(event: AgentEvent): Promise<void> | undefined {
-    if (
-      ++this.#sent % EVENTS_PER_LOOK > 0 ||
-      !this.#clock.yield ||
-      this.#clock.now() - this.#yielded < BUSY_MS
-    )
-      return this.#effects.publish(event, this.#hear) ?? undefined;
-    return this.#clock.yield().then(() => {
-      this.#yielded = this.#clock.now();
-      return this.#effects.publish(event, this.#hear);
-    });
+  #isBusy(): boolean {
+    if (++this.#sent % EVENTS_PER_LOOK > 0) return false;
+    const { clock } = this.#options;
+    return clock.yield !== undefined && clock.now() - this.#yielded >= BUSY_MS;
   }
 
-  #call(listener: Listener, event: AgentEvent): Promise<void> | undefined {
+  readonly #hear: Hear = (listener, event) => {
     try {
       const result = listener(event);
       return isThenable(result) ? this.#settle(result, listener, event) : undefined;
@@ -122,19 +115,20 @@ export class Emitter {
       this.#fail(error, event.type);
       return undefined;
     }
-  }
+  };
 
   #settle(
     result: PromiseLike<void>,
-    listener: Listener,
+    listener: Parameters<Hear>[0],
     { type }: AgentEvent,
   ): Promise<void> | undefined {
-    const { signal, patiently } = this.#options;
+    const { grace, hookTimeoutMs } = this.#options;
     // What an answer or a tool had still said may be much: after an abort it is told without a
     // pause.
     const isAwaited =
-      !this.#leftBehind.has(listener) && !(signal.aborted && type.endsWith("_update"));
-    const heard = isAwaited ? patiently(result, () => this.#leftBehind.add(listener)) : result;
+      !this.#leftBehind.has(listener) && !(grace.signal.aborted && type.endsWith("_update"));
+    const giveUp = (): void => void this.#leftBehind.add(listener);
+    const heard = isAwaited ? grace.patiently(result, hookTimeoutMs, giveUp, true) : result;
     const settled = Promise.resolve(heard).catch((error: unknown) => this.#fail(error, type));
     return isAwaited ? settled : undefined;
   }

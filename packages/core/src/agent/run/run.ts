@@ -88,8 +88,8 @@ export class Run {
       seq,
       effects,
       clock,
-      signal: grace.signal,
-      patiently: (result, giveUp) => grace.patiently(result, hookTimeoutMs, giveUp, true),
+      grace,
+      hookTimeoutMs,
       onFailure,
     });
     this.spending = new Spending({ budget, clock, turns, usage, onLate: onFailure });
