@@ -6,73 +6,29 @@
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
-import { asRecord, defined, isRecord } from "../json-value.ts";
+import { defined } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { createAgentEffects } from "./agent-effects.ts";
+import type { AgentOptions, AgentSettings, PromptOptions } from "./agent-options.ts";
+import { AgentQueues } from "./agent-queues.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
-import { createMemoryEffects, portsOf, type Effects, type InboxKind } from "./contract/effects.ts";
+import { createMemoryEffects, portsOf } from "./contract/effects.ts";
 import type { AgentEvent, AgentListener } from "./contract/event.ts";
 import type { AgentLoopConfig } from "./contract/hooks.ts";
 import type { ToolExecutionMode } from "./contract/tool.ts";
 import { createLlmFilter } from "./llm-filter.ts";
 import type { OutputRunFactory } from "./output.ts";
-import { MessageQueue, type QueueMode } from "./queue.ts";
+import type { QueueMode } from "./queue.ts";
+import { readPrompt } from "./read-prompt.ts";
 import { assertContinuable, isAnswer } from "./run/continuable.ts";
 import type { RunInput } from "./run/run.ts";
 import { runLoop } from "./run/run-loop.ts";
 import type { InterruptedRun, RunResult } from "./run/run-result.ts";
-import { MutableAgentState, type AgentState, type InitialState } from "./state.ts";
+import { MutableAgentState, type AgentState } from "./state.ts";
 
-/**
- * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`,
- * `effects`, `budget`, `hookTimeoutMs`, `clock` and `createId` with the next run.
- */
-export interface AgentSettings extends Partial<
-  Omit<
-    AgentLoopConfig,
-    | "model"
-    | "reasoning"
-    | "output"
-    | "getSteeringMessages"
-    | "hasSteeringMessages"
-    | "getFollowUpMessages"
-    | "returnMessages"
-    | "toolContext"
-  >
-> {
-  /**
-   * Makes the model calls. Default: by the model's protocol, when the agent comes from the
-   * package's main entry.
-   */
-  streamFn?: StreamFn;
-  /** Records steps, or waits for answers elsewhere, in place of this process's memory. */
-  effects?: Partial<Pick<Effects, "step" | "recorded" | "waitFor">>;
-}
-
-export interface AgentOptions<TContext = unknown> extends AgentSettings {
-  initialState?: InitialState<TContext>;
-  /** Default `one-at-a-time`. */
-  steeringMode?: QueueMode;
-  /** Default `one-at-a-time`. */
-  followUpMode?: QueueMode;
-  /** Handed to every tool unchanged. */
-  context?: TContext;
-}
-
-export interface PromptOptions<TSchema = unknown> {
-  readonly images?: readonly ImageContent[];
-  /**
-   * A schema of an object. The run's result then has a checked value of it as `output`: held to the
-   * schema by the server where it can, given by a tool elsewhere, and sent back to the model twice
-   * when it does not fit. Rejects with `invalid_argument` for what is no such schema.
-   */
-  readonly output?: TSchema;
-}
-
-interface RunChoices {
-  readonly output?: unknown;
-  readonly steeringTaken?: boolean;
+interface RunChoices extends Pick<PromptOptions, "output"> {
+  readonly steeringTaken?: boolean | undefined;
   readonly resume?: InterruptedRun;
 }
 
@@ -95,7 +51,7 @@ export class Agent<TContext = unknown> {
   /** Default `parallel`. */
   toolExecution: ToolExecutionMode = "parallel";
   readonly #state: MutableAgentState;
-  readonly #queues: Readonly<Record<InboxKind, MessageQueue>>;
+  readonly #queues: AgentQueues;
   /** Each with how it is called. */
   readonly #listeners = new Map<AgentListener, (event: AgentEvent) => unknown>();
   /** How many listeners are being called right now. */
@@ -117,10 +73,7 @@ export class Agent<TContext = unknown> {
       ...settings
     } = options;
     this.#state = new MutableAgentState(initialState);
-    this.#queues = {
-      steering: new MessageQueue(steeringMode),
-      followUp: new MessageQueue(followUpMode),
-    };
+    this.#queues = new AgentQueues(steeringMode, followUpMode);
     Object.assign(this, defined(settings), { context, streamFn, convertToLlm });
   }
 
@@ -178,26 +131,7 @@ export class Agent<TContext = unknown> {
     imagesOrOptions: readonly ImageContent[] | PromptOptions = {},
   ): Promise<RunResult> {
     this.#assertIdle();
-    const options = Array.isArray(imagesOrOptions) ? { images: imagesOrOptions } : imagesOrOptions;
-    const { images = [], output } = asRecord(options) as PromptOptions;
-    const prompts =
-      typeof input === "string"
-        ? [
-            {
-              role: "user" as const,
-              content:
-                images.length === 0 ? input : [{ type: "text" as const, text: input }, ...images],
-              timestamp: (this.clock ?? systemClock).now(),
-            },
-          ]
-        : [input].flat();
-    const isSound =
-      prompts.length > 0 && prompts.every((message?: Partial<AgentMessage>) => message?.role);
-    if (!isSound || !isRecord(options))
-      throw new BowlineError(
-        "invalid_argument",
-        "prompt() takes a text, or messages with a role; then images, or options.",
-      );
+    const { prompts, output } = readPrompt(input, imagesOrOptions, this.clock ?? systemClock);
     return this.#run(prompts, { output });
   }
 
@@ -212,20 +146,17 @@ export class Agent<TContext = unknown> {
     const { messages } = this.#state;
     const last = messages.at(-1);
     const isAnswered = last === undefined || isAnswer(last);
-    const steered = isAnswered ? this.#queues.steering.take() : [];
-    const prompts = isAnswered && steered.length === 0 ? this.#queues.followUp.take() : steered;
+    const queued = isAnswered ? this.#queues.takeFirst() : undefined;
+    const prompts = queued?.messages ?? [];
     if (prompts.length === 0) assertContinuable(messages);
     let run: RunResult | undefined;
     try {
       // What was taken here counts as the first poll, so that "one at a time" holds.
-      run = await this.#run(prompts, { ...options, steeringTaken: steered.length > 0 });
+      run = await this.#run(prompts, { ...options, steeringTaken: queued?.areSteering });
       return run as RunResult<InferSchema<TSchema>>;
     } finally {
       // A run that could not begin, or had no budget to begin with, has not heard them.
-      if (!run?.messages.length) {
-        this.#queues.steering.giveBack(prompts);
-        this.#queues.followUp.giveBack(prompts);
-      }
+      if (!run?.messages.length) this.#queues.giveBack(prompts);
     }
   }
 
@@ -306,7 +237,7 @@ export class Agent<TContext = unknown> {
   }
 
   hasQueuedMessages(): boolean {
-    return this.#queues.steering.size + this.#queues.followUp.size > 0;
+    return this.#queues.size > 0;
   }
 
   #run(
@@ -333,11 +264,10 @@ export class Agent<TContext = unknown> {
       parentRunId: this.parentRunId,
       steeringTaken,
     });
-    const effects: Effects = { ...this.#effects, ...portsOf(this.effects), ...own };
     const input: RunInput = {
       context: state, // live: the loop appends to the agent's own messages
       config: () => this.#config(),
-      effects,
+      effects: { ...this.#effects, ...portsOf(this.effects), ...own },
       streamFn,
       signal: controller.signal,
       resume,
@@ -346,13 +276,12 @@ export class Agent<TContext = unknown> {
     this.#controller = controller;
     state.isStreaming = true;
     const running = runLoop(prompts, forOutput?.input ?? input).then(forOutput?.finish);
-    this.#running = running.finally(() => {
+    return (this.#running = running.finally(() => {
       state.isStreaming = false;
       state.streamingMessage = undefined;
       this.#controller = undefined;
       this.#running = undefined;
-    });
-    return this.#running;
+    }));
   }
 
   #config(): AgentLoopConfig {

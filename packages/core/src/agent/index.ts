@@ -2,7 +2,7 @@
  * The agent and the loop without a wire: bring a `streamFn`, and a bundle holds only what it uses.
  */
 export { Agent } from "./agent.ts";
-export type { AgentOptions, AgentSettings, PromptOptions } from "./agent.ts";
+export type { AgentOptions, AgentSettings, PromptOptions } from "./agent-options.ts";
 export { createAgentTool } from "./agent-tool.ts";
 export type { AgentToolDetails, AgentToolOptions } from "./agent-tool.ts";
 export { requireApproval } from "./approval.ts";

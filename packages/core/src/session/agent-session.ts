@@ -3,7 +3,8 @@
  * awaited listener, a tool's intent before it starts and its result after it ended, by the agent's
  * effects. So another process can go on where this one stopped.
  */
-import type { Agent, PromptOptions } from "../agent/agent.ts";
+import type { Agent } from "../agent/agent.ts";
+import type { PromptOptions } from "../agent/agent-options.ts";
 import { portsOf, type Effects } from "../agent/contract/effects.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
