@@ -58,26 +58,14 @@ export class Emitter {
 
   /**
    * Resolves when the event's listeners are done; undefined when nothing had to be waited for.
-   * Never rejects.
+   * Never rejects. What has a number, as a nested run's events have, is passed on as it is.
    */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined {
-    // A nested run's event is passed on as it is, in its turn.
-    if ("runId" in event) return this.#send(event);
-    const { runId } = this.#options;
-    return this.#send({ ...event, runId, seq: this.#seq++, ...this.#parent });
-  }
-
-  /** The same for the event that comes by the thousand. */
-  update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined {
-    const update = new MessageUpdate(this.#options.runId, this.#seq++, event, message);
-    return this.#send(this.#parent ? Object.assign(update, this.#parent) : update);
-  }
-
-  #send(event: AgentEvent): Promise<void> | undefined {
+    const numbered = "runId" in event ? event : this.#number(event);
     const waiting =
       this.#tail || this.#isBusy()
-        ? this.#sendLater(event, this.#tail)
-        : this.#options.effects.publish(event, this.#hear);
+        ? this.#emitLater(numbered, this.#tail)
+        : this.#options.effects.publish(numbered, this.#hear);
     if (!waiting) return undefined;
     const own = waiting.then(() => {
       if (this.#tail === own) this.#tail = undefined;
@@ -86,8 +74,18 @@ export class Emitter {
     return own;
   }
 
+  /** A `message_update` with its number, to be emitted next. */
+  update(event: AssistantMessageEvent, message: AssistantMessage): AgentEvent {
+    const update = new MessageUpdate(this.#options.runId, this.#seq++, event, message);
+    return this.#parent ? Object.assign(update, this.#parent) : update;
+  }
+
+  #number(event: AgentEventBody): AgentEvent {
+    return { ...event, runId: this.#options.runId, seq: this.#seq++, ...this.#parent };
+  }
+
   /** In its turn; without others before it, when the rest of the process has had its own. */
-  async #sendLater(event: AgentEvent, before: Promise<void> | undefined): Promise<void> {
+  async #emitLater(event: AgentEvent, before: Promise<void> | undefined): Promise<void> {
     const { clock, effects } = this.#options;
     await before;
     if (!before || this.#isBusy()) {

@@ -10,10 +10,15 @@ import {
   failureOf,
   isTerminal,
   type AssistantMessageEvent,
+  type ErrorEvent,
 } from "../../llm/event.ts";
-import { LiveDelta } from "../../llm/live.ts";
-import { toolCallsOf, type AssistantMessage, type Message } from "../../llm/message.ts";
-import type { StreamOptions } from "../../llm/model.ts";
+import {
+  toolCallsOf,
+  type AssistantMessage,
+  type Context,
+  type Message,
+} from "../../llm/message.ts";
+import type { AssistantMessageStream, StreamOptions } from "../../llm/model.ts";
 import { truncated } from "../../llm/stream.ts";
 import { estimateTokens, sumTokens } from "../context/tokens.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
@@ -26,6 +31,16 @@ type Batch = AssistantMessageEvent | readonly AssistantMessageEvent[];
 /** Streams of others may also end with their answer and no event. */
 interface Ended {
   result?(): Promise<AssistantMessage | undefined>;
+}
+
+/** One request to the stream function. */
+interface Ask {
+  readonly context: Context;
+  readonly apiKey: string | undefined;
+  /** Another key may be tried. */
+  readonly mayExpire: boolean;
+  /** Called before the stream is left, which may take for ever. */
+  readonly end: (answer: AssistantMessage) => void;
 }
 
 /**
@@ -98,10 +113,17 @@ class ModelCall {
     return answer;
   }
 
-  async #consume(end: (answer: AssistantMessage) => void): Promise<void> {
+  /** Calls `end` with the answer; rejects when there is none. */
+  async #consume(end: Ask["end"]): Promise<void> {
+    const context = await this.#prepare();
+    await this.#ask({ context, apiKey: await this.#key(), mayExpire: true, end });
+  }
+
+  /** What the model is asked: the transcript, through the hooks. */
+  async #prepare(): Promise<Context> {
     const run = this.#run;
     const { context, config, signal } = run;
-    const { model, transformContext, getApiKey } = config;
+    const { transformContext } = config;
     const transformed = transformContext
       ? await callHook("transformContext", () =>
           transformContext(context.messages, signal, run.port),
@@ -110,100 +132,91 @@ class ModelCall {
     const messages = await run.hook("convertToLlm", () =>
       config.convertToLlm(transformed ?? context.messages),
     );
-    const askKey = async (): Promise<string | undefined> =>
-      (getApiKey && (await run.hook("getApiKey", () => getApiKey(model.provider)))) ||
-      config.apiKey;
     const { systemPrompt, tools = [] } = context;
     run.declared = tools;
     this.asked = messages;
-    const ask = async (apiKey: string | undefined, mayExpire: boolean): Promise<void> => {
-      // The whole configuration, of which a stream function reads the stream options.
-      const options: StreamOptions = { ...config, signal, ...(apiKey && { apiKey }) };
-      // The hooks may have been waited for beyond an abort.
-      if (run.stop) throw run.stop;
-      // Nor may others who share the budget have used it up meanwhile.
-      run.spending.settle();
-      const refusal = run.spending.reserve();
-      if (refusal) throw refusal;
-      try {
-        const events = await run.streamFn(model, { systemPrompt, messages, tools }, options);
-        for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
-          const all = (Array.isArray(batch) ? batch : [batch]) as readonly AssistantMessageEvent[];
-          for (let next = 0; (next = this.#hear(all, next)) <= all.length;) {
-            if (this.#hearing) {
-              this.#since = run.clock.now();
-              await this.#hearing;
-              this.#hearing = undefined;
-            }
-            const event = all[next - 1];
-            if (event?.type === "done") return end(event.message);
-            if (event?.type !== "error") continue;
-            const { error } = event.error;
-            // A key that expired on the way may have a successor (Q226).
-            if (mayExpire && !this.isTold && error?.code === "authentication_failed") {
-              const fresh = await askKey();
-              if (fresh && fresh !== apiKey) {
-                await run.emitter.emit({
-                  type: "request_retry",
-                  attempt: event.attempt,
-                  delayMs: 0,
-                  error,
-                });
-                return await ask(fresh, false);
-              }
-            }
-            return end(event.error);
+    return { systemPrompt, messages, tools };
+  }
+
+  async #key(): Promise<string | undefined> {
+    const { getApiKey, model, apiKey } = this.#run.config;
+    return (
+      (getApiKey && (await this.#run.hook("getApiKey", () => getApiKey(model.provider)))) || apiKey
+    );
+  }
+
+  async #ask(ask: Ask): Promise<void> {
+    const run = this.#run;
+    const { config, signal, spending } = run;
+    const { apiKey } = ask;
+    // The whole configuration, of which a stream function reads the stream options.
+    const options: StreamOptions = { ...config, signal, ...(apiKey && { apiKey }) };
+    // The hooks may have been waited for beyond an abort.
+    if (run.stop) throw run.stop;
+    // Nor may others who share the budget have used it up meanwhile.
+    spending.settle();
+    const refusal = spending.reserve();
+    if (refusal) throw refusal;
+    try {
+      const events = await run.streamFn(config.model, { ...ask.context }, options);
+      await this.#read(events, ask);
+    } catch (error) {
+      throw toBowlineError(error, "stream_function_failed", "The stream function failed");
+    }
+  }
+
+  /** Tells the events of an answer as they come. */
+  async #read(events: AssistantMessageStream, ask: Ask): Promise<void> {
+    const emitter = this.#emitter;
+    for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
+      for (const event of (Array.isArray(batch) ? batch : [batch]) as AssistantMessageEvent[]) {
+        if (this.#isOver) throw abortedRun();
+        if (event.type === "request_retry" || event.type === "model_failover")
+          this.#hearing = emitter.emit(event);
+        else {
+          // Our own streams fold as they write; others are folded here.
+          const partial = (this.#partial = event.partial ?? applyEvent(this.#partial, event));
+          if (partial && event.type !== "start" && !isTerminal(event)) {
+            this.#tellStart(partial);
+            this.#hearing = emitter.emit(emitter.update(event, partial));
           }
         }
-        // One that ended has its result by now, if that is how its answer was given.
-        const ended = events.batches ? undefined : (events as Ended).result?.();
-        const given = ended && (await Promise.race([ended, Promise.resolve()]));
-        if (given?.role === "assistant") return end(given);
-      } catch (error) {
-        throw toBowlineError(error, "stream_function_failed", "The stream function failed");
+        if (this.#hearing) {
+          this.#since = this.#run.clock.now();
+          await this.#hearing;
+          this.#hearing = undefined;
+        }
+        if (event.type === "done") return ask.end(event.message);
+        if (event.type === "error") return await this.#end(event, ask);
       }
-      throw truncated();
-    };
-    return ask(await askKey(), true);
+    }
+    // One that ended has its result by now, if that is how its answer was given.
+    const ended = events.batches ? undefined : (events as Ended).result?.();
+    const given = ended && (await Promise.race([ended, Promise.resolve()]));
+    if (given?.role !== "assistant") throw truncated();
+    ask.end(given);
   }
 
   /**
-   * Tells the events from this place on, up to one that is waited for or is the last: the place
-   * behind it, or beyond the end.
+   * Told with the first output, and once: what comes after a retraction is the same message. What
+   * follows it waits behind it.
    */
-  #hear(events: readonly AssistantMessageEvent[], from: number): number {
-    for (let next = from; next < events.length;) {
-      if (this.#isOver) throw abortedRun();
-      const event = events[next++] as AssistantMessageEvent;
-      // Apart from those that come once, as in `applyToState`.
-      if (event instanceof LiveDelta) this.#update(event, event.partial);
-      else if (this.#other(event)) return next;
-      if (this.#hearing) return next;
-    }
-    return Infinity;
-  }
-
-  /** Whether the event is the stream's last. */
-  #other(event: AssistantMessageEvent): boolean {
-    if (event.type === "request_retry" || event.type === "model_failover")
-      this.#hearing = this.#emitter.emit(event);
-    else {
-      // Our own streams fold as they write; others are folded here.
-      const partial = event.partial ?? applyEvent(this.#partial, event);
-      this.#partial = partial;
-      if (isTerminal(event)) return true;
-      if (partial && event.type !== "start") this.#update(event, partial);
-    }
-    return false;
-  }
-
-  #update(event: AssistantMessageEvent, partial: AssistantMessage): void {
-    this.#partial = partial;
-    // Told with the first output, and once: what comes after a retraction is the same message. What
-    // follows it waits behind it.
-    if (!this.isTold) void this.#emitter.emit({ type: "message_start", message: partial });
+  #tellStart(message: AssistantMessage): void {
+    if (!this.isTold) void this.#emitter.emit({ type: "message_start", message });
     this.isTold = true;
-    this.#hearing = this.#emitter.update(event, partial);
+  }
+
+  /** A key that expired on the way may have a successor (Q226). */
+  async #end({ attempt, error: message }: ErrorEvent, ask: Ask): Promise<void> {
+    const { error } = message;
+    if (ask.mayExpire && !this.isTold && error?.code === "authentication_failed") {
+      const apiKey = await this.#key();
+      if (apiKey && apiKey !== ask.apiKey) {
+        await this.#emitter.emit({ type: "request_retry", attempt, delayMs: 0, error });
+        return this.#ask({ ...ask, apiKey, mayExpire: false });
+      }
+    }
+    return ask.end(message);
   }
 
   /**
