@@ -65,9 +65,12 @@ console.log(lines.map((line) => (JSON.parse(line) as { type: string }).type).joi
 console.log((await sessionToMarkdown(session)).trim().split("\n").at(-1));
 await rm(folder, { recursive: true });
 
-/*
- * Prints: 4 messages from before Still rain, take a coat too. 6 messages in the fork 2 sessions: Do
- * I need an umbrella in Oslo? {"format":"bowline session","version":1,"id":"trip","createdAt …
- * run_start message message tool_intent tool_result message message run_end run_start message
- * message run_end Still rain, take a coat too.
- */
+/* Prints:
+4 messages from before
+Still rain, take a coat too.
+6 messages in the fork
+2 sessions: Do I need an umbrella in Oslo?
+{"format":"bowline session","version":1,"id":"trip","createdAt …
+run_start message message tool_intent tool_result message message run_end run_start message message run_end
+Still rain, take a coat too.
+*/

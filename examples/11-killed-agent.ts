@@ -111,14 +111,25 @@ function messageLine(message: SessionMessage): string {
   return `${role}: ${messageText({ content }) || `calls ${calls.join(", ")}`}`;
 }
 
-/*
- * Prints: -- the first process runs charge_card runs send_mail -- it was ended by SIGKILL; the log
- * says run_start message user: Sell one. message assistant: calls charge_card, send_mail,
- * count_stock tool_intent run1:1:charge_card tool_intent run1:1:send_mail tool_intent
- * run1:1:count_stock tool_result run1:1:charge_card -- the second process runs count_stock -- done;
- * the transcript user: Sell one. assistant: calls charge_card, send_mail, count_stock toolResult:
- * Charged 40 EUR. toolResult: The process ended while send_mail ran. It is not known whether the
- * call took effect, and it was not run again. Its idempotency key is run1:1:send_mail. toolResult:
- * 7 left. assistant: Charged, and 7 are left. Whether the receipt went out is not known: please
- * look before it is sent again.
- */
+/* Prints:
+-- the first process
+runs charge_card
+runs send_mail
+-- it was ended by SIGKILL; the log says
+run_start
+message      user: Sell one.
+message      assistant: calls charge_card, send_mail, count_stock
+tool_intent  run1:1:charge_card
+tool_intent  run1:1:send_mail
+tool_intent  run1:1:count_stock
+tool_result  run1:1:charge_card
+-- the second process
+runs count_stock
+-- done; the transcript
+user: Sell one.
+assistant: calls charge_card, send_mail, count_stock
+toolResult: Charged 40 EUR.
+toolResult: The process ended while send_mail ran. It is not known whether the call took effect, and it was not run again. Its idempotency key is run1:1:send_mail.
+toolResult: 7 left.
+assistant: Charged, and 7 are left. Whether the receipt went out is not known: please look before it is sent again.
+*/

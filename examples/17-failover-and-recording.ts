@@ -61,9 +61,11 @@ const playback = createRecorder({
 console.log(await ask("Who is there?", playback.fetch, {}));
 console.log(await ask("Who is it?", playback.fetch, {})); // what was not recorded is not asked
 
-/*
- * Prints: server_error: on to two/second I stand in. false server_error: on to two/second I stand
- * in. invalid_state: No recorded answer for POST https://one.test/v1/chat/completions: the nearest,
- * number 1, differs first at body.messages[0].content: expected the string "Who is there?",
- * received the string "Who is it?".
- */
+/* Prints:
+server_error: on to two/second
+I stand in.
+false
+server_error: on to two/second
+I stand in.
+invalid_state: No recorded answer for POST https://one.test/v1/chat/completions: the nearest, number 1, differs first at body.messages[0].content: expected the string "Who is there?", received the string "Who is it?".
+*/
