@@ -5,20 +5,15 @@
  */
 import type { Agent } from "../agent/agent.ts";
 import type { PromptOptions } from "../agent/agent-options.ts";
-import { portsOf, type Effects } from "../agent/contract/effects.ts";
-import type { AgentEvent } from "../agent/contract/event.ts";
-import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import { bestAnswer } from "../agent/run/best-answer.ts";
 import type { InterruptedRun, RunResult } from "../agent/run/run-result.ts";
-import type { SettledCall } from "../agent/contract/tool-result.ts";
-import { onAbort, systemClock } from "../clock.ts";
-import { BowlineError, isBowlineError, toBowlineError } from "../errors.ts";
+import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import { defined } from "../json-value.ts";
-import type { Entry, EntryBody } from "./entry.ts";
-import { entriesOfEvent } from "./event-entries.ts";
+import { AgentTranscript } from "./agent-transcript.ts";
 import { keepQueues } from "./kept-queues.ts";
-import { inJson, outcomeOf, unansweredResults, unwritable } from "./recorded-calls.ts";
+import { RunLog } from "./run-log.ts";
+import { RunRecorder } from "./run-recorder.ts";
 import { openSession, type Session, type SessionOptions } from "./session.ts";
 import type { Store } from "./store.ts";
 
@@ -85,262 +80,51 @@ export async function attachSession<TContext>(
   }
   const rewound = await isRewound(session);
   const state = await session.state();
-  let { run: last } = state;
-  let open = last?.reason === undefined && last?.hasBegun === true && !rewound ? last : undefined;
+  const { run: last } = state;
+  const open = last?.reason === undefined && last?.hasBegun === true && !rewound ? last : undefined;
   // An entry for each life of a run keeps the numbers of their events apart.
   const reopened = open && (await session.append({ type: "reopen", runId: open.runId }));
   const seq = ((reopened?.seq ?? 0) + 1) * SEQ_PER_ENTRY;
   const interrupted = open && { runId: open.runId, turns: open.turns, usage: open.usage, seq };
-  const ids = new WeakMap<AgentMessage, string>();
-  for (const { id, message } of await session.contextEntries()) {
-    agent.state.messages.push(message as AgentMessage);
-    if (id !== undefined) ids.set(message as AgentMessage, id);
-  }
-  const transcript = {
-    get messages() {
-      return agent.state.messages;
-    },
-    idOf: (message: AgentMessage) => ids.get(message),
-  };
-  /** The agent's messages that are in the session, in their order. */
-  const known = [...agent.state.messages];
-  let runId = "";
-  /** Written with the first thing that the run does. */
-  let start: Extract<EntryBody, { type: "run_start" }> | undefined;
-  let failure: BowlineError | undefined;
-  let stopListening = (): void => {};
-  /** Approvals that were answered before the crash. */
-  const answered = new Set<string>();
-
-  const before = agent.effects;
-  agent.effects = { ...portsOf(before), step, recorded };
-  const queues = keepQueues(agent, session, (!rewound && state.queued) || [], add);
-  /**
-   * After an abort the run does not wait for what takes long: one event is kept behind the other
-   * all the same.
-   */
-  let keeping: Promise<void> = Promise.resolve();
-  const unsubscribe = agent.subscribe((event, signal) => {
-    if (event.parentRunId !== agent.parentRunId) return undefined; // a nested run is part of its tool's step
-    const bodies = entriesOfEvent(event, transcript);
-    if (bodies.length === 0 && event.type !== "agent_start" && event.type !== "turn_end")
-      return undefined;
-    const { length } = agent.state.messages;
-    const kept = keeping.then(() => keep(event, bodies, length, signal));
-    keeping = kept.catch(() => {});
-    return kept;
-  });
+  const log = new RunLog(session);
+  const transcript = new AgentTranscript(agent, log, await session.contextEntries());
+  const recorder = new RunRecorder({ agent, log, transcript, last, open });
+  const queued = (!rewound && state.queued) || [];
+  const queues = keepQueues(agent, session, queued, (...entry) => log.add(...entry));
+  recorder.start(queues);
   return {
     session,
     get interrupted() {
-      return open && interrupted;
+      return recorder.open && interrupted;
     },
     async resume(options) {
-      if (open === undefined || interrupted === undefined) return undefined;
-      const { isAborted } = open;
-      const running = agent.resume(interrupted, options);
-      if (isAborted) agent.abort();
-      const result = await running;
-      // Its best answer may be one that was given before the process ended.
-      const answers = agent.state.messages.filter((message) => message.role === "assistant");
-      const message = bestAnswer(
-        result.turns > 0 ? answers.slice(-result.turns) : [],
-        result.reason,
-      );
-      return { ...result, ...defined({ message }) };
+      if (recorder.open === undefined || interrupted === undefined) return undefined;
+      return resumeRun(agent, interrupted, recorder.open.isAborted, options);
     },
     queued: queues.written,
     get failure() {
-      return failure;
+      return log.failure;
     },
     detach() {
       queues.release();
-      unsubscribe();
-      stopListening();
-      if (before === undefined) delete agent.effects;
-      else agent.effects = before;
+      recorder.stop();
     },
   };
+}
 
-  /**
-   * `count` is how many messages the agent had at the event: what came behind it has an event of
-   * its own.
-   */
-  async function keep(
-    event: AgentEvent,
-    bodies: readonly EntryBody[],
-    count: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (event.type === "agent_start") return begin(event, count, signal);
-    if (event.type === "agent_end") {
-      stopListening();
-      [last, open] = [undefined, undefined];
-    }
-    if (event.type === "turn_end" || event.type === "agent_end") await keepAdded(count);
-    if (event.type === "turn_end") return queues.written(); // they are read behind it: what no log has is not taken
-    if (isAnswered(event)) return;
-    for (const body of bodies) {
-      if (event.type === "message_end") {
-        await keepAdded(agent.state.messages.indexOf(event.message, known.length));
-        const queuedId = queues.take(event.message);
-        know(event.message, (await add({ ...body, ...defined({ queuedId }) })).id);
-      } else
-        await add(body, "args" in body ? () => ({ ...body, args: inJson(body.args) }) : undefined);
-    }
-  }
-
-  async function begin(
-    event: Extract<AgentEvent, { type: "agent_start" }>,
-    count: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    ({ runId } = event);
-    start = undefined;
-    if (failure !== undefined) throw failure;
-    try {
-      await queues.written();
-      await catchUp(count);
-      if (event.resumed !== true) await endInterrupted();
-    } catch (error) {
-      failure ??= toBowlineError(error, "internal_error");
-      throw failure;
-    }
-    if (event.resumed !== true) {
-      const { model, thinkingLevel } = agent.state;
-      const asked = { provider: model.provider, model: model.id, thinkingLevel };
-      start = { type: "run_start", runId, model: asked, ...queues.ids() };
-    }
-    stopListening = onAbort(signal, () => {
-      // Nobody can be told here; a store that fails says so with the next entry.
-      add({ type: "abort", runId: event.runId }).catch(() => {});
-    });
-  }
-
-  /**
-   * Keeps what the program added to the agent's messages between runs; other changes cannot be
-   * kept.
-   */
-  async function catchUp(count: number): Promise<void> {
-    const { messages } = agent.state;
-    const changed = known.findIndex((message, index) => messages[index] !== message);
-    if (changed >= 0) {
-      const advice = `messages[${changed}] is another. Rewind the session, and attach a new agent.`;
-      throw new BowlineError(
-        "invalid_state",
-        `The agent's messages are no longer those of its session: ${advice}`,
-      );
-    }
-    await keepAdded(count);
-  }
-
-  /**
-   * Keeps the first `count` of the agent's messages, those that the program added; none where it
-   * moved others, as the next run says.
-   */
-  async function keepAdded(count: number): Promise<void> {
-    const { messages } = agent.state;
-    if (messages[known.length - 1] !== known.at(-1)) return;
-    for (const message of messages.slice(known.length, Math.max(count, 0)))
-      know(message, (await add({ type: "message", message })).id);
-  }
-
-  /**
-   * Another run begins: the one that was left open is over, and what it knows of its calls is said.
-   */
-  async function endInterrupted(): Promise<void> {
-    const run = last;
-    [last, open] = [undefined, undefined];
-    for (const message of unansweredResults(
-      agent.state.messages,
-      run,
-      (agent.clock ?? systemClock).now(),
-    )) {
-      agent.state.messages.push(message);
-      know(message, (await add({ type: "message", ...(run && { runId: run.runId }), message })).id);
-    }
-    if (run !== undefined && run.reason === undefined) {
-      await add({ type: "run_end", runId: run.runId, reason: "interrupted", usage: run.usage });
-    }
-  }
-
-  function know(message: AgentMessage, id: string): void {
-    ids.set(message, id);
-    known.push(message);
-  }
-
-  /** What a person said before the crash still holds, for exactly what was asked. */
-  function isAnswered(event: AgentEvent): boolean {
-    if (event.type === "approval_answer") return answered.delete(event.approvalId);
-    if (event.type !== "approval_request" || open === undefined) return false;
-    const { request, answer } = open.answers.get(event.approvalId) ?? {};
-    if (JSON.stringify(request?.args) !== JSON.stringify(inJson(event.args))) return false;
-    if (!agent.answer(event.approvalId, answer)) return false;
-    answered.add(event.approvalId);
-    return true;
-  }
-
-  async function step<T>(...[name, run, about]: Parameters<Effects["step"]>): Promise<T> {
-    const fn = (): Promise<T> =>
-      (before?.step === undefined ? run() : before.step(name, run, about)) as Promise<T>;
-    if (about.kind === "model") {
-      if (start !== undefined) {
-        const first = { ...start, continues: true } as const;
-        start = undefined;
-        await add(first);
-      }
-      return fn(); // its message is the record
-    }
-    const { kind: _, ...call } = about;
-    const { toolCallId, idempotencyKey } = about;
-    const intent = { type: "tool_intent", runId, ...call } as const;
-    await add(intent, () => ({ ...intent, args: inJson(call.args) }));
-    let result = (await fn()) as SettledCall;
-    const entry = (): EntryBody => {
-      const { isError } = result;
-      return {
-        type: "tool_result",
-        runId: intent.runId,
-        toolCallId,
-        idempotencyKey,
-        result,
-        isError,
-      };
-    };
-    await add(entry(), (error) => {
-      result = unwritable(result, error);
-      return entry();
-    });
-    return result as T;
-  }
-
-  function recorded(name: string): ReturnType<NonNullable<Effects["recorded"]>> {
-    const call = open?.calls.get(`${runId}:${name.slice("tool:".length)}`);
-    return (call && outcomeOf(call)) ?? before?.recorded?.(name);
-  }
-
-  /**
-   * `instead` makes an entry of one that is no JSON. After a failure nothing is written: what came
-   * behind would have a gap before it.
-   */
-  async function add(
-    body: EntryBody,
-    instead?: (error: BowlineError) => EntryBody,
-    id?: string,
-  ): Promise<Entry> {
-    if (failure !== undefined) throw failure;
-    const first = start;
-    start = undefined;
-    try {
-      if (first !== undefined) await session.append(first);
-      return await session.append(body, id);
-    } catch (error) {
-      if (instead !== undefined && isBowlineError(error) && error.code === "invalid_argument")
-        return add(instead(error));
-      failure ??= toBowlineError(error, "storage_failed");
-      throw failure;
-    }
-  }
+async function resumeRun<TContext, const TSchema>(
+  agent: Agent<TContext>,
+  interrupted: InterruptedRun,
+  isAborted: boolean,
+  options: Pick<PromptOptions<TSchema>, "output"> | undefined,
+): Promise<RunResult<InferSchema<TSchema>>> {
+  const running = agent.resume(interrupted, options);
+  if (isAborted) agent.abort();
+  const result = await running;
+  // Its best answer may be one that was given before the process ended.
+  const answers = agent.state.messages.filter((message) => message.role === "assistant");
+  const message = bestAnswer(result.turns > 0 ? answers.slice(-result.turns) : [], result.reason);
+  return { ...result, ...defined({ message }) };
 }
 
 /**

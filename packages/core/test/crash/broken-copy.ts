@@ -13,9 +13,9 @@ interface Breakage {
 
 export const breakages = {
   "the intent is written after the tool ran": {
-    file: "session/agent-session.ts",
-    from: "    await add(intent, () => ({ ...intent, args: inJson(call.args) }));\n    let result = (await fn()) as SettledCall;\n",
-    to: "    let result = (await fn()) as SettledCall;\n    await add(intent, () => ({ ...intent, args: inJson(call.args) }));\n",
+    file: "session/record-call.ts",
+    from: "  await log.add(intent, () => ({ ...intent, args: inJson(intent.args) }));\n  let result = (await run()) as SettledCall;\n",
+    to: "  let result = (await run()) as SettledCall;\n  await log.add(intent, () => ({ ...intent, args: inJson(intent.args) }));\n",
     found: /has an effect and no intent/,
   },
   "a call that was begun is run again": {
@@ -31,7 +31,7 @@ export const breakages = {
     found: /was acknowledged and is lost|has an effect and no intent/,
   },
   "a message that waited is not said to be taken": {
-    file: "session/agent-session.ts",
+    file: "session/run-recorder.ts",
     from: "const queuedId = queues.take(event.message);",
     to: "const queuedId = queues.take(event.message) && undefined;",
     found: /times in the transcript/,

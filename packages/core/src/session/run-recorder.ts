@@ -1,0 +1,193 @@
+/** Writes an agent's runs to the log: its events, and the steps of its tools around them. */
+import type { Agent } from "../agent/agent.ts";
+import { portsOf, type Effects, type StepAbout } from "../agent/effects.ts";
+import type { AgentEvent } from "../agent/event.ts";
+import { onAbort, systemClock } from "../clock.ts";
+import { defined } from "../json-value.ts";
+import type { AgentTranscript } from "./agent-transcript.ts";
+import type { EntryBody } from "./entry.ts";
+import { entriesOfEvent } from "./event-entries.ts";
+import type { KeptQueues } from "./kept-queues.ts";
+import { recordCall } from "./record-call.ts";
+import { inJson, outcomeOf, unansweredResults } from "./recorded-calls.ts";
+import type { RunLog } from "./run-log.ts";
+import type { RunState } from "./session-state.ts";
+
+type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>;
+
+export interface RunRecorderParts<TContext> {
+  readonly agent: Agent<TContext>;
+  readonly log: RunLog;
+  readonly transcript: AgentTranscript;
+  /** The last run in the log. */
+  readonly last: RunState | undefined;
+  /** The same, where its process did not finish it. */
+  readonly open: RunState | undefined;
+}
+
+export class RunRecorder<TContext> {
+  readonly #agent: Agent<TContext>;
+  readonly #log: RunLog;
+  readonly #transcript: AgentTranscript;
+  /** The agent's effects as they were. */
+  readonly #before: Partial<Effects> | undefined;
+  /** Approvals that were answered before the crash. */
+  readonly #answered = new Set<string>();
+  #last: RunState | undefined;
+  #open: RunState | undefined;
+  #runId = "";
+  /**
+   * After an abort the run does not wait for what takes long. The entries of one event follow those
+   * of the event before all the same.
+   */
+  #tail: Promise<void> = Promise.resolve();
+  #stopListening = (): void => {};
+  #unsubscribe = (): void => {};
+
+  constructor({ agent, log, transcript, last, open }: RunRecorderParts<TContext>) {
+    this.#agent = agent;
+    this.#log = log;
+    this.#transcript = transcript;
+    this.#last = last;
+    this.#open = open;
+    this.#before = agent.effects;
+    agent.effects = {
+      ...portsOf(this.#before),
+      step: (name, fn, about) => this.#step(name, fn, about),
+      recorded: (name) => this.#recorded(name),
+    };
+  }
+
+  /** The run that its process did not finish, until another begins. */
+  get open(): RunState | undefined {
+    return this.#open;
+  }
+
+  start(queues: KeptQueues): void {
+    this.#unsubscribe = this.#agent.subscribe((event, signal) => this.#hear(event, queues, signal));
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+    this.#stopListening();
+    if (this.#before === undefined) delete this.#agent.effects;
+    else this.#agent.effects = this.#before;
+  }
+
+  #hear(event: AgentEvent, queues: KeptQueues, signal: AbortSignal): Promise<void> | undefined {
+    if (event.parentRunId !== this.#agent.parentRunId) return undefined; // a nested run is part of its tool's step
+    const bodies = entriesOfEvent(event, this.#transcript);
+    if (bodies.length === 0 && event.type !== "agent_start" && event.type !== "turn_end")
+      return undefined;
+    // What comes behind it has an event of its own.
+    const { length } = this.#transcript.messages;
+    const written = this.#tail.then(() =>
+      event.type === "agent_start"
+        ? this.#begin(event, queues, length, signal)
+        : this.#write(event, queues, bodies, length),
+    );
+    this.#tail = written.catch(() => {});
+    return written;
+  }
+
+  async #write(
+    event: AgentEvent,
+    queues: KeptQueues,
+    bodies: readonly EntryBody[],
+    count: number,
+  ): Promise<void> {
+    if (event.type === "agent_end") {
+      this.#stopListening();
+      [this.#last, this.#open] = [undefined, undefined];
+    }
+    if (event.type === "turn_end" || event.type === "agent_end")
+      await this.#transcript.addUpTo(count);
+    if (event.type === "turn_end") return queues.written(); // they are read behind it: what no log has is not taken
+    if (this.#isAnswered(event)) return;
+    for (const body of bodies) {
+      if (event.type === "message_end") {
+        await this.#transcript.addBefore(event.message);
+        const queuedId = queues.take(event.message);
+        await this.#transcript.add(event.message, { ...body, ...defined({ queuedId }) });
+      } else {
+        const instead = "args" in body && (() => ({ ...body, args: inJson(body.args) }));
+        await this.#log.add(body, instead || undefined);
+      }
+    }
+  }
+
+  async #begin(
+    event: EventOf<"agent_start">,
+    queues: KeptQueues,
+    count: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { runId, resumed = false } = event;
+    this.#runId = runId;
+    this.#log.begin(undefined);
+    if (this.#log.failure !== undefined) throw this.#log.failure;
+    try {
+      await queues.written();
+      await this.#transcript.catchUp(count);
+      if (!resumed) await this.#endInterrupted();
+    } catch (error) {
+      throw this.#log.fail(error, "internal_error");
+    }
+    if (!resumed) {
+      const { model, thinkingLevel } = this.#agent.state;
+      const asked = { provider: model.provider, model: model.id, thinkingLevel };
+      this.#log.begin({ type: "run_start", runId, model: asked, ...queues.ids() });
+    }
+    this.#stopListening = onAbort(signal, () => {
+      // Nobody can be told here; a store that fails says so with the next entry.
+      this.#log.add({ type: "abort", runId }).catch(() => {});
+    });
+  }
+
+  /**
+   * Another run begins: the one that was left open is over, and what it knows of its calls is said.
+   */
+  async #endInterrupted(): Promise<void> {
+    const run = this.#last;
+    [this.#last, this.#open] = [undefined, undefined];
+    const now = (this.#agent.clock ?? systemClock).now();
+    for (const message of unansweredResults(this.#transcript.messages, run, now)) {
+      this.#transcript.messages.push(message);
+      const body = { type: "message", ...(run && { runId: run.runId }), message } as const;
+      await this.#transcript.add(message, body);
+    }
+    if (run !== undefined && run.reason === undefined) {
+      const { runId, usage } = run;
+      await this.#log.add({ type: "run_end", runId, reason: "interrupted", usage });
+    }
+  }
+
+  /** What a person said before the crash still holds, for exactly what was asked. */
+  #isAnswered(event: AgentEvent): boolean {
+    if (event.type === "approval_answer") return this.#answered.delete(event.approvalId);
+    if (event.type !== "approval_request" || this.#open === undefined) return false;
+    const { request, answer } = this.#open.answers.get(event.approvalId) ?? {};
+    if (JSON.stringify(request?.args) !== JSON.stringify(inJson(event.args))) return false;
+    if (!this.#agent.answer(event.approvalId, answer)) return false;
+    this.#answered.add(event.approvalId);
+    return true;
+  }
+
+  async #step<T>(name: string, run: () => Promise<T>, about: StepAbout): Promise<T> {
+    const before = this.#before;
+    const fn = (): Promise<T> =>
+      before?.step === undefined ? run() : before.step(name, run, about);
+    if (about.kind === "model") {
+      await this.#log.startToContinue();
+      return fn(); // its message is the record
+    }
+    const { kind: _, ...call } = about;
+    const intent = { type: "tool_intent", runId: this.#runId, ...call } as const;
+    return (await recordCall(this.#log, intent, fn)) as T;
+  }
+
+  #recorded(name: string): ReturnType<NonNullable<Effects["recorded"]>> {
+    const call = this.#open?.calls.get(`${this.#runId}:${name.slice("tool:".length)}`);
+    return (call && outcomeOf(call)) ?? this.#before?.recorded?.(name);
+  }
+}
