@@ -18,6 +18,8 @@ const bottom = [
   "infer-schema",
   "json-value",
   "schema-links",
+  "json-type",
+  "schema-walk",
   "json-schema",
   "schema",
   "clock",

@@ -4,40 +4,31 @@
  * first seen, never ignored. Every tool call comes through here.
  */
 import { errorText } from "./errors.ts";
+import { isAllowed, isOfType, typesOf } from "./json-type.ts";
 import {
-  describe,
+  asRecord,
   isMultiple,
   isRecord,
-  joinPath,
-  type JsonSchema,
   list,
-  asRecord,
   parseJson,
   toText,
+  type JsonSchema,
 } from "./json-value.ts";
-import { linksOf, type SchemaLinks } from "./schema-links.ts";
-
-/** One thing wrong with a value: where (`a.b[0]`, `` for the whole), and what. */
-export interface SchemaIssue {
-  readonly path: string;
-  readonly message: string;
-}
+import { linksOf } from "./schema-links.ts";
+import {
+  bound,
+  expect,
+  expectOneOf,
+  fail,
+  summarize,
+  target,
+  type SchemaIssue,
+  type Walk,
+} from "./schema-walk.ts";
 
 export type ValidationResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
-
-/**
- * One walk through a value. Its path has a key for each schema on the way down, none where the
- * value stays the same.
- */
-interface Walk {
-  readonly links: SchemaLinks;
-  readonly mend: boolean;
-  readonly issues: SchemaIssue[];
-  readonly path: (PropertyKey | undefined)[];
-  steps: number;
-}
 
 const maxDepth = 1000;
 const maxSteps = 1_000_000;
@@ -134,25 +125,6 @@ function fits(walk: Walk, schema: unknown, value: unknown): boolean {
   return attempt(walk, schema, value)[1].length === 0;
 }
 
-function fail(walk: Walk, message: string, key?: PropertyKey): void {
-  const keys = [...walk.path, key].filter((part) => part !== undefined);
-  walk.issues.push({ path: keys.reduce(joinPath, ""), message });
-}
-
-function expect(
-  walk: Walk,
-  value: unknown,
-  expected: string,
-  received: string | number = describe(value),
-): void {
-  fail(walk, `expected ${expected}, received ${received}`);
-}
-
-function expectOneOf(walk: Walk, schemas: readonly unknown[], value: unknown): unknown {
-  fail(walk, `expected one of: ${summarize(walk, schemas)}; received ${describe(value)}`);
-  return value;
-}
-
 /** Checks a value whose type is right by the other keywords. */
 function check(walk: Walk, schema: JsonSchema, given: unknown): unknown {
   let value = given;
@@ -194,15 +166,6 @@ function check(walk: Walk, schema: JsonSchema, given: unknown): unknown {
   if (schema.not !== undefined && fits(walk, schema.not, value))
     expect(walk, value, `anything but ${summarize(walk, [schema.not])}`);
   return value;
-}
-
-/** Checks `min…` and `max…` of something. */
-function bound(walk: Walk, size: number, low: unknown, high: unknown, unit = ""): void {
-  const s = unit && "s";
-  if (size < (low as number))
-    expect(walk, size, `at least ${low as number}${unit}${low === 1 ? "" : s}`, size);
-  if (size > (high as number))
-    expect(walk, size, `at most ${high as number}${unit}${high === 1 ? "" : s}`, size);
 }
 
 function checkArray(walk: Walk, schema: JsonSchema, array: readonly unknown[]): unknown {
@@ -295,10 +258,6 @@ function checkUnion(
   return near.length === 1 ? visit(walk, near[0], value) : expectOneOf(walk, branches, value);
 }
 
-function target(walk: Walk, schema: unknown): JsonSchema {
-  return asRecord(walk.links.get(schema) ?? schema);
-}
-
 /** The value as one of the types that a schema wants, if it says plainly what it is. */
 function convert(walk: Walk, schema: JsonSchema, value: unknown): unknown {
   const wanted = typesOf(schema);
@@ -312,46 +271,4 @@ function convert(walk: Walk, schema: JsonSchema, value: unknown): unknown {
     value !== null &&
     !(typeof value === "string" && /^\s*\[/.test(value));
   return single && fits(walk, schema, [value]) ? [value] : value;
-}
-
-/** What schemas want, in a few words each. */
-function summarize(walk: Walk, schemas: readonly unknown[]): string {
-  const summaries = schemas.map((given) => {
-    const schema = target(walk, given);
-    const options = schema.const === undefined ? schema.enum : [schema.const];
-    if (Array.isArray(options)) return options.slice(0, 20).map(toText).join(", ");
-    const fields = list(schema.required).map((name) => {
-      const only = asRecord(asRecord(schema.properties)[name as string]).const;
-      return only === undefined ? name : `${name as string} ${toText(only)}`;
-    });
-    const kind = typesOf(schema).join(" or ") || toText(schema).slice(0, 100);
-    return fields.length === 0 ? kind : `${kind} with ${fields.join(", ")}`;
-  });
-  return summaries.join(", ");
-}
-
-function typesOf(schema: JsonSchema): string[] {
-  return [schema.type ?? []].flat() as string[];
-}
-
-/** Whether a value is of the type that a schema names, or one of them. */
-function isOfType({ type }: JsonSchema, value: unknown): boolean {
-  const own = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
-  const types = Array.isArray(type) ? type : [type ?? own];
-  return types.includes(own) || (types.includes("integer") && Number.isInteger(value));
-}
-
-/** Whether `const` and `enum` allow a value. A text is compared as it is, anything else as JSON. */
-function isAllowed(schema: JsonSchema, value: unknown): boolean {
-  return (
-    isAmong(schema.enum, value) && (schema.const === undefined || isAmong([schema.const], value))
-  );
-}
-
-function isAmong(options: unknown, value: unknown): boolean {
-  return (
-    !Array.isArray(options) ||
-    options.includes(value) ||
-    (typeof value !== "string" && options.map(toText).includes(toText(value)))
-  );
 }

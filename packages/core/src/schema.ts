@@ -9,7 +9,8 @@ import { describe, isRecord, joinPath, type JsonSchema } from "./json-value.ts";
 import { assertCheckable } from "./schema-links.ts";
 
 export type { JsonSchema } from "./json-value.ts";
-export type { SchemaIssue, ValidationResult } from "./json-schema.ts";
+export type { ValidationResult } from "./json-schema.ts";
+export type { SchemaIssue } from "./schema-walk.ts";
 
 /** The part of standardschema.dev that is used here. */
 export interface StandardSchema<Input = unknown, Output = Input> {

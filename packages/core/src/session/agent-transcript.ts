@@ -1,5 +1,5 @@
 /** An agent's messages and the entries that they have in its session. */
-import type { AgentMessage } from "../agent/event.ts";
+import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import type { AgentState } from "../agent/state.ts";
 import { BowlineError } from "../errors.ts";
 import type { EntryBody } from "./entry.ts";

@@ -1,5 +1,5 @@
 /** A tool call between its entries in the log. */
-import type { SettledCall } from "../agent/run-tool.ts";
+import type { SettledCall } from "../agent/contract/tool-result.ts";
 import type { EntryBody } from "./entry.ts";
 import { inJson, unwritable } from "./recorded-calls.ts";
 import type { RunLog } from "./run-log.ts";

@@ -1,7 +1,7 @@
 /** Writes an agent's runs to the log: its events, and the steps of its tools around them. */
 import type { Agent } from "../agent/agent.ts";
-import { portsOf, type Effects, type StepAbout } from "../agent/effects.ts";
-import type { AgentEvent } from "../agent/event.ts";
+import { portsOf, type Effects, type StepAbout } from "../agent/contract/effects.ts";
+import type { AgentEvent } from "../agent/contract/event.ts";
 import { onAbort, systemClock } from "../clock.ts";
 import { defined } from "../json-value.ts";
 import type { AgentTranscript } from "./agent-transcript.ts";
