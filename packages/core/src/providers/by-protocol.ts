@@ -6,7 +6,7 @@ import { BowlineError } from "../errors.ts";
 import { isUserContent, type Message } from "../llm/message.ts";
 import type { Model, StreamFn } from "../llm/model.ts";
 import { assertSchema } from "../schema.ts";
-import { vendors } from "./vendors.ts";
+import { vendors } from "./vendor-list.ts";
 
 /**
  * Without an `apiKey` it takes that of the vendor's environment variable, for the vendor's own
