@@ -6,16 +6,13 @@ import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chatText, loopback } from "../../../test/support/loopback.ts";
 import { startProgram } from "../../../test/support/start-program.ts";
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-peers-")));
 const core = join(import.meta.dirname, "..");
-cpSync(join(core, "src"), join(folder, "src"), { recursive: true });
-writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-peers-")));
 
 /** Runs an ES module that has `entry(path)` of the copy and prints JSON. */
 async function run(code: string, ...args: readonly string[]): Promise<unknown> {
@@ -32,6 +29,12 @@ async function run(code: string, ...args: readonly string[]): Promise<unknown> {
 const undici = pathToFileURL(join(core, "../../node_modules/undici/index.js")).href;
 
 describe("an entry whose optional peer core cannot resolve", () => {
+  before(() => {
+    cpSync(join(core, "src"), join(folder, "src"), { recursive: true });
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
   it("of undici rejects every request with a coded error that says what to install", async () => {
     const code = `
       const { createUndiciFetch } = await entry("transport/node/undici.ts");
