@@ -86,32 +86,32 @@ export function toReplay(
         if (own && (part.type === "thinking" || part.protocol === api)) content.push(part);
       } else if (isWhole) {
         // Of an aborted answer only what the user saw of it goes out, its text.
-        const call = replayCall(part, own);
+        const call = replayCall(part, nextId(part.id), own, limits);
         content.push(call);
-        answers.push(replayResult(call, results.get(part)));
+        answers.push(replayResult(call, model, results.get(part)));
       }
     }
     if (!content.every(({ type }) => type === "thinking"))
       replay.push({ role: "assistant", content }, ...answers);
   }
+}
 
-  function replayCall(call: ToolCall, own: boolean): ToolCall {
-    const id = nextId(call.id);
-    const name = toWireName(call.name, limits.nameLength);
-    const bare = own || call.thoughtSignature === undefined ? call : withoutSignature(call);
-    return id === bare.id && name === bare.name ? bare : { ...bare, id, name };
-  }
+function replayCall(call: ToolCall, id: string, own: boolean, limits: NameLimits): ToolCall {
+  const name = toWireName(call.name, limits.nameLength);
+  const bare = own || call.thoughtSignature === undefined ? call : withoutSignature(call);
+  return id === bare.id && name === bare.name ? bare : { ...bare, id, name };
+}
 
-  function replayResult(
-    { id: toolCallId, name: toolName }: ToolCall,
-    result?: ToolResultMessage,
-  ): ReplayResult {
-    const given = result?.content ?? [
-      { type: "text", text: "No result was recorded for this call." },
-    ];
-    const isError = result?.isError ?? true;
-    return { role: "toolResult", toolCallId, toolName, content: cleanParts(given, model), isError };
-  }
+function replayResult(
+  { id: toolCallId, name: toolName }: ToolCall,
+  model: Model,
+  result: ToolResultMessage | undefined,
+): ReplayResult {
+  const given = result?.content ?? [
+    { type: "text", text: "No result was recorded for this call." },
+  ];
+  const isError = result?.isError ?? true;
+  return { role: "toolResult", toolCallId, toolName, content: cleanParts(given, model), isError };
 }
 
 /**

@@ -3,68 +3,43 @@
  * chunking give the same events, and a delta costs the same however much came before. Nothing is
  * taken on trust: an event out of its place ends the answer.
  */
-import { BowlineError, isBowlineError, toErrorInfo } from "../../errors.ts";
-import { asRecord, asText, isRecord } from "../../json-value.ts";
-import { applyEvent, type AssistantMessageEvent } from "../../llm/event.ts";
-import { LiveDelta, withPartial } from "../../llm/live.ts";
-import type { AssistantContent, AssistantMessage, StopReason } from "../../llm/message.ts";
+import { BowlineError, isBowlineError } from "../../errors.ts";
+import { isRecord } from "../../json-value.ts";
+import type { AssistantMessageEvent } from "../../llm/event.ts";
+import type { AssistantMessage } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import type { MessageOrigin } from "../../llm/writer.ts";
 import { htmlTitle } from "../../transport/http-error.ts";
 import { SseReader, type SseListener } from "../../transport/sse.ts";
 import type { DecoderOptions } from "../decoder.ts";
-import {
-  corrupt,
-  count,
-  isIndex,
-  readCall,
-  readEnding,
-  readError,
-  readName,
-  text,
-  truncated,
-} from "./fields.ts";
-
-type Json = Record<string, unknown>;
-type PartType = "text" | "thinking" | "toolCall";
+import { corrupt, truncated } from "./fields.ts";
+import { ProxyMessage } from "./message.ts";
 
 export class ProxyDecoder implements SseListener {
-  readonly #origin: MessageOrigin;
-  readonly #firstAttempt: number;
+  readonly #answer: ProxyMessage;
   readonly #sse: SseReader;
-  /** Parts that are still being written. */
-  readonly #open = new Map<number, PartType>();
-  #attempt: number;
-  #message: AssistantMessage | undefined;
-  #batch: AssistantMessageEvent[] = [];
   #failure: BowlineError | undefined;
   #hasRead = false;
-  /** A second start is in place only where everything before it was withdrawn. */
-  #mayStart = true;
   #atEnd = false;
-  #ended = false;
 
   constructor(
     { api, provider, id }: Model,
     { timestamp, attempt = 1, maxEventLength }: DecoderOptions,
   ) {
-    this.#origin = { api, provider, model: id, timestamp };
-    this.#firstAttempt = attempt;
-    this.#attempt = attempt;
+    this.#answer = new ProxyMessage({ api, provider, model: id, timestamp }, attempt);
     this.#sse = new SseReader(this, { maxEventLength });
   }
 
   /** The message so far; before the first event, what it would be. */
   get message(): AssistantMessage {
-    return this.#message ?? emptyMessage(this.#origin, this.#attempt);
+    return this.#answer.message;
   }
 
   get started(): boolean {
-    return this.#message !== undefined;
+    return this.#answer.started;
   }
 
   get ended(): boolean {
-    return this.#ended;
+    return this.#answer.ended;
   }
 
   get failure(): BowlineError | undefined {
@@ -80,22 +55,21 @@ export class ProxyDecoder implements SseListener {
     return this.#guarded(() => {
       this.#atEnd = true;
       this.#sse.end();
-      if (this.#ended || this.#failure !== undefined) return;
+      if (this.ended || this.#failure !== undefined) return;
       if (!this.#hasRead) this.#explainStray();
       throw truncated();
     });
   }
 
   fail(error: BowlineError): AssistantMessageEvent[] {
-    if (this.#ended) return [];
+    if (this.ended) return [];
     this.#failure ??= error;
-    const reason = error.code === "aborted" ? "aborted" : "error";
-    this.#finish({ reason, errorMessage: error.message, error: toErrorInfo(error) });
-    return this.#take();
+    this.#answer.fail(error);
+    return this.#answer.take();
   }
 
   #guarded(work: () => void): AssistantMessageEvent[] {
-    if (this.#failure === undefined && !this.#ended) {
+    if (this.#failure === undefined && !this.ended) {
       try {
         work();
       } catch (error) {
@@ -103,18 +77,12 @@ export class ProxyDecoder implements SseListener {
         this.#failure = error;
       }
     }
-    return this.#take();
-  }
-
-  #take(): AssistantMessageEvent[] {
-    const batch = this.#batch;
-    if (batch.length > 0) this.#batch = [];
-    return batch;
+    return this.#answer.take();
   }
 
   /** An event of the body, as its framing gives it. */
   event(data: string): void {
-    if (this.#ended || this.#failure !== undefined) return;
+    if (this.ended || this.#failure !== undefined) return;
     this.#hasRead = true;
     let event: unknown;
     try {
@@ -127,211 +95,7 @@ export class ProxyDecoder implements SseListener {
     }
     if (!isRecord(event) || typeof event.type !== "string")
       throw corrupt(`it holds no event: ${data.slice(0, 200)}`);
-    const { attempt } = event;
-    this.#attempt = this.#firstAttempt + (isIndex(attempt) && attempt > 1 ? attempt - 1 : 0);
-    this.#event(event.type, event);
-  }
-
-  /**
-   * Kinds of events that are not known here are skipped: a part among them shows in the next part's
-   * index.
-   */
-  #event(type: string, event: Json): void {
-    switch (type) {
-      case "start":
-        if (!this.#mayStart || this.message.content.length > 0) throw corrupt("it starts twice");
-        return this.#start(event);
-      case "text_start":
-        return this.#openPart("text", event, (contentIndex, attempt) => ({
-          type,
-          attempt,
-          contentIndex,
-        }));
-      case "thinking_start":
-        return this.#openPart("thinking", event, (contentIndex, attempt) => {
-          const { field } = event;
-          return { type, attempt, contentIndex, ...(typeof field === "string" && { field }) };
-        });
-      case "toolcall_start":
-        return this.#openPart("toolCall", event, (contentIndex, attempt) => {
-          return {
-            type,
-            attempt,
-            contentIndex,
-            id: text(event, "id"),
-            name: text(event, "toolName"),
-          };
-        });
-      case "text_delta":
-        return this.#delta(type, "text", event);
-      case "thinking_delta":
-        return this.#delta(type, "thinking", event);
-      case "toolcall_delta":
-        return this.#delta(type, "toolCall", event);
-      case "text_end":
-        return this.#closePart("text", event);
-      case "thinking_end":
-        return this.#closePart("thinking", event);
-      case "toolcall_end":
-        return this.#closePart("toolCall", event);
-      case "opaque_end":
-        return this.#opaque(event);
-      case "request_retry":
-      case "model_failover":
-        return this.#again(type, event);
-      case "message_retract":
-        return this.#retract(event);
-      case "done":
-        return this.#done(event);
-      case "error":
-        return this.#error(event);
-    }
-  }
-
-  #again(type: "request_retry" | "model_failover", { delayMs, from, to, error }: Json): void {
-    if (this.message.content.length > 0) throw corrupt(`${type} follows output`);
-    this.#mayStart = true;
-    const base = { attempt: this.#attempt, error: readError(error) };
-    if (type === "request_retry") this.#batch.push({ type, ...base, delayMs: count(delayMs) });
-    else this.#batch.push({ type, ...base, from: readName(from), to: readName(to) });
-  }
-
-  #start({ api, provider, model, timestamp }: Json): void {
-    const { api: ownApi, provider: ownProvider, model: ownModel, timestamp: now } = this.#origin;
-    this.#mayStart = false;
-    this.#emit({
-      type: "start",
-      attempt: this.#attempt,
-      api: asText(api) || ownApi,
-      provider: asText(provider) || ownProvider,
-      model: asText(model) || ownModel,
-      timestamp: typeof timestamp === "number" ? timestamp : now,
-    });
-  }
-
-  #openPart(
-    part: PartType,
-    event: Json,
-    create: (contentIndex: number, attempt: number) => AssistantMessageEvent,
-  ): void {
-    const index = this.#nextIndex(event);
-    this.#emit(create(index, this.#attempt));
-    this.#open.set(index, part);
-  }
-
-  #delta(type: LiveDelta["type"], part: PartType, event: Json): void {
-    const message = this.#running(event);
-    const index = this.#openIndex(part, event);
-    const delta = text(event, "delta");
-    if (delta === "") return;
-    const live = new LiveDelta(type, this.#attempt, index, delta, message);
-    applyEvent(message, live);
-    this.#batch.push(live);
-  }
-
-  #closePart(type: PartType, event: Json): void {
-    const { content } = this.#running(event);
-    const index = this.#openIndex(type, event);
-    const part = content[index] as AssistantContent;
-    const closing = { attempt: this.#attempt, contentIndex: index };
-    const signature =
-      typeof event.contentSignature === "string" ? event.contentSignature : undefined;
-    if (part.type === "text") {
-      const extra = signature === undefined ? {} : { textSignature: signature };
-      this.#emit({ type: "text_end", ...closing, content: part.text, ...extra });
-    } else if (part.type === "thinking") {
-      const extra = { ...(signature !== undefined && { thinkingSignature: signature }) };
-      const redacted = event.redacted === true && { redacted: true };
-      this.#emit({
-        type: "thinking_end",
-        ...closing,
-        content: part.thinking,
-        ...extra,
-        ...redacted,
-      });
-    } else if (part.type === "toolCall") {
-      this.#emit({ type: "toolcall_end", ...closing, toolCall: readCall(event.toolCall, part) });
-    }
-    this.#open.delete(index);
-  }
-
-  #opaque(event: Json): void {
-    const contentIndex = this.#nextIndex(event);
-    const { protocol, raw } = asRecord(event.part);
-    if (typeof protocol !== "string") throw corrupt("an opaque part names no protocol");
-    this.#emit({
-      type: "opaque_end",
-      attempt: this.#attempt,
-      contentIndex,
-      part: { type: "opaque", protocol, raw },
-    });
-  }
-
-  #retract(event: Json): void {
-    const { content } = this.#running(event);
-    const { contentIndex } = event;
-    if (!isIndex(contentIndex) || contentIndex > content.length)
-      throw corrupt("it withdraws what was never there");
-    this.#mayStart = contentIndex === 0;
-    for (const index of this.#open.keys()) if (index >= contentIndex) this.#open.delete(index);
-    this.#emit({
-      type: "message_retract",
-      attempt: this.#attempt,
-      contentIndex,
-      error: readError(event.error),
-    });
-  }
-
-  #done(event: Json): void {
-    const { reason } = event;
-    this.#running(event);
-    if (this.#open.size > 0) throw corrupt("a part has no end");
-    if (reason !== "stop" && reason !== "length" && reason !== "toolUse")
-      throw corrupt("it ends for no known reason");
-    this.#finish({ ...readEnding(event), reason });
-  }
-
-  #error(event: Json): void {
-    const reason = event.reason === "aborted" ? "aborted" : "error";
-    const error = readError(event.error, event.errorMessage, reason);
-    const errorMessage = asText(event.errorMessage) || error.message;
-    this.#finish({ ...readEnding(event), reason, errorMessage, error });
-  }
-
-  /** The last event; of a failure that came before any output, the first too. */
-  #finish({
-    reason,
-    ...fields
-  }: Partial<AssistantMessage> & { readonly reason: StopReason }): void {
-    if (this.#message === undefined) this.#start({});
-    for (const [contentIndex, type] of this.#open) this.#closePart(type, { type, contentIndex });
-    const message = Object.assign(this.message, fields, { stopReason: reason });
-    if (reason === "error" || reason === "aborted")
-      this.#emit({ type: "error", attempt: this.#attempt, reason, error: message });
-    else this.#emit({ type: "done", attempt: this.#attempt, reason, message });
-    this.#ended = true;
-  }
-
-  #emit(event: AssistantMessageEvent): void {
-    this.#message = applyEvent(this.#message, event) as AssistantMessage;
-    this.#batch.push(withPartial(event, this.#message));
-  }
-
-  #running(event: Json): AssistantMessage {
-    if (this.#message === undefined) throw corrupt(`${String(event.type)} comes before the start`);
-    return this.#message;
-  }
-
-  #nextIndex(event: Json): number {
-    const { length } = this.#running(event).content;
-    if (event.contentIndex !== length)
-      throw corrupt(`${String(event.type)} is not for part ${length}`);
-    return length;
-  }
-
-  #openIndex(part: PartType, { type, contentIndex }: Json): number {
-    if (this.#open.get(contentIndex as number) === part) return contentIndex as number;
-    throw corrupt(`${String(type)} is for no open part of its kind`);
+    this.#answer.read(event.type, event);
   }
 
   /**
@@ -347,8 +111,4 @@ export class ProxyDecoder implements SseListener {
       `The proxy answered with ${what} instead of a stream: check proxyUrl.`,
     );
   }
-}
-
-function emptyMessage(origin: MessageOrigin, attempt: number): AssistantMessage {
-  return applyEvent(undefined, { type: "start", attempt, ...origin }) as AssistantMessage;
 }

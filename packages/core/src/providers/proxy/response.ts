@@ -4,13 +4,14 @@
  */
 import { systemClock, type Clock } from "../../clock.ts";
 import { toBowlineError } from "../../errors.ts";
-import { isTerminal } from "../../llm/event.ts";
+import { isTerminal, type AssistantMessageEvent } from "../../llm/event.ts";
 import type { StreamFn } from "../../llm/model.ts";
 import { batchesOf, truncated } from "../../llm/stream.ts";
 import { MessageWriter } from "../../llm/writer.ts";
 import { MIN_SECRET_LENGTH } from "../../transport/redact.ts";
 import type { ProxyCall } from "./call.ts";
-import { createProxyEncoder, type ProxyEvent } from "./events.ts";
+import { ProxyEncoder } from "./encoder.ts";
+import type { ProxyEvent } from "./events.ts";
 
 /**
  * Bun's server closes a connection after 10 s of silence, unless told otherwise, and Cloudflare's
@@ -94,7 +95,8 @@ async function* answer(
   { model, context, options }: ProxyCall,
   streamFn: StreamFn,
 ): AsyncGenerator<string, void> {
-  const encode = createProxyEncoder(createHider({ model, context, options }));
+  const encoder = new ProxyEncoder(createHider({ model, context, options }));
+  const encode = (event: AssistantMessageEvent): ProxyEvent[] => encoder.encode(event);
   try {
     const events = await streamFn(model, context, options);
     for await (const batch of batchesOf(events)) {

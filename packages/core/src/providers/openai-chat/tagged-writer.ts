@@ -1,0 +1,127 @@
+/** Writes Chat Completions whose text holds thinking (Q087, Q088) or calls (Q069). */
+import { BowlineError } from "../../errors.ts";
+import type { AssistantMessage, OpaqueContent } from "../../llm/message.ts";
+import type { MessageWriter } from "../../llm/writer.ts";
+import type { ReaderFacts } from "../protocol.ts";
+import { fromWireName } from "../tool-names.ts";
+import { nameLimits } from "./messages.ts";
+import type { ChatWriter } from "./response.ts";
+import { createCallFinder, type CallFinder, type TextCallFormat } from "./text-calls.ts";
+import { createThinkSplitter, type TextFilter } from "./think-tags.ts";
+
+export interface TextDialect {
+  /** Default: tags are text. */
+  readonly thinkTags?: "split" | "open";
+  /** Read where tools were declared and no real call came. Default: calls in the text are text. */
+  readonly textCalls?: TextCallFormat;
+}
+
+export class TaggedWriter implements ChatWriter {
+  readonly #writer: MessageWriter;
+  readonly #facts: ReaderFacts;
+  readonly #calls: CallFinder | undefined;
+  /** What text goes through behind the tags of thinking. */
+  readonly #text: TextFilter;
+  /** What text goes through first. */
+  readonly #filter: TextFilter;
+  #hasText = false;
+  #wasText = true;
+  #hasCalls = false;
+
+  constructor({ thinkTags, textCalls }: TextDialect, writer: MessageWriter, facts: ReaderFacts) {
+    const say = (text: string): void => writer.say("text", text);
+    const { toolNames } = facts;
+    this.#writer = writer;
+    this.#facts = facts;
+    if (textCalls !== undefined && toolNames.length > 0)
+      this.#calls = createCallFinder(
+        textCalls,
+        (name) => toolNames.includes(this.#declaredName(name)),
+        say,
+      );
+    const text = this.#calls ?? { add: say, flush: () => {} };
+    this.#text = text;
+    this.#filter =
+      thinkTags === undefined
+        ? text
+        : createThinkSplitter(thinkTags, {
+            think: (thought) => writer.say("thinking", thought),
+            say: (said) => text.add(said),
+          });
+  }
+
+  get message(): AssistantMessage {
+    return this.#writer.message;
+  }
+
+  get started(): boolean {
+    return this.#writer.started || this.#hasText;
+  }
+
+  say(kind: "text" | "thinking", piece: string, field?: string): void {
+    if (piece === "") return;
+    const isText = kind === "text";
+    if (isText !== this.#wasText) this.endSaying();
+    this.#wasText = isText;
+    if (!isText) return this.#writer.say(kind, piece, field);
+    this.#hasText = true;
+    this.#filter.add(piece);
+  }
+
+  /** What may be a call is held back further. */
+  endSaying(): void {
+    if (this.#filter !== this.#text) this.#filter.flush();
+    this.#writer.endSaying();
+  }
+
+  openToolCall(id: string, name: string): number {
+    this.#hasCalls = true;
+    this.flush();
+    return this.#writer.openToolCall(id, name);
+  }
+
+  append(index: number, piece: string): void {
+    this.#writer.append(index, piece);
+  }
+
+  close(...part: Parameters<MessageWriter["close"]>): void {
+    this.#writer.close(...part);
+  }
+
+  opaque(part: OpaqueContent): void {
+    this.#writer.opaque(part);
+  }
+
+  describe(facts: Parameters<MessageWriter["describe"]>[0]): void {
+    this.#writer.describe(facts);
+  }
+
+  done(reason: "stop" | "length" | "toolUse"): void {
+    const writer = this.#writer;
+    this.endSaying();
+    const found = this.#hasCalls || reason === "length" ? undefined : this.#calls?.take(); // calls that were cut are text
+    this.flush();
+    for (const call of found ?? []) {
+      const index = writer.openToolCall(this.#facts.createId(), this.#declaredName(call.name));
+      writer.append(index, call.text);
+      writer.close(index);
+    }
+    if (!writer.started) {
+      throw new BowlineError("empty_response", "The model answered with nothing.", {
+        retryable: true,
+      });
+    }
+    writer.done(found === undefined ? reason : "toolUse");
+  }
+
+  /** Writes what was held back, as what it is by now. */
+  flush(): void {
+    this.#filter.flush();
+    this.#text.flush();
+    this.#writer.endSaying();
+  }
+
+  #declaredName(name: string): string {
+    return fromWireName(name, this.#facts.toolNames, nameLimits.nameLength);
+  }
+}
