@@ -79,45 +79,11 @@ export function createScriptedModel(
     reasoning: true,
     input: ["text", "image"],
   };
-  const streamFn = (
-    asked: Model,
-    context: Context,
-    streamOptions: StreamOptions,
-  ): AssistantMessageEventStream => {
-    calls.push({
-      model: asked,
-      context: { ...context, messages: [...context.messages] },
-      options: streamOptions,
-    });
-    const step = steps[next++];
-    return new EventStream(async (push, signal) => {
-      const { clock = systemClock } = streamOptions;
-      const writer = new MessageWriter({
-        api: asked.api,
-        provider: asked.provider,
-        model: asked.id,
-        timestamp: clock.now(),
-      });
-      const flush = (): void => push(writer.take());
-      try {
-        if (step === undefined)
-          throw new BowlineError(
-            "invalid_state",
-            `The script has ${steps.length} steps; this is call ${next}.`,
-          );
-        const answer =
-          typeof step === "function" ? await step(context, streamOptions, asked) : step;
-        await write(writer, answer, options, flush, (ms) => sleep(clock, ms, signal), signal);
-      } catch (error) {
-        writer.fail(
-          error instanceof BowlineError
-            ? error
-            : new BowlineError("internal_error", String(error), { cause: error }),
-        );
-      }
-      flush();
-      return writer.message;
-    }, streamOptions.signal);
+  const streamFn: StreamFn = (asked, context, callOptions) => {
+    const messages = [...context.messages];
+    calls.push({ model: asked, context: { ...context, messages }, options: callOptions });
+    const step = steps[next++] ?? missingStep(steps.length, next);
+    return stream(step, { model: asked, context, options: callOptions }, options);
   };
   return {
     model,
@@ -132,6 +98,40 @@ export function createScriptedModel(
         );
     },
   };
+}
+
+function missingStep(length: number, call: number): ScriptedStep {
+  return () => {
+    throw new BowlineError(
+      "invalid_state",
+      `The script has ${length} steps; this is call ${call}.`,
+    );
+  };
+}
+
+function stream(
+  step: ScriptedStep,
+  { model, context, options: callOptions }: ScriptedCall,
+  options: ScriptedModelOptions,
+): AssistantMessageEventStream {
+  return new EventStream(async (push, signal) => {
+    const { clock = systemClock } = callOptions;
+    const { api, provider, id } = model;
+    const writer = new MessageWriter({ api, provider, model: id, timestamp: clock.now() });
+    const flush = (): void => push(writer.take());
+    try {
+      const answer = typeof step === "function" ? await step(context, callOptions, model) : step;
+      await write(writer, answer, options, flush, (ms) => sleep(clock, ms, signal), signal);
+    } catch (error) {
+      writer.fail(
+        error instanceof BowlineError
+          ? error
+          : new BowlineError("internal_error", String(error), { cause: error }),
+      );
+    }
+    flush();
+    return writer.message;
+  }, callOptions.signal);
 }
 
 /** A tool call part, for scripts. */

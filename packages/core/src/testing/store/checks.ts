@@ -2,9 +2,9 @@
  * What the cases of the conformance kit are written with: entries that are easy to compare, and
  * checks that any runner takes.
  */
-import { errorText, isBowlineError, type ErrorCode } from "../errors.ts";
-import type { AnyEntry, Entry } from "../session/entry.ts";
-import type { ReadOptions, SessionWriter, Store } from "../session/store.ts";
+import { errorText, isBowlineError, type ErrorCode } from "../../errors.ts";
+import type { AnyEntry, Entry } from "../../session/entry.ts";
+import type { ReadOptions, SessionWriter, Store } from "../../session/store.ts";
 
 export const headerOf = (id: string): { id: string; createdAt: number } => ({ id, createdAt: 1 });
 
@@ -117,3 +117,6 @@ function sorted(value: unknown): unknown {
     .filter(([, part]) => part !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
+
+/** `reopen` gives another store on the same sessions. */
+export type StoreCase = (store: Store, reopen: () => Promise<Store>) => Promise<void>;
