@@ -44,10 +44,7 @@ export function keepQueues<TContext>(
       Object.defineProperty(agent, name, { value, configurable: true, writable: true });
     }
   };
-  for (const { queue, message } of queued) {
-    if (queue === "steering") agent.steer(message as AgentMessage);
-    else agent.followUp(message as AgentMessage);
-  }
+  requeue(agent, queued);
   let waiting: readonly QueuedMessage[] = queued;
   let written: Promise<unknown> = Promise.resolve();
   const write = (body: EntryBody, id: string): void => {
@@ -96,4 +93,11 @@ export function keepQueues<TContext>(
       clear("followUp");
     },
   };
+}
+
+function requeue(agent: Methods, queued: readonly QueuedMessage[]): void {
+  for (const { queue, message } of queued) {
+    if (queue === "steering") agent.steer(message as AgentMessage);
+    else agent.followUp(message as AgentMessage);
+  }
 }

@@ -1,0 +1,96 @@
+/** The folder of a store: where its sessions lie, and who may write them. */
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../clock.ts";
+import type { AnyEntry, SessionHeader } from "../entry.ts";
+import { checkSessionId, sessionExists, type SessionHolder, type SessionWriter } from "../store.ts";
+import { createLog } from "./create-log.ts";
+import { toFileName } from "./file-name.ts";
+import { holderOf, takeLock } from "./lock.ts";
+import { openLog } from "./open-log.ts";
+import { identifySelf, type ProcessIdentity } from "./process-identity.ts";
+import { EXTENSION } from "./session-index.ts";
+import { ifThere } from "./storage-error.ts";
+import type { SyncPolicy } from "./write-log.ts";
+
+type Release = () => Promise<void>;
+
+export class SessionFolder {
+  readonly #root: string;
+  readonly #locks: string;
+  readonly #sync: SyncPolicy;
+  readonly #clock: Clock;
+  #self: Promise<ProcessIdentity> | undefined;
+
+  constructor(root: string, sync: SyncPolicy, clock: Clock) {
+    this.#root = root;
+    this.#locks = join(root, "locks");
+    this.#sync = sync;
+    this.#clock = clock;
+  }
+
+  get locks(): string {
+    return this.#locks;
+  }
+
+  pathOf(id: string): string {
+    return join(this.#root, `${nameOf(id)}${EXTENSION}`);
+  }
+
+  async create(header: SessionHeader, entries: readonly AnyEntry[]): Promise<SessionWriter> {
+    const { id } = header;
+    const path = this.pathOf(id);
+    const release = await this.#lock(id);
+    try {
+      if ((await ifThere(stat(path))) !== undefined) throw sessionExists(id);
+      await createLog({ path, header, entries, mustSync: this.#sync !== "never" });
+      return await this.#hold(id, async () => release);
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  open(id: string): Promise<SessionWriter> {
+    return this.#hold(id, () => this.#lock(id));
+  }
+
+  async delete(id: string): Promise<void> {
+    const path = this.pathOf(id);
+    await stat(path); // no lock for what is not there
+    const release = await this.#lock(id);
+    try {
+      await rm(path);
+      for (const other of await readdir(this.#root)) {
+        if (other.startsWith(`${nameOf(id)}.damaged-`))
+          await rm(join(this.#root, other), { force: true });
+      }
+    } finally {
+      await release();
+    }
+  }
+
+  async holder(id: string): Promise<SessionHolder | undefined> {
+    checkSessionId(id);
+    return holderOf(this.#locks, id, await this.#identity());
+  }
+
+  async #lock(id: string): Promise<Release> {
+    return takeLock(this.#locks, id, { clock: this.#clock, self: await this.#identity() });
+  }
+
+  #hold(id: string, lock: () => Promise<Release>): Promise<SessionWriter> {
+    const aside = join(this.#root, nameOf(id));
+    return openLog({ path: this.pathOf(id), id, aside, sync: this.#sync, lock });
+  }
+
+  #identity(): Promise<ProcessIdentity> {
+    return (this.#self ??= identifySelf());
+  }
+}
+
+/** Throws `invalid_argument` for what can be no id. */
+export function nameOf(id: string): string {
+  checkSessionId(id);
+  return toFileName(id);
+}
