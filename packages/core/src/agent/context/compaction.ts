@@ -9,7 +9,7 @@ import type { AgentMessage } from "../contract/agent-message.ts";
 import type { CompactionReason } from "../contract/compaction-event.ts";
 import type { RunPort } from "../contract/run-port.ts";
 import type { CompactionOptions } from "./compaction-options.ts";
-import { createCompactor } from "./compactor.ts";
+import { Compactor } from "./compactor.ts";
 import { wrapStreamFn } from "./overflow.ts";
 import type { CompactionState } from "./view.ts";
 
@@ -61,7 +61,7 @@ export function createCompaction(options: CompactionOptions = {}): Compaction {
       "invalid_argument",
       `minFreedShare is between 0 and 1, not ${minFreedShare}.`,
     );
-  const compactor = createCompactor(options);
+  const compactor = new Compactor(options);
   return {
     transformContext: (messages, signal, run) => compactor.transform(messages, signal, run),
     wrap: (streamFn) => wrapStreamFn(streamFn, compactor),
