@@ -1,14 +1,14 @@
 /** One model call with its retries, as events that end with `done` or `error`. */
-import { randomId, sleep, systemClock, type Clock } from "../clock.ts";
+import { randomId, sleep, systemClock } from "../clock.ts";
 import { callHook, toBowlineError, toErrorInfo, type BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
-import type { Model, StreamOptions, StreamTimeouts } from "../llm/model.ts";
+import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Push } from "../llm/stream.ts";
 import { costOf } from "../llm/usage.ts";
 import { postForStream } from "../transport/post.ts";
-import type { ChunkVerdict, PostRequest } from "../transport/request.ts";
+import type { ChunkVerdict, PostOptions, PostRequest } from "../transport/request.ts";
 import { prepareRequest } from "./prepare-request.ts";
 import { RetryBudget } from "./retry-budget.ts";
 import { reworded, withoutKeys } from "./reword-error.ts";
@@ -21,11 +21,8 @@ export class WireCall {
   readonly #context: Context;
   readonly #options: StreamOptions;
   readonly #push: Push<AssistantMessageEvent>;
-  readonly #signal: AbortSignal;
-  readonly #clock: Clock;
-  readonly #fetch: typeof globalThis.fetch;
-  readonly #timeouts: Required<StreamTimeouts>;
-  readonly #begunAt: number;
+  /** How each try is posted. */
+  readonly #posting: Omit<PostOptions, "fresh" | "onChunk">;
   readonly #budget: RetryBudget;
   /** The model as the wire knows it by now. */
   #asked: Model;
@@ -41,23 +38,29 @@ export class WireCall {
     signal: AbortSignal,
   ) {
     const { clock = systemClock, fetch = globalThis.fetch } = options;
-    const { maxRetries = 2, random = Math.random } = options;
+    const { maxRetries = 2, random = Math.random, onResponse } = options;
     this.#wire = wire;
     this.#model = model;
     this.#context = context;
     this.#options = options;
     this.#push = push;
-    this.#signal = signal;
-    this.#clock = clock;
-    this.#fetch = fetch;
-    this.#timeouts = limitsOf(options);
-    this.#begunAt = clock.now();
+    this.#posting = {
+      ...limitsOf(options),
+      begunAt: clock.now(),
+      fetch,
+      clock,
+      signal,
+      model: model.id,
+      onResponse:
+        onResponse && ((response) => callHook("onResponse", () => onResponse(response, model))),
+    };
     this.#budget = new RetryBudget(maxRetries, random);
     this.#asked = wire.asLearned?.(model) ?? model;
   }
 
   async answer(): Promise<AssistantMessage> {
     const { headers, apiKey } = this.#options;
+    const { clock, signal } = this.#posting;
     for (let attempt = 1; ; attempt++) {
       const decoder = this.#createDecoder(attempt);
       const failure = await this.#try(decoder);
@@ -68,14 +71,14 @@ export class WireCall {
       const failed = { attempt, error: toErrorInfo(error) };
       if (decoder.started) this.#push([{ type: "message_retract", ...failed, contentIndex: 0 }]);
       this.#push([{ type: "request_retry", ...failed, delayMs }]);
-      await sleep(this.#clock, delayMs, this.#signal);
+      await sleep(clock, delayMs, signal);
     }
   }
 
   #createDecoder(attempt: number): Decoder {
     const { createId = randomId, maxEventLength } = this.#options;
     return this.#wire.createDecoder(this.#model, {
-      timestamp: this.#clock.now(),
+      timestamp: this.#posting.clock.now(),
       attempt,
       toolNames: (this.#context.tools ?? []).map((tool) => tool.name),
       maxEventLength,
@@ -85,20 +88,11 @@ export class WireCall {
 
   /** Returns what went wrong, or undefined after `done`. */
   async #try(decoder: Decoder): Promise<BowlineError | undefined> {
-    const { onResponse } = this.#options;
-    const model = this.#model;
     try {
       this.#request ??= prepareRequest(this.#wire, this.#asked, this.#context, this.#options);
       await postForStream(await this.#request, {
-        ...this.#timeouts,
-        begunAt: this.#begunAt,
-        fetch: this.#fetch,
-        clock: this.#clock,
-        signal: this.#signal,
+        ...this.#posting,
         fresh: this.#budget.isFresh,
-        model: model.id,
-        onResponse:
-          onResponse && ((response) => callHook("onResponse", () => onResponse(response, model))),
         onChunk: (chunk) => this.#tell(decoder, decoder.push(chunk)),
       });
       this.#tell(decoder, decoder.end());
@@ -132,16 +126,16 @@ export class WireCall {
   /** The wait before the next try. Where there is none, tells the failure and returns undefined. */
   #plan(error: BowlineError, decoder: Decoder, attempt: number): number | undefined {
     const { maxRetryDelayMs = 60_000, retryAfterOutput = false } = this.#options;
-    const { totalMs } = this.#timeouts;
+    const { clock, signal, totalMs, begunAt } = this.#posting;
     const { retryable, retryAfterMs = 0 } = error;
     const { delayMs, isSpent } = this.#budget.count(error, attempt);
     const isTooLong = maxRetryDelayMs > 0 && retryAfterMs > maxRetryDelayMs && retryable;
     const isShown = decoder.started && !retryAfterOutput;
     // A wait that the limit of the whole call would end is not begun: this failure says more
     // (Q235).
-    const isLate = totalMs > 0 && this.#clock.now() + delayMs - this.#begunAt >= totalMs;
+    const isLate = totalMs > 0 && clock.now() + delayMs - begunAt >= totalMs;
     const mayRetry = retryable && !isSpent && !isShown && !isTooLong && !isLate;
-    if (mayRetry && !this.#signal.aborted) return delayMs;
+    if (mayRetry && !signal.aborted) return delayMs;
     const message = `${error.message} (the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;
     this.#tell(decoder, decoder.fail(isTooLong ? reworded(error, message) : error));
     return undefined;

@@ -22,9 +22,11 @@ export class Exchange {
   readonly #stopped: Promise<never>;
   #reject!: (reason: BowlineError) => void;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  #response: Response | undefined;
   #isComplete = false;
-  #words = "";
+  /** What the server answered, from its headers on. */
+  response: Response | undefined;
+  /** The text of a response that is not 2xx, as far as it has come. */
+  words = "";
 
   constructor(request: PostRequest, options: PostOptions) {
     this.#request = request;
@@ -37,16 +39,6 @@ export class Exchange {
       ),
     );
     this.#stopped = new Promise((_, reject) => (this.#reject = reject));
-  }
-
-  /** What the server answered, from its headers on. */
-  get response(): Response | undefined {
-    return this.#response;
-  }
-
-  /** The text of a response that is not 2xx, as far as it has come. */
-  get words(): string {
-    return this.#words;
   }
 
   /** Resolves when the body ended, or `onChunk` said that the answer is complete. */
@@ -90,9 +82,9 @@ export class Exchange {
     const { totalMs, begunAt, firstByteMs } = this.#options;
     this.#limit(totalMs, "did not finish within", begunAt);
     const silence = this.#limit(firstByteMs, "sent no answer for");
-    this.#response = await this.#send();
+    this.response = await this.#send();
     this.#limits.remove(silence);
-    if (this.#reader) await this.#read(this.#reader, this.#response.ok);
+    if (this.#reader) await this.#read(this.#reader, this.response.ok);
   }
 
   async #read(reader: ReadableStreamDefaultReader<Uint8Array>, isOk: boolean): Promise<void> {
@@ -106,8 +98,8 @@ export class Exchange {
       if (done) return;
       idle.since = clock.now();
       if (decoder) {
-        this.#words += decoder.decode(value, { stream: true });
-        if (this.#words.length < MAX_REFUSAL_LENGTH) continue;
+        this.words += decoder.decode(value, { stream: true });
+        if (this.words.length < MAX_REFUSAL_LENGTH) continue;
         return;
       }
       const verdict = onChunk(value);
