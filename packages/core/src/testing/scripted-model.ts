@@ -83,7 +83,7 @@ export function createScriptedModel(
     const messages = [...context.messages];
     calls.push({ model: asked, context: { ...context, messages }, options: callOptions });
     const step = steps[next++] ?? missingStep(steps.length, next);
-    return stream(step, { model: asked, context, options: callOptions }, options);
+    return streamStep(step, { model: asked, context, options: callOptions }, options);
   };
   return {
     model,
@@ -109,7 +109,7 @@ function missingStep(length: number, call: number): ScriptedStep {
   };
 }
 
-function stream(
+function streamStep(
   step: ScriptedStep,
   { model, context, options: callOptions }: ScriptedCall,
   options: ScriptedModelOptions,

@@ -210,8 +210,9 @@ export class Compactor {
     messages: AgentMessage[],
     reason: CompactionReason,
     before: number,
-    { state: _, ...result }: CompactionResult,
+    compacted: CompactionResult,
   ): CompactionEvent {
+    const { state: _, ...result } = compacted;
     const { state } = this;
     const { firstKeptIndex = 0 } = state ?? {};
     return {
