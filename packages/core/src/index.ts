@@ -79,7 +79,7 @@ export type {
 } from "./transport/recording.ts";
 export type { Normalize, RequestFacts } from "./transport/match.ts";
 export { createRedactor } from "./transport/redact.ts";
-export type { Redactor } from "./transport/redact.ts";
+export type { RedactedStream, Redactor } from "./transport/redact.ts";
 export { checkJson } from "./json-schema.ts";
 export { toJsonSchema, withJsonSchema } from "./schema.ts";
 export type { JsonSchema, StandardResult, StandardSchema } from "./schema.ts";

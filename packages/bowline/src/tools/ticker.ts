@@ -39,7 +39,12 @@ export class Ticker {
   }
 }
 
-/** The end of a text; no character is cut in half. */
+/**
+ * The end of a text, from a line's beginning where it has one: half a key could be shown that is
+ * redacted as a whole.
+ */
 function lastOf(text: string): string {
-  return text.slice(-MAX_CHARACTERS).replace(/^[\uDC00-\uDFFF]/, "");
+  const last = text.slice(-MAX_CHARACTERS).replace(/^[\uDC00-\uDFFF]/, "");
+  const isWhole = text.at(-last.length - 1) === "\n";
+  return (isWhole ? "" : last.slice(last.indexOf("\n") + 1)) || last;
 }

@@ -70,6 +70,60 @@ it("finds the secrets of an environment by their names", () => {
   ]);
 });
 
+describe("a client of the gateway", () => {
+  it("gets no token whose last letter begins another key, wherever a delta ends", async () => {
+    for (const end of ["s", "x", "g", "A", "h"]) {
+      const token = `hunter2-and-${end}`;
+      await using server = await gatewayWith([`It is ${token}`, `It is ${token}. Done.`], {
+        secrets: [token],
+        pace: { deltaLength: 6 },
+      });
+      const client = await server.client({ token: "for-reading-only" });
+      await client.call("chat.subscribe", { sessionKey: "s" });
+      const sender = await server.client();
+      for (const wanted of ["It is [redacted]", "It is [redacted]. Done."]) {
+        const { runId } = await sender.call("chat.send", { sessionKey: "s", message: "go" });
+        await client.end(runId);
+        assert.equal(client.text(runId), wanted, end);
+      }
+    }
+  });
+
+  it("gets no half of a secret that a limit cuts in two, and none in the name of an argument", async () => {
+    const half = secret.slice(0, 8);
+    const tool = defineTool({
+      name: "look",
+      description: "Looks.",
+      parameters: { type: "object" } as const,
+      execute: (_args, run) => {
+        run.update(`${"p".repeat(50)}${secret.slice(0, -1)}`);
+        run.update(`${secret}${"p".repeat(4000 - 5)}`);
+        return `${"r".repeat(20_000 - half.length)}${secret}`;
+      },
+    });
+    const rules = await loadRules([{ action: "allow", tool: "look" }]);
+    const script = [
+      { content: [scriptedToolCall("look", { [secret]: 1 }, "call")] },
+      `${"t".repeat(20_000 - half.length)}${secret}`,
+    ];
+    await using server = await gatewayWith(script, {
+      tools: () => [tool],
+      rules,
+      secrets: [secret],
+    });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.end(runId);
+    await client.call("chat.history", { sessionKey: "s" });
+    const sent = JSON.stringify(client.frames);
+    assert.equal(
+      client.ofRun(runId).some(({ event }) => event === "tool.progress"),
+      true,
+    );
+    for (const part of [half, secret.slice(5)]) assert.equal(sent.includes(part), false, part);
+  });
+});
+
 it("sends no secret in any frame: deltas, calls, results, errors, titles, history", async () => {
   const tool = defineTool({
     name: "look",

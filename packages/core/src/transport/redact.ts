@@ -2,6 +2,7 @@
  * Secrets out of what is kept: by the name of their header or query parameter, by the look of a
  * key, and as given.
  */
+import { SecretScan, SecretTrie, type SecretSpan } from "./find-secrets.ts";
 
 /**
  * What is shorter is taken for no secret. Vendors' keys have 32 characters and more, and what
@@ -12,8 +13,10 @@
 export const MIN_SECRET_LENGTH = 8;
 
 export interface Redactor {
-  /** Given secrets and what looks like a key, replaced. */
+  /** Given secrets and what looks like a key, replaced; those that overlap by one mark. */
   readonly text: (text: string) => string;
+  /** The same for a text that comes in pieces. */
+  readonly stream: () => RedactedStream;
   /**
    * The same in the bytes of one body, also where a secret lies across chunks. As many chunks as
    * before.
@@ -23,6 +26,17 @@ export interface Redactor {
   readonly url: (url: string) => string;
   /** Headers that carry secrets keep their names. */
   readonly headers: (headers: Headers) => Record<string, string>;
+}
+
+/** However the pieces are cut, all that is given together is as {@link Redactor.text} gives it. */
+export interface RedactedStream {
+  /** What can be given of all that came so far: what may become a secret waits for what follows. */
+  push(piece: string): string;
+  /**
+   * The rest, where a part of the text ends. Of a secret that goes on in the next part the rest is
+   * replaced.
+   */
+  end(): string;
 }
 
 /** Stands where a secret was. */
@@ -38,23 +52,23 @@ export const secretsInUrls: RegExp =
   /(?<=:\/\/)[^/@\s]+(?=@)|(?<=[?&][^=\s]*(?:auth|key|pass|secret|sig|token)[^=\s]*=)[^&\s]+/gi;
 
 /**
- * What vendors' keys look like. Before one stands no letter, but for the letter of a JSON escape
- * such as `\n`.
- */
-const lookOfKeys = "(?:(?<![A-Za-z0-9])|(?<=\\\\[bfnrt]))(?:sk-|gsk_|xai-|AIza)[\\w-]{16,}";
-
-/**
  * `secrets` are replaced wherever they stand, as they are or escaped for JSON or a URL, or in
  * base64; not those under 8 characters.
  */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
   const forms = formsOf(secrets);
-  const textPattern = patternOf(forms);
-  const bytePattern = patternOf(forms.map((form) => latin1(new TextEncoder().encode(form))));
-  const text = (value: string): string => value.replace(textPattern, MARK);
+  const trie = new SecretTrie(forms);
+  let byteTrie: SecretTrie | undefined;
+  const toBytes = (form: string): string => latin1(new TextEncoder().encode(form));
+  const stream = (): RedactedStream => new Stream(trie);
+  const text = (value: string): string => {
+    const whole = stream();
+    return whole.push(value) + whole.end();
+  };
   return {
     text,
-    chunks: (chunks) => redactChunks(chunks, bytePattern),
+    stream,
+    chunks: (chunks) => redactChunks(chunks, (byteTrie ??= new SecretTrie(forms.map(toBytes)))),
     url: (url) => text(url.replace(secretsInUrls, MARK)),
     headers: (headers) =>
       Object.fromEntries(
@@ -66,7 +80,71 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
   };
 }
 
-/** The longest first, so that a secret goes whole where another one is a part of it. */
+class Stream implements RedactedStream {
+  readonly #scan: SecretScan;
+  /** Not given yet. */
+  #held = "";
+  /** Where that begins. */
+  #from = 0;
+  /** Up to here a mark stands for what was found. */
+  #markedTo = 0;
+  /** Nothing was given behind that mark. */
+  #endsMarked = false;
+
+  constructor(trie: SecretTrie) {
+    this.#scan = new SecretScan(trie);
+  }
+
+  push(piece: string): string {
+    this.#scan.read(piece);
+    this.#held += piece;
+    return this.#take(Math.max(this.#scan.openFrom, this.#from));
+  }
+
+  end(): string {
+    const rest = this.#take(this.#scan.length);
+    this.#scan.beginPart();
+    return rest;
+  }
+
+  /** Up to there. What was found and goes on behind it is marked now, and its rest is left out. */
+  #take(to: number): string {
+    const { spans } = this.#scan;
+    let given = "";
+    let done = 0;
+    for (const { start, end } of spans) {
+      if (start >= to) break;
+      given += this.#giveTo(start) + this.#mark(start, end);
+      this.#skipTo(Math.min(end, to));
+      if (end <= to) done++;
+    }
+    spans.splice(0, Math.min(done, spans.length - 1)); // the last may yet grow
+    return given + this.#giveTo(to);
+  }
+
+  #giveTo(to: number): string {
+    const given = this.#held.slice(0, Math.max(0, to - this.#from));
+    if (given !== "") this.#endsMarked = false;
+    this.#skipTo(to);
+    return given;
+  }
+
+  /** One for all that overlaps, and one where something was given in between. */
+  #mark(start: number, end: number): string {
+    if (end <= this.#from) return ""; // the last of before
+    const isMarked = start < this.#markedTo && this.#endsMarked;
+    this.#markedTo = end;
+    this.#endsMarked = true;
+    return isMarked ? "" : MARK;
+  }
+
+  #skipTo(to: number): void {
+    if (to <= this.#from) return;
+    this.#held = this.#held.slice(to - this.#from);
+    this.#from = to;
+  }
+}
+
 function formsOf(secrets: readonly string[]): string[] {
   const plain = secrets
     .flatMap((secret) => [secret, secret.trim()])
@@ -88,23 +166,17 @@ function formsOf(secrets: readonly string[]): string[] {
       btoa(latin1(bytes)),
     ];
   });
-  return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
-}
-
-function patternOf(forms: readonly string[]): RegExp {
-  const given = forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-  return new RegExp([...given, lookOfKeys].join("|"), "g");
+  return [...new Set(forms)];
 }
 
 /**
  * A match is replaced in the chunk where it begins; the chunks it goes on in lose their part of it.
  */
-function redactChunks(chunks: readonly Uint8Array[], pattern: RegExp): Uint8Array[] {
+function redactChunks(chunks: readonly Uint8Array[], trie: SecretTrie): Uint8Array[] {
   const joined = chunks.map(latin1).join("");
-  const matches = [...joined.matchAll(pattern)].map(({ index, 0: { length } }) => ({
-    start: index,
-    end: index + length,
-  }));
+  const scan = new SecretScan(trie);
+  scan.read(joined);
+  const matches: readonly SecretSpan[] = scan.spans;
   if (matches.length === 0) return [...chunks];
   let end = 0;
   let next = 0;

@@ -82,7 +82,7 @@ export class Approvals {
               command: this.#filter.text(command),
               workingDir: this.#workingDir,
             }),
-          ...(reason !== undefined && { reason }),
+          ...(reason !== undefined && { reason: this.#filter.text(reason) }),
           ...(pattern !== undefined && this.#filter.text(pattern) === pattern && { pattern }),
           ...(expiresAt !== undefined && { expiresAt }),
         };
@@ -104,8 +104,8 @@ export class Approvals {
         log.append("exec.approval_resolved", {
           approvalId,
           decision,
-          ...(by !== undefined && { by }),
-          ...(reason !== undefined && { reason }),
+          ...(by !== undefined && { by: this.#filter.text(by) }),
+          ...(reason !== undefined && { reason: this.#filter.text(reason) }),
         });
       } else if (event.type === "agent_end") this.forget(runId);
     };

@@ -8,6 +8,7 @@ import { imagesOf } from "../protocol/images.ts";
 import type { EventFrame } from "../protocol/frame.ts";
 import type { Block } from "../protocol/protocol.ts";
 import { partsOf } from "../protocol/shown-message.ts";
+import type { SecretFilter } from "../../secrets.ts";
 
 type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
 
@@ -77,8 +78,8 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
   }
 }
 
-/** The same of messages of one run. */
-export function blocksOf(messages: readonly SessionMessage[]): Block[] {
+/** The same of messages of one run, without secrets. */
+export function blocksOf(messages: readonly SessionMessage[], filter: SecretFilter): Block[] {
   const blocks: Block[] = [];
   let turn = 0;
   for (const message of messages) {
@@ -86,15 +87,17 @@ export function blocksOf(messages: readonly SessionMessage[]): Block[] {
       const { messageId } = message as { readonly messageId?: string };
       const images = imagesOf((message as UserMessage).content);
       const more = { ...(messageId !== undefined && { messageId }), ...(images && { images }) };
-      blocks.push({ type: "user", text: messageText(message as UserMessage), ...more });
+      const text = filter.text(messageText(message as UserMessage));
+      blocks.push({ type: "user", text, ...more });
     }
     if (message.role === "toolResult") {
       const { toolCallId, isError, content } = message as ToolResultMessage;
-      const output = cut(messageText({ content }));
+      const output = cut(filter.text(messageText({ content })));
       const call = callOf(blocks, toolCallId);
       if (call !== undefined) Object.assign(call, { state: isError ? "failed" : "done", output });
     }
-    if (message.role === "assistant") blocks.push(...partsOf(message as AssistantMessage, turn++));
+    if (message.role === "assistant")
+      blocks.push(...filter.value(partsOf(message as AssistantMessage, turn++)));
   }
   return blocks;
 }

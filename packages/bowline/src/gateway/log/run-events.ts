@@ -6,6 +6,7 @@ import {
   type AssistantMessageEvent,
   type ErrorCode,
   type ErrorInfo,
+  type RedactedStream,
   type Usage,
   type UserMessage,
 } from "@bowline/core";
@@ -13,7 +14,7 @@ import { imagesOf } from "../protocol/images.ts";
 import { cut } from "./blocks.ts";
 import type { ErrorKind } from "../protocol/protocol.ts";
 import type { RunLog } from "./run-log.ts";
-import type { SecretFilter, SecretStream } from "../../secrets.ts";
+import type { SecretFilter } from "../../secrets.ts";
 import { tokensOf } from "../protocol/shown-message.ts";
 
 const MAX_PROGRESS = 4000;
@@ -45,8 +46,8 @@ export function createRunEvents(
 class RunEvents {
   readonly #log: RunLog;
   readonly #options: RunEventsOptions;
-  readonly #text: SecretStream;
-  readonly #thinking: SecretStream;
+  readonly #text: RedactedStream;
+  readonly #thinking: RedactedStream;
   #turn: number;
 
   constructor(log: RunLog, options: RunEventsOptions) {
@@ -135,13 +136,14 @@ class RunEvents {
         break;
       case "tool_execution_update": {
         const said = messageText({ content: event.partialResult.content ?? [] });
-        const text = filter.text(said.slice(-MAX_PROGRESS));
+        const text = filter.unfinished(said).slice(-MAX_PROGRESS);
         this.#log.append("tool.progress", { toolCallId, name, text });
         break;
       }
       case "tool_execution_end": {
         const { result, isError, durationMs } = event;
-        const output = filter.text(cut(messageText({ content: result.content ?? [] }), MAX_RESULT));
+        // Secrets first: of one that is cut in two the halves would be shown.
+        const output = cut(filter.text(messageText({ content: result.content ?? [] })), MAX_RESULT);
         this.#log.append("chat.tool_result", { toolCallId, name, output, isError, durationMs });
         break;
       }

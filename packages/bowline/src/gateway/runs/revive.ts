@@ -77,10 +77,7 @@ export function takeUp(
   const messages = own.flatMap((entry) =>
     isKnownEntry(entry) && entry.type === "message" ? [entry.message] : [],
   );
-  log.continueFrom(
-    ((entries.at(-1)?.seq ?? 0) + 2) * SEQ_PER_ENTRY,
-    filter.value(blocksOf(messages)),
-  );
+  log.continueFrom(((entries.at(-1)?.seq ?? 0) + 2) * SEQ_PER_ENTRY, blocksOf(messages, filter));
   return own;
 }
 

@@ -34,7 +34,7 @@ export async function readHistory(
   const messages: HistoryEntry[] = [];
   let total = 0;
   for (const { id, runId, message } of earlier.slice(-limit).toReversed()) {
-    const shown = filter.value(shorten(message, 0)) as SessionMessage;
+    const shown = shorten(message, filter, 0) as SessionMessage;
     total += JSON.stringify(shown).length;
     if (total > MAX_TOTAL && messages.length > 0) break;
     messages.unshift({ id, ...(runId !== undefined && { runId }), message: shown });
@@ -58,12 +58,12 @@ async function messageEntries(store: Store, key: string): Promise<MessageEntry[]
   }
 }
 
-/** Long texts are cut; images become their type and size. */
-function shorten(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return cut(value, MAX_TEXT);
+/** Secrets are replaced, then long texts are cut; images become their type and size. */
+function shorten(value: unknown, filter: SecretFilter, depth: number): unknown {
+  if (typeof value === "string") return cut(filter.text(value), MAX_TEXT);
   if (typeof value !== "object" || value === null) return value;
   if (depth > MAX_DEPTH) return "[more]";
-  if (Array.isArray(value)) return value.map((item) => shorten(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => shorten(item, filter, depth + 1));
   const { type, data, mimeType } = value as Record<string, unknown>;
   if (type === "image" && typeof data === "string") return { type, mimeType, bytes: bytesOf(data) };
   // Signatures are the model's own, and of no use to a reader.
@@ -71,7 +71,7 @@ function shorten(value: unknown, depth: number): unknown {
     Object.entries(value).flatMap(([name, part]) =>
       name.endsWith("Signature") || name === "argumentsText"
         ? []
-        : [[name, shorten(part, depth + 1)]],
+        : [[filter.text(name), shorten(part, filter, depth + 1)]],
     ),
   );
 }
