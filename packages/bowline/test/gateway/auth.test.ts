@@ -159,8 +159,8 @@ describe("a token for reading", () => {
       approvalId: "x",
       decision: "deny",
     };
-    for (const [method, { readOnly, params: schema }] of Object.entries(methods)) {
-      if (readOnly) continue;
+    for (const [method, { access, params: schema }] of Object.entries(methods)) {
+      if (access === "read") continue;
       const names = Object.keys(schema.properties as object);
       const own = Object.fromEntries(
         Object.entries(params).filter(([name]) => names.includes(name)),

@@ -1,14 +1,16 @@
 /** The protocol's schemas as tables for docs/gateway.md. */
 import type { JsonSchema } from "@bowline/core";
+import type { MethodSchema, Reference } from "../../src/gateway/protocol/define-method.ts";
 import { events, methods } from "../../src/gateway/protocol/schema.ts";
 
 export function methodTable(): string {
-  const rows = Object.entries(methods).map(([name, { summary, readOnly, params, result }]) =>
-    row(`\`${name}\``, fieldsOf(params), fieldsOf(result), `${summary}${readOnly ? "" : " ✎"}`),
+  const rows = Object.entries(methods).map(
+    ([name, { summary, access, refersTo, params, result }]) =>
+      row(`\`${name}\``, access, heldOf(refersTo), fieldsOf(params), fieldsOf(result), summary),
   );
   return [
-    row("Method", "Params", "Result", "What it does"),
-    row("---", "---", "---", "---"),
+    row("Method", "Access", "Has to be the caller's", "Params", "Result", "What it does"),
+    row("---", "---", "---", "---", "---", "---"),
     ...rows,
   ].join("\n");
 }
@@ -22,6 +24,15 @@ export function eventTable(): string {
 
 function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+/** The params that somebody with sessions of their own is held to. */
+function heldOf(refersTo: MethodSchema["refersTo"]): string {
+  const free: ReadonlySet<Reference> = new Set(["entry", "agent", "text"]);
+  const names = Object.entries(refersTo).flatMap(([name, reference]) =>
+    free.has(reference) ? [] : [`\`${name}\``],
+  );
+  return names.join(", ");
 }
 
 /** `name`, `name?` where it may be absent. */

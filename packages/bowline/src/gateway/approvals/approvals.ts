@@ -117,12 +117,9 @@ export class Approvals {
       if (shown.runId === runId) this.#settle(id, shown.sessionKey, "expired");
   }
 
-  /**
-   * Throws `not_found` for a question of a session that is not theirs, as for one that never was.
-   */
-  assertOwn(approvalId: string, isOwn: (sessionKey: string) => boolean): void {
-    const { sessionKey } = this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId) ?? {};
-    if (sessionKey === undefined || !isOwn(sessionKey)) throw noQuestion();
+  /** The session of a question that waits or was answered not long ago. */
+  sessionOf(approvalId: string): string | undefined {
+    return (this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId))?.sessionKey;
   }
 
   /**

@@ -56,7 +56,7 @@ export function toRequest(frame: unknown): ParsedRequest {
 /** Throws `bad_params`, which says what is wrong in a sentence that begins with `what`. */
 export function assertParams(method: MethodName, params: unknown, what: string): void {
   const wrong = issuesOf(methods[method].params, params);
-  const issues = wrong.length > 0 ? wrong : wrongIds(asJson(params));
+  const issues = wrong.length > 0 ? wrong : wrongIds(method, asJson(params));
   const [first] = issues;
   if (first === undefined) return;
   const message = `${what} not fit: ${first.path === "" ? "" : `${first.path}: `}${first.message}.`;
@@ -68,15 +68,14 @@ export function assertParams(method: MethodName, params: unknown, what: string):
  * character has no place. A schema cannot say it, nor does it count as stores do: in units of
  * UTF-16.
  */
-function wrongIds(params: Json): Issue[] {
-  return Object.entries(params).flatMap(([path, value]) => {
-    if (typeof value !== "string") return [];
-    if (/sessionKey$/i.test(path) && !isSessionId(value))
+function wrongIds(method: MethodName, params: Json): Issue[] {
+  return Object.entries(methods[method].refersTo).flatMap(([path, reference]) => {
+    const value = params[path];
+    if (typeof value !== "string" || reference === "text") return [];
+    const isKey = reference === "session" || reference === "newSession";
+    if (isKey && !isSessionId(value))
       return [{ path, message: "expected well-formed Unicode of 1 to 512 units of UTF-16" }];
-    const isId = /(?:Key|Id)$/.test(path);
-    return isId && /\p{Surrogate}/u.test(value)
-      ? [{ path, message: "expected well-formed Unicode" }]
-      : [];
+    return /\p{Surrogate}/u.test(value) ? [{ path, message: "expected well-formed Unicode" }] : [];
   });
 }
 

@@ -116,6 +116,12 @@ export const send: JsonSchema = object<SendParams>({
   idempotencyKey: maybe(name),
   attachments: maybe({ ...list(attachment), minItems: 1, maxItems: 100 }),
 });
+export const sendReferences = {
+  sessionKey: "session",
+  message: "text",
+  agentId: "agent",
+  idempotencyKey: "message",
+} as const;
 export const sent: JsonSchema = object<SendResult>({
   runId: name,
   sessionKey: key,

@@ -22,9 +22,8 @@ import type { GatewayLimits } from "../protocol/limits.ts";
 import type { Listener, Listeners } from "./listeners.ts";
 import { handlers, type Answered, type Caller, type MethodContext } from "./methods.ts";
 import { Outbox, type Frame } from "../log/outbox.ts";
-import { ownParams } from "../access/own-sessions.ts";
-import { assertScope } from "../access/scope.ts";
-import type { EventName } from "../protocol/protocol.ts";
+import { permit } from "../access/permit.ts";
+import type { EventName, MethodName, Params } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
 import { methods } from "../protocol/schema.ts";
 import {
@@ -218,7 +217,7 @@ export class Connection implements Caller, Listener {
         });
       this.#pending++;
       try {
-        await (methods[request.method].readOnly
+        await (methods[request.method].access === "read"
           ? this.#inTurn(() => this.#call(request))
           : this.#call(request));
       } finally {
@@ -246,15 +245,14 @@ export class Connection implements Caller, Listener {
   }
 
   async #call({ id, method, params }: ParsedRequest): Promise<void> {
-    assertScope(this.scope, method);
     const handle = handlers[method] as (
       context: MethodContext,
       params: unknown,
       caller: Caller,
     ) => Answered<unknown> | Promise<Answered<unknown>>;
     const { context } = this.#options;
-    const own = ownParams(context, method, params as Readonly<Record<string, unknown>>, this);
-    const { result, after } = await handle(context, own, this);
+    const permitted = permit(context, method, params as Params<MethodName>, this);
+    const { result, after } = await handle(context, permitted, this);
     this.#outbox.push({ json: this.#dialect.result(id, result) });
     // Only now, so that the answer comes before any event that it causes; also when the client has
     // gone.

@@ -12,8 +12,7 @@ import { errorNumbers, type FrameError } from "../protocol/frame.ts";
 import type { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
 import { originRefusal } from "../access/origin.ts";
-import { assertMaySend, assertOwn, sees } from "../access/own-sessions.ts";
-import { assertScope } from "../access/scope.ts";
+import { assertScope, permit, sessionOfRun } from "../access/permit.ts";
 import type { SendParams } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
 import { streamRun } from "./run-stream.ts";
@@ -83,8 +82,8 @@ async function takeMessage(http: Asked, { context, entry, path }: HttpOptions): 
   const { limits, runs } = context;
   const access = await admit(http, entry);
   assertScope(access.scope, "chat.send");
-  const params = await bodyOf(http, limits.maxFrameBytes);
-  assertMaySend(context, params, access);
+  const body = await bodyOf(http, limits.maxFrameBytes);
+  const params = permit(context, "chat.send", body, access);
   const { result, start } = await runs.accept(params, "send");
   start();
   const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
@@ -129,10 +128,12 @@ async function askedLog(http: Asked, { context, entry }: HttpOptions): Promise<R
   const access = await admit(http, entry);
   const runId = http.req.param("id") ?? "";
   const sessionKey = http.req.query("sessionKey");
-  if (sessionKey !== undefined) assertOwn(access, sessionKey);
-  const known = sessionKey ?? runs.sessionOf(runId);
-  const found = known !== undefined && sees(access, known) ? known : undefined;
-  const log = found === undefined ? undefined : await runs.log(runId, found);
+  const known = sessionKey ?? sessionOfRun(context, runId, access);
+  const asked =
+    known === undefined
+      ? undefined
+      : permit(context, "chat.subscribe", { sessionKey: known, runId }, access);
+  const log = asked && (await runs.log(runId, asked.sessionKey));
   if (log !== undefined) return log;
   throw new GatewayError(
     "not_found",
