@@ -43,6 +43,11 @@ export class Lane {
     return this.#lastTime;
   }
 
+  /** The one that goes on and those that wait, in order. */
+  get runs(): readonly Run[] {
+    return this.current === undefined ? this.waiting : [this.current, ...this.waiting];
+  }
+
   /** Whether a run goes on or waits. */
   get isBusy(): boolean {
     return this.current !== undefined || this.waiting.length > 0;

@@ -3,13 +3,9 @@
  * connected.
  */
 import {
-  Agent,
-  createCompaction,
-  createProgressGuard,
-  requireApproval,
-  streamByProtocol,
   toErrorInfo,
   isBowlineError,
+  type Agent,
   type AgentEvent,
   type AgentMessage,
   type ErrorInfo,
@@ -20,12 +16,10 @@ import type { Backend } from "../../models/backend.ts";
 import type { Host } from "./host.ts";
 import { incomingOf, sameness, type Incoming } from "./incoming.ts";
 import type { PendingMessage } from "./pending.ts";
+import { createRunAgent } from "./run-agent.ts";
 import { createRunEvents, fail } from "../log/run-events.ts";
 import { RunLog } from "../log/run-log.ts";
 import { toWaiting } from "./waiting-message.ts";
-
-/** Tools that ignore an abort are waited for this long, in milliseconds. */
-const ABORT_GRACE_MS = 1000;
 
 export class Run {
   readonly log: RunLog;
@@ -166,7 +160,7 @@ export class Run {
     try {
       const found = await this.#host.backendFor(this.entry);
       const backend = (this.#backend ??= found); // another may have been chosen meanwhile
-      const agent = await this.#createAgent(backend);
+      const agent = await createRunAgent(this.#host, log, () => this.#backend ?? backend);
       const prompts = first === undefined ? [] : [...held, first];
       const attached = await attachSession(agent, session);
       ({ detach } = attached);
@@ -257,51 +251,6 @@ export class Run {
     // The run's own stays until the run has ended: it says what to take up again.
     if (arrived === this.first) this.#hasArrived = true;
     else this.#host.pending.remove(arrived.pending.id).catch(() => {});
-  }
-
-  async #createAgent({ model }: Backend): Promise<Agent> {
-    const { clock, createId, limits, rules, tools, systemPrompt } = this.#host;
-    const { sessionKey, runId } = this.log;
-    const compaction = createCompaction({ streamOptions: { clock } });
-    const guard = createProgressGuard({ now: () => clock.now() });
-    const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
-    let isFirstId = true;
-    return new Agent({
-      initialState: {
-        systemPrompt: await systemPrompt(sessionKey),
-        model,
-        tools: tools(sessionKey),
-      },
-      getApiKey: () => this.#backend?.apiKey,
-      fetch: (...asked) => (this.#backend?.fetch ?? fetch)(...asked),
-      clock,
-      // The first id that an agent makes is its run's.
-      createId: () => {
-        const id = isFirstId ? runId : createId();
-        isFirstId = false;
-        return id;
-      },
-      streamFn: compaction.wrap((...call) =>
-        (this.#backend?.streamFn ?? streamByProtocol)(...call),
-      ),
-      transformContext: async (messages, signal, run) =>
-        guard(await compaction.transformContext(messages, signal, run)),
-      steeringMode: "all",
-      beforeToolCall: async (context, signal) => {
-        const { action } = rules.judge({
-          tool: context.toolCall.name,
-          args: context.args,
-          sessionKey,
-        });
-        if (action === "allow") return undefined;
-        if (action === "deny")
-          return { block: true, reason: "Denied: the policy of this server forbids it." };
-        return ask(context, signal);
-      },
-      abortGraceMs: ABORT_GRACE_MS,
-      hookTimeoutMs: 0,
-      budget: { maxTurns: limits.maxTurns, maxTimeMs: limits.runTimeoutMs },
-    });
   }
 }
 

@@ -1,0 +1,146 @@
+/** Which messages are taken, once each. */
+import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
+import { agentOf } from "../agents/session-agent.ts";
+import { GatewayError } from "../protocol/gateway-error.ts";
+import type { SendParams, SendResult } from "../protocol/protocol.ts";
+import type { Host } from "./host.ts";
+import { incomingOf, type Incoming } from "./incoming.ts";
+import type { Lanes } from "./lanes.ts";
+import type { LeftMessages } from "./left-messages.ts";
+import type { PendingMessage } from "./pending.ts";
+import { lastEntries, reviveRun, runWith } from "./revive.ts";
+import { Run } from "./run.ts";
+import type { RunMemory } from "./run-memory.ts";
+import type { Schedule } from "./schedule.ts";
+
+export interface Accepted {
+  readonly result: SendResult;
+  /** To be called when the answer is on its way. */
+  readonly start: () => void;
+}
+
+export type Kind = "send" | "steer" | "followUp";
+
+interface Parts {
+  readonly lanes: Lanes;
+  readonly memory: RunMemory;
+  readonly schedule: Schedule;
+  readonly left: LeftMessages;
+}
+
+export class Intake {
+  readonly #host: Host;
+  readonly #lanes: Lanes;
+  readonly #memory: RunMemory;
+  readonly #schedule: Schedule;
+  readonly #left: LeftMessages;
+
+  constructor(host: Host, { lanes, memory, schedule, left }: Parts) {
+    this.#host = host;
+    this.#lanes = lanes;
+    this.#memory = memory;
+    this.#schedule = schedule;
+    this.#left = left;
+  }
+
+  /** What it gives is on the disk. */
+  async accept(params: SendParams, kind: Kind): Promise<Accepted> {
+    const { sessionKey, message, agentId, idempotencyKey, attachments } = params;
+    checkAttachments(attachments, this.#host.limits);
+    const lane = this.#lanes.of(sessionKey);
+    if (idempotencyKey === undefined)
+      return lane.inOrder(() => this.#accept(this.#host.createId(), params, kind));
+    const fingerprint = JSON.stringify([sessionKey, message, agentId, digestOf(attachments)]);
+    const accept = (): Promise<Accepted> =>
+      lane.inOrder(() => this.#acceptOnce(idempotencyKey, params, kind));
+    return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
+  }
+
+  async #accept(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
+    const { sessionKey, message: text, agentId, attachments } = params;
+    const lane = this.#lanes.of(sessionKey);
+    const { current } = lane;
+    const isInto = kind !== "send" && current !== undefined && !current.isOver;
+    const before = isInto
+      ? current.waiting.filter((incoming) => incoming !== current.first)
+      : lane.waiting;
+    // Before anything of it is kept.
+    if (before.length >= this.#host.limits.maxQueuedRuns)
+      throw new GatewayError("busy", "Too many messages wait in this session.", {
+        retryable: true,
+      });
+    const agent = isInto ? current.entry : undefined;
+    const timestamp = lane.nextTime(this.#host.clock.now());
+    const about = {
+      id,
+      kind: isInto ? kind : ("send" as const),
+      sessionKey,
+      text,
+      timestamp,
+      ...(attachments && { attachments }),
+    };
+    if (isInto && agent !== undefined) {
+      if (attachments !== undefined)
+        assertTaken(attachments, (await this.#host.backendFor(agent)).model);
+      const pending = { ...about, agentId: agent.id };
+      this.#left.forget(id);
+      await this.#host.pending.add(pending);
+      if (!current.isOver) {
+        const incoming = incomingOf(pending);
+        current.add(kind, incoming);
+        const start = (): void => current.announce(incoming);
+        return { result: { runId: current.log.runId, sessionKey, status: "steered" }, start };
+      }
+      await this.#host.pending.remove(id); // it begins a run of its own, or is refused
+    }
+    const found = agent ?? (await agentOf(this.#host, sessionKey, agentId));
+    const { model } = await this.#host.backendFor(found); // that there is one to ask is known before anything is kept
+    assertTaken(attachments, model);
+    const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
+    const run = this.#schedule.enqueue(lane, new Run(this.#host, pending, found));
+    this.#left.forget(id);
+    try {
+      await run.keep();
+    } catch (error) {
+      lane.remove(run);
+      this.#memory.remove(id);
+      run.failBefore(error); // who follows it by its key already would wait for ever
+      throw error;
+    }
+    const status = this.#schedule.promise(lane, run) ? "started" : "queued";
+    return {
+      result: { runId: id, sessionKey, status },
+      start: () => this.#schedule.makeReady(lane, run),
+    };
+  }
+
+  /**
+   * Unless the session has a run of this id, from before this process or from longer ago than is
+   * remembered.
+   */
+  async #acceptOnce(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
+    const { sessionKey } = params;
+    const known = (runId: string, isOpen: boolean): Accepted => {
+      return {
+        result: { runId, sessionKey, status: isOpen ? "in_flight" : "finished" },
+        start: () => {},
+      };
+    };
+    const log = this.#memory.log(id);
+    if (log !== undefined && log.sessionKey !== sessionKey)
+      throw new GatewayError("conflict", "This idempotency key was used in another session.");
+    if (log !== undefined) return known(id, log.isOpen);
+    // One that was for a run may wait for longer than its key is remembered. Asked before: what
+    // waits no more is in the log.
+    const isIt = ({ pending }: Incoming): boolean => pending.id === id;
+    const holder = this.#lanes.of(sessionKey).runs.find((run) => run.waiting.some(isIt));
+    if (holder !== undefined) return known(holder.log.runId, holder.log.isOpen);
+    if (this.#lanes.of(sessionKey).held.some(isIt)) return known(id, false);
+    const entries = await lastEntries(this.#host.store, sessionKey);
+    const revived = reviveRun(this.#host, id, sessionKey, entries);
+    const into = revived === undefined ? runWith(id, entries) : id;
+    return into === undefined
+      ? this.#accept(id, params, kind)
+      : known(into, this.#memory.isOpen(into));
+  }
+}

@@ -1,0 +1,61 @@
+/** The agent of one run: its policy, its limits, and what keeps its conversation short enough. */
+import {
+  Agent,
+  createCompaction,
+  createProgressGuard,
+  requireApproval,
+  streamByProtocol,
+} from "@bowline/core";
+import type { Backend } from "../../models/backend.ts";
+import type { RunLog } from "../log/run-log.ts";
+import type { Host } from "./host.ts";
+
+/** Tools that ignore an abort are waited for this long, in milliseconds. */
+const ABORT_GRACE_MS = 1000;
+
+/** `backend` gives what answers, which may be another from call to call. */
+export async function createRunAgent(
+  host: Host,
+  { sessionKey, runId }: Pick<RunLog, "sessionKey" | "runId">,
+  backend: () => Backend,
+): Promise<Agent> {
+  const { clock, createId, limits, rules, tools, systemPrompt } = host;
+  const compaction = createCompaction({ streamOptions: { clock } });
+  const guard = createProgressGuard({ now: () => clock.now() });
+  const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
+  let isFirstId = true;
+  return new Agent({
+    initialState: {
+      systemPrompt: await systemPrompt(sessionKey),
+      model: backend().model,
+      tools: tools(sessionKey),
+    },
+    getApiKey: () => backend().apiKey,
+    fetch: (...asked) => (backend().fetch ?? fetch)(...asked),
+    clock,
+    // The first id that an agent makes is its run's.
+    createId: () => {
+      const id = isFirstId ? runId : createId();
+      isFirstId = false;
+      return id;
+    },
+    streamFn: compaction.wrap((...call) => (backend().streamFn ?? streamByProtocol)(...call)),
+    transformContext: async (messages, signal, run) =>
+      guard(await compaction.transformContext(messages, signal, run)),
+    steeringMode: "all",
+    beforeToolCall: async (context, signal) => {
+      const { action } = rules.judge({
+        tool: context.toolCall.name,
+        args: context.args,
+        sessionKey,
+      });
+      if (action === "allow") return undefined;
+      if (action === "deny")
+        return { block: true, reason: "Denied: the policy of this server forbids it." };
+      return ask(context, signal);
+    },
+    abortGraceMs: ABORT_GRACE_MS,
+    hookTimeoutMs: 0,
+    budget: { maxTurns: limits.maxTurns, maxTimeMs: limits.runTimeoutMs },
+  });
+}
