@@ -25,7 +25,7 @@ export type { Rules } from "./policy/rules.ts";
 export type { PolicyAction, PolicyRule } from "./policy/policy.ts";
 export type { Methods } from "./gateway/protocol/protocol.ts";
 export { createMemoryPending, createPendingFolder } from "./gateway/runs/pending.ts";
-export type { Pending, PendingMessage } from "./gateway/runs/pending.ts";
+export type { Pending, PendingMessage, PendingName } from "./gateway/runs/pending.ts";
 export { events, methods } from "./gateway/protocol/schema.ts";
 export type { EventSchema } from "./gateway/protocol/schema.ts";
 export type { MethodAccess, MethodSchema, Reference } from "./gateway/protocol/define-method.ts";

@@ -33,7 +33,7 @@ describe("a run that goes on and is aborted", () => {
     options: TestOptions = {},
   ): Promise<{ readonly runId: string; readonly store: Store; readonly pending: Pending }> {
     const [store, kept] = [createMemoryStore(), createMemoryPending()];
-    const pending: Pending = { ...kept, remove: (id) => wait(500).then(() => kept.remove(id)) };
+    const pending: Pending = { ...kept, remove: (name) => wait(500).then(() => kept.remove(name)) };
     await using server = await gatewayWith(["word ".repeat(2000)], {
       store,
       pending,
@@ -206,7 +206,10 @@ describe("a run that goes on and is aborted", () => {
 describe("a run that waits and is aborted", () => {
   it("cannot come back by the time that anybody is told", async () => {
     const pending = createMemoryPending();
-    const slow: Pending = { ...pending, remove: (id) => wait(100).then(() => pending.remove(id)) };
+    const slow: Pending = {
+      ...pending,
+      remove: (name) => wait(100).then(() => pending.remove(name)),
+    };
     await using server = await gatewayWith(["word ".repeat(2000)], {
       pending: slow,
       pace: { delayMs: 5 },

@@ -74,6 +74,27 @@ describe("a call that has to be allowed", () => {
     assert.deepEqual((await client.call("approvals.list", {})).approvals, []);
   });
 
+  it("is asked about and answered by itself when its id differs from another's only in half a character", async () => {
+    const ids = ["call_\ud83d", "call_\ud83e", "call_\ufffd", "call_\ufffdd83d"];
+    const calls = ids.map((id, at) => scriptedToolCall("bash", { command: `git ${at}` }, id));
+    await using server = await asking([{ content: calls }, "Done."]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const asked = new Set<string>();
+    for (let tries = 0; asked.size < ids.length; tries++) {
+      assert.ok(tries < 500, "one of them cannot be answered");
+      await wait(10);
+      const { approvals } = await client.call("approvals.list", {});
+      for (const { approvalId } of approvals) {
+        if (asked.has(approvalId)) continue;
+        asked.add(approvalId);
+        await client.call("exec.approve", { approvalId });
+      }
+    }
+    assert.equal((await client.end(runId)).event, "chat.final");
+    assert.deepEqual(server.ran.toSorted(), ["git 0", "git 1", "git 2", "git 3"]);
+  });
+
   it("does not run when it is denied; the model is told why", async () => {
     await using server = await asking([call("rm -rf /"), "Then not."]);
     const client = await server.client();

@@ -12,6 +12,7 @@ import {
   createMemoryPending,
   type Pending,
   type PendingMessage,
+  type PendingName,
 } from "../../src/gateway/runs/pending.ts";
 import { wait } from "./gateway.ts";
 
@@ -63,7 +64,7 @@ export class Disk {
     };
     this.pending = {
       add: late((message: PendingMessage) => messages.add(message)),
-      remove: late((id: string) => messages.remove(id)),
+      remove: late((name: PendingName) => messages.remove(name)),
       list: () => messages.list(),
     };
   }

@@ -172,7 +172,7 @@ describe("a message that steered a run", () => {
         ["send", "steer", "followUp"],
       );
       if (lost === "the server's note")
-        for (const { id, kind } of kept) if (kind !== "send") await pending.remove(id);
+        for (const one of kept) if (one.kind !== "send") await pending.remove(one);
       const source = lost === "the log's entry" ? await withoutQueues(store) : store;
       await using server = await gatewayWith(["One.", "Two."], { store: source, pending });
       const client = await server.client();

@@ -7,7 +7,11 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "@bowline/core/session";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { withAppend } from "../../../../test/support/with-append.ts";
-import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
+import { createHash } from "node:crypto";
+import { readdir, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { createMemoryPending, createPendingFolder } from "../../src/gateway/runs/pending.ts";
+import { temporary } from "../command.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith, type TestClient, type TestOptions } from "./gateway.ts";
 
@@ -92,5 +96,58 @@ describe("a message into a run that is sent again", () => {
     await client.event("chat.tool_call", "so");
     const again = await client.call("chat.followUp", so);
     assert.deepEqual(again, { runId: "so", sessionKey: "s", status: "in_flight" });
+  });
+});
+
+describe("a message that is held", () => {
+  it("is not lost when another session uses the same key", async () => {
+    await using home = await temporary();
+    const pending = createPendingFolder(join(home.path, "pending"));
+    const store = createMemoryStore();
+    const { tool } = heldTool();
+    const limits = { maxEnded: 1 };
+    const script = [call, "Else.", "Else.", "Other.", "Next."];
+    const options = { store, pending, tools: () => [tool], rules: allow, limits };
+    {
+      await using server = await gatewayWith(script, options);
+      const client = await server.client();
+      await client.call("chat.send", { sessionKey: "s", message: "Go", idempotencyKey: "first" });
+      await client.event("chat.tool_call");
+      await client.call("chat.steer", so);
+      await client.call("chat.abort", { sessionKey: "s" });
+      await client.end("first");
+      for (const idempotencyKey of ["x", "y", "so"]) {
+        const other = { sessionKey: "other", message: "Hi", idempotencyKey };
+        assert.equal((await client.call("chat.send", other)).status, "started");
+        await client.end(idempotencyKey);
+      }
+    }
+    await using server = await gatewayWith(["Next."], options);
+    const client = await server.client();
+    const { waiting } = await client.call("chat.history", { sessionKey: "s" });
+    assert.deepEqual(
+      waiting.map(({ messageId, kind }) => [messageId, kind]),
+      [["so", "held"]],
+    );
+    await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
+    await client.end("next");
+    assert.deepEqual(await usersOf(client), ["Go", "But so", "Next"]);
+    assert.deepEqual(await pending.list(), []);
+  });
+
+  it("is found under the name that an earlier version gave its file, and leaves nothing there", async () => {
+    await using home = await temporary();
+    const pending = createPendingFolder(home.path);
+    const message = { sessionKey: "s", id: "old", kind: "held", agentId: "a", text: "x" } as const;
+    await pending.add({ ...message, timestamp: 1 });
+    const old = createHash("sha256").update(JSON.stringify("old")).digest("hex");
+    const [name = ""] = await readdir(home.path);
+    await rename(join(home.path, name), join(home.path, `${old}.json`));
+    assert.deepEqual(
+      (await pending.list()).map(({ id }) => id),
+      ["old"],
+    );
+    await pending.remove(message);
+    assert.deepEqual(await readdir(home.path), []);
   });
 });

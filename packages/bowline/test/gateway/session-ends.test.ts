@@ -9,7 +9,11 @@ import { createMemoryStore, type Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { handlers, type Caller, type MethodContext } from "../../src/gateway/server/methods.ts";
-import { createMemoryPending, type Pending } from "../../src/gateway/runs/pending.ts";
+import {
+  createMemoryPending,
+  type Pending,
+  type PendingName,
+} from "../../src/gateway/runs/pending.ts";
 import { loadRules, type Rules } from "../../src/policy/rules.ts";
 import { temporary } from "../command.ts";
 import { heldTool } from "../held-tool.ts";
@@ -51,7 +55,10 @@ describe("a session that is reset", () => {
   it("keeps the model that was chosen while its run came to an end", async () => {
     const gone = Promise.withResolvers<void>();
     const kept = createMemoryPending();
-    const pending = { ...kept, remove: (id: string) => gone.promise.then(() => kept.remove(id)) };
+    const pending = {
+      ...kept,
+      remove: (name: PendingName) => gone.promise.then(() => kept.remove(name)),
+    };
     await using server = await gatewayWith([call], { pending, tools: () => [heldTool().tool] });
     const client = await server.client();
     await client.call("sessions.create", { sessionKey: "s" });

@@ -175,7 +175,8 @@ describe("sessions in which something goes on", () => {
     // The run's own is removed when it has ended, and before what it leaves is a run.
     const pending: Pending = {
       ...kept,
-      remove: (id) => (id === "first" ? gone : Promise.resolve()).then(() => kept.remove(id)),
+      remove: (name) =>
+        (name.id === "first" ? gone : Promise.resolve()).then(() => kept.remove(name)),
     };
     const store = createMemoryStore();
     let followUp: (() => Promise<unknown>) | undefined;

@@ -183,8 +183,9 @@ function noQuestion(): GatewayError {
 
 /**
  * Half of a character comes back from no client: not from one that has no such texts, nor would it
- * be let in.
+ * be let in. Written out with its number, as is what stands for it: no two ids become the same.
  */
 function sayable(id: string): string {
-  return id.replaceAll(/\p{Surrogate}/gu, "\ufffd");
+  const number = (half: string): string => half.charCodeAt(0).toString(16);
+  return id.replaceAll(/\p{Surrogate}|\ufffd/gu, (half) => `\ufffd${number(half)}`);
 }

@@ -83,7 +83,7 @@ export class Intake {
       if (attachments !== undefined)
         assertTaken(attachments, (await this.#host.backendFor(agent)).model);
       const pending = { ...about, agentId: agent.id };
-      this.#left.forget(id);
+      this.#left.forget({ sessionKey, id });
       await this.#host.pending.add(pending);
       if (!current.isOver) {
         const incoming = incomingOf(pending);
@@ -91,14 +91,14 @@ export class Intake {
         const start = (): void => current.announce(incoming);
         return { result: { runId: current.log.runId, sessionKey, status: "steered" }, start };
       }
-      await this.#host.pending.remove(id); // it begins a run of its own, or is refused
+      await this.#host.pending.remove(pending); // it begins a run of its own, or is refused
     }
     const found = agent ?? (await agentOf(this.#host, sessionKey, agentId));
     const { model } = await this.#host.backendFor(found); // that there is one to ask is known before anything is kept
     assertTaken(attachments, model);
     const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
     const run = this.#schedule.enqueue(lane, new Run(this.#host, pending, found));
-    this.#left.forget(id);
+    this.#left.forget({ sessionKey, id });
     try {
       await run.keep();
     } catch (error) {

@@ -3,7 +3,7 @@
  * session cannot be read: it waits on the disk for a start that can. Until then it can be seen,
  * stopped and deleted as what waits in a lane.
  */
-import { keepAs, type Pending, type PendingMessage } from "./pending.ts";
+import { keepAs, nameOf, type Pending, type PendingMessage, type PendingName } from "./pending.ts";
 
 interface Left {
   readonly message: PendingMessage;
@@ -20,16 +20,16 @@ export class LeftMessages {
   }
 
   add(message: PendingMessage, isBegun: boolean): void {
-    this.#all.set(message.id, { message, isBegun });
+    this.#all.set(nameOf(message), { message, isBegun });
   }
 
   /** It was sent again, and taken. */
-  forget(id: string): void {
-    this.#all.delete(id);
+  forget(message: PendingName): void {
+    this.#all.delete(nameOf(message));
   }
 
   sessionOf(runId: string): string | undefined {
-    return this.#all.get(runId)?.message.sessionKey;
+    return [...this.#all.values()].find(({ message }) => message.id === runId)?.message.sessionKey;
   }
 
   /** Those of a session that are in no transcript yet, oldest first. */
@@ -51,21 +51,21 @@ export class LeftMessages {
 
   /** All of a session, for good. */
   async delete(sessionKey: string): Promise<void> {
-    for (const { message } of this.#of(sessionKey)) await this.#remove(message.id);
+    for (const { message } of this.#of(sessionKey)) await this.#remove(message);
   }
 
   async #stop({ message, isBegun }: Left): Promise<void> {
     if (message.kind !== "send")
       return this.add(await keepAs(this.#pending, "held", message), isBegun);
-    if (!isBegun) return this.#remove(message.id);
+    if (!isBegun) return this.#remove(message);
     const stopped: PendingMessage = { ...message, isAborted: true };
     await this.#pending.add(stopped);
     this.add(stopped, isBegun);
   }
 
-  async #remove(id: string): Promise<void> {
-    await this.#pending.remove(id);
-    this.#all.delete(id);
+  async #remove(message: PendingName): Promise<void> {
+    await this.#pending.remove(message);
+    this.forget(message);
   }
 
   #of(sessionKey: string): Left[] {

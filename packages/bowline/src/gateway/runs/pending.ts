@@ -3,7 +3,7 @@
  * crash it says which runs to take up again and which messages nobody has seen yet.
  */
 import { createHash } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Attachment } from "../protocol/protocol.ts";
 import { replaceFile } from "../../replace-file.ts";
@@ -24,10 +24,16 @@ export interface PendingMessage {
   readonly timestamp: number;
 }
 
+/** Names a message: those of two sessions may have the same id. */
+export type PendingName = Pick<PendingMessage, "sessionKey" | "id">;
+
 export interface Pending {
-  /** Resolves when it is on the disk. Rejects with `storage_failed`. */
+  /**
+   * In place of one of the same session and id. Resolves when it is on the disk. Rejects with
+   * `storage_failed`.
+   */
   add(message: PendingMessage): Promise<void>;
-  remove(id: string): Promise<void>;
+  remove(message: PendingName): Promise<void>;
   /** What an earlier process left, oldest first. Rejects when that cannot be read. */
   list(): Promise<PendingMessage[]>;
 }
@@ -50,18 +56,18 @@ export async function keepAs(
 export function createMemoryPending(): Pending {
   const all = new Map<string, PendingMessage>();
   return {
-    add: async (message) => void all.set(message.id, message),
-    remove: async (id) => void all.delete(id),
+    add: async (message) => void all.set(nameOf(message), message),
+    remove: async (message) => void all.delete(nameOf(message)),
     list: async () => [...all.values()],
   };
 }
 
 export function createPendingFolder(folder: string): Pending {
-  const pathOf = (id: string): string =>
-    join(folder, `${createHash("sha256").update(JSON.stringify(id)).digest("hex")}.json`);
+  const pathOf = (message: PendingName): string =>
+    join(folder, `${createHash("sha256").update(nameOf(message)).digest("hex")}.json`);
   return {
-    add: (message) => replaceFile(pathOf(message.id), JSON.stringify(message)),
-    remove: (id) => rm(pathOf(id), { force: true }),
+    add: (message) => replaceFile(pathOf(message), JSON.stringify(message)),
+    remove: (message) => rm(pathOf(message), { force: true }),
     async list() {
       const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
@@ -72,12 +78,19 @@ export function createPendingFolder(folder: string): Pending {
         const path = join(folder, name);
         if (name.endsWith(".json")) {
           const message = parse(await readFile(path, "utf8"));
-          if (message !== undefined) found.push(message);
+          if (message === undefined) continue;
+          found.push(message);
+          // Earlier versions named the file by the id alone.
+          if (path !== pathOf(message)) await rename(path, pathOf(message));
         } else await rm(path, { force: true }); // half written: nobody was told
       }
       return found.toSorted((a, b) => a.timestamp - b.timestamp);
     },
   };
+}
+
+export function nameOf({ sessionKey, id }: PendingName): string {
+  return JSON.stringify([sessionKey, id]);
 }
 
 function parse(text: string): PendingMessage | undefined {

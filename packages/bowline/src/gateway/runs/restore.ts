@@ -16,7 +16,7 @@ export async function restoreRuns(
   left: LeftMessages,
 ): Promise<void> {
   for (const message of await host.pending.list()) {
-    const { id, sessionKey, kind, agentId } = message;
+    const { sessionKey, kind, agentId } = message;
     const agent = await agentOf(host, sessionKey, agentId).catch(() => undefined);
     const entries = await lastEntries(host.store, sessionKey).catch(() => undefined);
     if (entries === undefined) {
@@ -26,7 +26,7 @@ export async function restoreRuns(
     const state = wasStarted(entries, message);
     const lane = lanes.of(sessionKey);
     const [next] = lane.waiting;
-    if (state === "done") await host.pending.remove(id);
+    if (state === "done") await host.pending.remove(message);
     else if (agent === undefined) left.add(message, state === "open");
     else if (kind === "held" || state === "held")
       lane.held.push(incomingOf(await keepAs(host.pending, "held", message)));

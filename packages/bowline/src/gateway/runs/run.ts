@@ -250,7 +250,7 @@ export class Run {
     this.#onTheWay.delete(event.message);
     // The run's own stays until the run has ended: it says what to take up again.
     if (arrived === this.first) this.#hasArrived = true;
-    else this.#host.pending.remove(arrived.pending.id).catch(() => {});
+    else this.#host.pending.remove(arrived.pending).catch(() => {});
   }
 }
 

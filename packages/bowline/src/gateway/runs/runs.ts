@@ -149,7 +149,7 @@ export class Runs {
       await this.abort({ sessionKey });
       await ended;
     }
-    for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending.id);
+    for (const { pending } of lane.held.splice(0)) await this.#host.pending.remove(pending);
     await this.#left.delete(sessionKey);
   }
 
@@ -179,7 +179,7 @@ export class Runs {
     try {
       // Nobody is told before it is so: a server that is killed and comes back would begin it.
       await kept.catch(() => {});
-      await this.#host.pending.remove(log.runId);
+      await this.#host.pending.remove({ sessionKey: lane.key, id: log.runId });
       await run.answered; // who sent it is told, too
     } finally {
       if (log.isOpen) {

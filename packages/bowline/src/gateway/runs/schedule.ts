@@ -90,7 +90,7 @@ export class Schedule {
     if (this.#isClosing) return; // it stays open
     await lane.end().catch(() => {});
     await run.kept.catch(() => {}); // an abort that came with the end
-    await pending.remove(log.runId).catch(() => {});
+    await pending.remove({ sessionKey: lane.key, id: log.runId }).catch(() => {});
     this.#memory.end(log.runId);
     await this.#keep(lane, run, left);
     lane.current = undefined;
