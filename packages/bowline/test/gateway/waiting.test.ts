@@ -164,10 +164,10 @@ describe("a message that waits", () => {
     await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
     assert.equal((await client.end("next")).event, "chat.error");
     while ((await client.call("health.check", {})).runs > 0);
-    assert.deepEqual(await kindsOf(client), ["so held"]);
+    assert.deepEqual(await kindsOf(client), ["so held", "next held"]);
     assert.deepEqual(
       (await pending.list()).map(({ id }) => id),
-      ["so"],
+      ["so", "next"],
     );
     isFull = false;
     await client.call("chat.send", { sessionKey: "s", message: "Now", idempotencyKey: "now" });
@@ -176,7 +176,7 @@ describe("a message that waits", () => {
     const said = messages.flatMap(({ message }) =>
       message.role === "user" ? [(message as UserMessage).content] : [],
     );
-    assert.deepEqual(said, ["Begin", "But so", "Now"]);
+    assert.deepEqual(said, ["Begin", "But so", "Next", "Now"]);
     assert.deepEqual(await kindsOf(client), []);
   });
 

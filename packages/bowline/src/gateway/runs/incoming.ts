@@ -7,6 +7,11 @@ import type { PendingMessage } from "./pending.ts";
 export interface Incoming {
   readonly pending: PendingMessage;
   readonly message: UserMessage;
+  /**
+   * It was to begin a run, which failed before the transcript had it. On the disk it is as it was:
+   * the next process begins the run.
+   */
+  readonly hasFailed?: true;
 }
 
 export function incomingOf(pending: PendingMessage): Incoming {
@@ -21,6 +26,11 @@ export function incomingOf(pending: PendingMessage): Incoming {
     ...name,
   };
   return { pending, message };
+}
+
+/** A run's own message that waits for the next one, or to be sent again. */
+export function failedOf({ pending }: Incoming): Incoming {
+  return { ...incomingOf({ ...pending, kind: "held" }), hasFailed: true };
 }
 
 /** By which a message is found again in a log: no two of a session have the same. */

@@ -129,18 +129,36 @@ export class Intake {
     const log = this.#memory.log(id);
     if (log !== undefined && log.sessionKey !== sessionKey)
       throw new GatewayError("conflict", "This idempotency key was used in another session.");
-    if (log !== undefined) return known(id, log.isOpen);
     // One that was for a run may wait for longer than its key is remembered. Asked before: what
     // waits no more is in the log.
     const isIt = ({ pending }: Incoming): boolean => pending.id === id;
-    const holder = this.#lanes.of(sessionKey).runs.find((run) => run.waiting.some(isIt));
+    const lane = this.#lanes.of(sessionKey);
+    const holder = lane.runs.find((run) => run.waiting.some(isIt));
     if (holder !== undefined) return known(holder.log.runId, holder.log.isOpen);
-    if (this.#lanes.of(sessionKey).held.some(isIt)) return known(id, false);
+    const held = lane.held.find(isIt);
+    if (held?.hasFailed === true) return this.#acceptAgain(held, params, kind);
+    if (held !== undefined) return known(id, false);
+    if (log !== undefined) return known(id, log.isOpen);
     const entries = await lastEntries(this.#host.store, sessionKey);
     const revived = reviveRun(this.#host, id, sessionKey, entries);
     const into = revived === undefined ? runWith(id, entries) : id;
     return into === undefined
       ? this.#accept(id, params, kind)
       : known(into, this.#memory.isOpen(into));
+  }
+
+  /** A message whose run failed before the transcript had it: now it begins one. */
+  async #acceptAgain(held: Incoming, params: SendParams, kind: Kind): Promise<Accepted> {
+    const { id, sessionKey, text, attachments } = held.pending;
+    if (params.message !== text || digestOf(params.attachments) !== digestOf(attachments))
+      throw new GatewayError("conflict", "This idempotency key was used for another message.");
+    const lane = this.#lanes.of(sessionKey);
+    lane.held.splice(lane.held.indexOf(held), 1);
+    try {
+      return await this.#accept(id, params, kind);
+    } catch (error) {
+      lane.held.push(held);
+      throw error;
+    }
   }
 }

@@ -12,7 +12,7 @@ export class Lane {
   readonly #store: Store;
   current: Run | undefined;
   readonly waiting: Run[] = [];
-  /** Messages that an aborted run left: they go in with the next. */
+  /** Messages that an aborted run left, or that began one which failed: they go in with the next. */
   held: Incoming[] = [];
   #session: Session | undefined;
   #tail: Promise<unknown> = Promise.resolve();

@@ -3,7 +3,7 @@ import type { ErrorInfo } from "@bowline/core";
 import { isKnownEntry, openSession, type AnyEntry, type Store } from "@bowline/core/session";
 import { blocksOf } from "../log/blocks.ts";
 import type { Host } from "./host.ts";
-import { incomingOf, sameness } from "./incoming.ts";
+import { incomingOf, sameness, type Incoming } from "./incoming.ts";
 import { isMissing } from "../../is-missing.ts";
 import type { PendingMessage } from "./pending.ts";
 import { createRunLog } from "./run.ts";
@@ -89,6 +89,14 @@ function isStartOrEnd({ type }: AnyEntry): boolean {
   return type === "run_start" || type === "run_end";
 }
 
+/** Whether a transcript has a message. */
+export function isIn(entries: readonly AnyEntry[], { message }: Incoming): boolean {
+  const own = sameness(message);
+  return entries.some(
+    (entry) => isKnownEntry(entry) && entry.type === "message" && sameness(entry.message) === own,
+  );
+}
+
 /**
  * What became of a message that was accepted: it is not in the transcript; it is, in a run that is
  * open; it is, or its run is over; or the run that it was for has ended without it and not by
@@ -100,7 +108,8 @@ export function wasStarted(
 ): "no" | "open" | "done" | "held" {
   const { id, timestamp, kind } = message;
   const entries = all.filter(isKnownEntry);
-  const own = sameness(incomingOf(message).message);
+  const incoming = incomingOf(message);
+  const own = sameness(incoming.message);
   const mark = entries.findLast(
     (entry) => isStartOrEnd(entry) && "runId" in entry && entry.runId === id,
   );
@@ -113,13 +122,18 @@ export function wasStarted(
     const isThere = entries.some(
       (entry) => entry.type === "message" && entry.runId === id && sameness(entry.message) === own,
     );
-    if (last?.type === "run_start" && last.runId !== id) return "done";
-    // What begins once more is ended before that: by itself that is no end.
-    if (mark.type === "run_end" && (isThere || mark.reason !== "interrupted")) return "done";
+    const reason = mark.type === "run_end" ? mark.reason : undefined;
+    // Its run failed before the transcript had it, as on a full disk: that is no end of it. Nor is
+    // what a run says that begins once more.
+    const isMissing =
+      !isIn(entries, incoming) &&
+      message.isAborted !== true &&
+      (reason === undefined || reason === "interrupted" || reason === "error");
+    if (last?.type === "run_start" && last.runId !== id) return isMissing ? "held" : "done";
+    if (reason !== undefined && (isThere || !isMissing)) return "done";
     return isThere ? "open" : "no";
   }
-  if (entries.some((entry) => entry.type === "message" && sameness(entry.message) === own))
-    return "done";
+  if (isIn(entries, incoming)) return "done";
   if (kind === "send") return "no";
   const last = entries.findLast(isStartOrEnd);
   const isStopped =

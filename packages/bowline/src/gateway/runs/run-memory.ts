@@ -40,6 +40,11 @@ export class RunMemory {
     return this.#logs.get(runId)?.isOpen === true;
   }
 
+  /** A message that comes under this key is taken anew. */
+  forgetKey(key: string): void {
+    this.#known.delete(key);
+  }
+
   /** It has ended, or it never was a run: it is forgotten after a while. */
   end(id: string): void {
     const size = this.#logs.get(id)?.size ?? 0;

@@ -114,9 +114,10 @@ export class Run {
       : [this.first, ...all];
   }
 
-  /** What it leaves. */
+  /** What it leaves: of one that failed also its own message, unless the transcript has it. */
   #leave(): Incoming[] {
-    const left = this.waiting.filter((incoming) => incoming !== this.first);
+    const hasFailed = this.log.state === "error";
+    const left = this.waiting.filter((incoming) => hasFailed || incoming !== this.first);
     // Of one that was stopped all waits as it did, for the next process.
     if (!this.log.isStopped) this.#left = left;
     return left;
@@ -148,20 +149,21 @@ export class Run {
   }
 
   /**
-   * Runs to the end and gives what was meant for the run and did not get in, which waits until it
-   * is taken out of that. Never rejects: a failure is the run's last event. `held` goes in before
-   * the run's own message, and is taken out of where it was.
+   * Runs to the end and gives what was meant for the run and is not known to have got in, which
+   * waits until it is taken out of that. Never rejects: a failure is the run's last event. `held`
+   * goes in before the run's own message, and is taken out of where it was.
    */
   async execute(session: Session, held: Incoming[]): Promise<Incoming[]> {
     const { log, first } = this;
     const { filter, approvals } = this.#host;
     log.state = "running";
+    const prompts = first === undefined ? [] : [...held.splice(0), first];
+    for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
     let detach = (): void => {};
     try {
       const found = await this.#host.backendFor(this.entry);
       const backend = (this.#backend ??= found); // another may have been chosen meanwhile
       const agent = await createRunAgent(this.#host, log, () => this.#backend ?? backend);
-      const prompts = first === undefined ? [] : [...held, first];
       const attached = await attachSession(agent, session);
       ({ detach } = attached);
       if (agent.hasQueuedMessages())
@@ -177,13 +179,12 @@ export class Run {
         this.#onTheWay.get(message)?.pending.id;
       const keyVariable = (): string | undefined => this.#backend?.keyVariable;
       agent.subscribe(ofRun(log.runId, createRunEvents(log, { filter, turn, idOf, keyVariable })));
-      agent.subscribe((event) => {
-        if (attached.failure === undefined) this.#noteArrival(event);
+      // After an abort nobody waits for what is being written.
+      agent.subscribe((event, signal) => {
+        if (attached.failure === undefined && !signal.aborted) this.#noteArrival(event);
       });
       this.#agent = agent;
       agent.state.model = this.#backend.model;
-      for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
-      held.splice(0);
       this.#handOver();
       const running =
         first === undefined

@@ -1,8 +1,9 @@
 /** When runs go on: those of a session one after the other, those of all under the cap. */
 import type { Host } from "./host.ts";
-import { incomingOf, type Incoming } from "./incoming.ts";
+import { failedOf, incomingOf, type Incoming } from "./incoming.ts";
 import type { Lane } from "./lane.ts";
 import { keepAs } from "./pending.ts";
+import { isIn, lastEntries } from "./revive.ts";
 import { Run } from "./run.ts";
 import { RunCap } from "./run-cap.ts";
 import type { RunMemory } from "./run-memory.ts";
@@ -90,7 +91,9 @@ export class Schedule {
     if (this.#isClosing) return; // it stays open
     await lane.end().catch(() => {});
     await run.kept.catch(() => {}); // an abort that came with the end
-    await pending.remove({ sessionKey: lane.key, id: log.runId }).catch(() => {});
+    if (log.state !== "final") await this.#takeOutArrived(lane, left);
+    const isLeft = left.some((incoming) => incoming === run.first);
+    if (!isLeft) await pending.remove({ sessionKey: lane.key, id: log.runId }).catch(() => {});
     this.#memory.end(log.runId);
     await this.#keep(lane, run, left);
     lane.current = undefined;
@@ -106,12 +109,28 @@ export class Schedule {
     for (const lane of this.#cap.leave(run)) this.pump(lane);
   }
 
+  /** What was being written when the run ended. Where that cannot be told, it waits. */
+  async #takeOutArrived(lane: Lane, left: Incoming[]): Promise<void> {
+    if (left.length === 0) return;
+    const entries = await lastEntries(this.#host.store, lane.key).catch(() => []);
+    for (const incoming of left.filter((one) => isIn(entries, one))) {
+      left.splice(left.indexOf(incoming), 1);
+      await this.#host.pending.remove(incoming.pending).catch(() => {});
+    }
+  }
+
   /**
-   * What came too late for the run: a run of its own, or, after an abort, the beginning of the
-   * next.
+   * What came too late for the run: a run of its own, or, after an abort or a failure, the beginning
+   * of the next.
    */
-  async #keep(lane: Lane, { log, entry }: Run, left: Incoming[]): Promise<void> {
+  async #keep(lane: Lane, { log, entry, first }: Run, left: Incoming[]): Promise<void> {
     for (const [index, incoming] of [...left].entries()) {
+      if (incoming === first || incoming.hasFailed === true) {
+        left.shift();
+        lane.held.push(failedOf(incoming));
+        this.#memory.forgetKey(incoming.pending.id);
+        continue;
+      }
       const isHeld = log.state !== "final";
       const message = await keepAs(this.#host.pending, isHeld ? "held" : "send", {
         ...incoming.pending,

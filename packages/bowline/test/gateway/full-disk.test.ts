@@ -1,0 +1,309 @@
+/**
+ * A disk that takes no more, at whichever write of a message's way: what was acknowledged is in the
+ * transcript or waits, and whoever sends it again is told so. `BOWLINE_DISK_RUNS=500` tries more.
+ */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { BowlineError, messageText, type UserMessage } from "@bowline/core";
+import { createMemoryStore, createSession, type AnyEntry, type Store } from "@bowline/core/session";
+import { createJsonlStore } from "@bowline/core/session/node";
+import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
+import { withAppend } from "../../../../test/support/with-append.ts";
+import {
+  createMemoryPending,
+  createPendingFolder,
+  type Pending,
+} from "../../src/gateway/runs/pending.ts";
+import { temporary } from "../command.ts";
+import { heldTool } from "../held-tool.ts";
+import { gatewayWith, wait, type TestClient, type TestOptions } from "./gateway.ts";
+
+const RUNS = Number(process.env.BOWLINE_DISK_RUNS ?? 120);
+const allow: NonNullable<TestOptions["rules"]> = {
+  judge: () => ({ action: "allow" }),
+  add: async () => {},
+};
+const SESSION = "s";
+
+type Send = "chat.send" | "chat.steer" | "chat.followUp";
+
+const done = Array.from({ length: 12 }, () => "Done.");
+
+interface Kept {
+  readonly store: Store;
+  readonly pending: Pending;
+}
+
+/** Refuses the nth write, and with `forGood` every later one until there is room again. */
+class FullDisk implements Kept {
+  readonly store: Store;
+  readonly pending: Pending;
+  readonly #refused: number;
+  readonly #forGood: boolean;
+  #writes = 0;
+  hasRoom = false;
+
+  constructor(refused: number, forGood: boolean, { store, pending }: Kept) {
+    this.#refused = refused;
+    this.#forGood = forGood;
+    const create = async (...asked: Parameters<Store["create"]>) => {
+      this.#write();
+      return store.create(...asked);
+    };
+    this.store = withAppend({ ...store, create }, async (append, entries) => {
+      await wait(0);
+      this.#write();
+      await append(entries);
+    });
+    this.pending = {
+      ...pending,
+      add: async (message) => {
+        this.#write();
+        await pending.add(message);
+      },
+    };
+  }
+
+  /** Whether something was refused. */
+  get wasFull(): boolean {
+    return this.#writes >= this.#refused;
+  }
+
+  #write(): void {
+    this.#writes++;
+    const isFull = this.#forGood ? this.#writes >= this.#refused : this.#writes === this.#refused;
+    if (isFull && !this.hasRoom)
+      throw new BowlineError("storage_failed", "There is no room left.", { retryable: true });
+  }
+}
+
+/** What was acknowledged, by its key, as it was sent. */
+type Sent = Map<string, Send>;
+
+async function tryToSend(client: TestClient, sent: Sent, method: Send, key: string): Promise<void> {
+  const params = { sessionKey: SESSION, message: `text of ${key}`, idempotencyKey: key };
+  try {
+    await client.call(method, params);
+    sent.set(key, method);
+  } catch (error) {
+    const { frame } = error as { frame?: { data?: { code?: string } } };
+    assert.equal(frame?.data?.code, "storage_failed", String(error));
+  }
+}
+
+async function quiet(client: TestClient): Promise<void> {
+  while ((await client.call("health.check", {})).runs > 0) await wait(1);
+}
+
+async function textsIn(store: Store): Promise<string[]> {
+  const entries: AnyEntry[] = [];
+  try {
+    for await (const batch of store.read(SESSION)) entries.push(...batch);
+  } catch {
+    return []; // it never came to be
+  }
+  return entries.flatMap((entry) => {
+    const { message } = entry as { message?: UserMessage };
+    return entry.type === "message" && message?.role === "user" ? [messageText(message)] : [];
+  });
+}
+
+/** Each is in the transcript or waits, and in one of them only. */
+async function assertThere(client: TestClient, { store }: Kept, sent: Sent): Promise<string[]> {
+  const { waiting } = await client.call("chat.history", { sessionKey: SESSION });
+  const texts = [...(await textsIn(store)), ...waiting.map(({ text }) => text)];
+  for (const key of sent.keys())
+    assert.equal(texts.filter((text) => text === `text of ${key}`).length, 1, `${key}: ${texts}`);
+  return waiting.map(({ messageId }) => messageId);
+}
+
+/** Under the same key, once there is room: it is in the transcript then, once. */
+async function assertSentAgain(client: TestClient, kept: Kept, sent: Sent): Promise<void> {
+  for (const [key, method] of sent) {
+    const before = await textsIn(kept.store);
+    const again = { sessionKey: SESSION, message: `text of ${key}`, idempotencyKey: key };
+    const { status } = await client.call(method, again);
+    const isIn = before.includes(`text of ${key}`);
+    if (isIn) assert.ok(status === "finished" || status === "in_flight", `${key}: ${status}`);
+    if (status === "started") assert.equal(isIn, false, key);
+    await quiet(client);
+  }
+  await client.call("chat.send", { sessionKey: SESSION, message: "last", idempotencyKey: "last" });
+  await client.end("last");
+  await quiet(client);
+  const texts = await textsIn(kept.store);
+  for (const key of sent.keys())
+    assert.equal(texts.filter((text) => text === `text of ${key}`).length, 1, `${key}: ${texts}`);
+  const { waiting } = await client.call("chat.history", { sessionKey: SESSION });
+  assert.deepEqual(waiting, []);
+  assert.deepEqual(await kept.pending.list(), []);
+}
+
+interface Try {
+  readonly refused: number;
+  readonly forGood: boolean;
+  readonly end: "stays" | "restarts" | "is killed";
+  readonly shape: "one" | "steered" | "queued" | "aborted";
+}
+
+function* tries(): Generator<Try> {
+  for (let refused = 1; ; refused++)
+    for (const shape of ["one", "steered", "queued", "aborted"] as const)
+      for (const end of ["stays", "restarts", "is killed"] as const)
+        for (const forGood of [false, true]) yield { refused, forGood, end, shape };
+}
+
+/** Gives whether the disk was full before all was said. */
+async function run({ refused, forGood, end, shape }: Try): Promise<boolean> {
+  const kept = { store: createMemoryStore(), pending: createMemoryPending() };
+  const disk = new FullDisk(refused, forGood, kept);
+  const { tool, release } = heldTool();
+  const options: TestOptions = { tools: () => [tool], rules: allow };
+  const call: ScriptedStep = { content: [scriptedToolCall("wait", {}, "w")] };
+  const script = [call, ...done];
+  const { store, pending } = disk;
+  const sent: Sent = new Map();
+  {
+    await using first = await gatewayWith(script, { ...options, store, pending });
+    const client = await first.client();
+    await sendAll(client, kept, sent, shape);
+    release();
+    if (end !== "is killed") {
+      await quiet(client);
+      await assertThere(client, kept, sent);
+    }
+    if (end === "stays") {
+      disk.hasRoom = true;
+      await assertSentAgain(client, kept, sent);
+    }
+  }
+  disk.hasRoom = true;
+  await using second = await gatewayWith(done, { ...options, ...kept });
+  const next = await second.client();
+  await quiet(next);
+  await assertThere(next, kept, sent);
+  if (end !== "stays") await assertSentAgain(next, kept, sent);
+  return disk.wasFull;
+}
+
+async function sendAll(
+  client: TestClient,
+  { store }: Kept,
+  sent: Sent,
+  shape: Try["shape"],
+): Promise<void> {
+  await tryToSend(client, sent, "chat.send", "one");
+  const isCalled = (): boolean => client.frames.some(({ event }) => event === "chat.tool_call");
+  for (let turns = 0; turns < 20 && sent.size > 0 && !isCalled(); turns++) await wait(1);
+  if (shape === "steered") await tryToSend(client, sent, "chat.steer", "two");
+  if (shape === "queued") await tryToSend(client, sent, "chat.send", "two");
+  if (shape !== "aborted") return;
+  await tryToSend(client, sent, "chat.followUp", "two");
+  await client.call("chat.abort", { sessionKey: SESSION }).catch(() => {});
+  // Whoever stops a run takes back what has not begun.
+  const texts = await textsIn(store);
+  for (const key of [...sent.keys()]) if (!texts.includes(`text of ${key}`)) sent.delete(key);
+}
+
+describe("a message that was acknowledged", () => {
+  it(`is not lost whichever write the disk refuses (${RUNS} runs)`, async () => {
+    let full = 0;
+    let at = 0;
+    for (const one of tries()) {
+      if (at++ === RUNS) break;
+      const wasFull = await run(one).catch((error: unknown) => {
+        throw new Error(JSON.stringify(one), { cause: error });
+      });
+      if (wasFull) full++;
+    }
+    assert.ok(full > RUNS / 3, `${full} of ${RUNS} runs met a full disk`);
+  });
+
+  for (const end of [undefined, "error", "interrupted"] as const)
+    it(`waits for the next start, too, when its run has ${end ?? "no end"} there and another followed`, async () => {
+      const [store, pending] = [createMemoryStore(), createMemoryPending()];
+      const session = await createSession(store, { id: SESSION });
+      const model = { provider: "scripted", model: "scripted" };
+      await session.append({ type: "run_start", runId: "lost", model });
+      if (end !== undefined)
+        await session.append({ type: "run_end", runId: "lost", reason: end, usage: {} });
+      await session.append({ type: "run_start", runId: "next", model });
+      const message = { role: "user", content: "next", timestamp: 2 } as const;
+      await session.append({ type: "message", runId: "next", message });
+      await session.append({ type: "run_end", runId: "next", reason: "done", usage: {} });
+      await session.close();
+      const lost = { id: "lost", kind: "send", sessionKey: SESSION, agentId: "assistant" } as const;
+      await pending.add({ ...lost, text: "text of lost", timestamp: 1 });
+      await using server = await gatewayWith(done, { store, pending });
+      const client = await server.client();
+      const sent: Sent = new Map([["lost", "chat.send"]]);
+      assert.deepEqual(await assertThere(client, { store, pending }, sent), ["lost"]);
+      await client.call("chat.send", { sessionKey: SESSION, message: "on", idempotencyKey: "on" });
+      await client.end("on");
+      assert.deepEqual(await assertThere(client, { store, pending }, sent), []);
+    });
+
+  it("is not lost when the file system is full", async (test) => {
+    await using home = await temporary();
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", home.path], {
+        stdio: "ignore",
+      });
+    } catch {
+      return test.skip("only root may mount a small file system");
+    }
+    try {
+      const kept = {
+        store: createJsonlStore(join(home.path, "sessions")),
+        pending: createPendingFolder(join(home.path, "pending")),
+      };
+      const filler = join(home.path, "filler");
+      const sent: Sent = new Map();
+      let refused = 0;
+      for (let round = 0; round < 12; round++) {
+        await using server = await gatewayWith(
+          Array.from({ length: 40 }, () => "word ".repeat(500)),
+          kept,
+        );
+        const client = await server.client();
+        await quiet(client);
+        // All that is left but a few pages, fewer from round to round.
+        await fill(filler, (12 - round) * 4096);
+        for (let at = 0; at < 4; at++) {
+          const before = sent.size;
+          await tryToSend(client, sent, "chat.send", `${round}-${at}`);
+          if (sent.size === before) refused++;
+        }
+        await quiet(client);
+        await assertThere(client, kept, sent);
+        await rm(filler);
+      }
+      assert.ok(refused > 0 && sent.size > 0, `${refused} refused, ${sent.size} taken`);
+      await using server = await gatewayWith(
+        Array.from({ length: 80 }, () => "Done."),
+        kept,
+      );
+      const client = await server.client();
+      await quiet(client);
+      await assertSentAgain(client, kept, sent);
+    } finally {
+      execFileSync("umount", [home.path]);
+    }
+  });
+});
+
+/** Writes a file into all the room there is, but for so many bytes. */
+async function fill(path: string, left: number): Promise<void> {
+  let size = 256 * 1024;
+  for (; size > 0; size -= 4096)
+    try {
+      await writeFile(path, Buffer.alloc(size));
+      break;
+    } catch {
+      await rm(path, { force: true });
+    }
+  await writeFile(path, Buffer.alloc(Math.max(0, size - left)));
+}
