@@ -116,7 +116,11 @@ async function assertThere(client: TestClient, { store }: Kept, sent: Sent): Pro
   const { waiting } = await client.call("chat.history", { sessionKey: SESSION });
   const texts = [...(await textsIn(store)), ...waiting.map(({ text }) => text)];
   for (const key of sent.keys())
-    assert.equal(texts.filter((text) => text === `text of ${key}`).length, 1, `${key}: ${texts}`);
+    assert.equal(
+      texts.filter((text) => text === `text of ${key}`).length,
+      1,
+      `${key}: ${texts.join(", ")}`,
+    );
   return waiting.map(({ messageId }) => messageId);
 }
 
@@ -136,7 +140,11 @@ async function assertSentAgain(client: TestClient, kept: Kept, sent: Sent): Prom
   await quiet(client);
   const texts = await textsIn(kept.store);
   for (const key of sent.keys())
-    assert.equal(texts.filter((text) => text === `text of ${key}`).length, 1, `${key}: ${texts}`);
+    assert.equal(
+      texts.filter((text) => text === `text of ${key}`).length,
+      1,
+      `${key}: ${texts.join(", ")}`,
+    );
   const { waiting } = await client.call("chat.history", { sessionKey: SESSION });
   assert.deepEqual(waiting, []);
   assert.deepEqual(await kept.pending.list(), []);
@@ -205,7 +213,7 @@ async function sendAll(
   await client.call("chat.abort", { sessionKey: SESSION }).catch(() => {});
   // Whoever stops a run takes back what has not begun.
   const texts = await textsIn(store);
-  for (const key of [...sent.keys()]) if (!texts.includes(`text of ${key}`)) sent.delete(key);
+  for (const key of sent.keys()) if (!texts.includes(`text of ${key}`)) sent.delete(key);
 }
 
 describe("a message that was acknowledged", () => {

@@ -66,7 +66,7 @@ async function house(): Promise<House> {
 /** The refusal's word, or what was answered. */
 async function outcome(client: TestClient, method: MethodName, params: object): Promise<unknown> {
   try {
-    return await client.call(method, params as never);
+    return await client.call(method, params);
   } catch (error) {
     return (error as { frame?: { data?: { code?: string } } }).frame?.data?.code ?? error;
   }
