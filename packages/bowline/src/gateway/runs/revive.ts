@@ -125,12 +125,12 @@ export function wasStarted(
     const reason = mark.type === "run_end" ? mark.reason : undefined;
     // Its run failed before the transcript had it, as on a full disk: that is no end of it. Nor is
     // what a run says that begins once more.
-    const isWithoutIt =
+    const isUnwritten =
       !isIn(entries, incoming) &&
       message.isAborted !== true &&
       (reason === undefined || reason === "interrupted" || reason === "error");
-    if (last?.type === "run_start" && last.runId !== id) return isWithoutIt ? "held" : "done";
-    if (reason !== undefined && (isThere || !isWithoutIt)) return "done";
+    if (last?.type === "run_start" && last.runId !== id) return isUnwritten ? "held" : "done";
+    if (reason !== undefined && (isThere || !isUnwritten)) return "done";
     return isThere ? "open" : "no";
   }
   if (isIn(entries, incoming)) return "done";
