@@ -60,8 +60,8 @@ const SEQ_PER_ENTRY = 1_000_000;
 
 /**
  * Keeps the agent's runs in the session, which is open for writing. The agent's messages become the
- * session's, as a model is shown them. Rejects with `invalid_state` during a run, and for an agent
- * that has messages already.
+ * session's, as a model is shown them. Rejects with `invalid_state` during a run, for an agent that
+ * has messages already, and for a session that has another agent.
  *
  * When an entry cannot be written, the run ends with that error (`storage_failed`), and so does
  * every later one: the session then has to be opened again, with a new agent, and holds all that
@@ -78,6 +78,20 @@ export async function attachSession<TContext>(
       "The agent has messages already: a session begins with a new agent.",
     );
   }
+  const release = session.claim();
+  try {
+    return await attach(agent, session, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function attach<TContext>(
+  agent: Agent<TContext>,
+  session: Session,
+  release: () => void,
+): Promise<AgentSession> {
   const rewound = await isRewound(session);
   const state = await session.state();
   const { run: last } = state;
@@ -108,6 +122,7 @@ export async function attachSession<TContext>(
     detach() {
       queues.release();
       recorder.stop();
+      release();
     },
   };
 }

@@ -79,6 +79,7 @@ export class Session implements AsyncDisposable {
   /** Where the next entry goes instead of behind the last one. */
   #rewound: string | null | undefined;
   #appended: Promise<unknown> = Promise.resolve();
+  #isClaimed = false;
 
   /** For {@link createSession} and {@link openSession}. */
   constructor(store: Store, held: SessionWriter | SessionHeader, options: SessionOptions) {
@@ -122,6 +123,22 @@ export class Session implements AsyncDisposable {
       throw error;
     }
     return entry;
+  }
+
+  /**
+   * Claims the session for one agent, whose messages would mix with those of another. Returns what
+   * gives it back. Throws `invalid_state` while it is claimed.
+   */
+  claim(): () => void {
+    if (this.#isClaimed)
+      throw new BowlineError(
+        "invalid_state",
+        "The session has an agent already: detach that one first.",
+      );
+    this.#isClaimed = true;
+    return () => {
+      this.#isClaimed = false;
+    };
   }
 
   /** An id for an entry to come. */

@@ -396,7 +396,9 @@ describe("lives of a run", () => {
     await session.close();
     const before = await kindsIn(store);
     const again = await openSession(store, "s");
-    assert.equal((await attachSession(rig([]).agent, again)).interrupted, undefined);
+    const first = await attachSession(rig([]).agent, again);
+    assert.equal(first.interrupted, undefined);
+    first.detach();
     await again.rewind((await again.path())[1]?.id ?? "");
     assert.equal((await attachSession(rig([]).agent, again)).interrupted, undefined);
     assert.deepEqual(await kindsIn(store), before);
