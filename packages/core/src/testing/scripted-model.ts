@@ -78,6 +78,7 @@ export function createScriptedModel(
     baseUrl: "",
     reasoning: true,
     input: ["text", "image"],
+    cost: { input: 0, output: 0 },
   };
   const streamFn: StreamFn = (asked, context, callOptions) => {
     const messages = [...context.messages];

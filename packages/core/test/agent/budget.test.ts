@@ -168,6 +168,20 @@ describe("a budget", () => {
     assert.match(run.error?.message ?? "", /\$1/);
   });
 
+  it("of money is refused for a model without prices, before anything is asked", async () => {
+    for (const budget of [{ maxCost: 1 }, createBudget({}, createBudget({ maxCost: 1 }))]) {
+      const script = createScriptedModel(["Never asked."]);
+      const { cost: _, ...model } = script.model;
+      const { agent } = rig([], [], { budget });
+      agent.state.model = model;
+      agent.streamFn = script.streamFn;
+      const run = await agent.prompt("Hi");
+      assert.deepEqual([run.reason, run.error?.code], ["error", "invalid_argument"]);
+      assert.match(run.error?.message ?? "", /maxCost needs the prices of scripted/);
+      assert.equal(script.calls.length, 0);
+    }
+  });
+
   it("of time has one deadline for all who share it", async () => {
     const clock = new ManualClock();
     const budget = createBudget({ maxTimeMs: 100 });

@@ -133,6 +133,11 @@ export class Run {
         "invalid_argument",
         "No model is set: use one that getModel() gives.",
       );
+    if (this.spending.hasCostLimit && !model.cost)
+      return new BowlineError(
+        "invalid_argument",
+        `maxCost needs the prices of ${model.id}, which has none: set its cost, or use withPrices().`,
+      );
     if (width >= 1) return undefined;
     return new BowlineError(
       "invalid_argument",

@@ -45,6 +45,11 @@ export class Spending {
     charge(this.#chain, turns, usage);
   }
 
+  /** Whether money limits the run. */
+  get hasCostLimit(): boolean {
+    return this.#chain.some(({ maxCost = Infinity }) => maxCost < Infinity);
+  }
+
   /**
    * Takes the next model call out of the budget; gives what is used up instead, if something is.
    */
