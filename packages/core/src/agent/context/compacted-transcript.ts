@@ -3,13 +3,17 @@ import type { AgentMessage } from "../contract/agent-message.ts";
 import { sumTokens, tokensSince, type TokenEstimate } from "./tokens.ts";
 import { compactedView, markOf, type CompactionState } from "./view.ts";
 
+interface CompactedPart {
+  readonly of: CompactionState;
+  readonly source: readonly AgentMessage[];
+  readonly messages: readonly AgentMessage[];
+}
+
 export class CompactedTranscript {
   readonly #estimate: TokenEstimate;
   #state: CompactionState | undefined;
   /** What stands for the compacted part: made once, so that it stays the same. */
-  #part:
-    | { readonly of: CompactionState; readonly last: unknown; readonly messages: AgentMessage[] }
-    | undefined;
+  #part: CompactedPart | undefined;
   /** What `count` returned last, and for what. */
   #counted:
     | { of: CompactionState | undefined; length: number; last: unknown; tokens: number }
@@ -34,12 +38,12 @@ export class CompactedTranscript {
     this.forgetOthers(messages);
     const state = this.#state;
     if (!state) return messages;
-    const { messageCount } = state;
-    const last = messages[messageCount - 1];
-    // What another hook had added at the end is there no more.
-    if (this.#part?.of !== state || this.#part.last !== last)
-      this.#part = { of: state, last, messages: compactedView(messages, state) };
-    return [...this.#part.messages, ...messages.slice(messageCount)];
+    const source = messages.slice(0, state.messageCount);
+    // A message may have been replaced anywhere, as by who redacts it; and what another hook had
+    // added at the end is there no more.
+    if (this.#part?.of !== state || !isSame(this.#part.source, source))
+      this.#part = { of: state, source, messages: compactedView(messages, state) };
+    return [...this.#part.messages, ...messages.slice(state.messageCount)];
   }
 
   /** Drops the state of another transcript: one that was reset, or rewound beyond the summary. */
@@ -72,4 +76,8 @@ export class CompactedTranscript {
     this.#counted = { of: state, length: messages.length, last: messages.at(-1), tokens };
     return tokens;
   }
+}
+
+function isSame(some: readonly AgentMessage[], others: readonly AgentMessage[]): boolean {
+  return some.length === others.length && some.every((message, index) => message === others[index]);
 }

@@ -81,12 +81,14 @@ export class SummaryWriter {
     if (!model || !streamFn) return undefined;
     if (asked?.model.provider !== model.provider)
       return { model, streamFn, options: own.streamOptions ?? {} };
-    // A cache of the conversation is no use to another text, and to write one costs.
+    // A cache of the conversation is no use to another text, and to write one costs. A summary is
+    // no value of the run's output.
     const {
       sessionId: _,
       reasoning: __,
       thinkingBudgets: ___,
       toolChoice: ____,
+      output: _____,
       ...rest
     } = asked.options;
     const options = { ...rest, cacheRetention: "none", ...own.streamOptions } as const;
@@ -149,6 +151,7 @@ export class SummaryWriter {
     if (rest + roomToAnswer(asked.model, maxTokens) > this.#window) return undefined;
     const older = this.toLlm(this.#transcript.view(messages).slice(0, -kept.length));
     const context = { ...asked.context, messages: await untilAborted(older, signal, []) };
-    return { context, options: asked.options };
+    const { output: _, ...options } = asked.options;
+    return { context, options };
   }
 }

@@ -77,7 +77,7 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   /** Makes LLM messages of the transcript before each model call, after `transformContext`. */
   convertToLlm: (messages: AgentMessage[]) => MaybePromise<Message[]>;
   /**
-   * Prunes or adds for one request only; nothing is kept. It may ask a model of its own, so it has
+   * Prunes or adds for one request only: it gets a copy of the list. It may ask a model of its own, so it has
    * no time limit but the run's.
    */
   transformContext?: (

@@ -119,18 +119,18 @@ class ModelCall {
     await this.#ask({ context, apiKey: await this.#key(), mayExpire: true, end });
   }
 
-  /** What the model is asked: the transcript, through the hooks. */
+  /** What the model is asked: the transcript, through the hooks, which get copies of the list. */
   async #prepare(): Promise<Context> {
     const run = this.#run;
     const { context, config, signal } = run;
     const { transformContext } = config;
     const transformed = transformContext
       ? await callHook("transformContext", () =>
-          transformContext(context.messages, signal, run.port),
+          transformContext([...context.messages], signal, run.port),
         )
       : undefined;
     const messages = await run.hook("convertToLlm", () =>
-      config.convertToLlm(transformed ?? context.messages),
+      config.convertToLlm([...(transformed ?? context.messages)]),
     );
     const { systemPrompt, tools = [] } = context;
     run.declared = tools;
