@@ -40,7 +40,8 @@ async function serve({ folder, token, port }: Options): Promise<void> {
     tools: () => ["pay", "look", "send"].map((name) => createTool(name, join(folder, "ledger"))),
     workspacePath: folder,
     port,
-    limits: { maxRuns: 8 },
+    // It is killed as often as the drill is long: none of the runs is to blame.
+    limits: { maxRuns: 8, maxRestarts: Infinity },
   });
   answerParent({ port: () => gateway.port, stop: () => gateway.close() });
 }

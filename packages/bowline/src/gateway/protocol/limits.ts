@@ -29,6 +29,8 @@ export interface GatewayLimits extends Limits {
   /** The longest one run may take, in milliseconds. */
   readonly runTimeoutMs: number;
   readonly maxTurns: number;
+  /** How often a run is taken up whose server died, not stopped, while it went on. */
+  readonly maxRestarts: number;
   /** How long a closed socket may take to go, in milliseconds. */
   readonly closeGraceMs: number;
 }
@@ -57,5 +59,6 @@ export const defaultLimits: GatewayLimits = {
   approvalTimeoutMs: 30 * 60_000,
   runTimeoutMs: 2 * 60 * 60_000,
   maxTurns: 100,
+  maxRestarts: 3,
   closeGraceMs: 5000,
 };

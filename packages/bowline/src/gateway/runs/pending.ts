@@ -20,6 +20,8 @@ export interface PendingMessage {
   readonly attachments?: readonly Attachment[];
   /** Its run was told to stop: who takes it up again brings it to its end. */
   readonly isAborted?: true;
+  /** How often its run was taken up by a process that then died. Absent: never taken up. */
+  readonly restarts?: number;
   /** Milliseconds since the epoch: with the text it tells the message apart from others. */
   readonly timestamp: number;
 }

@@ -32,7 +32,8 @@ export async function restoreRuns(
       lane.held.push(incomingOf(await keepAs(host.pending, "held", message)));
     else if (kind !== "send" && next !== undefined) next.add(kind, incomingOf(message));
     else {
-      const own = await keepAs(host.pending, "send", message);
+      const { restarts = 0 } = message;
+      const own = { ...(await keepAs(host.pending, "send", message)), restarts };
       const run = schedule.enqueue(lane, new Run(host, own, agent, state === "open"));
       takeUp(host, run.log, entries); // now: it may be stopped before it goes on
       run.makeReady();

@@ -6,7 +6,7 @@ import type { Host } from "./host.ts";
 import { incomingOf, sameness, type Incoming } from "./incoming.ts";
 import { isMissing } from "../../is-missing.ts";
 import type { PendingMessage } from "./pending.ts";
-import { createRunLog } from "./run.ts";
+import { createRunLog } from "./create-run-log.ts";
 import { endRun, type RunEnd } from "../log/run-events.ts";
 import type { RunLog } from "../log/run-log.ts";
 

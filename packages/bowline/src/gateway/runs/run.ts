@@ -2,14 +2,7 @@
  * One run: an agent on a session, whose events are logged, sent and kept. It lives here, whoever is
  * connected.
  */
-import {
-  toErrorInfo,
-  isBowlineError,
-  type Agent,
-  type AgentEvent,
-  type AgentMessage,
-  type ErrorInfo,
-} from "@bowline/core";
+import type { Agent, AgentEvent, AgentMessage } from "@bowline/core";
 import { attachSession, type QueuedMessage, type Session } from "@bowline/core/session";
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import type { Backend } from "../../models/backend.ts";
@@ -18,7 +11,9 @@ import { incomingOf, sameness, type Incoming } from "./incoming.ts";
 import type { PendingMessage } from "./pending.ts";
 import { createRunAgent } from "./run-agent.ts";
 import { createRunEvents, fail } from "../log/run-events.ts";
-import { RunLog } from "../log/run-log.ts";
+import type { RunLog } from "../log/run-log.ts";
+import { createRunLog } from "./create-run-log.ts";
+import { diedWith, infoOf } from "./run-failure.ts";
 import { toWaiting } from "./waiting-message.ts";
 
 export class Run {
@@ -37,6 +32,7 @@ export class Run {
   #agent: Agent | undefined;
   #backend: Backend | undefined;
   #isOver = false;
+  #isGivenUp = false;
   #onAnswered = (): void => {};
   #left: Incoming[] | undefined;
   /** Its own message is in the transcript. */
@@ -80,6 +76,18 @@ export class Run {
     if (this.#agent !== undefined) this.#agent.state.model = backend.model;
     if (this.#pending.agentId !== entry.id && !this.isOver)
       await this.#keepAlso({ agentId: entry.id });
+  }
+
+  /**
+   * Of a run that is taken up it is kept how often: one that ends its server each time must not do
+   * so for ever.
+   */
+  async noteRestart(): Promise<void> {
+    const { restarts } = this.#pending;
+    if (restarts === undefined) return;
+    this.#isGivenUp = restarts >= this.#host.limits.maxRestarts;
+    // Without room on the disk it is not counted.
+    if (!this.#isGivenUp) await this.#keepAlso({ restarts: restarts + 1 }).catch(() => {});
   }
 
   /** Puts its message on the disk, before anybody is told that it was taken. */
@@ -155,6 +163,7 @@ export class Run {
    */
   async execute(session: Session, held: Incoming[]): Promise<Incoming[]> {
     const { log, first } = this;
+    if (this.#isGivenUp) return this.#giveUp(session);
     const { filter, approvals } = this.#host;
     log.state = "running";
     const prompts = first === undefined ? [] : [...held.splice(0), first];
@@ -202,6 +211,17 @@ export class Run {
     return this.#leave();
   }
 
+  /** Its server died too often: the session shows that it has ended, and the next does not try. */
+  async #giveUp(session: Session): Promise<Incoming[]> {
+    const { runId } = this.log;
+    const thrown = diedWith(this.#host.limits.maxRestarts);
+    const error = infoOf(thrown);
+    const end = { type: "run_end", runId, reason: "error", error } as const;
+    // Without its message there is no run in the session.
+    if (this.first === undefined) await session.append(end).catch(() => {});
+    return this.failBefore(thrown);
+  }
+
   /** It could not begin, such as when another process holds the session. */
   failBefore(error: unknown): Incoming[] {
     this.#isOver = true;
@@ -216,6 +236,7 @@ export class Run {
     this.log.stop();
     await session?.close().catch(() => {}); // what it could not write is as lost as after a crash
     this.#agent?.abort();
+    if (this.#pending.restarts !== undefined) await this.#keepAlso({ restarts: 0 }).catch(() => {}); // this one stops in order
   }
 
   /**
@@ -255,19 +276,6 @@ export class Run {
   }
 }
 
-export function createRunLog({ limits, publish }: Host, runId: string, sessionKey: string): RunLog {
-  const { maxReplayEvents: maxEvents, maxReplayLength: maxLength } = limits;
-  return new RunLog({
-    runId,
-    sessionKey,
-    maxEvents,
-    maxLength,
-    // Less than may wait for a client: one that asks for it is not given up for it.
-    maxSnapshot: limits.maxBufferedBytes * 0.75,
-    publish: (frame, event) => publish(sessionKey, frame, event),
-  });
-}
-
 /** Nested runs are part of their tool's call. */
 function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: AgentEvent) => void {
   return (event) => {
@@ -277,13 +285,4 @@ function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: Ag
 
 async function queuedIn(session: Session): Promise<readonly QueuedMessage[]> {
   return (await session.state()).queued ?? [];
-}
-
-function infoOf(error: unknown): ErrorInfo {
-  if (isBowlineError(error)) return toErrorInfo(error);
-  return {
-    code: "internal_error",
-    message: "The run failed for a reason of the server's own.",
-    retryable: false,
-  };
 }

@@ -82,6 +82,7 @@ export class Schedule {
     sessionChanges.add({ sessionKey: lane.key, change: "run" });
     let left: Incoming[];
     try {
+      await run.noteRestart();
       const session = await lane.begin(run.entry.id);
       if (this.#isClosing) return await lane.end();
       left = await run.execute(session, run.first === undefined ? [] : lane.held);
