@@ -2,11 +2,20 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
+import type { Access } from "../../src/gateway/access/access.ts";
 import { startGateway } from "../../src/gateway/server/server.ts";
 import type { AuthReply } from "../../src/gateway/protocol/frame.ts";
 import type { GatewayLimits } from "../../src/gateway/protocol/limits.ts";
 import { methods } from "../../src/gateway/protocol/schema.ts";
-import { agents, closed, gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
+import {
+  agents,
+  closed,
+  gatewayWith,
+  token,
+  wait,
+  type AnyFrame,
+  type TestGateway,
+} from "./gateway.ts";
 
 /** Sends these as first frames; gives the answer, if there was one, and the code of the end. */
 async function knock(
@@ -92,6 +101,51 @@ describe("the first frame", () => {
     const end = closed(client.socket);
     client.socket.send(auth(token));
     assert.equal(await end, 4409);
+  });
+
+  it("may be followed by requests at once: they are answered in order when the client is let in", async () => {
+    const asked = Promise.withResolvers<Access>();
+    await using server = await gatewayWith(["Hello."], { authorize: () => asked.promise });
+    const socket = server.socket();
+    const frames: AnyFrame[] = [];
+    const ended = new Promise<void>((resolve) =>
+      socket.on("message", (data: Buffer) => {
+        const frame = JSON.parse(data.toString()) as AnyFrame;
+        frames.push(frame);
+        if (frame.event === "chat.final") resolve();
+      }),
+    );
+    await once(socket, "open");
+    socket.send(auth("of a user"));
+    const message = { sessionKey: "s", message: "Hi", idempotencyKey: "run" };
+    socket.send(JSON.stringify({ id: 1, method: "chat.send", params: message }));
+    socket.send(JSON.stringify({ id: 2, method: "health.check" }));
+    socket.ping();
+    await once(socket, "pong"); // they are there
+    assert.equal(frames.length, 0);
+    asked.resolve({ scope: "full" });
+    await Promise.race([ended, wait(10_000)]);
+    assert.equal(frames.at(-1)?.event, "chat.final");
+    assert.equal((frames[0] as unknown as { ok?: boolean }).ok, true);
+    const answers = frames.filter(({ id }) => id !== undefined).map(({ id }) => id);
+    assert.deepEqual(answers.toSorted(), [1, 2]);
+    assert.equal(server.model.calls.length, 1);
+    socket.terminate();
+  });
+
+  it("is not followed by more than may be held, and by nothing that counts when it is refused", async () => {
+    const asked = Promise.withResolvers<undefined>();
+    await using server = await gatewayWith(["Never."], { authorize: () => asked.promise });
+    const message = { sessionKey: "s", message: "Hi" };
+    const request = JSON.stringify({ id: 1, method: "chat.send", params: message });
+    const many = await knock(server, auth("x"), ...Array.from({ length: 65 }, () => request));
+    assert.equal(many.code, 4409);
+    const large = await knock(server, auth("x"), request, "x".repeat(64 * 1024));
+    assert.equal(large.code, 1009);
+    asked.resolve(undefined);
+    const { code } = await knock(server, auth("x"), request, request);
+    assert.equal(code, 4401);
+    assert.equal(server.model.calls.length, 0);
   });
 
   it("is text", async () => {

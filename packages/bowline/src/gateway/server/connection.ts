@@ -65,6 +65,8 @@ export class Connection implements Caller, Listener {
   #badFrames = 0;
   #unanswered = 0;
   #looking: Promise<unknown> = Promise.resolve();
+  /** What came behind the auth frame, until that is answered. Their bytes are bounded with it. */
+  #early: string[] = [];
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
     const { limits, context } = options;
@@ -90,6 +92,10 @@ export class Connection implements Caller, Listener {
       this.#leave();
       options.onClose(this);
     });
+  }
+
+  get isIn(): boolean {
+    return this.#state === "in";
   }
 
   subscribe(sessionKey: string): void {
@@ -132,6 +138,7 @@ export class Connection implements Caller, Listener {
     this.#state = "closed";
     this.#stopTimer();
     this.#outbox.close();
+    this.#early = [];
     this.#options.listeners.delete(this);
   }
 
@@ -139,13 +146,13 @@ export class Connection implements Caller, Listener {
     if (this.#state === "closed") return;
     if (isBinary) return this.close(closeCodes.unsupported, "frames are text");
     const text = (data as Buffer).toString();
-    if (this.#state !== "in") void this.#enter(text);
-    else void this.#answer(text);
+    if (this.#state === "in") void this.#answer(text);
+    else if (this.#state === "stranger") void this.#enter(text);
+    else if (this.#early.push(text) > this.#options.limits.maxPendingRequests)
+      this.close(closeCodes.secondAuth, "wait for the answer to the auth frame");
   }
 
   async #enter(text: string): Promise<void> {
-    if (this.#state === "entering")
-      return this.close(closeCodes.secondAuth, "wait for the answer to the auth frame");
     this.#state = "entering";
     const { id, request, entry, limits, listeners, welcome } = this.#options;
     try {
@@ -193,6 +200,7 @@ export class Connection implements Caller, Listener {
     this.#state = "in";
     this.hasEntered = true;
     listeners.add(this);
+    for (const early of this.#early.splice(0)) if (this.isIn) void this.#answer(early);
   }
 
   #refuse(error: unknown, code: number): void {
