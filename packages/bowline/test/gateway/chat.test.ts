@@ -42,6 +42,21 @@ describe("a run over the socket", () => {
     assert.deepEqual(new Set(names), new Set(["chat.delta"]));
   });
 
+  it("counts the whole prompt as input, with what was read from a cache or written to it", async () => {
+    const usage = { input: 3, output: 5, cacheRead: 5000, cacheWrite: 100 };
+    await using server = await gatewayWith([{ content: [{ type: "text", text: "Four." }], usage }]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "What is 2+2?" });
+    const told = {
+      inputTokens: 5103,
+      outputTokens: 5,
+      cacheReadTokens: 5000,
+      cacheWriteTokens: 100,
+    };
+    assert.deepEqual((await client.event("chat.final", runId)).usage, told);
+    assert.deepEqual((await client.event("chat.turn", runId)).usage, told);
+  });
+
   it("numbers a run's events without gaps and ends it once, usage summed over its model calls [X12]", async () => {
     const script = [
       { content: [scriptedToolCall("look", { at: "the sea" })], usage: { input: 10, output: 1 } },

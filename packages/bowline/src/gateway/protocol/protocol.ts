@@ -15,11 +15,12 @@ type Time = number;
 
 export interface TokenCounts {
   /**
-   * Prompt tokens outside of caches, summed over the model calls. Absent when no server reported
-   * them.
+   * All prompt tokens, summed over the model calls, with those of caches. Absent when no server
+   * reported them.
    */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** Those of the prompt that were read from a cache, and that were written to one. */
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
   /** US dollars, where prices are known. */

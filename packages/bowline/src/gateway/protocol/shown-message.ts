@@ -21,9 +21,10 @@ export function partsOf({ content }: AssistantMessage, turn: number): Block[] {
   });
 }
 
+/** The whole prompt counts as input: what was read from a cache or written to it is a part of it. */
 export function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage = {}): TokenCounts {
   return {
-    ...(input !== undefined && { inputTokens: input }),
+    ...(input !== undefined && { inputTokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
     ...(output !== undefined && { outputTokens: output }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
     ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),

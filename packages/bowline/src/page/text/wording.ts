@@ -37,15 +37,9 @@ function money(dollars: number): string {
 }
 
 /** Only what is known; nothing when nothing is. */
-export function usageText({
-  inputTokens,
-  outputTokens,
-  cacheReadTokens,
-  cost,
-}: TokenCounts): string {
-  const input = inputTokens === undefined ? undefined : inputTokens + (cacheReadTokens ?? 0);
+export function usageText({ inputTokens, outputTokens, cost }: TokenCounts): string {
   return [
-    input === undefined ? [] : [`${count(input)} in`],
+    inputTokens === undefined ? [] : [`${count(inputTokens)} in`],
     outputTokens === undefined ? [] : [`${count(outputTokens)} out`],
     cost === undefined ? [] : [money(cost)],
   ]
