@@ -140,9 +140,16 @@ export interface StreamOptions {
   timeouts?: StreamTimeouts;
   /**
    * Further tries after a failure before any output. Default 2. Answers that are empty or hold a
-   * botched call have a budget of their own, at most 2 of these (Q092).
+   * botched call, and with {@link retryAfterOutput} those that were cut off, have a budget of
+   * their own, at most 2 of these (Q092): each costs the whole prompt.
    */
   maxRetries?: number;
+  /**
+   * The longest time, in milliseconds, from the first failure of the call to the beginning of its
+   * last try. Set it with a large {@link maxRetries} to retry for a time instead of a number of
+   * tries. Default 0, which is no limit.
+   */
+  maxRetryTimeMs?: number;
   /**
    * Also ask again after output was shown: it is withdrawn with a `message_retract` event first. No
    * tool of the turn has started by then. Default false.

@@ -3,8 +3,8 @@ import type { BowlineError } from "../errors.ts";
 import { backoffMs } from "../transport/retry.ts";
 
 /**
- * Answers that are no good are asked for again on a budget of their own: each costs the whole
- * prompt.
+ * Answers that are no good, or were cut off, are asked for again on a budget of their own: each
+ * costs the whole prompt.
  */
 const MAX_POOR_ANSWERS = 2;
 
@@ -34,8 +34,9 @@ export class RetryBudget {
   count(
     error: BowlineError,
     attempt: number,
+    isCutOff: boolean,
   ): { readonly delayMs: number; readonly isSpent: boolean } {
-    const isPoor = isPoorAnswer(error);
+    const isPoor = isCutOff || isPoorAnswer(error);
     const count = isPoor ? ++this.#poorAnswers : attempt - this.#poorAnswers - this.#lessons;
     const budget = isPoor ? Math.min(this.#maxRetries, MAX_POOR_ANSWERS) : this.#maxRetries;
     // A pooled connection that broke says nothing of the server: at once again, on one that is new

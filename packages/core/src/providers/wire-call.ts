@@ -24,6 +24,7 @@ export class WireCall {
   /** How each try is posted. */
   readonly #posting: Omit<PostOptions, "fresh" | "onChunk">;
   readonly #budget: RetryBudget;
+  #firstFailureAt: number | undefined;
   /** The model as the wire knows it by now. */
   #asked: Model;
   /** Made once for all tries that nothing was learned between. */
@@ -126,18 +127,30 @@ export class WireCall {
   /** The wait before the next try. Where there is none, tells the failure and returns undefined. */
   #plan(error: BowlineError, decoder: Decoder, attempt: number): number | undefined {
     const { maxRetryDelayMs = 60_000, retryAfterOutput = false } = this.#options;
-    const { clock, signal, totalMs, begunAt } = this.#posting;
+    const { signal } = this.#posting;
     const { retryable, retryAfterMs = 0 } = error;
-    const { delayMs, isSpent } = this.#budget.count(error, attempt);
+    const { delayMs, isSpent } = this.#budget.count(error, attempt, decoder.started);
     const isTooLong = maxRetryDelayMs > 0 && retryAfterMs > maxRetryDelayMs && retryable;
     const isShown = decoder.started && !retryAfterOutput;
-    // A wait that the limit of the whole call would end is not begun: this failure says more
-    // (Q235).
-    const isLate = totalMs > 0 && clock.now() + delayMs - begunAt >= totalMs;
-    const mayRetry = retryable && !isSpent && !isShown && !isTooLong && !isLate;
+    const mayRetry = retryable && !isSpent && !isShown && !isTooLong && !this.#isLate(delayMs);
     if (mayRetry && !signal.aborted) return delayMs;
     const message = `${error.message} (the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;
     this.#tell(decoder, decoder.fail(isTooLong ? reworded(error, message) : error));
     return undefined;
+  }
+
+  /**
+   * Whether a try after this wait would come too late. A wait that the limit of the whole call
+   * would end is not begun: the failure at hand says more (Q235).
+   */
+  #isLate(delayMs: number): boolean {
+    const { maxRetryTimeMs = 0 } = this.#options;
+    const { clock, totalMs, begunAt } = this.#posting;
+    const now = clock.now();
+    this.#firstFailureAt ??= now;
+    const isOverTotal = totalMs > 0 && now + delayMs - begunAt >= totalMs;
+    return (
+      isOverTotal || (maxRetryTimeMs > 0 && now + delayMs - this.#firstFailureAt > maxRetryTimeMs)
+    );
   }
 }

@@ -17,6 +17,7 @@ const optionNames = [
   "extraBody",
   "timeouts",
   "maxRetries",
+  "maxRetryTimeMs",
   "maxRetryDelayMs",
   "retryAfterOutput",
 ] as const satisfies readonly (keyof StreamOptions)[];

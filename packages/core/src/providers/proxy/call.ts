@@ -160,6 +160,7 @@ const bodySchema: JsonSchema = object(
         extraBody: record,
         timeouts: { type: "object", additionalProperties: positive },
         maxRetries: positive,
+        maxRetryTimeMs: positive,
         maxRetryDelayMs: positive,
         retryAfterOutput: boolean,
       },

@@ -163,6 +163,7 @@ describe("a call through a proxy", () => {
       extraBody: { top_p: 1 },
       timeouts: { idleMs: 1000 },
       maxRetries: 0,
+      maxRetryTimeMs: 9,
       maxRetryDelayMs: 7,
       retryAfterOutput: false,
     };
