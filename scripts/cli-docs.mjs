@@ -29,6 +29,9 @@ The answer is all that goes to standard output, so it can be piped. With \`--jso
 object a line, the events of one run in order, the last one \`agent_end\` with the reason, the usage and the new messages.
 Where a session is kept, the line \`{"type":"session","id":"…"}\` comes first; it is no event and has no \`seq\`. Where an
 interrupted run is finished before the task, its events come before those of the task's run.
+A model server that is down, busy or broken, or that cuts an answer off, is retried for two minutes, or for \`--retry-for\` seconds:
+on a terminal one line counts the retries and the seconds, elsewhere standard error has a line for each new reason, and with
+\`--json\` each retry is a \`request_retry\` event. An answer that is cut off is retried twice, because each costs the whole prompt.
 Ctrl-C, SIGTERM or the end of its terminal stops the run within two seconds, with what it has; a second one leaves at once.
 
 ## Sessions
@@ -43,6 +46,8 @@ key of a model server. Each message, and each tool's start and result, is on the
 - A run that was killed is finished first, also without a task: \`bowline run --continue\`. A tool that has its result is not run
   again. One that was running is run again if it only reads; any other is reported to the model as unknown, and to you on
   standard error. When the run cannot be finished, the task is not begun.
+- A run that ended by an error, by Ctrl-C or by a limit is gone on with by \`bowline run --continue\` without a task: the model is
+  asked again with what is there. With a task, that is the next message.
 - The conversation stays with the model and the address that it was held with, unless an option names another, also when a
   variable such as \`OPENAI_BASE_URL\` came or went; a key's variable and a profile are remembered by name.
 - One process writes a session. A second one ends at once, with a line that names the first and exit code 1.

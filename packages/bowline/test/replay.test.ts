@@ -346,7 +346,9 @@ describe("a recording that cannot be replayed", () => {
     const { port } = free.address() as { port: number };
     await new Promise((resolve) => free.close(resolve));
     const file = join(folder.path, "run.json");
-    const live = await bowline(at(`http://127.0.0.1:${port}/v1`, "--json", "--record", file, "hi"));
+    const live = await bowline(
+      at(`http://127.0.0.1:${port}/v1`, "--retry-for", "1", "--json", "--record", file, "hi"),
+    );
     const again = await bowline(["replay", "--json", file]);
     assert.deepEqual([live.code, again.code, again.stdout], [1, 1, live.stdout]);
   });

@@ -202,18 +202,23 @@ describe("what goes wrong", () => {
     });
   }
 
-  it("(nobody listens there) says so, after asking again", async () => {
+  it("(nobody listens there) says so, after retries for as long as --retry-for says", async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
     const { port } = free.address() as { port: number };
     await new Promise((resolve) => free.close(resolve));
-    const { code, stderr } = await bowline(at(`http://127.0.0.1:${port}/v1`, "hi"));
+    const { code, stderr } = await bowline(
+      at(`http://127.0.0.1:${port}/v1`, "--retry-for", "0.5", "hi"),
+    );
     assert.equal(code, 1);
     assert.match(
       complaint(stderr).at(-1) ?? "",
       /Could not reach http:\/\/127\.0\.0\.1:\d+\/v1\/chat\/completions: ECONNREFUSED/,
     );
-    assert.equal(complaint(stderr).filter((line) => line.startsWith("… ")).length, 2);
+    assert.deepEqual(
+      complaint(stderr).filter((line) => line.startsWith("… ")),
+      [`… No response from 127.0.0.1:${port}. Retrying for up to 0.5 s.`],
+    );
   });
 
   const usage: Record<string, [string[], Record<string, string>, RegExp]> = {

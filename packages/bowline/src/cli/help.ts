@@ -30,8 +30,10 @@ output, everything else to standard error. Text on standard input is added to th
 File tools cannot leave the directory. bash starts there and is not confined: it can do whatever you can, so it, write and
 edit ask first. Without a terminal to ask on they are denied; --yes allows them.
 
+A model server that is down, is overloaded or cuts an answer off is retried for two minutes, or as long as --retry-for says.
+
 The run is kept in a session, message by message, so that a crash loses nothing: --continue finishes what was interrupted, then
-does the task, if there is one. Sessions are in BOWLINE_HOME, by default the place for a user's data; see bowline sessions.
+does the task, if there is one. Without a task it goes on with a run that an error, Ctrl-C or a limit ended. Sessions are in BOWLINE_HOME, by default the place for a user's data; see bowline sessions.
 
 Options:
 ${optionLines(runOptions)}

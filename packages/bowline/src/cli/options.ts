@@ -61,6 +61,11 @@ export const runOptions: readonly Option[] = [
     help: "stop when the run has cost this much, where prices are known",
   },
   { name: "timeout", value: "seconds", help: "stop after this long" },
+  {
+    name: "retry-for",
+    value: "seconds",
+    help: "how long to retry when the model server fails (default 120)",
+  },
   { name: "help", short: "h", help: "show this help" },
 ];
 
@@ -83,6 +88,7 @@ export interface RunOptions {
   readonly record?: string;
   readonly help: boolean;
   readonly maxTurns: number;
+  readonly retryMs: number;
   readonly maxTokens?: number;
   readonly maxCost?: number;
   readonly timeoutMs?: number;
@@ -117,6 +123,7 @@ export function parseRunOptions(args: readonly string[]): RunOptions {
     keep: keepOf(text("session"), values.continue === true, values["no-session"] === true),
     help: values.help === true,
     maxTurns: number("max-turns", true) ?? 50,
+    retryMs: (number("retry-for", false) ?? 120) * 1000,
     ...defined({
       model: text("model"),
       baseUrl: text("base-url"),

@@ -1,10 +1,11 @@
 /** One run as a person sees it: its answers, and how it ended. */
 import type { Agent, ErrorInfo, RunEndReason, RunResult } from "@bowline/core";
 import type { AgentSession } from "@bowline/core/session";
-import type { RunSetup } from "../record/run-setup.ts";
+import { ANSWER_MS, type RunSetup } from "../record/run-setup.ts";
 import { oneLine } from "../terminal.ts";
 import { exitCode } from "./exit.ts";
 import { advised, jsonReport, TextReport } from "./report.ts";
+import type { Awaited } from "./waiting-line.ts";
 
 export interface Performance {
   readonly json: boolean;
@@ -20,11 +21,12 @@ export interface Performance {
  */
 export async function perform(
   agent: Agent,
-  { task, images }: RunSetup,
+  setup: RunSetup,
   { json, session, advise }: Performance,
   { stdout, stderr, env }: NodeJS.Process,
 ): Promise<RunResult> {
-  const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, env);
+  const { task, images } = setup;
+  const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, env, awaitedIn(setup));
   if (json && session !== undefined)
     stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
   agent.subscribe((event) => report.event(event));
@@ -36,7 +38,8 @@ export async function perform(
     return result;
   };
   const resumed = await session?.resume();
-  if (resumed === undefined) return tell(await agent.prompt(task, images));
+  if (resumed === undefined)
+    return tell(await (task === "" ? agent.continue() : agent.prompt(task, images)));
   tell(resumed);
   if (task === "") return resumed;
   if (resumed.reason === "done" || resumed.reason === "length")
@@ -45,6 +48,11 @@ export async function perform(
     "bowline: the task was not begun, because the run before it could not be finished\n",
   );
   return resumed;
+}
+
+function awaitedIn({ model, budget, retryMs }: RunSetup): Awaited {
+  const answerMs = Math.min(ANSWER_MS, budget.maxTimeMs ?? ANSWER_MS);
+  return { server: new URL(model.baseUrl).host, answerMs, retryMs };
 }
 
 export const exitCodes: Readonly<Record<RunEndReason, number>> = {

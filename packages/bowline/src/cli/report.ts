@@ -2,8 +2,16 @@
  * What a person sees of a run: the answer on standard output; thinking, tool calls, waits and
  * figures on standard error.
  */
-import { messageText, type AgentEvent, type RunResult, type Usage } from "@bowline/core";
+import {
+  messageText,
+  type AgentEvent,
+  type ErrorInfo,
+  type RunResult,
+  type Usage,
+} from "@bowline/core";
+import { Retries, retryReason } from "./retries.ts";
 import { StatusLine } from "./status-line.ts";
+import { durationText, WaitingLine, type Awaited } from "./waiting-line.ts";
 import {
   oneLine,
   printable,
@@ -30,16 +38,27 @@ export class TextReport implements Report {
   readonly #stderr: Output;
   readonly #style: Style;
   readonly #started = Date.now();
+  readonly #awaited: Awaited;
+  readonly #status: StatusLine;
   readonly #waiting: WaitingLine;
+  readonly #retries = new Retries();
   /** Where the cursor stands: inside text of this kind, or at the start of a line. */
   #inside: "text" | "thinking" | undefined;
   #streamed = "";
+  #isCutOff = false;
 
-  constructor(stdout: Output, stderr: Output, env: Readonly<Record<string, string | undefined>>) {
+  constructor(
+    stdout: Output,
+    stderr: Output,
+    env: Readonly<Record<string, string | undefined>>,
+    awaited: Awaited,
+  ) {
     this.#stdout = stdout;
     this.#stderr = stderr;
     this.#style = styleFor(stderr, env);
-    this.#waiting = new WaitingLine(new StatusLine(stderr, env), this.#style);
+    this.#awaited = awaited;
+    this.#status = new StatusLine(stderr, env);
+    this.#waiting = new WaitingLine(this.#status, this.#style, awaited);
   }
 
   event(event: AgentEvent): void {
@@ -52,11 +71,13 @@ export class TextReport implements Report {
         const update = event.assistantMessageEvent;
         if (update.type === "text_delta") this.#text(update.delta);
         else if (update.type === "thinking_delta") this.#thinking(update.delta);
+        else if (update.type === "message_retract") this.#retract();
         return;
       }
       case "message_end": {
         const { message } = event;
         if (message.role !== "assistant") return; // the task's own comes while the model is waited for
+        if (message.stopReason !== "error") this.#answered();
         this.#waiting.stop();
         this.#breakLine();
         // What a model says before it calls tools is no answer yet; on a terminal it was shown as
@@ -78,9 +99,7 @@ export class TextReport implements Report {
         return this.#line(mark);
       }
       case "request_retry":
-        return this.#passing(
-          `${oneLine(event.error.message, 300)}; asking again in ${(event.delayMs / 1000).toFixed(1)} s`,
-        );
+        return this.#retry(event.error);
       case "model_failover": {
         const { from, to, error } = event;
         return this.#passing(
@@ -122,6 +141,7 @@ export class TextReport implements Report {
   }
 
   #text(delta: string): void {
+    this.#answered();
     this.#waiting.stop();
     if (this.#stdout.isTTY !== true) return;
     if (this.#inside === "thinking") this.#breakLine();
@@ -131,11 +151,39 @@ export class TextReport implements Report {
   }
 
   #thinking(delta: string): void {
+    this.#answered();
     this.#waiting.stop();
     if (this.#inside === "text") this.#breakLine();
     this.#inside = "thinking";
     this.#streamed = delta;
     this.#stderr.write(this.#style.dim(printable(delta)));
+  }
+
+  /** On a terminal one line that moves; elsewhere a line for each new reason. */
+  #retry(error: ErrorInfo): void {
+    const { server, retryMs } = this.#awaited;
+    const reason = retryReason(error, server, this.#isCutOff);
+    this.#isCutOff = false;
+    const isNew = this.#retries.add(reason);
+    if (this.#status.isOn) {
+      this.#breakLine();
+      this.#waiting.retry(reason, this.#retries.count, this.#retries.since);
+    } else if (isNew) {
+      const limit = error.retryable ? ` for up to ${durationText(retryMs)}` : "";
+      this.#line(this.#style.dim(`… ${reason}. Retrying${limit}.`));
+    }
+  }
+
+  /** What was shown of the answer stays on the terminal; the whole answer comes again. */
+  #retract(): void {
+    this.#isCutOff = true;
+    if (this.#inside !== undefined)
+      this.#line(this.#style.dim("… cut off here; the answer starts again"));
+  }
+
+  #answered(): void {
+    const text = this.#retries.end(this.#awaited.server);
+    if (text !== undefined) this.#line(this.#style.dim(`… ${text}`));
   }
 
   /** Said while the model is waited for, which goes on. */
@@ -154,34 +202,6 @@ export class TextReport implements Report {
     if (this.#inside !== undefined && !this.#streamed.endsWith("\n"))
       (this.#inside === "text" ? this.#stdout : this.#stderr).write("\n");
     this.#inside = undefined;
-  }
-}
-
-/** Counts the seconds while the model is silent. */
-class WaitingLine {
-  readonly #line: StatusLine;
-  readonly #style: Style;
-  #timer: ReturnType<typeof setInterval> | undefined;
-
-  constructor(line: StatusLine, style: Style) {
-    this.#line = line;
-    this.#style = style;
-  }
-
-  start(): void {
-    if (this.#timer !== undefined) return;
-    const since = Date.now();
-    this.#timer = setInterval(() => {
-      const seconds = Math.round((Date.now() - since) / 1000);
-      this.#line.show(`… waiting for the model, ${seconds} s`, this.#style.dim);
-    }, 1000);
-    this.#timer.unref();
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#line.clear();
   }
 }
 

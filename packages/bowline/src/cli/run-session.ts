@@ -3,7 +3,7 @@
  * is done.
  */
 import { resolve } from "node:path";
-import { vendors, type Model } from "@bowline/core";
+import { vendors, type AssistantMessage, type Model } from "@bowline/core";
 import {
   createSession,
   openSession,
@@ -23,6 +23,8 @@ import { oneLine, shellWord, styleFor, type Style } from "../terminal.ts";
 export interface RunSession {
   /** The run that a process before did not finish. */
   readonly interrupted: RunState | undefined;
+  /** The last run when it ended without an answer, by an error, an abort or its budget. */
+  readonly unanswered: RunState | undefined;
   /** The model that was asked before, unless another is named. */
   wanted(): Wanted;
   /**
@@ -55,11 +57,13 @@ export async function openRunSession(
   tellDamage();
   const state = (await session?.state()) ?? {};
   const { run } = state;
+  const isUnanswered = run?.reason !== undefined && (await lacksAnswer(session));
   if (session === undefined && typeof keep === "object")
     say(`session ${oneLine(keep.id, 100)} is new`);
 
   return {
     interrupted: run?.reason === undefined && run?.hasBegun === true ? run : undefined,
+    unanswered: isUnanswered ? run : undefined,
     wanted: () => wantedAfter(options, session, state),
     async begin(model) {
       isBegun = true;
@@ -81,12 +85,17 @@ export async function openRunSession(
     async end() {
       if (isLost) say(lossNotice(styleFor(stderr, env)));
       if (session === undefined) return;
-      await explained(async () => session?.close());
+      let task = "";
+      try {
+        if (!(await lacksAnswer(session))) task = ' "<task>"';
+      } finally {
+        await explained(async () => session?.close());
+      }
       tellDamage();
       if (!isBegun) return;
       const { dim } = styleFor(stderr, env);
       const id = shellWord(session.id);
-      stderr.write(`${dim(`session ${id}; go on with: bowline run --session ${id} "<task>"`)}\n`);
+      stderr.write(`${dim(`session ${id}; go on with: bowline run --session ${id}${task}`)}\n`);
     },
   };
 
@@ -105,6 +114,15 @@ export async function openRunSession(
       told++;
     }
   }
+}
+
+/** Whether the model can be asked once more without a new message. */
+async function lacksAnswer(session: Session | undefined): Promise<boolean> {
+  const last = (await session?.contextMessages())?.at(-1);
+  if (last === undefined) return false;
+  if (last.role !== "assistant") return true;
+  const { stopReason } = last as AssistantMessage;
+  return stopReason === "error" || stopReason === "aborted";
 }
 
 /** At the beginning with the reason; at the end once more, where the session would be named. */

@@ -24,7 +24,7 @@ import { parseRunOptions, type RunOptions } from "./options.ts";
 import { assertWritable, kept } from "./record.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { oneLine, styleFor } from "../terminal.ts";
-import { whereItStood } from "./where-it-stood.ts";
+import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
 export async function run(args: readonly string[], host: NodeJS.Process): Promise<number> {
@@ -71,8 +71,8 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
     const attached = session && (await attachSession(agent, session));
-    if (keeping.interrupted !== undefined)
-      stderr.write(`bowline: ${whereItStood(keeping.interrupted)}\n`);
+    const earlier = earlierRun(job);
+    if (earlier !== undefined) stderr.write(`bowline: ${earlier}\n`);
     const advise = (error: ErrorInfo): string | undefined =>
       isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined;
     const shown = { json: options.json, session: attached, advise };
@@ -87,8 +87,15 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   }
 }
 
+/** What the run goes on with, for a person. */
+function earlierRun({ task, keeping }: Job): string | undefined {
+  const { interrupted, unanswered } = keeping;
+  if (interrupted !== undefined) return whereItStood(interrupted);
+  return unanswered !== undefined && task === "" ? howItEnded(unanswered) : undefined;
+}
+
 function setupOf(
-  { thinking, maxTurns, maxTokens, maxCost, timeoutMs }: RunOptions,
+  { thinking, maxTurns, maxTokens, maxCost, timeoutMs, retryMs }: RunOptions,
   { task, images, directory }: Job,
   model: Model,
   session: SessionContent | undefined,
@@ -107,6 +114,7 @@ function setupOf(
     model,
     thinking,
     budget,
+    retryMs,
     ...before,
   };
 }
@@ -121,13 +129,13 @@ async function contentOf(session: Session): Promise<SessionContent> {
 function assertSomethingToDo(
   task: string,
   { images, keep }: RunOptions,
-  { interrupted }: RunSession,
+  { interrupted, unanswered }: RunSession,
 ): void {
   if (task !== "") return;
   const how = 'bowline run "<task>", or text on standard input';
   if (images.length > 0 || keep === "new" || keep === "none")
     throw new UsageError(`What is the task? ${how}.`);
-  if (interrupted === undefined)
+  if (interrupted === undefined && unanswered === undefined)
     throw new UsageError(`The session has no interrupted run. What is the task? ${how}.`);
 }
 

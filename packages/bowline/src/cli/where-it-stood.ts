@@ -2,6 +2,20 @@
 import type { RecordedCall, RunState } from "@bowline/core/session";
 import { oneLine } from "../terminal.ts";
 
+/** Of a run that ended without an answer. */
+export function howItEnded({ reason }: RunState): string {
+  switch (reason) {
+    case "error":
+      return "the last run ended by an error. Going on with it.";
+    case "aborted":
+      return "the last run was aborted. Going on with it.";
+    case "budget":
+      return "the last run used up its budget. Going on with it.";
+    default:
+      return "the last run ended without an answer. Going on with it.";
+  }
+}
+
 export function whereItStood({ turns, calls }: RunState): string {
   const begun = [...calls.values()];
   const finished = begun.filter(({ result }) => result !== undefined);

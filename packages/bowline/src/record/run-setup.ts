@@ -32,9 +32,14 @@ export interface RunSetup {
   readonly model: Model;
   readonly thinking: ThinkingLevel;
   readonly budget: Budget;
+  /** How long a model server that fails is retried. */
+  readonly retryMs: number;
   /** What its session held before, for a replay; absent where none was kept. */
   readonly session?: SessionContent;
 }
+
+/** How long a model server may be without an answer. */
+export const ANSWER_MS = 600_000;
 
 /** JSON-safe. */
 export interface SessionContent {
@@ -53,7 +58,7 @@ export interface RunPorts extends Pick<
 
 /** Long conversations are compacted, and circles are stopped: nobody may be watching. */
 export function createAgent(
-  { systemPrompt, model, thinking, budget }: RunSetup,
+  { systemPrompt, model, thinking, budget, retryMs }: RunSetup,
   { tools, ...ports }: RunPorts,
 ): Agent {
   const { clock = systemClock } = ports;
@@ -69,5 +74,10 @@ export function createAgent(
     abortGraceMs: 1000,
     hookTimeoutMs: 0,
     budget,
+    timeouts: { firstByteMs: ANSWER_MS },
+    // A server that restarts, or whose line is down for a while, does not end the run.
+    maxRetries: Infinity,
+    maxRetryTimeMs: retryMs,
+    retryAfterOutput: true,
   });
 }

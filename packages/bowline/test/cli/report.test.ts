@@ -12,6 +12,7 @@ describe("while the model is waited for", () => {
       { isTTY: true, write },
       { isTTY: true, write },
       { NO_COLOR: "1" },
+      { server: "host:1", answerMs: 600_000, retryMs: 120_000 },
     );
     const event = (type: AgentEvent["type"], own: object = {}): string => {
       shown = "";
@@ -19,17 +20,22 @@ describe("while the model is waited for", () => {
       for (let second = 0; second < 2; second++) t.mock.timers.tick(1000);
       return shown.replaceAll("\r\u001b[2K", "|");
     };
-    const counted = "|… waiting for the model, 1 s|… waiting for the model, 2 s";
+    const waiting = (seconds: number): string =>
+      `|… waiting for host:1, ${seconds} s (limit 10 min)`;
+    const counted = waiting(1) + waiting(2);
     assert.equal(event("turn_start"), counted);
-    assert.match(
+    assert.equal(
       event("message_end", { message: { role: "user", content: "hi" } }),
-      /model, 3 s.*model, 4 s$/,
+      waiting(3) + waiting(4),
     );
-    const retry = { error: { message: "It is busy" }, delayMs: 500 };
-    assert.equal(event("request_retry", retry), `|… It is busy; asking again in 0.5 s\n${counted}`);
+    const retrying = (retry: number, ...seconds: number[]): string =>
+      seconds.map((s) => `|… No response from host:1. Retrying (${retry}) for ${s} s.`).join("");
+    const retry = { error: { code: "connection_failed", message: "", retryable: true } };
+    assert.equal(event("request_retry", retry), retrying(1, 0, 1, 2));
+    assert.equal(event("request_retry", retry), retrying(2, 2, 3, 4));
     assert.equal(
       event("message_update", { assistantMessageEvent: { type: "text_delta", delta: "So" } }),
-      "|So",
+      "|… host:1 answered after 2 retries (4 s)\nSo",
     );
     assert.equal(
       event("message_end", { message: { role: "assistant", content: [], stopReason: "stop" } }),

@@ -1,0 +1,55 @@
+/** The retries of a model call, as a person is told of them. */
+import type { ErrorInfo } from "@bowline/core";
+import { oneLine } from "../terminal.ts";
+
+/** Without the full stop. `isCutOff`: a part of the answer had come. */
+export function retryReason(error: ErrorInfo, server: string, isCutOff: boolean): string {
+  if (isCutOff) return `The answer of ${server} was cut off`;
+  switch (error.code) {
+    case "connection_failed":
+    case "timeout":
+      return `No response from ${server}`;
+    case "overloaded":
+      return `${server} is overloaded`;
+    case "rate_limited":
+      return `${server} limits the rate`;
+    default:
+      return error.status !== undefined && error.status >= 500
+        ? `${server} answered with HTTP ${error.status}`
+        : oneLine(error.message, 300).replace(/\.$/, "");
+  }
+}
+
+/** Those of one model call. */
+export class Retries {
+  #count = 0;
+  #since = 0;
+  #reason = "";
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** When the first try failed. */
+  get since(): number {
+    return this.#since;
+  }
+
+  /** Returns whether the reason is another than before. */
+  add(reason: string): boolean {
+    if (this.#count++ === 0) this.#since = Date.now();
+    const isNew = this.#reason !== reason;
+    this.#reason = reason;
+    return isNew;
+  }
+
+  /** Forgets them, and returns what to say of them now that the server answers, if anything. */
+  end(server: string): string | undefined {
+    const count = this.#count;
+    this.#count = 0;
+    this.#reason = "";
+    if (count === 0) return undefined;
+    const seconds = Math.round((Date.now() - this.#since) / 1000);
+    return `${server} answered after ${count} ${count === 1 ? "retry" : "retries"} (${seconds} s)`;
+  }
+}

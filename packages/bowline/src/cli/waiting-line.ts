@@ -1,0 +1,62 @@
+/** The line that says, while the model server is silent, for whom the command waits and how long. */
+import type { Style } from "../terminal.ts";
+import type { StatusLine } from "./status-line.ts";
+
+/** What a run waits for. */
+export interface Awaited {
+  /** Host and port of the model server. */
+  readonly server: string;
+  /** How long one request may be without an answer. */
+  readonly answerMs: number;
+  /** How long a server that fails is retried. */
+  readonly retryMs: number;
+}
+
+export class WaitingLine {
+  readonly #line: StatusLine;
+  readonly #style: Style;
+  readonly #awaited: Awaited;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #show: () => void = () => {};
+
+  constructor(line: StatusLine, style: Style, awaited: Awaited) {
+    this.#line = line;
+    this.#style = style;
+    this.#awaited = awaited;
+  }
+
+  /** Counts the seconds from now on, unless it counts already. */
+  start(): void {
+    if (this.#timer !== undefined) return;
+    const { server, answerMs } = this.#awaited;
+    this.#count(
+      Date.now(),
+      (seconds) => `… waiting for ${server}, ${seconds} s (limit ${durationText(answerMs)})`,
+    );
+  }
+
+  /** Counts the seconds since the first failure, from `since`. */
+  retry(reason: string, retry: number, since: number): void {
+    this.#count(since, (seconds) => `… ${reason}. Retrying (${retry}) for ${seconds} s.`);
+    this.#show();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#line.clear();
+  }
+
+  #count(since: number, text: (seconds: number) => string): void {
+    this.#show = () =>
+      this.#line.show(text(Math.round((Date.now() - since) / 1000)), this.#style.dim);
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#show(), 1000);
+    this.#timer.unref();
+  }
+}
+
+/** In seconds, or in minutes where they are whole. */
+export function durationText(ms: number): string {
+  return ms >= 120_000 && ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
+}

@@ -1,0 +1,163 @@
+/** `bowline run` while its model server is down, busy or cut off, and how it goes on afterwards. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { AgentEvent } from "@bowline/core";
+import { chatText, failing, loopback, type Handler } from "../../../test/support/loopback.ts";
+import { bowline, temporary, type CommandOptions } from "./command.ts";
+
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+const at = (baseUrl: string, ...more: string[]): string[] => [
+  "run",
+  "--base-url",
+  baseUrl,
+  "--model",
+  "m",
+  ...more,
+];
+const address = (port: number): string => `http://127.0.0.1:${port}/v1`;
+const host = (baseUrl: string): string => new URL(baseUrl).host;
+
+/** The lines about waits. */
+const passing = (stderr: string): string[] =>
+  stderr.split("\n").filter((line) => line.startsWith("… "));
+
+/** Sends a part of an answer, and breaks the connection. */
+const cut: Handler = (response) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n', () =>
+    setTimeout(() => response.destroy(), 5),
+  );
+};
+
+/** Calls `then` when the command has said that it retries. */
+function onceRetrying(then: (kill: (signal: NodeJS.Signals) => void) => void): CommandOptions {
+  return {
+    watch(child) {
+      const listen = (text: string): void => {
+        if (!text.includes("Retrying")) return;
+        child.stderr?.off("data", listen);
+        then((signal) => child.kill(signal));
+      };
+      child.stderr?.on("data", listen);
+    },
+  };
+}
+
+describe("a model server that fails", () => {
+  it("is waited for while it is down: the run says so once, and finishes", async () => {
+    const port = await freePort();
+    let server: Server | undefined;
+    const { code, stdout, stderr } = await bowline(
+      at(address(port), "hi"),
+      onceRetrying(() => {
+        setTimeout(() => {
+          server = createServer((request, response) => chatText("Back.")(response, request, ""));
+          server.listen(port, "127.0.0.1");
+        }, 1500);
+      }),
+    );
+    server?.close();
+    assert.deepEqual([code, stdout], [0, "Back.\n"], stderr);
+    const [down, back, ...others] = passing(stderr);
+    assert.equal(down, `… No response from 127.0.0.1:${port}. Retrying for up to 2 min.`);
+    assert.match(back ?? "", /^… 127\.0\.0\.1:\d+ answered after \d+ retries \(\d+ s\)$/);
+    assert.deepEqual(others, []);
+  });
+
+  it("is named with each new reason, and every retry is an event with --json", async () => {
+    const busy = failing(529, "busy");
+    const broken = failing(500, "broken");
+    await using server = await loopback(broken, broken, busy, chatText("Hi."));
+    const { code, stderr } = await bowline(at(server.baseUrl, "hi"));
+    assert.equal(code, 0, stderr);
+    const name = host(server.baseUrl);
+    assert.deepEqual(passing(stderr).slice(0, 2), [
+      `… ${name} answered with HTTP 500. Retrying for up to 2 min.`,
+      `… ${name} is overloaded. Retrying for up to 2 min.`,
+    ]);
+    await using again = await loopback(broken, busy, chatText("Hi."));
+    const { stdout } = await bowline(at(again.baseUrl, "--json", "hi"));
+    const retries = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as AgentEvent)
+      .filter((event) => event.type === "request_retry");
+    assert.deepEqual(
+      retries.map(({ attempt, error }) => [attempt, error.status]),
+      [
+        [1, 500],
+        [2, 529],
+      ],
+    );
+  });
+
+  it("is asked again when it cut an answer off, of which nothing is left in the output", async () => {
+    await using server = await loopback(cut, chatText("whole"));
+    const { code, stdout, stderr } = await bowline(at(server.baseUrl, "hi"));
+    assert.deepEqual([code, stdout], [0, "whole\n"], stderr);
+    assert.match(passing(stderr)[0] ?? "", /The answer of 127\.0\.0\.1:\d+ was cut off\. Retrying/);
+  });
+
+  it("is left at once on Ctrl-C, and when --timeout is over", async () => {
+    const port = await freePort();
+    let pressed = 0;
+    const stopped = await bowline(
+      at(address(port), "hi"),
+      onceRetrying((kill) => {
+        pressed = Date.now();
+        kill("SIGINT");
+      }),
+    );
+    assert.equal(stopped.code, 130, stopped.stderr);
+    assert.ok(Date.now() - pressed < 20_000);
+    const late = await bowline(at(address(port), "--timeout", "1", "hi"));
+    assert.equal(late.code, 3, late.stderr);
+  });
+});
+
+describe("a run that ended by an error", () => {
+  it("is gone on with by --continue and --session, without its task", async () => {
+    await using folder = await temporary();
+    await using server = await loopback(failing(500, "broken"));
+    const options = { cwd: folder.path, env: { BOWLINE_HOME: join(folder.path, "home") } };
+    const failed = await bowline(
+      at(server.baseUrl, "--retry-for", "0.01", "--session", "mine", "the task"),
+      options,
+    );
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /^session mine; go on with: bowline run --session mine$/m);
+    for (const which of [["--continue"], ["--session", "mine"]]) {
+      const once = await bowline([...at(server.baseUrl, "--retry-for", "0.01"), ...which], options);
+      assert.equal(once.code, 1);
+      assert.match(once.stderr, /^bowline: the last run ended by an error\. Going on with it\.$/m);
+      await using well = await loopback(chatText("Done."));
+      const { code, stdout, stderr } = await bowline([...at(well.baseUrl), ...which], options);
+      assert.deepEqual([code, stdout], [0, "Done.\n"], stderr);
+      const { messages } = JSON.parse(well.requests[0]?.body ?? "") as {
+        messages: { role: string; content: string }[];
+      };
+      const expected = which[0] === "--continue" ? ["the task"] : ["the task", "Done.", "more"];
+      assert.deepEqual(
+        messages.slice(1).map(({ content }) => content),
+        expected,
+      );
+      await bowline(
+        [...at(server.baseUrl, "--retry-for", "0.01"), "--session", "mine", "more"],
+        options,
+      );
+    }
+  });
+});
