@@ -1,7 +1,7 @@
 /** `bowline run` while its model server is down, busy or cut off, and how it goes on afterwards. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -59,17 +59,16 @@ function onceRetrying(then: (kill: (signal: NodeJS.Signals) => void) => void): C
 describe("a model server that fails", () => {
   it("is waited for while it is down: the run says so once, and finishes", async () => {
     const port = await freePort();
-    let server: Server | undefined;
+    const server = createServer((request, response) => chatText("Back.")(response, request, ""));
+    let timer: NodeJS.Timeout | undefined;
     const { code, stdout, stderr } = await bowline(
       at(address(port), "hi"),
       onceRetrying(() => {
-        setTimeout(() => {
-          server = createServer((request, response) => chatText("Back.")(response, request, ""));
-          server.listen(port, "127.0.0.1");
-        }, 1500);
+        timer = setTimeout(() => server.listen(port, "127.0.0.1"), 1500);
       }),
     );
-    server?.close();
+    clearTimeout(timer);
+    server.close();
     assert.deepEqual([code, stdout], [0, "Back.\n"], stderr);
     const [down, back, ...others] = passing(stderr);
     assert.equal(down, `… No response from 127.0.0.1:${port}. Retrying for up to 2 min.`);

@@ -46,6 +46,8 @@ export class TextReport implements Report {
   #inside: "text" | "thinking" | undefined;
   #streamed = "";
   #isCutOff = false;
+  /** When the tool calls that are running began, by their ids. */
+  readonly #begun = new Map<string, number>();
 
   constructor(
     stdout: Output,
@@ -90,8 +92,10 @@ export class TextReport implements Report {
         return;
       }
       case "tool_execution_start":
+        this.#begun.set(event.toolCallId, Date.now());
         return this.#line(dim(`→ ${call(event)}`));
       case "tool_execution_end": {
+        this.#begun.delete(event.toolCallId);
         const first = messageText({ content: event.result.content ?? [] });
         const mark = event.isError
           ? `${red("✗")} ${call({ ...event, args: {} })} ${dim(`(${event.durationMs} ms)`)}: ${oneLine(first, 300)}`
@@ -114,13 +118,14 @@ export class TextReport implements Report {
         return this.#passing(
           `${event.tokensBefore} tokens became ${event.tokensAfter}: ${event.outcome}`,
         );
+      case "tool_execution_update":
+        return this.#progress(event);
       case "approval_request":
       case "approval_answer":
       case "agent_start":
       case "agent_end":
       case "turn_end":
       case "message_start":
-      case "tool_execution_update":
         return;
     }
   }
@@ -138,6 +143,17 @@ export class TextReport implements Report {
         `${count(result.turns, "turn")}, ${count(result.tools.length, "tool call")}, ${usageText(result.usage)}, ${((Date.now() - this.#started) / 1000).toFixed(1)} s`,
       ),
     );
+  }
+
+  /** The end of what a tool has printed so far. It goes away when the tool ends. */
+  #progress({ toolCallId, toolName, partialResult }: ProgressEvent): void {
+    const since = this.#begun.get(toolCallId);
+    if (since === undefined || !this.#status.isOn) return;
+    const lines = messageText({ content: partialResult.content ?? [] })
+      .split("\n")
+      .filter((line) => line.trim() !== "");
+    this.#breakLine();
+    this.#waiting.tool(toolName, lines.slice(-MAX_PROGRESS_LINES), since);
   }
 
   #text(delta: string): void {
@@ -205,7 +221,10 @@ export class TextReport implements Report {
   }
 }
 
+type ProgressEvent = Extract<AgentEvent, { type: "tool_execution_update" }>;
+
 const MAX_ARGUMENTS = 300;
+const MAX_PROGRESS_LINES = 5;
 
 function call({ toolName, args }: { toolName: string; args?: unknown }): string {
   const text =

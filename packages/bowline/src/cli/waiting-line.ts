@@ -1,4 +1,4 @@
-/** The line that says, while the model server is silent, for whom the command waits and how long. */
+/** The line that says for whom the command waits and how long; of a tool also what it prints. */
 import type { Style } from "../terminal.ts";
 import type { StatusLine } from "./status-line.ts";
 
@@ -38,6 +38,12 @@ export class WaitingLine {
   /** Counts the seconds since the first failure, from `since`. */
   retry(reason: string, retry: number, since: number): void {
     this.#count(since, (seconds) => `… ${reason}. Retrying (${retry}) for ${seconds} s.`);
+    this.#show();
+  }
+
+  /** Shows these lines of a tool, and counts the seconds since it began. */
+  tool(name: string, lines: readonly string[], since: number): void {
+    this.#count(since, (seconds) => [`… ${name}, ${seconds} s`, ...lines].join("\n"));
     this.#show();
   }
 

@@ -43,3 +43,34 @@ describe("while the model is waited for", () => {
     );
   });
 });
+
+describe("while a tool runs", () => {
+  const events = (report: TextReport): void => {
+    const name = { toolCallId: "c", toolName: "bash" };
+    const event = (type: AgentEvent["type"], own: object): void =>
+      report.event({ type, ...name, ...own } as AgentEvent);
+    const printed = Array.from({ length: 9 }, (_, index) => `line ${index + 1}`).join("\n");
+    event("tool_execution_start", { args: {} });
+    event("tool_execution_update", {
+      partialResult: { content: [{ type: "text", text: `${printed}\n` }] },
+    });
+    event("tool_execution_end", { result: { content: [] }, isError: false, durationMs: 7 });
+  };
+  const awaited = { server: "host:1", answerMs: 1, retryMs: 1 };
+
+  it("a terminal shows the last lines of its output, which go when it ends", () => {
+    let shown = "";
+    const output = { isTTY: true, write: (text: string): void => void (shown += text) };
+    events(new TextReport(output, output, { NO_COLOR: "1" }, awaited));
+    const rows = "… bash, 0 s\nline 5\nline 6\nline 7\nline 8\nline 9";
+    const up = "\u001b[1A\u001b[2K".repeat(5);
+    assert.equal(shown, `→ bash\n\r\u001b[2K${rows}\r\u001b[2K${up}✓ bash (7 ms)\n`);
+  });
+
+  it("a pipe gets none of its output", () => {
+    let shown = "";
+    const output = { write: (text: string): void => void (shown += text) };
+    events(new TextReport(output, output, {}, awaited));
+    assert.equal(shown, "→ bash\n✓ bash (7 ms)\n");
+  });
+});

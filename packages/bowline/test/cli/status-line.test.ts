@@ -31,6 +31,23 @@ describe("a line that tells how it goes", () => {
     assert.equal(written({ isTTY: true, columns: 0 }).length, 2);
   });
 
+  it("has as many rows as lines, all of which go, and letters of two columns do not wrap", () => {
+    const texts: string[] = [];
+    const line = new StatusLine(
+      { isTTY: true, columns: 20, write: (text) => texts.push(text) },
+      {},
+    );
+    line.show("one\ntwo\nthree");
+    line.show(`${"漢".repeat(15)}\nb`);
+    line.clear();
+    const up = "\u001b[1A\u001b[2K";
+    assert.deepEqual(texts, [
+      `${clear}one\ntwo\nthree`,
+      `${clear}${up}${up}${"漢".repeat(9)}\nb`,
+      `${clear}${up}`,
+    ]);
+  });
+
   it("is not there without a terminal, nor on one that cannot go back", () => {
     assert.deepEqual(written({ isTTY: false }), []);
     assert.deepEqual(written({ isTTY: true }, { TERM: "dumb" }), []);
