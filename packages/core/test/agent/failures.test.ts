@@ -155,6 +155,17 @@ describe("tools", () => {
     assert.match(JSON.stringify(agent.state.messages), /not valid JSON/);
   });
 
+  it("are answered with what the model wrote, at most 500 characters of it [X5]", async () => {
+    const wrote = (argumentsText: string): ReturnType<typeof call> => ({
+      content: [{ type: "toolCall", id: "a", name: "a", arguments: {}, argumentsText }],
+    });
+    const long = `{"x": "${"y".repeat(600)}`;
+    const { agent } = rig([wrote('{"x":'), wrote(long), "Done."], [tool("a", () => "")]);
+    const [, , first = "", , second = ""] = texts((await agent.prompt("Hi")).messages);
+    assert.match(first, / Call a again with valid JSON\. You wrote: \{"x":$/);
+    assert.ok(second.endsWith(` You wrote: ${long.slice(0, 500)}…`), second);
+  });
+
   it("are stopped by their time limit, and reported as left running when they do not stop", async () => {
     const clock = new ManualClock();
     const { agent, events } = rig(

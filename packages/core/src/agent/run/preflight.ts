@@ -10,6 +10,9 @@ import type { AgentTool } from "../contract/tool.ts";
 import { keyOf } from "./call-names.ts";
 import type { Run } from "./run.ts";
 
+/** How much an error result quotes of arguments that are not valid JSON, in UTF-16 units. */
+const MAX_QUOTE_LENGTH = 500;
+
 export interface Ready {
   readonly call: ToolCall;
   readonly tool: AgentTool;
@@ -29,7 +32,8 @@ export async function preflight(
   const again = `Call ${call.name} again with`;
   if (message.stopReason === "length")
     throw new Error(`Not run: the token limit cut the answer. ${again} less at once.`);
-  if (call.argumentsError) throw new Error(`Not run: ${call.argumentsError} ${again} valid JSON.`);
+  if (call.argumentsError)
+    throw new Error(`Not run: ${call.argumentsError} ${again} valid JSON.${quoteOf(call)}`);
   const check = async (value: unknown): Promise<unknown> => {
     const checked = await run.grace.patiently<ValidationResult>(
       validate(tool.parameters, value, `tool "${tool.name}"`),
@@ -69,6 +73,12 @@ export function aboutCall(
     run: port,
     idempotencyKey: keyOf(run, toolCall),
   };
+}
+
+/** The next request shows the model `{}` in place of arguments that are not valid JSON. */
+function quoteOf({ argumentsText = "" }: ToolCall): string {
+  const end = argumentsText.length > MAX_QUOTE_LENGTH ? "…" : "";
+  return argumentsText && ` You wrote: ${argumentsText.slice(0, MAX_QUOTE_LENGTH)}${end}`;
 }
 
 function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): string {
