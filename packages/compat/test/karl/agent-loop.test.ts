@@ -517,7 +517,7 @@ describe("karl's entry", () => {
 
   it("has a runner that imports the loop and no provider [K49]", () => {
     const source = readFileSync(join(import.meta.dirname, "../../src/karl/run-task.ts"), "utf8");
-    assert.match(source, /import \{ agentLoop,.* from "\.\/agent-loop\.ts"/);
+    assert.match(source, /import \{ agentLoop\b.* from "\.\/agent-loop\.ts"/);
     assert.doesNotMatch(source, /getModel|setApiKey|mapToPiAiProvider|providers\//);
   });
 });

@@ -1,0 +1,53 @@
+/** What a task tells its listener, and what it counts for its result. */
+import type { AgentEvent, TokenUsage } from "./agent-loop.ts";
+import type { TaskEvent, TaskOptions, TaskResult } from "./task-types.ts";
+
+export class TaskReport {
+  readonly toolsUsed: Set<string> = new Set();
+  readonly tokens: TokenUsage = {};
+  readonly #listener: TaskOptions["onEvent"];
+  #thrown: { readonly error: unknown } | undefined;
+
+  constructor(listener: TaskOptions["onEvent"]) {
+    this.#listener = listener;
+  }
+
+  /**
+   * Calls the listener. Once it has thrown, it is not called again and every later event throws the
+   * same: the loop takes what is thrown inside a tool for the tool's own failure.
+   */
+  tell(event: TaskEvent): void {
+    this.check();
+    try {
+      this.#listener?.(event);
+    } catch (error) {
+      this.#thrown = { error };
+    }
+    this.check();
+  }
+
+  /** Throws what the listener threw. */
+  check(): void {
+    if (this.#thrown) throw this.#thrown.error;
+  }
+
+  /** Reports and counts an event of the loop. */
+  add(event: AgentEvent): void {
+    if (event.type === "text_delta") this.tell({ ...event, type: "thinking" });
+    else if (event.type === "tool_execution_end") this.tell({ ...event, type: "tool_end" });
+    else if (event.type === "tool_execution_start") {
+      this.toolsUsed.add(event.toolName);
+      this.tell({ ...event, type: "tool_start" });
+    } else if (event.type === "message_end") this.#count(event.usage ?? {});
+  }
+
+  /** The counts, as the result has them. */
+  get counts(): Pick<TaskResult, "toolsUsed" | "tokens"> {
+    return { toolsUsed: [...this.toolsUsed], tokens: this.tokens };
+  }
+
+  #count(usage: TokenUsage): void {
+    for (const [key, count] of Object.entries(usage) as [keyof TokenUsage, number][])
+      this.tokens[key] = (this.tokens[key] ?? 0) + count;
+  }
+}
