@@ -41,13 +41,8 @@ export interface ToolCall {
  * says that a result is not the loop's own word.
  */
 export function toTranscript(given: Message, model: Model, timestamp: number): core.Message[] {
-  const {
-    role,
-    content,
-    tool_calls = [],
-    tool_call_id: toolCallId = "",
-    name: toolName = "",
-  } = given;
+  const { role, content, tool_calls = [] } = given;
+  const { tool_call_id: toolCallId = "", name: toolName = "" } = given;
   const blocks: ContentBlock[] =
     typeof content === "string" ? [{ type: "text", text: content }] : content;
   const parts = blocks.flatMap(
@@ -58,18 +53,8 @@ export function toTranscript(given: Message, model: Model, timestamp: number): c
   );
   if (role === "system") return [];
   if (role === "tool") {
-    const isError = given.is_error === true;
-    return [
-      {
-        role: "toolResult",
-        toolCallId,
-        toolName,
-        content: parts,
-        details: given,
-        isError,
-        timestamp,
-      },
-    ];
+    const about = { toolCallId, toolName, isError: given.is_error === true, timestamp };
+    return [{ role: "toolResult", content: parts, details: given, ...about }];
   }
   if (role === "assistant") {
     const used = blocks.filter(({ type }) => type === "tool_use");
@@ -88,17 +73,12 @@ export function toTranscript(given: Message, model: Model, timestamp: number): c
       { role, content: said, api, provider, model: id, usage: {}, stopReason: "stop", timestamp },
     ];
   }
-  const results = blocks.flatMap(
-    ({ type, tool_use_id = "", content: result = "", is_error = false }) => {
-      const message: Message = {
-        role: "tool",
-        tool_call_id: tool_use_id,
-        content: result,
-        is_error,
-      };
-      return type === "tool_result" ? toTranscript(message, model, timestamp) : [];
-    },
-  );
+  const results = blocks.flatMap((block) => {
+    if (block.type !== "tool_result") return [];
+    const { tool_use_id = "", content: result = "", is_error = false } = block;
+    const message = { role: "tool", tool_call_id: tool_use_id, content: result, is_error } as const;
+    return toTranscript(message, model, timestamp);
+  });
   return parts.length === 0 ? results : [...results, { role: "user", content: parts, timestamp }];
 }
 
@@ -121,15 +101,8 @@ export function fromTranscript(message: core.AssistantMessage | core.ToolResultM
   return { role: "tool", tool_call_id, name, content, ...(isError && { is_error: true }) };
 }
 
-export function fromToolCall({
-  id,
-  name,
-  arguments: args,
-  argumentsText,
-}: core.ToolCall): ToolCall {
-  return {
-    id,
-    type: "function",
-    function: { name, arguments: argumentsText || JSON.stringify(args) },
-  };
+export function fromToolCall(call: core.ToolCall): ToolCall {
+  const { id, name, arguments: args, argumentsText } = call;
+  const text = argumentsText || JSON.stringify(args);
+  return { id, type: "function", function: { name, arguments: text } };
 }

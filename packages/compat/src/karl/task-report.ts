@@ -1,5 +1,5 @@
 /** What a task tells its listener, and what it counts for its result. */
-import type { AgentEvent, TokenUsage } from "./agent-loop.ts";
+import type { AgentEvent, TokenUsage } from "./types.ts";
 import type { TaskEvent, TaskOptions, TaskResult } from "./task-types.ts";
 
 export class TaskReport {

@@ -1,7 +1,7 @@
 /** The shapes of karl's runner (seed 000). */
 import type { Message } from "./message.ts";
 import type { KarlTool, ToolResult } from "./tool.ts";
-import type { AgentLoopConfig, TokenUsage } from "./agent-loop.ts";
+import type { AgentLoopConfig, TokenUsage } from "./types.ts";
 
 export type HookName = "pre-task" | "post-task" | "pre-tool" | "post-tool" | "on-error";
 

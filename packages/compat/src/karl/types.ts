@@ -1,0 +1,48 @@
+/** The shapes of karl's loop (seed 000). */
+import type { Compat, StreamFn, StreamOptions } from "@bowline/core";
+import type { Message, ToolCall } from "./message.ts";
+import type { ToolResult } from "./tool.ts";
+
+/**
+ * Every stream option is taken; `headers` and `extraBody` are for routers. A failed request is not
+ * retried: see `runTask`.
+ */
+export interface AgentLoopConfig extends StreamOptions {
+  model: string;
+  /** Up to, not including, `/chat/completions` or `/messages`. */
+  baseUrl: string;
+  apiKey: string;
+  apiFormat: "openai" | "anthropic";
+  compat?: Compat;
+  /** How often tools may run; with 0 an answer that calls one is an error. Default 50. */
+  maxToolRounds?: number;
+  /** Called with each message that enters the history, in order: answers and tool results. */
+  onMessage?: (message: Message) => void;
+  /** Makes the model calls. Default: the wire of `apiFormat`. */
+  streamFn?: StreamFn;
+  /** Whether `thinking_delta` and `thinking_end` are yielded too. Default false. */
+  thinkingEvents?: boolean;
+}
+
+/** `input` is the whole prompt, what came from a cache included; `cost` is in US dollars. */
+export type TokenUsage = Partial<Record<"input" | "output" | "total" | "cost", number>>;
+
+/**
+ * `turn_end` comes once a run, with the sum of its calls. After `error` the generator throws the
+ * same error.
+ */
+export type AgentEvent =
+  | { type: "stream_start" }
+  | { type: "text_delta"; delta: string }
+  | { type: "text_end"; text: string }
+  | { type: "tool_call_start"; toolCall: ToolCall }
+  | { type: "tool_call_end"; toolCall: ToolCall }
+  | { type: "tool_execution_start"; toolName: string; args: Record<string, unknown> }
+  | { type: "tool_execution_end"; toolName: string; result: ToolResult; isError: boolean }
+  | { type: "message_end"; message: Message; usage?: TokenUsage }
+  | { type: "turn_end"; usage?: TokenUsage }
+  | { type: "error"; error: Error }
+  | { type: "thinking_delta"; delta: string }
+  | { type: "thinking_end"; text: string };
+
+export type Events = AsyncGenerator<AgentEvent, Message, undefined>;
