@@ -46,13 +46,19 @@ const core: PackageRules = {
   },
 };
 
-const shapes = ["parts", "transcript", "run-call", "run-end"] as const;
+const shapes = ["parts", "transcript", "run-call", "run-end", "pull-events"] as const;
 
 /** The faces know what they share and nothing of each other. */
 const compat: PackageRules = {
   source: "packages/compat/src",
   isWebOnly: true,
-  layers: { ...each(shapes, shapes), karl: shapes, codelet: shapes, gai: shapes, gateway: [] },
+  layers: {
+    ...each(shapes, shapes),
+    karl: shapes,
+    codelet: shapes,
+    gai: shapes,
+    gateway: ["pull-events"],
+  },
 };
 
 /** How servers are reached, where data lies, what must not be told and what may be printed. */

@@ -1,6 +1,7 @@
 /** karl's agent loop (seed 000): a generator of events over the one loop. */
-import { agentLoopContinue, type RunEndReason } from "@bowline/core/agent";
+import { runAgentLoopContinue, type RunEndReason } from "@bowline/core/agent";
 import { BowlineError, streamByProtocol, type ErrorInfo } from "@bowline/core";
+import { pullEvents, type StartRun } from "../pull-events.ts";
 import { failureOf } from "../run-end.ts";
 import { toLoopInput } from "./loop-input.ts";
 import type { Message } from "./message.ts";
@@ -10,8 +11,10 @@ import type { AgentLoopConfig, Events } from "./types.ts";
 
 /**
  * Runs until the model calls no more tools; returns its last message. A message list may end with a
- * user's or a tool's. Tools run one after the other. What goes wrong is yielded as `error` and then
- * thrown. Leaving the generator aborts the run.
+ * user's or a tool's. Tools run one after the other.
+ *
+ * Nothing starts before the reader asks for the next event: no request, and no tool. Leaving the
+ * generator aborts the run. A failure is yielded as `error` and then thrown.
  */
 export async function* agentLoop(
   systemPrompt: string,
@@ -39,7 +42,9 @@ async function* run(
   const { streamFn = streamByProtocol, signal } = config;
   const input = toLoopInput([system, ...said], tools, config);
   const translator = new Translator(input, config);
-  for await (const event of agentLoopContinue(input.context, input.config, signal, streamFn)) {
+  const start: StartRun = (emit, own) =>
+    runAgentLoopContinue(input.context, input.config, emit, own, streamFn);
+  for await (const event of pullEvents(start, signal)) {
     yield* translator.events(event);
     if (event.type !== "agent_end") continue;
     const failure = failureOf(event);

@@ -41,6 +41,7 @@ export function toLoopInput(
     model,
     fetch: refusal.fetch,
     toolExecution: "sequential",
+    hookTimeoutMs: 0, // readers may be slow
     budget: { maxTurns: maxToolRounds + 1 },
     convertToLlm(messages) {
       rounds++;

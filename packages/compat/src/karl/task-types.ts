@@ -18,6 +18,7 @@ export type TaskEvent =
   | { type: "task_start" }
   /** A piece of the answer. */
   | { type: "thinking"; delta: string }
+  /** The tool has not started yet. */
   | { type: "tool_start"; toolName: string; args: Record<string, unknown> }
   | { type: "tool_end"; toolName: string; result: ToolResult; isError: boolean }
   | { type: "task_complete"; result: TaskResult }
