@@ -10,7 +10,7 @@ const names = (entry: object): string[] => Object.keys(entry).toSorted();
 
 describe("the public surface", () => {
   it("has these values in the shapes of other libraries", () => {
-    assert.deepEqual(names(karl), ["adaptTool", "agentLoop", "runTask"]);
+    assert.deepEqual(names(karl), ["AgentLoopError", "adaptTool", "agentLoop", "runTask"]);
     assert.deepEqual(names(codelet), [
       "ClaudeProvider",
       "Message",

@@ -1,8 +1,9 @@
 /** karl's agent loop (seed 000): a generator of events over the one loop. */
 import { runAgentLoopContinue, type RunEndReason } from "@bowline/core/agent";
-import { BowlineError, streamByProtocol, type ErrorInfo } from "@bowline/core";
+import { streamByProtocol, type ErrorInfo } from "@bowline/core";
 import { pullEvents, type StartRun } from "../pull-events.ts";
 import { failureOf } from "../run-end.ts";
+import { AgentLoopError, bestAnswer } from "./loop-error.ts";
 import { toLoopInput } from "./loop-input.ts";
 import type { Message } from "./message.ts";
 import type { ToolDefinition } from "./tool.ts";
@@ -48,22 +49,16 @@ async function* run(
     yield* translator.events(event);
     if (event.type !== "agent_end") continue;
     const failure = failureOf(event);
-    if (failure) throw toError(failure, event.reason, input.refusal.text());
+    if (failure) {
+      const info = { ...failure, message: wordsOf(failure, event.reason, input.refusal.text()) };
+      throw new AgentLoopError(info, bestAnswer(translator.answers));
+    }
     yield { type: "turn_end", ...usageOf(event.usage) };
   }
   return translator.answers.at(-1) as Message; // a run without a failure has one
 }
 
-function toError(
-  { code, message, ...error }: ErrorInfo,
-  reason: RunEndReason,
-  refusal = message,
-): BowlineError {
-  if (reason === "budget") return new BowlineError(code, "The rounds for tools are used up.");
-  const { status } = error;
-  return new BowlineError(
-    code,
-    status === undefined ? message : `API error ${status}: ${refusal}`,
-    error,
-  );
+function wordsOf({ status, message }: ErrorInfo, reason: RunEndReason, refusal = message): string {
+  if (reason === "budget") return "The rounds for tools are used up.";
+  return status === undefined ? message : `API error ${status}: ${refusal}`;
 }

@@ -1,6 +1,7 @@
 /** karl's runner (seed 000) around the loop: time limit, retries, hooks, and a packaged result. */
 import { systemClock, BowlineError, isBowlineError, messageText } from "@bowline/core";
 import { agentLoop } from "./agent-loop.ts";
+import { bestAnswer } from "./loop-error.ts";
 import type { Message } from "./message.ts";
 import { TaskHooks, within } from "./task-hooks.ts";
 import { TaskReport } from "./task-report.ts";
@@ -23,6 +24,7 @@ class Task {
   readonly #hooks: TaskHooks;
   readonly #tools: readonly ToolDefinition[];
   readonly #history: Message[];
+  readonly #answers: Message[] = [];
 
   constructor(options: TaskOptions) {
     const { task, tools = [], hooks = {}, onEvent, ...rest } = options;
@@ -62,6 +64,7 @@ class Task {
       signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
       onMessage: (message) => {
         this.#history.push(message);
+        if (message.role === "assistant") this.#answers.push(message);
         onMessage?.(message);
       },
     });
@@ -93,7 +96,7 @@ class Task {
   }
 
   async #succeed(answer: Message, started: number): Promise<TaskResult> {
-    const result = this.#conclude("success", messageText(answer), started);
+    const result = this.#conclude("success", messageText(answer), started, answer);
     await this.#hooks.call("post-task", { result: result.result });
     this.#report.tell({ type: "task_complete", result });
     return result;
@@ -102,12 +105,25 @@ class Task {
   async #fail(error: Error, started: number): Promise<TaskResult> {
     await this.#hooks.call("on-error", { error });
     this.#report.tell({ type: "task_error", error });
-    return { ...this.#conclude("error", error.message, started), error };
+    const answer = bestAnswer(this.#answers);
+    return { ...this.#conclude("error", error.message, started, answer), error };
   }
 
-  #conclude(status: TaskResult["status"], result: string, started: number): TaskResult {
+  #conclude(
+    status: TaskResult["status"],
+    result: string,
+    started: number,
+    answer?: Message,
+  ): TaskResult {
     const { clock = systemClock } = this.#options;
     const durationMs = clock.now() - started;
-    return { task: this.#task, status, result, durationMs, ...this.#report.counts };
+    return {
+      task: this.#task,
+      status,
+      result,
+      ...(answer && { answer }),
+      durationMs,
+      ...this.#report.counts,
+    };
   }
 }

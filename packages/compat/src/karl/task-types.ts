@@ -54,6 +54,11 @@ export interface TaskResult {
   /** The last answer's text, or what went wrong. */
   readonly result: string;
   readonly error?: Error;
+  /**
+   * The last answer of the model; after an error the last one with text, of all attempts. Absent
+   * when there is none.
+   */
+  readonly answer?: Message;
   readonly durationMs: number;
   /** Names, each once, in the order of their first use. */
   readonly toolsUsed: readonly string[];

@@ -511,7 +511,12 @@ describe("karl's messages", () => {
 describe("karl's entry", () => {
   it("takes prompt, message, tools and config, the signal among them; the wires' functions are not in it [K16, K38, K58, K60]", async () => {
     const entry = await import("../../src/karl/index.ts");
-    assert.deepEqual(Object.keys(entry).toSorted(), ["adaptTool", "agentLoop", "runTask"]);
+    assert.deepEqual(Object.keys(entry).toSorted(), [
+      "AgentLoopError",
+      "adaptTool",
+      "agentLoop",
+      "runTask",
+    ]);
     assert.equal(entry.agentLoop.length, 4);
   });
 

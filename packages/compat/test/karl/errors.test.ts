@@ -1,0 +1,131 @@
+/** What karl's loop and runner keep of a run that failed. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  agentLoop,
+  AgentLoopError,
+  runTask,
+  type KarlTool,
+  type Message,
+  type ToolDefinition,
+} from "../../src/karl/index.ts";
+import { BowlineError, isBowlineError, messageText } from "@bowline/core";
+import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
+
+const base = { model: "m", baseUrl: "", apiKey: "" } as const;
+const tool: KarlTool & ToolDefinition = {
+  name: "a",
+  description: "Runs.",
+  parameters: { type: "object", properties: { at: { type: "string" } } },
+  execute: async () => ({ content: [{ type: "text", text: "ran" }] }),
+};
+const asks = (text?: string): ScriptedStep => ({
+  content: [
+    ...(text === undefined ? [] : [{ type: "text", text } as const]),
+    scriptedToolCall("a", {}),
+  ],
+});
+
+interface LoopOptions {
+  readonly maxToolRounds?: number;
+  readonly signal?: AbortSignal;
+  readonly onMessage?: (message: Message) => void;
+}
+
+/** What the loop throws. */
+async function errorOf(script: readonly ScriptedStep[], options: LoopOptions = {}): Promise<Error> {
+  const { streamFn } = createScriptedModel(script);
+  const config = { ...base, apiFormat: "openai", streamFn, ...options } as const;
+  try {
+    for await (const _ of agentLoop("", "Go", [tool], config));
+  } catch (error) {
+    return error as Error;
+  }
+  return assert.fail("nothing was thrown");
+}
+
+describe("karl's error", () => {
+  it("of an abort is an AbortError with its code [K35]", async () => {
+    const error = await errorOf(["Never"], { signal: AbortSignal.abort() });
+    assert.deepEqual([error.name, isBowlineError(error) && error.code], ["AbortError", "aborted"]);
+  });
+
+  it("of a server is not an AbortError [K35]", async () => {
+    const error = await errorOf([{ error: new BowlineError("server_error", "Boom") }]);
+    assert.equal(error.name, "BowlineError");
+  });
+
+  it("of the limit of rounds has the last answer with text [K34, X16]", async () => {
+    const error = await errorOf([asks("I look."), asks("I look again."), asks()], {
+      maxToolRounds: 2,
+    });
+    assert.ok(error instanceof AgentLoopError && error.code === "budget_exceeded");
+    assert.equal(error.answer?.content, "I look again.");
+    assert.equal(error.answer.tool_calls?.length, 1);
+  });
+
+  it("has the last answer where none has text, and none where there is none [K34, X16]", async () => {
+    const silent = await errorOf([asks(), asks()], { maxToolRounds: 1 });
+    assert.ok(silent instanceof AgentLoopError);
+    assert.deepEqual([silent.answer?.content, silent.answer?.tool_calls?.length], ["", 1]);
+    const none = await errorOf([{ error: new BowlineError("server_error", "Boom") }]);
+    assert.ok(none instanceof AgentLoopError && !("answer" in none));
+  });
+
+  it("has no answer that was cut off [K34]", async () => {
+    const content = [{ type: "text", text: "Hel" } as const];
+    const error = new BowlineError("server_error", "Boom");
+    const thrown = await errorOf([asks("I look."), { content, error }]);
+    assert.ok(thrown instanceof AgentLoopError);
+    assert.equal(thrown.answer?.content, "I look.");
+  });
+});
+
+describe("karl's task result", () => {
+  const run = (script: readonly ScriptedStep[], signal?: AbortSignal) =>
+    runTask({
+      ...base,
+      task: "Go",
+      providerType: "openai",
+      tools: [tool],
+      maxToolRounds: 1,
+      retry: { delayMs: 0 },
+      streamFn: createScriptedModel(script).streamFn,
+      ...(signal && { signal }),
+    });
+
+  it("has the last answer, also when the rounds are used up [K34, X16]", async () => {
+    const used = await run([asks("I look."), asks()]);
+    assert.deepEqual([used.status, used.result], ["error", "The rounds for tools are used up."]);
+    assert.equal(used.answer?.content, "I look.");
+    const done = await run([asks("I look."), "Done."]);
+    assert.deepEqual(
+      [done.status, done.answer],
+      ["success", { role: "assistant", content: "Done." }],
+    );
+  });
+
+  it("has the answer of an attempt before the last one [K6, X16]", async () => {
+    const error = new BowlineError("overloaded", "Overloaded", { retryable: true });
+    const { answer } = await run([asks("I look."), { error }, { error }, { error }]);
+    assert.equal(answer?.content, "I look.");
+  });
+
+  it("of an abort has an AbortError [K35]", async () => {
+    const { status, error } = await run(["Never"], AbortSignal.abort());
+    assert.deepEqual([status, error?.name], ["error", "AbortError"]);
+  });
+});
+
+it("karl's model reads what it wrote when its arguments are not valid JSON [K29, X5]", async () => {
+  const history: Message[] = [];
+  const argumentsText = '{"at": "a';
+  const broken = { ...scriptedToolCall("a", {}), argumentsText };
+  const model = createScriptedModel([{ content: [broken] }, "Sorry."]);
+  const config = { ...base, apiFormat: "openai", streamFn: model.streamFn } as const;
+  const onMessage = (message: Message): void => void history.push(message);
+  for await (const _ of agentLoop("", "Go", [tool], { ...config, onMessage }));
+  assert.ok(messageText(history[1] as Message).endsWith(` You wrote: ${argumentsText}`));
+  const shown = model.calls[1]?.context.messages.at(-1);
+  assert.ok(shown?.role === "toolResult" && messageText(shown).endsWith(argumentsText));
+});
