@@ -1,51 +1,53 @@
 /** karl's agent loop (seed 000): a generator of events over the one loop. */
 import { runAgentLoopContinue, type RunEndReason } from "@bowline/core/agent";
-import { streamByProtocol, type ErrorInfo } from "@bowline/core";
+import { BowlineError, type ErrorInfo, type StreamFn } from "@bowline/core";
 import { pullEvents, type StartRun } from "../pull-events.ts";
 import { failureOf } from "../run-end.ts";
 import { AgentLoopError, bestAnswer } from "./loop-error.ts";
 import { toLoopInput } from "./loop-input.ts";
 import type { Message } from "./message.ts";
-import type { ToolDefinition } from "./tool.ts";
 import { Translator, usageOf } from "./translator.ts";
-import type { AgentLoopConfig, Events } from "./types.ts";
+import type { AgentLoop, Events, LoopArguments, LoopConfig } from "./types.ts";
 
-/**
- * Runs until the model calls no more tools; returns its last message. A message list may end with a
- * user's or a tool's. Tools run one after the other.
- *
- * Nothing starts before the reader asks for the next event: no request, and no tool. Leaving the
- * generator aborts the run. A failure is yielded as `error` and then thrown.
- */
-export async function* agentLoop(
-  systemPrompt: string,
-  userMessage: string | readonly Message[],
-  tools: readonly ToolDefinition[],
-  config: AgentLoopConfig,
-): Events {
-  try {
-    return yield* run(systemPrompt, userMessage, tools, config);
-  } catch (error) {
-    yield { type: "error", error: error as Error };
-    throw error;
-  }
+/** How an entry makes model calls. */
+export interface Wire {
+  /** The default stream function. */
+  readonly streamFn: StreamFn;
+  /** The only format that it speaks. Absent: it speaks both. */
+  readonly apiFormat?: LoopConfig["apiFormat"];
+}
+
+/** The loop over one wire. */
+export function createAgentLoop(wire: Wire): AgentLoop {
+  const agentLoop: (...given: LoopArguments) => Events = async function* (
+    systemPrompt,
+    userMessage,
+    tools,
+    config,
+  ) {
+    try {
+      return yield* run(wire, systemPrompt, userMessage, tools, config);
+    } catch (error) {
+      yield { type: "error", error: error as Error };
+      throw error;
+    }
+  };
+  return agentLoop as AgentLoop;
 }
 
 async function* run(
-  systemPrompt: string,
-  userMessage: string | readonly Message[],
-  tools: readonly ToolDefinition[],
-  config: AgentLoopConfig,
+  wire: Wire,
+  ...[systemPrompt, userMessage, tools, config]: LoopArguments
 ): Events {
   const system: Message = { role: "system", content: systemPrompt };
   const isText = typeof userMessage === "string";
   const said: readonly Message[] = isText ? [{ role: "user", content: userMessage }] : userMessage;
-  const { streamFn = streamByProtocol, signal } = config;
+  const streamFn = streamFnOf(wire, config);
   const input = toLoopInput([system, ...said], tools, config);
   const translator = new Translator(input, config);
-  const start: StartRun = (emit, own) =>
-    runAgentLoopContinue(input.context, input.config, emit, own, streamFn);
-  for await (const event of pullEvents(start, signal)) {
+  const start: StartRun = (emit, signal) =>
+    runAgentLoopContinue(input.context, input.config, emit, signal, streamFn);
+  for await (const event of pullEvents(start, config.signal)) {
     yield* translator.events(event);
     if (event.type !== "agent_end") continue;
     const failure = failureOf(event);
@@ -56,6 +58,15 @@ async function* run(
     yield { type: "turn_end", ...usageOf(event.usage) };
   }
   return translator.answers.at(-1) as Message; // a run without a failure has one
+}
+
+function streamFnOf(wire: Wire, { streamFn, apiFormat }: LoopConfig): StreamFn {
+  if (streamFn) return streamFn;
+  if (wire.apiFormat === undefined || wire.apiFormat === apiFormat) return wire.streamFn;
+  throw new BowlineError(
+    "invalid_argument",
+    `This entry speaks "${wire.apiFormat}" only: import from "@bowline/compat/karl" for "${apiFormat}".`,
+  );
 }
 
 function wordsOf({ status, message }: ErrorInfo, reason: RunEndReason, refusal = message): string {

@@ -2,7 +2,7 @@
 import type { AgentContext, AgentLoopConfig as CoreConfig } from "@bowline/core/agent";
 import { BowlineError, systemClock, type Model } from "@bowline/core";
 import { reworded, systemPromptOf, type Wording } from "../transcript.ts";
-import type { AgentLoopConfig } from "./types.ts";
+import type { LoopConfig } from "./types.ts";
 import { toTranscript, type Message } from "./message.ts";
 import { keepRefusal, type RefusalKeeper } from "./refusal.ts";
 import { toAgentTool, type ToolDefinition } from "./tool.ts";
@@ -19,7 +19,7 @@ export interface LoopInput {
 export function toLoopInput(
   given: readonly Message[],
   tools: readonly ToolDefinition[],
-  options: AgentLoopConfig,
+  options: LoopConfig,
 ): LoopInput {
   const { signal: _, maxTokens, maxToolRounds = 50, ...config } = options;
   const { clock = systemClock } = config;
@@ -55,7 +55,7 @@ export function toLoopInput(
   return { context, config: loopConfig, isKnown, wording, refusal };
 }
 
-function toModel({ model: id, baseUrl, apiFormat, compat }: AgentLoopConfig): Model {
+function toModel({ model: id, baseUrl, apiFormat, compat }: LoopConfig): Model {
   if (typeof baseUrl !== "string")
     throw new BowlineError(
       "invalid_argument",

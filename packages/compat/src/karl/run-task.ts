@@ -1,35 +1,34 @@
 /** karl's runner (seed 000) around the loop: time limit, retries, hooks, and a packaged result. */
 import { systemClock, BowlineError, isBowlineError, messageText } from "@bowline/core";
-import { agentLoop } from "./agent-loop.ts";
+import { createAgentLoop, type Wire } from "./agent-loop.ts";
 import { bestAnswer } from "./loop-error.ts";
 import type { Message } from "./message.ts";
 import { TaskHooks, within } from "./task-hooks.ts";
 import { TaskReport } from "./task-report.ts";
-import type { TaskOptions, TaskResult } from "./task-types.ts";
+import type { RunTask, TaskOptions, TaskResult } from "./task-types.ts";
 import { adaptTool, type ToolDefinition } from "./tool.ts";
+import type { AgentLoop } from "./types.ts";
 
-/**
- * Runs a task. Rejects only with what a listener threw: what a model, a tool or a hook did, the
- * result says. A further attempt goes on from the transcript of the one before, so no tool runs
- * again.
- */
-export async function runTask(options: TaskOptions): Promise<TaskResult> {
-  return new Task(options).run();
+/** The runner over one wire. */
+export function createRunTask(wire: Wire): RunTask {
+  return async (options) => new Task(options, wire).run();
 }
 
 class Task {
   readonly #task: TaskOptions["task"];
   readonly #options: Omit<TaskOptions, "task" | "tools" | "hooks" | "onEvent">;
+  readonly #agentLoop: AgentLoop;
   readonly #report: TaskReport;
   readonly #hooks: TaskHooks;
   readonly #tools: readonly ToolDefinition[];
   readonly #history: Message[];
   readonly #answers: Message[] = [];
 
-  constructor(options: TaskOptions) {
+  constructor(options: TaskOptions, wire: Wire) {
     const { task, tools = [], hooks = {}, onEvent, ...rest } = options;
     this.#task = task;
     this.#options = rest;
+    this.#agentLoop = createAgentLoop(wire);
     this.#report = new TaskReport(onEvent);
     this.#hooks = new TaskHooks({ task, hooks, ...rest }, (event) => this.#report.tell(event));
     this.#tools = tools.map((tool) => adaptTool(this.#hooks.around(tool)));
@@ -58,7 +57,7 @@ class Task {
     const { clock = systemClock, signal, onMessage } = config;
     const limit = new AbortController();
     const cancel = timeoutMs > 0 ? clock.setTimer(timeoutMs, () => limit.abort()) : () => {};
-    const events = agentLoop(systemPrompt, this.#history, this.#tools, {
+    const events = this.#agentLoop(systemPrompt, this.#history, this.#tools, {
       ...config,
       apiFormat: providerType === "anthropic" ? "anthropic" : "openai",
       signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,

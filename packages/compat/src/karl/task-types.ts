@@ -27,7 +27,7 @@ export type TaskEvent =
   | { type: "task_retry"; attempt: number; delayMs: number; error: Error }
   | { type: "hook_error"; hook: HookName; error: unknown };
 
-export interface TaskOptions extends Omit<AgentLoopConfig, "apiFormat"> {
+export interface TaskOptions extends Omit<AgentLoopConfig, "apiFormat" | "thinkingEvents"> {
   task: string | readonly Message[];
   systemPrompt?: string;
   tools?: readonly KarlTool[];
@@ -65,3 +65,10 @@ export interface TaskResult {
   /** The sum over all model calls. */
   readonly tokens: TokenUsage;
 }
+
+/**
+ * Runs a task. Rejects only with what a listener threw: what a model, a tool or a hook did, the
+ * result says. A further attempt goes on from the transcript of the one before, so no tool runs
+ * again.
+ */
+export type RunTask = (options: TaskOptions) => Promise<TaskResult>;

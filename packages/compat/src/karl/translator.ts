@@ -3,11 +3,11 @@ import type { AgentEvent as CoreEvent, AgentMessage } from "@bowline/core/agent"
 import { messageText, type AssistantMessageEvent, type Usage } from "@bowline/core";
 import { hasFailed, reworded } from "../transcript.ts";
 import type { LoopInput } from "./loop-input.ts";
-import type { AgentEvent, AgentLoopConfig, TokenUsage } from "./types.ts";
+import type { AgentEvent, LoopConfig, ThinkingEvent, TokenUsage } from "./types.ts";
 import { fromToolCall, fromTranscript, type Message } from "./message.ts";
 import type { ToolResult } from "./tool.ts";
 
-type Events = Generator<AgentEvent, void, undefined>;
+type Events = Generator<AgentEvent | ThinkingEvent, void, undefined>;
 type ToolEvent = Extract<CoreEvent, { type: "tool_execution_start" | "tool_execution_end" }>;
 
 /** Translates one run. Calls of unknown tools have no execution events. */
@@ -15,10 +15,10 @@ export class Translator {
   /** The answers of the run, without the one that failed. */
   readonly answers: Message[] = [];
   readonly #input: LoopInput;
-  readonly #config: AgentLoopConfig;
+  readonly #config: LoopConfig;
   #hasFailed = false;
 
-  constructor(input: LoopInput, config: AgentLoopConfig) {
+  constructor(input: LoopInput, config: LoopConfig) {
     this.#input = input;
     this.#config = config;
   }

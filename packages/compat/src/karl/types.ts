@@ -1,13 +1,13 @@
 /** The shapes of karl's loop (seed 000). */
 import type { Compat, StreamFn, StreamOptions } from "@bowline/core";
 import type { Message, ToolCall } from "./message.ts";
-import type { ToolResult } from "./tool.ts";
+import type { ToolDefinition, ToolResult } from "./tool.ts";
 
 /**
  * Every stream option is taken; `headers` and `extraBody` are for routers. A failed request is not
  * retried: see `runTask`.
  */
-export interface AgentLoopConfig extends StreamOptions {
+export interface LoopConfig extends StreamOptions {
   model: string;
   /** Up to, not including, `/chat/completions` or `/messages`. */
   baseUrl: string;
@@ -18,10 +18,20 @@ export interface AgentLoopConfig extends StreamOptions {
   maxToolRounds?: number;
   /** Called with each message that enters the history, in order: answers and tool results. */
   onMessage?: (message: Message) => void;
-  /** Makes the model calls. Default: the wire of `apiFormat`. */
+  /** Makes the model calls. Default: the entry's wire. */
   streamFn?: StreamFn;
-  /** Whether `thinking_delta` and `thinking_end` are yielded too. Default false. */
+  /** Whether the events include each `ThinkingEvent`. Default false. */
   thinkingEvents?: boolean;
+}
+
+/** A run that yields each {@link AgentEvent}. */
+export interface AgentLoopConfig extends LoopConfig {
+  thinkingEvents?: false;
+}
+
+/** A run that may also yield each {@link ThinkingEvent}. */
+export interface ThinkingLoopConfig extends LoopConfig {
+  thinkingEvents: boolean;
 }
 
 /** `input` is the whole prompt, what came from a cache included; `cost` is in US dollars. */
@@ -41,8 +51,41 @@ export type AgentEvent =
   | { type: "tool_execution_end"; toolName: string; result: ToolResult; isError: boolean }
   | { type: "message_end"; message: Message; usage?: TokenUsage }
   | { type: "turn_end"; usage?: TokenUsage }
-  | { type: "error"; error: Error }
+  | { type: "error"; error: Error };
+
+/** Only with `thinkingEvents: true`. */
+export type ThinkingEvent =
   | { type: "thinking_delta"; delta: string }
   | { type: "thinking_end"; text: string };
 
-export type Events = AsyncGenerator<AgentEvent, Message, undefined>;
+export type Events<Event = AgentEvent | ThinkingEvent> = AsyncGenerator<Event, Message, undefined>;
+
+/** The arguments of {@link AgentLoop}. */
+export type LoopArguments = [
+  systemPrompt: string,
+  userMessage: string | readonly Message[],
+  tools: readonly ToolDefinition[],
+  config: LoopConfig,
+];
+
+/**
+ * Runs until the model calls no more tools; returns its last message. A message list may end with a
+ * user's or a tool's. Tools run one after the other.
+ *
+ * Nothing starts before the reader asks for the next event: no request, and no tool. Leaving the
+ * generator aborts the run. A failure is yielded as `error` and then thrown.
+ */
+export interface AgentLoop {
+  (
+    systemPrompt: string,
+    userMessage: string | readonly Message[],
+    tools: readonly ToolDefinition[],
+    config: AgentLoopConfig,
+  ): Events<AgentEvent>;
+  (
+    systemPrompt: string,
+    userMessage: string | readonly Message[],
+    tools: readonly ToolDefinition[],
+    config: ThinkingLoopConfig,
+  ): Events;
+}

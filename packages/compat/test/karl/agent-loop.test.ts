@@ -11,8 +11,9 @@ import {
   adaptTool,
   agentLoop,
   type AgentEvent,
-  type AgentLoopConfig,
   type Message,
+  type ThinkingEvent,
+  type ThinkingLoopConfig,
   type ToolDefinition,
   type ToolResult,
 } from "../../src/karl/index.ts";
@@ -46,7 +47,7 @@ const asks = (...names: string[]): { content: AssistantContent[] } => ({
 });
 
 interface Ran {
-  readonly events: AgentEvent[];
+  readonly events: (AgentEvent | ThinkingEvent)[];
   readonly message?: Message;
   readonly error?: unknown;
   readonly history: Message[];
@@ -57,12 +58,12 @@ interface Ran {
 async function run(
   script: readonly ScriptedStep[],
   tools: ToolDefinition[] = [],
-  options: Partial<AgentLoopConfig> = {},
+  options: Partial<ThinkingLoopConfig> = {},
   user: string | Message[] = "Go",
   systemPrompt = "Be brief.",
 ): Promise<Ran> {
   const model = createScriptedModel(script, { deltaLength: 4 });
-  const events: AgentEvent[] = [];
+  const events: Ran["events"] = [];
   const history: Message[] = [];
   const onMessage = (message: Message): void => void history.push(message);
   const config = {
@@ -71,6 +72,7 @@ async function run(
     apiKey: "",
     apiFormat: "openai",
     streamFn: model.streamFn,
+    thinkingEvents: false,
     onMessage,
   } as const;
   const generator = agentLoop(systemPrompt, user, tools, { ...config, ...options });
@@ -85,7 +87,7 @@ async function run(
   }
 }
 
-const kinds = (events: readonly AgentEvent[]): string[] => events.map(({ type }) => type);
+const kinds = (events: Ran["events"]): string[] => events.map(({ type }) => type);
 
 describe("karl's loop", () => {
   it("yields the events of a text in their order and returns the message [K17, K20, K21, K24, K26, K59]", async () => {
@@ -522,7 +524,7 @@ describe("karl's entry", () => {
 
   it("has a runner that imports the loop and no provider [K49]", () => {
     const source = readFileSync(join(import.meta.dirname, "../../src/karl/run-task.ts"), "utf8");
-    assert.match(source, /import \{ agentLoop\b.* from "\.\/agent-loop\.ts"/);
+    assert.match(source, /import \{ createAgentLoop\b.* from "\.\/agent-loop\.ts"/);
     assert.doesNotMatch(source, /getModel|setApiKey|mapToPiAiProvider|providers\//);
   });
 });

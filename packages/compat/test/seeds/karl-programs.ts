@@ -184,7 +184,7 @@ import type * as karl from "${face}";
     after: `
 export const given: [karl.AgentLoopConfig, karl.ToolDefinition, karl.Message] = {} as [AgentLoopConfig, ToolDefinition, Message];
 export const gives: [Message, ToolResult, TokenUsage] = {} as [karl.Message, karl.ToolResult, karl.TokenUsage];
-export const tells: AgentEvent = {} as Exclude<karl.AgentEvent, { type: "thinking_delta" | "thinking_end" }>;
+export const tells: AgentEvent = {} as karl.AgentEvent;
 ${run}`,
     answers: [calls, answer],
     prints: printed,
