@@ -5,19 +5,12 @@ import { oneLine } from "../terminal.ts";
 /** Without the full stop. `isCutOff`: a part of the answer had come. */
 export function retryReason(error: ErrorInfo, server: string, isCutOff: boolean): string {
   if (isCutOff) return `The answer of ${server} was cut off`;
-  switch (error.code) {
-    case "connection_failed":
-    case "timeout":
-      return `No response from ${server}`;
-    case "overloaded":
-      return `${server} is overloaded`;
-    case "rate_limited":
-      return `${server} limits the rate`;
-    default:
-      return error.status !== undefined && error.status >= 500
-        ? `${server} answered with HTTP ${error.status}`
-        : oneLine(error.message, 300).replace(/\.$/, "");
-  }
+  const { code, status = 0, message } = error;
+  if (code === "connection_failed" || code === "timeout") return `No response from ${server}`;
+  if (code === "overloaded") return `${server} is overloaded`;
+  if (code === "rate_limited") return `${server} limits the rate`;
+  if (status >= 500) return `${server} answered with HTTP ${status}`;
+  return oneLine(message, 300).replace(/\.$/, "");
 }
 
 /** Those of one model call. */

@@ -2,18 +2,15 @@
 import type { RecordedCall, RunState } from "@bowline/core/session";
 import { oneLine } from "../terminal.ts";
 
+const ends: Readonly<Record<string, string>> = {
+  error: "ended by an error",
+  aborted: "was aborted",
+  budget: "used up its budget",
+};
+
 /** Of a run that ended without an answer. */
-export function howItEnded({ reason }: RunState): string {
-  switch (reason) {
-    case "error":
-      return "the last run ended by an error. Going on with it.";
-    case "aborted":
-      return "the last run was aborted. Going on with it.";
-    case "budget":
-      return "the last run used up its budget. Going on with it.";
-    default:
-      return "the last run ended without an answer. Going on with it.";
-  }
+export function howItEnded({ reason = "" }: RunState): string {
+  return `the last run ${ends[reason] ?? "ended without an answer"}. Going on with it.`;
 }
 
 export function whereItStood({ turns, calls }: RunState): string {

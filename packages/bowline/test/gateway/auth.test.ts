@@ -128,7 +128,7 @@ describe("the first frame", () => {
     assert.equal(frames.at(-1)?.event, "chat.final");
     assert.equal((frames[0] as unknown as { ok?: boolean }).ok, true);
     const answers = frames.filter(({ id }) => id !== undefined).map(({ id }) => id);
-    assert.deepEqual(answers.toSorted(), [1, 2]);
+    assert.deepEqual(new Set(answers), new Set([1, 2]));
     assert.equal(server.model.calls.length, 1);
     socket.terminate();
   });

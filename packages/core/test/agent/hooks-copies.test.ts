@@ -31,7 +31,7 @@ describe("the transcript", () => {
       },
       convertToLlm: (messages) => {
         messages.push({ role: "user", content: "another", timestamp: 0 });
-        return messages as ReturnType<NonNullable<typeof agent.convertToLlm>>;
+        return messages;
       },
     });
     const session = await createSession(createMemoryStore());
