@@ -9,8 +9,8 @@ const ends: Readonly<Record<string, string>> = {
 };
 
 /** Of a run that ended without an answer. */
-export function howItEnded({ reason = "" }: RunState): string {
-  return `the last run ${ends[reason] ?? "ended without an answer"}. Going on with it.`;
+export function howItEnded({ reason }: RunState): string {
+  return `the last run ${ends[reason ?? ""] ?? "ended without an answer"}. Going on with it.`;
 }
 
 export function whereItStood({ turns, calls }: RunState): string {
