@@ -3,7 +3,7 @@
  * across deltas.
  */
 import { createRedactor, type RedactedStream } from "@bowline/core";
-import { isSecretName } from "./environment.ts";
+import { isSecretName, passwordsIn } from "./environment.ts";
 
 /** A shorter one would be found in harmless text. */
 const MIN_LENGTH = 8;
@@ -18,14 +18,15 @@ export interface SecretFilter {
   unfinished(text: string): string;
 }
 
-/** The values of variables whose names say that they are secret, and `more`. */
+/** The values of variables whose names say that they are secret, passwords in others, and `more`. */
 export function secretsOf(
   env: Readonly<Record<string, string | undefined>>,
   more: readonly string[],
 ): string[] {
-  const named = Object.entries(env).flatMap(([name, value]) =>
-    isSecretName(name) ? [value?.trim() ?? ""] : [],
-  );
+  const named = Object.entries(env).flatMap(([name, value = ""]) => [
+    ...(isSecretName(name) ? [value.trim()] : []),
+    ...passwordsIn(value),
+  ]);
   return [...new Set([...named, ...more])].filter((secret) => secret.length >= MIN_LENGTH);
 }
 

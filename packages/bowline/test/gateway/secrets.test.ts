@@ -70,6 +70,22 @@ it("finds the secrets of an environment by their names", () => {
   ]);
 });
 
+it("finds the passwords in the addresses of an environment, as they are written and as they are meant", () => {
+  const env = {
+    UPSTREAM: "https://ann:hunter%232-and-more@example.com",
+    HTTPS_PROXY: "http://postgres:postgres@proxy:3128",
+    API_KEY_PROD: "key-of-production",
+    HOMEPAGE: "https://example.com/@ann:here",
+  };
+  assert.deepEqual(secretsOf(env, []), [
+    "ann:hunter%232-and-more",
+    "hunter%232-and-more",
+    "hunter#2-and-more",
+    "postgres:postgres",
+    "key-of-production",
+  ]);
+});
+
 describe("a client of the gateway", () => {
   it("gets no token whose last letter begins another key, wherever a delta ends", async () => {
     for (const end of ["s", "x", "g", "A", "h"]) {

@@ -185,6 +185,10 @@ describe("bash", () => {
       GIT_AUTHOR_NAME: "x",
       MAX_TOKENS: "1",
       OLDPWD: "/",
+      PASSWORD_FILE: "/run/secrets/password",
+      API_URL: "https://api.example",
+      GIT_REMOTE: "ssh://git@github.com/x",
+      HTTP_PROXY: "http://proxy:3128",
     };
     const secret = {
       MY_API_KEY: "1",
@@ -205,6 +209,16 @@ describe("bash", () => {
       GITHUB_PAT: "1",
       MY_API_KEY_2: "1",
       DEPLOY_TOKEN1: "1",
+      DATABASE_URL: "postgres://localhost/app",
+      REDIS_CACHE_URL: "1",
+      SECRET_KEY_BASE: "1",
+      API_KEY_PROD: "1",
+      JWT: "1",
+      SLACK_WEBHOOK_URL: "1",
+      SENTRY_DSN: "1",
+      DB_PASS_OLD: "1",
+      UPSTREAM: "https://user:hunter22@example.com/x",
+      PEERS: "a.example,amqp://user:hunter22@b.example",
       ...Object.fromEntries(
         vendors.flatMap(({ keyVariable }) =>
           keyVariable === undefined ? [] : [[keyVariable, "1"]],
@@ -218,6 +232,17 @@ describe("bash", () => {
     const names = text.split("\n").map((line) => line.split("=")[0] ?? "");
     for (const name of Object.keys(kept)) assert.ok(names.includes(name), name);
     for (const name of [...Object.keys(secret), "GONE"]) assert.ok(!names.includes(name), name);
+  });
+
+  it("knows a proxy, without the name and the password for it", async (t) => {
+    const env = {
+      https_proxy: "http://ann:hunter22@proxy:3128/",
+      ALL_PROXY: "socks5://:hunter22@proxy:1080",
+      PATH: process.env["PATH"],
+    };
+    const folder = createFolder(t, { env });
+    const { text } = await folder.call("bash", { command: "echo $https_proxy $ALL_PROXY" });
+    assert.equal(text, "http://proxy:3128/ socks5://proxy:1080\n");
   });
 
   it(
