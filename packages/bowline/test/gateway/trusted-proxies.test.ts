@@ -45,6 +45,14 @@ describe("wrong tokens behind a trusted proxy", () => {
     assert.equal(await ask(server, token, from("203.0.113.5, 198.51.100.1")), 404);
   });
 
+  it("are counted by the net of 64 bits in IPv6, of which one client has all addresses", async () => {
+    await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1"] });
+    for (const address of ["2001:db8:1:2::1", "2001:db8:1:2:a:b:c:d"])
+      assert.equal(await ask(server, "wrong", from(address)), 401);
+    assert.equal(await ask(server, token, from("2001:db8:1:2::ffff")), 429);
+    assert.equal(await ask(server, token, from("2001:db8:1:3::1")), 404);
+  });
+
   it("are counted by the proxy where it names nobody", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.0/8"] });
     assert.equal(await ask(server, "wrong", from("203.0.113.5, unknown")), 401);

@@ -1,12 +1,13 @@
 /**
  * Who may come in, and as what: by the tokens that were given, then by a hook. Wrong ones are
- * counted by address.
+ * counted by address, of IPv6 by net.
  */
 import type { IncomingMessage } from "node:http";
 import { BowlineError, type Clock } from "@bowline/core";
 import type { Scope } from "../protocol/frame.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
+import { netOf } from "./net-of.ts";
 import { FailedTries, scopeOf, type Tokens } from "./tokens.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
@@ -77,7 +78,7 @@ export class Entry {
 
   /** Throws `busy` when the address had too many wrong ones. */
   assertMayTry(request: IncomingMessage): void {
-    const retryAfterMs = this.#failures.waitOf(this.proxies.addressOf(request));
+    const retryAfterMs = this.#failures.waitOf(this.#netOf(request));
     if (retryAfterMs > 0)
       throw new GatewayError("busy", "Too many wrong tokens.", { retryable: true, retryAfterMs });
   }
@@ -92,8 +93,12 @@ export class Entry {
     // Of many tries at once no more are answered than of those that come one after the other.
     this.assertMayTry(request);
     if (access !== undefined) return access;
-    this.#failures.add(this.proxies.addressOf(request));
+    this.#failures.add(this.#netOf(request));
     throw new GatewayError("unauthorized", "The token is wrong.");
+  }
+
+  #netOf(request: IncomingMessage): string {
+    return netOf(this.proxies.addressOf(request));
   }
 
   async #ask(
