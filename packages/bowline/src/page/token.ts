@@ -6,11 +6,13 @@
 import type { Keep } from "./storage.ts";
 
 const NAME = "token";
+/** What the tab had before it, until that turns out to be right: a link may have a wrong one. */
+const BEFORE = "token.before";
 
 export interface TokenKeep {
   read(): string | undefined;
   write(token: string, isRemembered: boolean): void;
-  /** This one, wherever it is; without one, all. */
+  /** This one, wherever it is: the tab has the one before again. Without one, all. */
   forget(token?: string): void;
 }
 
@@ -18,12 +20,18 @@ export function createTokenKeep(tab: Keep, machine: Keep): TokenKeep {
   return {
     read: () => tab.get(NAME) ?? machine.get(NAME),
     write(token, isRemembered) {
+      const before = tab.get(NAME);
+      if (before !== token) tab.set(BEFORE, before);
       tab.set(NAME, token);
       if (isRemembered) machine.set(NAME, token);
     },
     forget(token) {
-      for (const keep of [tab, machine])
-        if (token === undefined || keep.get(NAME) === token) keep.set(NAME);
+      if (token === undefined || machine.get(NAME) === token) machine.set(NAME);
+      const isOfTab = tab.get(NAME) === token;
+      if (token === undefined || isOfTab) {
+        tab.set(NAME, isOfTab ? tab.get(BEFORE) : undefined);
+        tab.set(BEFORE);
+      }
     },
   };
 }

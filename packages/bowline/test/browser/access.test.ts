@@ -61,6 +61,25 @@ describe("the token", { skip }, () => {
     await other.page.getByText("What shall we do?").waitFor();
   });
 
+  it("that worked is kept when a link has a wrong one, in the same tab and after a reload", async () => {
+    await using server = await pageGateway([]);
+    await using tab = await openTab(server.gateway.url);
+    const { page } = tab;
+    await page.getByText("What shall we do?").waitFor();
+    for (const wrong of ["wrong", "also-wrong"]) {
+      await page.evaluate((given) => (location.hash = `token=${given}`), wrong);
+      await page.getByRole("alert").getByText("The token is wrong.").waitFor();
+      await page.reload();
+      await page.getByText("What shall we do?").waitFor();
+    }
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Bowline" }).waitFor();
+    assert.equal(
+      (await page.evaluate(() => JSON.stringify(sessionStorage))).includes(token),
+      false,
+    );
+  });
+
   it("that is wrong in the link is said to be wrong, and not kept", async () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url, { hash: "token=wrong" });
