@@ -369,6 +369,32 @@ describe("the address", () => {
   });
 });
 
+describe("an answer over HTTP", () => {
+  it("is stored by nobody, and taken for nothing else than it says it is", async () => {
+    await using server = await gatewayWith(["Hello."]);
+    const bearer = { authorization: `Bearer ${token}` };
+    const { url } = server.gateway;
+    const message = JSON.stringify({ sessionKey: "s", message: "Hi", idempotencyKey: "run" });
+    const answers = [
+      await fetch(`${url}/health`),
+      await fetch(`${url}/api/chat`, { method: "POST", headers: bearer, body: message }),
+      await fetch(`${url}/api/runs/run/events?sessionKey=s`, { headers: bearer }),
+      await fetch(`${url}/api/chat`, { method: "POST", body: message }), // 401
+      await fetch(`${url}/api/none`),
+      await fetch(`${url}/none`),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 202, 200, 401, 404, 404],
+    );
+    for (const { url: at, headers, body } of answers) {
+      assert.equal(headers.get("x-content-type-options"), "nosniff", at);
+      assert.equal(headers.get("cache-control"), "no-store", at);
+      await body?.cancel();
+    }
+  });
+});
+
 describe("health", () => {
   it("is told without a token over HTTP, and with one over the socket; nothing else is there", async () => {
     await using server = await gatewayWith([]);

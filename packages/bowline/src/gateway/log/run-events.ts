@@ -74,7 +74,7 @@ class RunEvents {
         break;
       case "request_retry": {
         const { attempt, delayMs, error } = event;
-        const why = this.#options.filter.text(error.message);
+        const why = this.#options.filter.failure(error).message;
         const message = `Try ${attempt} failed (${why}); again in ${Math.ceil(delayMs / 1000)} s.`;
         this.#log.append("chat.notice", { code: "request_retry", message });
         break;
@@ -199,7 +199,7 @@ function withKey(error: ErrorInfo, variable: string | undefined): ErrorInfo {
 }
 
 export function fail(log: RunLog, given: ErrorInfo, filter: SecretFilter): void {
-  const error = { ...given, message: filter.text(given.message) };
+  const error = filter.failure(given);
   log.state = "error";
   log.append("chat.error", {
     message: error.message,

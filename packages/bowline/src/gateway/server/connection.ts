@@ -205,7 +205,8 @@ export class Connection implements Caller, Listener {
 
   #refuse(error: unknown, code: number): void {
     if (this.#state === "closed") return;
-    this.#socket.send(this.#dialect.reply({ type: "auth", ok: false, error: toFrameError(error) }));
+    const refusal = this.#options.context.filter.failure(toFrameError(error));
+    this.#socket.send(this.#dialect.reply({ type: "auth", ok: false, error: refusal }));
     this.close(code, "not let in");
   }
 
@@ -232,7 +233,7 @@ export class Connection implements Caller, Listener {
         this.#pending--;
       }
     } catch (error) {
-      const refusal = toFrameError(error);
+      const refusal = this.#options.context.filter.failure(toFrameError(error));
       this.#outbox.push({ json: this.#dialect.error(idOf(frame), refusal) });
       const isBad = refusal.data?.code === "parse" || refusal.data?.code === "bad_request";
       if (isBad && ++this.#badFrames >= limits.maxBadFrames)

@@ -202,6 +202,6 @@ function refuse(socket: Duplex, status: string, why: string): void {
   // end it.
   socket.on("error", () => {});
   socket.once("finish", () => socket.destroy());
-  const headers = `content-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(why)}`;
+  const headers = `content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(why)}`;
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n${headers}\r\n\r\n${why}`);
 }

@@ -46,13 +46,21 @@ const statuses: Readonly<Record<number, number>> = {
   [errorNumbers.busy]: 429,
 };
 
+/** What is answered is for one caller, at one time, and is of the type that it says. */
+const ownHeaders = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
+
 export function createHttp(
   options: HttpOptions,
 ): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
   const { context, exposed, page, closing } = options;
   const { clock, startedAt, version } = context;
   const app = new Hono<{ Bindings: HttpBindings }>();
-  app.onError((error) => toResponse(toFrameError(error)));
+  app.onError((error) => toResponse(context.filter.failure(toFrameError(error))));
+  for (const own of ["/health", "/api/*"])
+    app.use(own, async (http, next) => {
+      await next();
+      for (const [name, value] of Object.entries(ownHeaders)) http.res.headers.set(name, value);
+    });
   app.use(async (http, next) => {
     const { origin, host } = Object.fromEntries(http.req.raw.headers);
     const refusal = originRefusal({ origin, host }, exposed);
@@ -73,7 +81,7 @@ export function createHttp(
     return toResponse(new GatewayError("not_found", message).frame);
   });
   app.notFound(async (http) =>
-    page === undefined ? http.text("Not found", 404) : page(http.req.raw),
+    page === undefined ? http.text("Not found", 404, ownHeaders) : page(http.req.raw),
   );
   return (request, bindings) => app.fetch(request, bindings);
 }
@@ -102,7 +110,6 @@ async function readRun(http: Asked, options: HttpOptions): Promise<Response> {
   if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
   const headers = {
     "content-type": "text/event-stream",
-    "cache-control": "no-store",
     "x-accel-buffering": "no", // nginx would hold events back until they fill a page
   };
   if (http.req.method === "HEAD") return new Response(null, { headers });
@@ -146,8 +153,10 @@ async function askedLog(http: Asked, { context, entry }: HttpOptions): Promise<R
 /** A refusal with the status that its number has. */
 export function toResponse(error: FrameError): Response {
   const { retryAfterMs } = error.data ?? {};
-  const headers =
-    retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+  const retry = retryAfterMs !== undefined && {
+    "retry-after": String(Math.ceil(retryAfterMs / 1000)),
+  };
+  const headers = { ...ownHeaders, ...retry };
   return Response.json({ error }, { status: statuses[error.code] ?? 500, headers });
 }
 
