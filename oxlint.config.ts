@@ -106,6 +106,13 @@ export default defineConfig({
       rules: restrict([byEntries]),
     },
     ...layerOverrides,
+    // A function that is longer does more than one thing. An exception is a comment with its reason.
+    {
+      files: ["packages/*/src/**/*.ts", "scripts/**/*.{ts,mjs}", "mutate/**/*.ts"],
+      rules: {
+        "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
+      },
+    },
     // A type test may be a lone `new`, there to be refused.
     { files: ["**/*.types.ts"], rules: { "no-new": "off" } },
   ],

@@ -45,7 +45,7 @@ const ownCodes: ReadonlySet<unknown> = new Set([
 /** Of an absolute path only the name. */
 function withoutFolders(message: string): string {
   return message.replaceAll(
-    /(?<![^\s"'`(<\[])(?:file:\/\/|~|[A-Za-z]:)?[\\/](?:[^\s"'`)>\]\\/]*[\\/])*/g,
+    /(?<![^\s"'`(<[])(?:file:\/\/|~|[A-Za-z]:)?[\\/](?:[^\s"'`)>\]\\/]*[\\/])*/g,
     "",
   );
 }

@@ -12,9 +12,9 @@ import { temporary } from "../command.ts";
 import { gatewayWith } from "./gateway.ts";
 
 describe("the message of an error", () => {
-  const { failure } = createSecretFilter(["hunter2-and-more"]);
+  const filter = createSecretFilter(["hunter2-and-more"]);
   const told = (message: string, code = "storage_failed"): string =>
-    failure({ code, message }).message;
+    filter.failure({ code, message }).message;
 
   it("has of an absolute path only the name", () => {
     assert.equal(
