@@ -9,6 +9,7 @@ import {
   openSession,
   type RunState,
   type Session,
+  type SessionDamage,
   type SessionState,
   type Store,
 } from "@bowline/core/session";
@@ -104,16 +105,16 @@ export async function openRunSession(
   }
 
   function tellDamage(): void {
-    for (const { message, savedTo } of session?.damage.slice(told) ?? []) {
-      say(
-        oneLine(
-          `${message}${savedTo === undefined ? "" : ` What was there is kept in ${savedTo}.`}`,
-          1000,
-        ),
-      );
+    for (const damage of session?.damage.slice(told) ?? []) {
+      say(damageText(damage));
       told++;
     }
   }
+}
+
+function damageText({ message, savedTo }: SessionDamage): string {
+  const kept = savedTo === undefined ? "" : ` What was there is kept in ${savedTo}.`;
+  return oneLine(`${message}${kept}`, 1000);
 }
 
 /** Whether the model can be asked once more without a new message. */
