@@ -3,14 +3,17 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as codelet from "../src/codelet/index.ts";
 import * as gai from "../src/gai/index.ts";
+import * as karlOnMessages from "../src/karl/anthropic-messages.ts";
 import * as karl from "../src/karl/index.ts";
+import * as karlOnChat from "../src/karl/openai-chat.ts";
 import * as main from "@bowline/core";
 
 const names = (entry: object): string[] => Object.keys(entry).toSorted();
 
 describe("the public surface", () => {
   it("has these values in the shapes of other libraries", () => {
-    assert.deepEqual(names(karl), ["AgentLoopError", "adaptTool", "agentLoop", "runTask"]);
+    for (const entry of [karl, karlOnChat, karlOnMessages])
+      assert.deepEqual(names(entry), ["AgentLoopError", "adaptTool", "agentLoop", "runTask"]);
     assert.deepEqual(names(codelet), [
       "ClaudeProvider",
       "Message",

@@ -1,0 +1,67 @@
+/** karl's entries that hold one wire. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { build } from "esbuild";
+import * as messages from "../../src/karl/anthropic-messages.ts";
+import * as chat from "../../src/karl/openai-chat.ts";
+import { createScriptedModel } from "@bowline/core/testing";
+import { code } from "../../../../test/support/error-code.ts";
+import { strictServer } from "../../../../test/support/strict-server.ts";
+
+const entries = {
+  openai: { entry: chat, api: "openai-chat", other: "anthropic" },
+  anthropic: { entry: messages, api: "anthropic-messages", other: "openai" },
+} as const;
+
+for (const [apiFormat, { entry, api, other }] of Object.entries(entries) as [
+  keyof typeof entries,
+  (typeof entries)[keyof typeof entries],
+][]) {
+  const config = { model: "m", baseUrl: "http://127.0.0.1:1/v1", apiKey: "k" };
+
+  describe(`@bowline/compat/karl/${api}`, () => {
+    it("runs the loop and the runner over its wire [K38, K48]", async () => {
+      await using server = await strictServer(api, { text: "Hi." }, { text: "Done." });
+      const { baseUrl } = server;
+      const said: string[] = [];
+      for await (const event of entry.agentLoop("", "Go", [], { ...config, baseUrl, apiFormat }))
+        if (event.type === "text_end") said.push(event.text);
+      const task = { ...config, baseUrl, task: "Go", providerType: apiFormat };
+      said.push((await entry.runTask(task)).result);
+      assert.deepEqual([said, server.problems], [["Hi.", "Done."], []]);
+    });
+
+    it("refuses the other format before anything is sent, and names the entry for it [K38]", async () => {
+      const events = entry.agentLoop("", "Go", [], { ...config, apiFormat: other });
+      const { value } = await events.next();
+      assert.ok(value && "error" in value && code("invalid_argument")(value.error));
+      assert.match(value.error.message, new RegExp(`"@bowline/compat/karl" for "${other}"`));
+      const { result } = await entry.runTask({ ...config, task: "Go", providerType: other });
+      assert.equal(result, value.error.message);
+    });
+
+    it("takes any format with a stream function of the caller's [K38]", async () => {
+      const { streamFn } = createScriptedModel(["Hi."]);
+      const task = { ...config, task: "Go", providerType: other, streamFn };
+      assert.equal((await entry.runTask(task)).result, "Hi.");
+    });
+
+    it("bundles the code of no other wire [K5]", async () => {
+      const { metafile } = await build({
+        entryPoints: [`packages/compat/src/karl/${api}.ts`],
+        absWorkingDir: `${import.meta.dirname}/../../../..`,
+        conditions: ["@bowline/source"],
+        bundle: true,
+        format: "esm",
+        metafile: true,
+        write: false,
+      });
+      const [output] = Object.values(metafile.outputs);
+      const wires = Object.entries(output?.inputs ?? {}).flatMap(([file, { bytesInOutput }]) => {
+        const wire = /providers\/((?:openai|anthropic|google)-\w+)\//.exec(file)?.[1];
+        return wire !== undefined && bytesInOutput > 0 ? [wire] : [];
+      });
+      assert.deepEqual([...new Set(wires)], [api]);
+    });
+  });
+}
