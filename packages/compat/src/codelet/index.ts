@@ -11,6 +11,6 @@ export type {
 export { ClaudeProvider, ModelProvider, toStreamFn } from "./provider.ts";
 export type { LlmProvider } from "./provider.ts";
 export { Runner } from "./runner.ts";
-export type { RunnerOptions } from "./runner.ts";
+export type { RunnerOptions, RunOptions } from "./runner.ts";
 export { ToolRegistry } from "./tool-registry.ts";
 export type { ToolDefinition, ToolOutput } from "./tool-registry.ts";

@@ -9,6 +9,12 @@ import { ToolRegistry, type ToolOutput } from "./tool-registry.ts";
 export interface RunnerOptions extends Pick<AgentLoopConfig, "budget" | "clock"> {
   /** Default: none. */
   tools?: ToolRegistry;
+  /** Aborts every run that has no signal of its own. */
+  signal?: AbortSignal;
+}
+
+export interface RunOptions {
+  /** Aborts this run. Default: the runner's. */
   signal?: AbortSignal;
 }
 
@@ -70,19 +76,22 @@ export class Runner {
    * Gives the whole history, which the next `run` goes on from. Rejects with the provider's own
    * error; what was said until then stays.
    */
-  async run(userInput: string): Promise<Message[]> {
+  async run(
+    userInput: string,
+    { signal = this.#options.signal }: RunOptions = {},
+  ): Promise<Message[]> {
     const provider = this.#provider;
     if (provider === undefined) throw new BowlineError("invalid_state", "No provider configured");
     if (this.#isRunning)
       throw new BowlineError("invalid_state", "A run is going on: wait for its end.");
     this.#isRunning = true;
     this.addMessage(Message.user(userInput));
-    await this.#loop(provider).finally(() => (this.#isRunning = false));
+    await this.#loop(provider, signal).finally(() => (this.#isRunning = false));
     return this.messages;
   }
 
-  async #loop(provider: LlmProvider): Promise<void> {
-    const { signal, ...options } = this.#options;
+  async #loop(provider: LlmProvider, signal: AbortSignal | undefined): Promise<void> {
+    const { signal: _, ...options } = this.#options;
     let thrown: Error | undefined;
     const config: AgentLoopConfig = {
       ...options,
