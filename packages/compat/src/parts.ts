@@ -3,6 +3,7 @@ import {
   messageText,
   type AssistantContent,
   type AssistantMessage,
+  type ImageContent,
   type Message as CoreMessage,
   type ToolResultMessage,
 } from "@bowline/core";
@@ -22,6 +23,8 @@ export interface ResultPart {
   readonly type: "toolResult";
   readonly toolUseId: string;
   readonly content: string;
+  /** The images that the tool gave, base64 with a `mimeType`. Absent when there are none. */
+  readonly images?: readonly ImageContent[];
   readonly isError: boolean;
 }
 
@@ -52,8 +55,8 @@ export function toTranscript({ role, content }: Message, timestamp: number): Cor
     if (part.type === "text")
       return role === "user" ? [{ role, content: part.text, timestamp }] : [];
     if (part.type === "toolUse") return [];
-    const { toolUseId: toolCallId, content: text, isError } = part;
-    const result = [{ type: "text", text } as const];
+    const { toolUseId: toolCallId, content: text, images = [], isError } = part;
+    const result = [{ type: "text", text } as const, ...images];
     return [
       {
         role: "toolResult",
@@ -87,5 +90,13 @@ export function answerParts({ content }: AssistantMessage): Said[] {
 
 export function resultPart(message: ToolResultMessage): ResultPart {
   const { toolCallId: toolUseId, isError } = message;
-  return { type: "toolResult", toolUseId, content: messageText(message), isError };
+  const content = messageText(message);
+  const images = imagesOf(message);
+  return { type: "toolResult", toolUseId, content, ...(images && { images }), isError };
+}
+
+/** The images of a result; undefined when there are none. */
+export function imagesOf({ content }: ToolResultMessage): ImageContent[] | undefined {
+  const images = content.filter((part) => part.type === "image");
+  return images.length > 0 ? images : undefined;
 }

@@ -1,6 +1,7 @@
 /** codelet's tools by name. They are the library's own: make them with `defineTool`. */
 import type { AgentTool } from "@bowline/core/agent";
-import { messageText, type Tool, toJsonSchema } from "@bowline/core";
+import { messageText, type ImageContent, type Tool, toJsonSchema } from "@bowline/core";
+import { imagesOf } from "../parts.ts";
 import { runCall } from "../run-call.ts";
 import { toToolCall } from "../transcript.ts";
 
@@ -12,6 +13,7 @@ export interface ToolDefinition {
 
 export interface ToolOutput {
   content: string;
+  images?: readonly ImageContent[];
 }
 
 export class ToolRegistry {
@@ -46,7 +48,8 @@ export class ToolRegistry {
     const result = await runCall(this.tools, call);
     const content = messageText(result);
     if (result.isError) throw new Error(content);
-    return { content };
+    const images = imagesOf(result);
+    return { content, ...(images && { images }) };
   }
 }
 
