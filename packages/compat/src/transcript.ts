@@ -33,19 +33,23 @@ export function toToolCall(id: string, name: string, argumentsText: string): Too
   }
 }
 
-/** An answer in one piece, as the stream that the loop reads. */
+/** An answer in one piece, as the stream that the loop reads. `about` is what else is known of it. */
 export async function* wholeAnswer(
   content: AssistantContent[],
   reason: "stop" | "length" | "toolUse",
   { api, provider, id }: Model,
   timestamp: number,
+  about: Partial<AssistantMessage> = {},
 ): AsyncGenerator<AssistantMessageEvent> {
-  const origin = { api, provider, model: id, timestamp };
   const message: AssistantMessage = {
     role: "assistant",
-    content,
-    ...origin,
+    api,
+    provider,
+    model: id,
+    timestamp,
     usage: {},
+    ...about,
+    content,
     stopReason: reason,
   };
   yield { type: "done", attempt: 1, reason, message };

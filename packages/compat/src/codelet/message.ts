@@ -21,6 +21,11 @@ export type MessageContent = string | ContentPart[];
 export interface Message {
   role: MessageRole;
   content: MessageContent;
+  /**
+   * The answer as its model gave it, when that is more than `content` says: thinking, signatures.
+   * The vendor wants it back. Without it a model that thinks goes on without thinking.
+   */
+  original?: AssistantMessage;
 }
 
 export type StopReason = "endTurn" | "toolUse" | "maxTokens";
@@ -28,13 +33,16 @@ export type StopReason = "endTurn" | "toolUse" | "maxTokens";
 export interface CompletionResponse {
   content: ContentBlock[];
   stopReason: StopReason;
+  /** See {@link Message.original}. */
+  original?: AssistantMessage;
 }
 
 export const Message = {
   user: (text: string): Message => ({ role: "user", content: text }),
-  fromResponse: ({ content }: CompletionResponse): Message => ({
+  fromResponse: ({ content, original }: Omit<CompletionResponse, "stopReason">): Message => ({
     role: "assistant",
     content: [...content],
+    ...(original && { original }),
   }),
 };
 
@@ -44,7 +52,10 @@ export function hasToolCall(content: MessageContent): boolean {
 }
 
 /** A message as the loop keeps it; each result becomes a message. */
-export function toTranscript({ role, content }: Message, timestamp: number): CoreMessage[] {
+export function toTranscript(message: Message, timestamp: number): CoreMessage[] {
+  const original = originalOf(message);
+  if (original) return [original];
+  const { role, content } = message;
   const list: ContentPart[] =
     typeof content === "string" ? [{ type: "text", text: content }] : content;
   return parts.toTranscript({ role, content: list.map(toPart) }, timestamp);
@@ -54,7 +65,7 @@ export function toTranscript({ role, content }: Message, timestamp: number): Cor
 export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
   return withoutFailures(messages).map((message): Message => {
     if (message.role === "user") return Message.user(messageText(message));
-    if (message.role === "assistant") return { role: "assistant", content: toBlocks(message) };
+    if (message.role === "assistant") return Message.fromResponse(toContents(message));
     return { role: "user", content: [parts.resultPart(message)] };
   });
 }
@@ -66,6 +77,25 @@ export function toPart(part: ContentPart): parts.Content {
     ...call,
     argumentsJson: typeof input === "string" ? input : JSON.stringify(input ?? {}),
   };
+}
+
+/** An answer's blocks, and the answer itself when they leave something out. */
+export function toContents(answer: AssistantMessage): Omit<CompletionResponse, "stopReason"> {
+  const isPlain = answer.content.every(
+    (part) =>
+      (part.type === "text" && part.textSignature === undefined) ||
+      (part.type === "toolCall" && part.thoughtSignature === undefined),
+  );
+  return { content: toBlocks(answer), ...(!isPlain && { original: structuredClone(answer) }) };
+}
+
+/** The original of an answer, unless the answer was edited. */
+export function originalOf({
+  content,
+  original,
+}: Pick<Message, "content" | "original">): AssistantMessage | undefined {
+  if (!original) return undefined;
+  return JSON.stringify(toBlocks(original)) === JSON.stringify(content) ? original : undefined;
 }
 
 export function toBlocks(answer: AssistantMessage): ContentBlock[] {

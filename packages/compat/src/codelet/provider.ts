@@ -52,7 +52,7 @@ export class ModelProvider implements LlmProvider {
       throw new BowlineError(error?.code ?? "stream_function_failed", errorMessage, error);
     }
     const reasons = { stop: "endTurn", toolUse: "toolUse", length: "maxTokens" } as const;
-    return { content: shape.toBlocks(answer), stopReason: reasons[stopReason] };
+    return { ...shape.toContents(answer), stopReason: reasons[stopReason] };
   }
 }
 
@@ -72,13 +72,13 @@ export class ClaudeProvider extends ModelProvider {
 export function toStreamFn(provider: LlmProvider): StreamFn {
   return async (model, { messages, tools = [] }, { signal, clock = systemClock }) => {
     const history = shape.fromTranscript(messages);
-    const { content, stopReason } = await provider.completeWithTools(
-      history,
-      tools.map(toDefinition),
-      signal,
-    );
+    const definitions = tools.map(toDefinition);
+    const response = await provider.completeWithTools(history, definitions, signal);
+    const { content, stopReason } = response;
+    const original = shape.originalOf(response);
     const reason = shape.hasToolCall(content) ? "toolUse" : "stop";
-    const said = toContent(content.map(shape.toPart));
-    return wholeAnswer(said, stopReason === "maxTokens" ? "length" : reason, model, clock.now());
+    const said = original?.content ?? toContent(content.map(shape.toPart));
+    const end = stopReason === "maxTokens" ? "length" : reason;
+    return wholeAnswer(said, end, model, clock.now(), original);
   };
 }
