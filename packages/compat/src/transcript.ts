@@ -33,6 +33,17 @@ export function toToolCall(id: string, name: string, argumentsText: string): Too
   }
 }
 
+/** A model's place in the transcript, for a provider that has none. */
+export const standInModel = (name: string): Model => ({
+  id: name,
+  name,
+  api: "",
+  provider: name,
+  baseUrl: "",
+  reasoning: false,
+  input: ["text"],
+});
+
 /** An answer in one piece, as the stream that the loop reads. `about` is what else is known of it. */
 export async function* wholeAnswer(
   content: AssistantContent[],

@@ -1,7 +1,8 @@
 /** codelet's runner (seed 001): a history, a provider, a registry; the one loop runs them. */
 import { agentLoopContinue, type AgentContext, type AgentLoopConfig } from "@bowline/core/agent";
-import { systemClock, BowlineError, type Model } from "@bowline/core";
+import { systemClock, BowlineError } from "@bowline/core";
 import { failureOf, runToEnd } from "../run-end.ts";
+import { standInModel } from "../transcript.ts";
 import { fromTranscript, Message, toTranscript } from "./message.ts";
 import { toStreamFn, type LlmProvider } from "./provider.ts";
 import { ToolRegistry, type ToolOutput } from "./tool-registry.ts";
@@ -17,17 +18,6 @@ export interface RunOptions {
   /** Aborts this run. Default: the runner's. */
   signal?: AbortSignal;
 }
-
-/** Stands in the transcript for whatever the provider asks. */
-const model: Model = {
-  id: "codelet",
-  name: "codelet",
-  api: "",
-  provider: "",
-  baseUrl: "",
-  reasoning: false,
-  input: ["text"],
-};
 
 export class Runner {
   readonly tools: ToolRegistry;
@@ -95,7 +85,7 @@ export class Runner {
     let thrown: Error | undefined;
     const config: AgentLoopConfig = {
       ...options,
-      model,
+      model: standInModel("codelet"),
       toolExecution: "sequential",
       maxParallelTools: 1, // also of tools that say they are parallel
       convertToLlm: (messages) => messages,

@@ -12,6 +12,7 @@ export {
   userText,
 } from "./message.ts";
 export type { Call, CompletionResponse, Content, Message } from "./message.ts";
+export type { CompletionRequest, ProviderFunctions, ProviderRequest } from "./provider.ts";
 export { err, errorToString, ok } from "./result.ts";
 export type { GaiError, Result, ToolError } from "./result.ts";
 export { run } from "./run.ts";

@@ -43,10 +43,12 @@ export const appendResponse = (
   { content }: WithContent,
 ): Message[] => [...messages, { role: "assistant", content }];
 
-/** What the loop added, as gai keeps it. */
+/** The loop's messages as gai keeps them. */
 export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
   const list: { role: Message["role"]; content: Content[] }[] = [];
   for (const message of withoutFailures(messages)) {
+    if (message.role === "user")
+      list.push({ role: "user", content: [{ type: "text", text: messageText(message) }] });
     if (message.role === "assistant")
       list.push({ role: "assistant", content: answerParts(message) });
     if (message.role !== "toolResult") continue;

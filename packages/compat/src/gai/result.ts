@@ -1,4 +1,5 @@
 /** gai's results and errors (seed 004): values, never thrown. */
+import type { ErrorInfo } from "@bowline/core";
 export type Result<T, E> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: E };
@@ -32,4 +33,23 @@ export function errorToString(error: GaiError | ToolError): string {
     case "ExecutionError":
       return `Execution error: ${error.message}`;
   }
+}
+
+export function missingModel(provider: string): GaiError {
+  const message = `The provider ${provider} has no model: set one, or name it in new(apiKey, model).`;
+  return { type: "ApiError", code: "missing_model", message };
+}
+
+/** The library's error as gai's. `isUsedUp`: the run made all its iterations. */
+export function toGaiError({ code, message, status }: ErrorInfo, isUsedUp = false): GaiError {
+  if (isUsedUp)
+    return {
+      type: "ApiError",
+      code: "max_iterations",
+      message: "Tool loop exceeded maximum iterations",
+    };
+  if (status !== undefined) return { type: "HttpError", status, message };
+  const isUnreadable =
+    code === "unexpected_response" || code === "stream_corrupt" || code === "stream_truncated";
+  return isUnreadable ? { type: "ParseError", message } : { type: "ApiError", code, message };
 }

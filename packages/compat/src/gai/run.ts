@@ -6,14 +6,15 @@ import {
   type ErrorInfo,
   type AssistantMessage,
   type StreamOptions,
-  streamByProtocol,
 } from "@bowline/core";
 import { toTranscript } from "../parts.ts";
 import { failureOf, runToEnd } from "../run-end.ts";
 import { reworded, systemPromptOf, type Wording } from "../transcript.ts";
 import type { Agent } from "./agent.ts";
 import * as shape from "./message.ts";
-import { err, errorToString, ok, type GaiError, type Result } from "./result.ts";
+import { modelOf, streamFnOf } from "./provider.ts";
+import { err, errorToString, missingModel, ok, toGaiError } from "./result.ts";
+import type { GaiError, Result } from "./result.ts";
 import { toFetch, type Runtime } from "./runtime.ts";
 
 export interface RunResult {
@@ -45,14 +46,11 @@ export async function run<Ctx>(
   { signal, ...options }: StreamOptions = {},
 ): Promise<Result<RunResult, RunError>> {
   const { provider, tools, systemPrompt, maxIterations, ...limits } = agent.fields;
-  const { name, model, apiKey, streamFn = streamByProtocol } = provider;
+  const model = modelOf(provider);
   const { clock = systemClock } = options;
-  const given = systemPrompt ? [shape.system(systemPrompt), ...messages] : messages;
+  const given = withPrompt(messages, systemPrompt);
   const before = { messages: given, iterations: 0 };
-  if (model === undefined) {
-    const message = `The provider ${name} has no model: set one, or name it in new(apiKey, model).`;
-    return err({ type: "ApiError", code: "missing_model", message, ...before });
-  }
+  if (model === undefined) return err({ ...missingModel(provider.name), ...before });
   const wording: Wording = (tool, text) => {
     if (agent.findTool(tool) === undefined) return `Unknown tool: ${tool}`;
     const isParse = /^(?:Not run: The|Invalid) arguments/.test(text);
@@ -61,13 +59,14 @@ export async function run<Ctx>(
   const inShape = (list: AgentMessage[]): AgentMessage[] =>
     list.map((message) => reworded(message, wording));
   let sendError: GaiError | undefined;
+  const onSent = (error?: GaiError): void => void (sendError = error);
   const config: AgentLoopConfig = {
     maxRetries: 0,
-    ...(apiKey !== undefined && { apiKey }),
+    ...(provider.apiKey !== undefined && { apiKey: provider.apiKey }),
     ...limits,
     ...options,
-    model: { ...model, compat: { ...model.compat, noStreaming: true } }, // a runtime gives whole responses
-    fetch: toFetch(runtime, (error) => (sendError = error)),
+    model,
+    fetch: toFetch(runtime, onSent),
     toolContext: ctx,
     toolExecution: "sequential",
     budget: { maxTurns: maxIterations },
@@ -81,6 +80,7 @@ export async function run<Ctx>(
       .map(({ definition }) => definition),
   };
   try {
+    const streamFn = streamFnOf(provider, runtime, onSent);
     const end = await runToEnd(agentLoopContinue(context, config, signal, streamFn));
     const answers = end.messages.filter((message) => message.role === "assistant");
     const history = [...given, ...shape.fromTranscript(inShape(end.messages))];
@@ -98,15 +98,10 @@ export async function run<Ctx>(
   }
 }
 
-function toGaiError({ code, message, status }: ErrorInfo, isUsedUp = false): GaiError {
-  if (isUsedUp)
-    return {
-      type: "ApiError",
-      code: "max_iterations",
-      message: "Tool loop exceeded maximum iterations",
-    };
-  if (status !== undefined) return { type: "HttpError", status, message };
-  const isUnreadable =
-    code === "unexpected_response" || code === "stream_corrupt" || code === "stream_truncated";
-  return isUnreadable ? { type: "ParseError", message } : { type: "ApiError", code, message };
+/** The history with the agent's prompt first, unless it is there, as in the messages of a result. */
+function withPrompt(messages: readonly shape.Message[], prompt = ""): readonly shape.Message[] {
+  const isThere = messages.some(
+    (message) => message.role === "system" && shape.textContent(message) === prompt,
+  );
+  return prompt === "" || isThere ? messages : [shape.system(prompt), ...messages];
 }

@@ -1,0 +1,73 @@
+/** Providers of one's own (seed 004): a request of a completion, a completion of a response. */
+import { streamByProtocol, systemClock, toJsonSchema } from "@bowline/core";
+import type { Model, StreamFn } from "@bowline/core";
+import { toContent } from "../parts.ts";
+import { standInModel, wholeAnswer } from "../transcript.ts";
+import type { Provider } from "./agent.ts";
+import { fromTranscript, hasToolCalls, system } from "./message.ts";
+import type { CompletionResponse, Message } from "./message.ts";
+import { errorToString, type GaiError, type Result } from "./result.ts";
+import type { HttpRequest, HttpResponse, Runtime } from "./runtime.ts";
+import type { Tool } from "./tool.ts";
+
+export interface CompletionRequest {
+  readonly model: string;
+  /** The whole history, with the system prompt as its first message. */
+  readonly messages: readonly Message[];
+  readonly tools: readonly Pick<Tool, "name" | "description" | "schemaJson">[];
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+}
+
+/** A request before a runtime sends it. */
+export type ProviderRequest = Omit<HttpRequest, "signal">;
+
+type Parsed = Result<CompletionResponse, GaiError>;
+
+/** What a provider of one's own is made of. Both functions may be asynchronous. */
+export interface ProviderFunctions {
+  readonly buildRequest: (request: CompletionRequest) => ProviderRequest | Promise<ProviderRequest>;
+  readonly parseResponse: (response: HttpResponse) => Parsed | Promise<Parsed>;
+}
+
+/** How a run asks the provider. `onParsed` is called with the error of each call, if any. */
+export function streamFnOf(
+  provider: Provider,
+  runtime: Runtime,
+  onParsed: (error?: GaiError) => void,
+): StreamFn {
+  const { buildRequest: build, parseResponse: parse, streamFn = streamByProtocol } = provider;
+  if (!build || !parse) return streamFn;
+  return async (model, { systemPrompt = "", messages, tools = [] }, options) => {
+    const { signal = new AbortController().signal, maxTokens, temperature } = options;
+    const { clock = systemClock } = options;
+    const history = fromTranscript(messages);
+    const request = await build({
+      model: model.id,
+      messages: systemPrompt === "" ? history : [system(systemPrompt), ...history],
+      tools: tools.map(({ name, description, parameters }) => {
+        return { name, description, schemaJson: toJsonSchema(parameters, `tool "${name}"`) };
+      }),
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(temperature !== undefined && { temperature }),
+    });
+    const sent = await runtime.send({ ...request, signal });
+    const parsed = sent.ok ? await parse(sent.value) : sent;
+    onParsed(parsed.ok ? undefined : parsed.error);
+    if (!parsed.ok) throw new Error(errorToString(parsed.error));
+    const { content, stopReason, usage, model: responseModel } = parsed.value;
+    const isCut = /^(?:length|max_?tokens)$/i.test(stopReason);
+    const end = hasToolCalls(parsed.value) ? "toolUse" : "stop";
+    return wholeAnswer(toContent(content), isCut ? "length" : end, model, clock.now(), {
+      usage,
+      responseModel,
+    });
+  };
+}
+
+/** The model of a run; undefined when the provider has none and needs one. */
+export function modelOf({ name, model, ...functions }: Provider): Model | undefined {
+  // A runtime gives whole responses.
+  if (model) return { ...model, compat: { ...model.compat, noStreaming: true } };
+  return functions.buildRequest && functions.parseResponse ? standInModel(name) : undefined;
+}

@@ -1,0 +1,220 @@
+/** A provider of one's own, of the seed's two functions, and going on with a result's messages. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Type } from "typebox";
+import {
+  Agent,
+  err,
+  errorToString,
+  ok,
+  run,
+  Runtime,
+  system,
+  textContent,
+  Tool,
+  toolResult,
+  toolResultError,
+  userText,
+  type CompletionRequest,
+  type Content,
+  type HttpRequest,
+  type Provider,
+} from "../../src/gai/index.ts";
+import { getModel } from "@bowline/core";
+import { createScriptedModel } from "@bowline/core/testing";
+
+const look = Tool.new({
+  name: "look",
+  description: "Looks.",
+  schema: Type.Object({ at: Type.String() }),
+  execute: (_ctx: unknown, { at }) => ok(`a rope at ${at}`),
+});
+const text = (said: string): Content => ({ type: "text", text: said });
+const use = (argumentsJson: string): Content => ({
+  type: "toolUse",
+  id: "c1",
+  name: "look",
+  argumentsJson,
+});
+
+interface Rig {
+  readonly provider: Provider;
+  readonly runtime: Runtime;
+  readonly asked: CompletionRequest[];
+  readonly sent: HttpRequest[];
+}
+
+/** A provider of a made-up API: a body is the number of messages, an answer is its content. */
+function rig(answers: readonly { content: readonly Content[]; stop?: string }[]): Rig {
+  const asked: CompletionRequest[] = [];
+  const sent: HttpRequest[] = [];
+  const provider: Provider = {
+    name: "own",
+    buildRequest(request) {
+      asked.push(request);
+      const body = String(request.messages.length);
+      return { method: "POST", url: "https://own.test/v1", headers: { "x-key": "k" }, body };
+    },
+    async parseResponse({ status, body }) {
+      if (status !== 200) return err({ type: "HttpError", status, message: body });
+      const { content, stop = "end_turn" } = JSON.parse(body) as (typeof answers)[number];
+      return ok({ content, model: "own-1", stopReason: stop, usage: { input: 3, output: 1 } });
+    },
+  };
+  const runtime = Runtime.new((request) => {
+    sent.push(request);
+    const answer = answers[sent.length - 1];
+    return ok(
+      answer ? { status: 200, body: JSON.stringify(answer) } : { status: 503, body: "busy" },
+    );
+  });
+  return { provider, runtime, asked, sent };
+}
+
+describe("gai's provider of buildRequest and parseResponse", () => {
+  it("answers a run with tools over the runtime [G26, G28, G34, X19]", async () => {
+    const { provider, runtime, asked, sent } = rig([
+      { content: [text("I look."), use('{"at":"bow"}')] },
+      { content: [text("A rope.")] },
+    ]);
+    const agent = Agent.new(provider)
+      .withSystemPrompt("Be brief.")
+      .withTool(look)
+      .withMaxTokens(50)
+      .withTemperature(0.5);
+    const result = await run(agent, undefined, [userText("Look.")], runtime);
+    assert.ok(result.ok, JSON.stringify(result));
+    const { response, messages, iterations } = result.value;
+    assert.deepEqual([textContent(response), iterations], ["A rope.", 2]);
+    assert.deepEqual([response.model, response.usage], ["own-1", { input: 3, output: 1 }]);
+    const { name, description, schemaJson } = look;
+    assert.deepEqual(asked[0], {
+      model: "own",
+      messages: [system("Be brief."), userText("Look.")],
+      tools: [{ name, description, schemaJson }],
+      maxTokens: 50,
+      temperature: 0.5,
+    });
+    const looked = toolResult("c1", "a rope at bow");
+    const history = [
+      ...(asked[0]?.messages ?? []),
+      { role: "assistant", content: [text("I look."), use('{"at":"bow"}')] },
+      { role: "user", content: [looked] },
+    ];
+    assert.deepEqual(asked[1]?.messages, history);
+    assert.deepEqual(messages, [...history, { role: "assistant", content: [text("A rope.")] }]);
+    const [{ method, url, headers, body, signal }] = sent as [HttpRequest];
+    assert.deepEqual(
+      [method, url, headers, body],
+      ["POST", "https://own.test/v1", { "x-key": "k" }, "2"],
+    );
+    assert.ok(signal instanceof AbortSignal);
+  });
+
+  it("is asked for its model by that model's id [G26]", async () => {
+    const { provider, runtime, asked } = rig([{ content: [text("Hi")] }]);
+    const model = getModel("openai", "gpt-x");
+    const result = await run(
+      Agent.new({ ...provider, model }),
+      undefined,
+      [userText("Go")],
+      runtime,
+    );
+    assert.deepEqual([result.ok, asked[0]?.model], [true, "gpt-x"]);
+  });
+
+  it("ends the run with the error that it parses, that its runtime gives, or that it throws [G29]", async () => {
+    const { provider, runtime } = rig([{ content: [use('{"at":"bow"}')] }]);
+    const noLine = Runtime.new(() => err({ type: "HttpError", status: 0, message: "no line" }));
+    const broken: Provider = {
+      ...provider,
+      buildRequest: () => {
+        throw new Error("no key");
+      },
+    };
+    const failed = [
+      await run(Agent.new(provider).withTool(look), undefined, [userText("Go")], runtime),
+      await run(Agent.new(provider), undefined, [userText("Go")], noLine),
+      await run(Agent.new(broken), undefined, [userText("Go")], runtime),
+    ].map((result) => (result.ok ? assert.fail("no error") : result.error));
+    assert.deepEqual(
+      failed.slice(0, 2).map((error) => errorToString(error)),
+      ["HTTP error 503: busy", "HTTP error 0: no line"],
+    );
+    assert.match(errorToString(failed[2] as (typeof failed)[number]), /no key/);
+    assert.deepEqual(
+      failed.map(({ messages }) => messages.length),
+      [3, 1, 1],
+    );
+  });
+
+  for (const stop of ["max_tokens", "length"]) {
+    it(`has its calls answered and not run when the answer ended by ${stop} [G28, X29]`, async () => {
+      const { provider, runtime, asked } = rig([
+        { content: [use('{"at":"bow"}')], stop },
+        { content: [text("Sorry.")] },
+      ]);
+      const agent = Agent.new(provider).withTool(look);
+      assert.ok((await run(agent, undefined, [userText("Go")], runtime)).ok);
+      const [result] = asked[1]?.messages.at(-1)?.content ?? [];
+      assert.ok(result?.type === "toolResult" && result.isError);
+      assert.match(result.content, /token limit/);
+    });
+  }
+
+  it("has arguments that are no JSON answered as a parse error [G7, X5]", async () => {
+    const { provider, runtime, asked } = rig([
+      { content: [use('{"at')] },
+      { content: [text("Sorry.")] },
+    ]);
+    await run(Agent.new(provider).withTool(look), undefined, [userText("Go")], runtime);
+    const [result] = asked[1]?.messages.at(-1)?.content ?? [];
+    assert.ok(result?.type === "toolResult");
+    assert.match(result.content, /^Parse error: Not run: .* You wrote: \{"at$/);
+    assert.deepEqual(result, toolResultError("c1", result.content));
+  });
+
+  it("fails without a model when it has one function alone [G34]", async () => {
+    const { buildRequest: _, ...half } = rig([]).provider;
+    const result = await run(Agent.new(half), undefined, [userText("Go")], rig([]).runtime);
+    assert.ok(!result.ok && result.error.type === "ApiError");
+    assert.equal(result.error.code, "missing_model");
+  });
+});
+
+describe("gai's system prompt", () => {
+  const scripted = (...script: string[]) => {
+    const { model, streamFn, calls } = createScriptedModel(script);
+    return { agent: Agent.new({ name: "scripted", model, streamFn }), calls };
+  };
+  const runtime = Runtime.new(() => err({ type: "HttpError", status: 0, message: "not used" }));
+
+  it("is not repeated when a run goes on with the messages of a result [G22, G23]", async () => {
+    const { agent, calls } = scripted("One.", "Two.", "Three.");
+    const prompted = agent.withSystemPrompt("Be brief.");
+    let messages = [userText("1")];
+    for (const next of ["2", "3"]) {
+      const result = await run(prompted, undefined, messages, runtime);
+      assert.ok(result.ok);
+      messages = [...result.value.messages, userText(next)];
+    }
+    const last = await run(prompted, undefined, messages, runtime);
+    assert.ok(last.ok);
+    assert.deepEqual(
+      last.value.messages.map(({ role }) => role),
+      ["system", "user", "assistant", "user", "assistant", "user", "assistant"],
+    );
+    assert.deepEqual(
+      calls.map(({ context }) => context.systemPrompt),
+      ["Be brief.", "Be brief.", "Be brief."],
+    );
+  });
+
+  it("comes before one of another agent, and is not repeated behind it [G23]", async () => {
+    const { agent, calls } = scripted("Hi.");
+    const messages = [system("In rhyme."), system("Be brief."), userText("Go")];
+    const result = await run(agent.withSystemPrompt("Be brief."), undefined, messages, runtime);
+    assert.ok(result.ok);
+    assert.equal(calls[0]?.context.systemPrompt, "In rhyme.\n\nBe brief.");
+  });
+});
