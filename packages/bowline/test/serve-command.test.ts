@@ -108,11 +108,12 @@ describe("bowline serve", () => {
     await writeFile(join(home.path, "data", "workspace", "AGENTS.md"), agents);
     await using server = await started(home.path, ["--port", "0"], {
       ANTHROPIC_API_KEY: "sk-ant-0123456789",
+      BOWLINE_DISCOVERY: "",
     });
     await server.until(/^b: .*\n/m);
     assert.match(
       server.said(),
-      /^a: openai\/gpt-x has no key \(OPENAI_API_KEY is not set\): the practice model answers/m,
+      /^a: openai\/gpt-x has no key \(OPENAI_API_KEY is not set\): anthropic\/.* \(ANTHROPIC_API_KEY is set\) answers in its place\.$/m,
     );
     assert.match(server.said(), /^b: nobody\/y names no provider that is known/m);
     assert.ok(!server.said().includes("sk-ant-0123456789"));

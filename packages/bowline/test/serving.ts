@@ -31,6 +31,7 @@ export async function started(
     cwd: home,
     env: {
       ...compileCache,
+      BOWLINE_DISCOVERY: "off",
       PATH: process.env.PATH ?? "",
       HOME: home,
       BOWLINE_HOME: join(home, "data"),

@@ -1,12 +1,13 @@
 /**
- * What answers for an agent: its own model, a configured other, or the practice model. Never
- * silently another vendor's.
+ * What answers for an agent: its own model, a configured other, else what every command chooses
+ * without a named model. Never silently another vendor's.
  */
 import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
 import { withPrices } from "@bowline/core/custom-prices";
 import { calcPrice } from "@pydantic/genai-prices";
 import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
+import { chooseModel } from "./discover.ts";
 import { vendorAddress } from "./vendor-address.ts";
 import type { Backend } from "./backend.ts";
 
@@ -37,6 +38,7 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
   /** What a server refuses is learned by its model object: all runs of a model share one. */
   const known = new Map<string, Backend>();
   let practice: Promise<PracticeServer> | undefined;
+  const discovered = createDiscovery(env);
   return {
     async for({ model: wanted }) {
       const own = known.get(wanted) ?? find(wanted, env);
@@ -50,6 +52,11 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
       if (instead !== undefined) {
         const message = `${why}: ${fallback} answers in its place, as configured.`;
         return { ...instead, fetch, notice: { code: "fallback_model", message } };
+      }
+      const other = await discovered();
+      if (other !== undefined) {
+        const message = `${why}${neither}: ${other.why} answers in its place.`;
+        return { ...other.backend, fetch, notice: { code: "fallback_model", message } };
       }
       const { baseUrl } = await (practice ??= startPracticeServer());
       const model = getModel("practice", "practice", {
@@ -65,6 +72,42 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
       await (await practice)?.close();
     },
   };
+}
+
+interface OtherModel {
+  readonly backend: Backend;
+  /** The model, and why it answers. */
+  readonly why: string;
+}
+
+/**
+ * Finds what answers where no model is named. Returns undefined where nothing is there; a server
+ * may be started later, so the next call looks again.
+ */
+function createDiscovery(env: BackendOptions["env"]): () => Promise<OtherModel | undefined> {
+  let found: OtherModel | undefined;
+  return async () => {
+    if (found !== undefined) return found;
+    const chosen = await chosenFrom(env);
+    if (!("model" in chosen)) return undefined;
+    const { model, apiKey, keyFrom, why } = chosen;
+    const { variable: keyVariable } = keyFrom;
+    const backend = {
+      model,
+      isPractice: false,
+      ...(apiKey !== undefined && { apiKey, ...(keyVariable !== undefined && { keyVariable }) }),
+    };
+    return (found = { backend, why });
+  };
+}
+
+/** Rejects with `invalid_argument` for what the environment names and is not there. */
+async function chosenFrom(env: BackendOptions["env"]): ReturnType<typeof chooseModel> {
+  try {
+    return await chooseModel({}, env);
+  } catch (error) {
+    throw new BowlineError("invalid_argument", (error as Error).message, { cause: error });
+  }
 }
 
 function assertFallback(reference: string, env: BackendOptions["env"]): Backend | undefined {

@@ -55,9 +55,22 @@ const LOCAL_TIMEOUT_MS = 400;
  * cannot be asked.
  */
 export async function discoverModel(wanted: Wanted, env: Environment): Promise<Discovered> {
+  const chosen = await chooseModel(wanted, env);
+  return "model" in chosen ? chosen : practice(chosen.practiceReason);
+}
+
+/**
+ * The one rule of which model answers, for every command: what was named, else a key, else a
+ * server on this machine. Where none is there, why the practice model answers. Throws as
+ * {@link discoverModel} does.
+ */
+export async function chooseModel(
+  wanted: Wanted,
+  env: Environment,
+): Promise<Discovered | { readonly practiceReason: string }> {
   const fetch = await explained(() => createNetworkFetch(env));
-  const discovered = await find({ ...wanted, fetch }, env);
-  return discovered.model.provider === "practice" ? discovered : { ...discovered, fetch };
+  const chosen = await find({ ...wanted, fetch }, env);
+  return "model" in chosen ? { ...chosen, fetch } : chosen;
 }
 
 /** With what reaches servers. */
@@ -65,17 +78,22 @@ interface Search extends Wanted {
   readonly fetch: typeof globalThis.fetch;
 }
 
-async function find(wanted: Search, env: Environment): Promise<Discovered> {
+async function find(
+  wanted: Search,
+  env: Environment,
+): Promise<Discovered | { readonly practiceReason: string }> {
   if (wanted.profile !== undefined) return byProfile(wanted.profile, wanted, env);
   const reference = wanted.model ?? set(env.BOWLINE_MODEL);
-  if (reference === "practice" || reference === "practice/practice") return practice("asked for");
+  if (reference === "practice" || reference === "practice/practice")
+    return { practiceReason: "asked for" };
   if (wanted.baseUrl !== undefined) return atBaseUrl(wanted.baseUrl, reference, wanted, env);
   if (reference !== undefined) return named(reference, wanted, env);
-  if (env.BOWLINE_DISCOVERY === "off") return practice("BOWLINE_DISCOVERY is off");
+  if (env.BOWLINE_DISCOVERY === "off") return { practiceReason: "BOWLINE_DISCOVERY is off" };
   return (
     (await byKey(wanted, env)) ??
-    (await onThisMachine()) ??
-    practice("no key in the environment and no model server on this machine")
+    (await onThisMachine()) ?? {
+      practiceReason: "no key in the environment and no model server on this machine",
+    }
   );
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { describe, it } from "node:test";
 import { createBackends } from "../../src/models/backends.ts";
+import { discoverModel } from "../../src/models/discover.ts";
 
 it("the runs of a model share one model object, by which is known what its server refuses", async () => {
   const backends = createBackends({ env: { OPENAI_API_KEY: "sk-none-of-yours" } });
@@ -12,4 +13,43 @@ it("the runs of a model share one model object, by which is known what its serve
   assert.equal(first, again);
   assert.notEqual(first, other);
   await backends.close();
+});
+
+describe("an agent whose model has no key", () => {
+  const agent = { id: "a", model: "openai/m" };
+  const keyed = { GROQ_API_KEY: "g" };
+
+  it("is answered by the model that bowline run chooses, with a notice that names it", async () => {
+    for (const env of [keyed, { ...keyed, BOWLINE_MODEL: "groq/named" }]) {
+      const backends = createBackends({ env });
+      const run = await discoverModel({}, env);
+      const { model, apiKey, keyVariable, isPractice, notice } = await backends.for(agent);
+      assert.equal(`${model.provider}/${model.id}`, `${run.model.provider}/${run.model.id}`);
+      assert.deepEqual([apiKey, keyVariable, isPractice], ["g", "GROQ_API_KEY", false]);
+      assert.deepEqual(notice, {
+        code: "fallback_model",
+        message: `openai/m has no key (OPENAI_API_KEY is not set): ${run.why} answers in its place.`,
+      });
+      assert.equal((await backends.for(agent)).model, model);
+      await backends.close();
+    }
+  });
+
+  it("is answered by the practice model where discovery is off, and where it is named", async () => {
+    for (const own of [{ BOWLINE_DISCOVERY: "off" }, { BOWLINE_MODEL: "practice" }]) {
+      const backends = createBackends({ env: { ...keyed, ...own } });
+      const { isPractice, notice } = await backends.for(agent);
+      assert.deepEqual([isPractice, notice?.code], [true, "practice_model"]);
+      await backends.close();
+    }
+  });
+
+  it("gets an error that says what is wrong with BOWLINE_MODEL", async () => {
+    const backends = createBackends({ env: { BOWLINE_MODEL: "acme/x" } });
+    await assert.rejects(backends.for(agent), {
+      code: "invalid_argument",
+      message: /Unknown provider "acme"/,
+    });
+    await backends.close();
+  });
 });

@@ -19,7 +19,7 @@ async function started(
   options: ServeOptions = {},
 ): Promise<Served & AsyncDisposable> {
   lines.length = 0;
-  const env = { BOWLINE_HOME: home, ...options.env };
+  const env = { BOWLINE_HOME: home, BOWLINE_DISCOVERY: "off", ...options.env };
   const served = await serve({
     port: 0,
     envFile: join(home, ".env"),
