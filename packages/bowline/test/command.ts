@@ -36,7 +36,7 @@ const home = mkdtempSync(join(tmpdir(), "bowline-home-"));
 process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 
 /** The environment of a machine without keys, servers or colours. */
-const bare = {
+export const bare = {
   ...compileCache,
   PATH: process.env.PATH ?? "",
   HOME: home,

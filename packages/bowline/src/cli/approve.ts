@@ -30,14 +30,17 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
     if (yes || always.has(name) || !needsApproval(name)) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
     const call = describe(name, args);
-    terminal.output.write(
-      `\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, terminal, style)}`,
-    );
+    const show = (): void =>
+      void terminal.output.write(
+        `\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, terminal, style)}`,
+      );
+    show();
     const answer = await ask(
       `Allow? [y]es, [a]lways ${name}, [N]o: `,
       terminal,
       onInterrupt,
       signal,
+      show,
     );
     if (answer === "a" || answer === "always") always.add(name);
     if (["y", "yes", "a", "always"].includes(answer)) return undefined;

@@ -9,12 +9,14 @@ export interface Terminal {
 
 /**
  * One line of answer, lower-cased; "" when the input ended, the signal fired or Ctrl-C was pressed.
+ * After Ctrl-Z and `fg`, `onContinue` shows what the question is about, and it is asked again.
  */
 export async function ask(
   question: string,
   { input, output }: Terminal,
   onInterrupt: () => void,
   signal?: AbortSignal,
+  onContinue: () => void = () => {},
 ): Promise<string> {
   await forgetTyped(input);
   if (!input.readable) return ""; // it ended meanwhile, which would not be told again
@@ -31,6 +33,11 @@ export async function ask(
       output.write("\n");
       onInterrupt();
       leave();
+    });
+    // Readline pauses the input here, and nothing else would keep the process alive.
+    prompt.on("SIGCONT", () => {
+      onContinue();
+      prompt.prompt(true);
     });
     prompt.question(question, (line) => {
       answer = line.trim().toLowerCase();

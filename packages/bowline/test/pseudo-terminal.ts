@@ -1,0 +1,63 @@
+/** A shell with job control on a terminal of its own, as a person has it. */
+import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { bare } from "./command.ts";
+
+/** Why there is none here; undefined where there is one. */
+export const missingTerminal: string | undefined =
+  process.platform === "linux" && spawnSync("script", ["--version"]).status === 0
+    ? undefined
+    : "needs `script` of util-linux";
+
+export interface Shell extends AsyncDisposable {
+  /** What a shell takes for the command. */
+  readonly bowline: string;
+  type(text: string): void;
+  /** Resolves with what was shown since the last call once that matches. */
+  until(pattern: RegExp): Promise<string>;
+}
+
+const LIMIT_MS = 60_000;
+
+export function openShell(cwd: string, env: Record<string, string> = {}): Shell {
+  const child = spawn("script", ["-qec", "bash --norc --noprofile -i", "/dev/null"], {
+    cwd,
+    env: { ...bare, TERM: "xterm", NO_COLOR: "1", PS1: "$ ", ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let shown = "";
+  const waiting = new Set<() => void>();
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    shown += text;
+    for (const look of waiting) look();
+  });
+  const main = join(import.meta.dirname, "../src/cli/main.ts");
+  return {
+    bowline: `${process.execPath} --conditions=@bowline/source ${main}`,
+    type: (text) => void child.stdin.write(text),
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const limit = setTimeout(
+          () => reject(new Error(`No ${pattern} in ${JSON.stringify(shown)}`)),
+          LIMIT_MS,
+        );
+        const look = (): void => {
+          const found = pattern.exec(shown);
+          if (found === null) return;
+          clearTimeout(limit);
+          waiting.delete(look);
+          const end = found.index + found[0].length;
+          resolve(shown.slice(0, end));
+          shown = shown.slice(end);
+        };
+        waiting.add(look);
+        look();
+      }),
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null) return;
+      const gone = new Promise((resolve) => child.once("close", resolve));
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}

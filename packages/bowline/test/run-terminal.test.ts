@@ -1,0 +1,29 @@
+/** `bowline run` at a terminal, with the keys and the pipes of a person. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { temporary } from "./command.ts";
+import { missingTerminal, openShell } from "./pseudo-terminal.ts";
+
+const skip = missingTerminal ?? false;
+const task = '"run \\`echo yes > done\\`"';
+
+describe("the approval question at a terminal", { skip }, () => {
+  it("stands there again after Ctrl-Z and fg, with its call, and takes the answer", async () => {
+    await using folder = await temporary();
+    await using shell = openShell(folder.path);
+    shell.type(`${shell.bowline} run ${task}\n`);
+    await shell.until(/Allow\? [^\n]*N\]o: /);
+    shell.type("\u001a");
+    await shell.until(/Stopped/);
+    shell.type("fg\n");
+    const again = await shell.until(/Allow\? [^\n]*N\]o: /);
+    assert.match(again, /bash wants to run:\s+\$ echo yes > done/);
+    shell.type("y\r");
+    await shell.until(/✓ bash/);
+    shell.type("echo code=$?\n");
+    await shell.until(/code=0/);
+    assert.equal(await readFile(join(folder.path, "done"), "utf8"), "yes\n");
+  });
+});
