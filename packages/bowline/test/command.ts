@@ -18,6 +18,8 @@ export interface CommandOptions {
   readonly env?: Record<string, string>;
   /** Standard input, whole; without it there is none. */
   readonly input?: string;
+  /** Whether standard input stays open after that. */
+  readonly isInputOpen?: boolean;
   /** What a shell does first, such as setting a limit. */
   readonly before?: string;
   /** Called with the child once it runs. */
@@ -46,7 +48,7 @@ export const bare = {
 
 export function bowline(
   args: readonly string[],
-  { cwd, env = {}, input, before, watch }: CommandOptions = {},
+  { cwd, env = {}, input, isInputOpen, before, watch }: CommandOptions = {},
 ): Promise<Ended> {
   const started = Date.now();
   return new Promise((resolve, reject) => {
@@ -64,7 +66,8 @@ export function bowline(
     child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     watch?.(child);
-    child.stdin?.end(input);
+    if (isInputOpen === true) child.stdin?.write(input ?? "");
+    else child.stdin?.end(input);
     child.on("error", reject);
     child.on("close", (code) => {
       clearTimeout(limit);

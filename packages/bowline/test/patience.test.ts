@@ -139,12 +139,12 @@ describe("a run that ended by an error", () => {
     assert.equal(failed.code, 1);
     assert.match(failed.stderr, /^session mine; go on with: bowline run --session mine$/m);
     for (const which of [["--continue"], ["--session", "mine"]]) {
-      const tried = await bowline(
+      const again = await bowline(
         [...at(server.baseUrl, "--retry-for", "0.01"), ...which],
         options,
       );
-      assert.equal(tried.code, 1);
-      assert.match(tried.stderr, /^bowline: the last run ended by an error\. Going on with it\.$/m);
+      assert.equal(again.code, 1);
+      assert.match(again.stderr, /^bowline: the last run ended by an error\. Going on with it\.$/m);
       await using well = await loopback(chatText("Done."));
       const { code, stdout, stderr } = await bowline([...at(well.baseUrl), ...which], options);
       assert.deepEqual([code, stdout], [0, "Done.\n"], stderr);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { temporary } from "./command.ts";
+import { bowline, temporary } from "./command.ts";
 import { missingTerminal, openShell } from "./pseudo-terminal.ts";
 
 const skip = missingTerminal ?? false;
@@ -25,5 +25,32 @@ describe("the approval question at a terminal", { skip }, () => {
     shell.type("echo code=$?\n");
     await shell.until(/code=0/);
     assert.equal(await readFile(join(folder.path, "done"), "utf8"), "yes\n");
+  });
+
+  it("is asked on the terminal when a pipe holds a part of the task", async () => {
+    await using folder = await temporary();
+    await using shell = openShell(folder.path);
+    shell.type(`echo | ${shell.bowline} run ${task}\n`);
+    await shell.until(/Allow\? [^\n]*N\]o: /);
+    shell.type("y\r");
+    await shell.until(/✓ bash/);
+    await shell.until(/go on with/);
+    shell.type("echo code=$?\n");
+    await shell.until(/code=0/);
+    assert.equal(await readFile(join(folder.path, "done"), "utf8"), "yes\n");
+  });
+});
+
+describe("a standard input that stays open", () => {
+  it("is waited for no longer than --timeout, and the command says that it waits", async () => {
+    const { code, stderr, stdout } = await bowline(["run", "--timeout", "1.5", "hi"], {
+      input: "",
+      isInputOpen: true,
+    });
+    assert.deepEqual([code, stdout], [3, ""], stderr);
+    assert.match(
+      stderr,
+      /^bowline: Waiting for the end of standard input.*\nbowline: Standard input did not end within the time of --timeout\.\n$/,
+    );
   });
 });

@@ -28,7 +28,7 @@ Does the task in the current directory with the tools read, write, edit, bash, g
 output, everything else to standard error. Text on standard input is added to the task.
 
 File tools cannot leave the directory. bash starts there and is not confined: it can do whatever you can, so it, write and
-edit ask first. Without a terminal to ask on they are denied; --yes allows them.
+edit ask first, on the terminal also when standard input is a pipe. Without a terminal they are denied; --yes allows them.
 
 A model server that is down, is overloaded or cuts an answer off is retried for two minutes, or as long as --retry-for says.
 

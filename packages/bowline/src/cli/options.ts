@@ -60,7 +60,7 @@ export const runOptions: readonly Option[] = [
     value: "dollars",
     help: "stop when the run has cost this much, where prices are known",
   },
-  { name: "timeout", value: "seconds", help: "stop after this long" },
+  { name: "timeout", value: "seconds", help: "stop after this long, counted from the start" },
   {
     name: "retry-for",
     value: "seconds",

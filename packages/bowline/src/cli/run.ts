@@ -7,6 +7,7 @@ import { recordRun } from "../record/record-run.ts";
 import { createTools } from "../tools/index.ts";
 import {
   createAgent,
+  type Approver,
   type RunPorts,
   type RunSetup,
   type SessionContent,
@@ -22,8 +23,10 @@ import { onSignal } from "./on-signal.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { assertWritable, kept } from "./record.ts";
+import { openTerminal } from "./open-terminal.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { oneLine, styleFor } from "../terminal.ts";
+import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
 /** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
@@ -33,14 +36,19 @@ export async function run(args: readonly string[], host: NodeJS.Process): Promis
     host.stdout.write(runHelp());
     return exitCode.done;
   }
+  const deadline = deadlineOf(options);
   const directory = await workingDirectory(host);
-  const task = await wholeTask(options.task, host);
+  const task = await wholeTask(options.task, host, deadline?.signal);
+  if (task === undefined) {
+    host.stderr.write("bowline: Standard input did not end within the time of --timeout.\n");
+    return exitCode.budget;
+  }
   const images = await Promise.all(options.images.map(readImage));
   if (options.record !== undefined) assertWritable(options.record);
   const keeping = await openRunSession(options, directory, host);
   try {
     assertSomethingToDo(task, options, keeping);
-    return await discovered(options, { task, images, directory, keeping }, host);
+    return await discovered(options, { task, images, directory, keeping, deadline }, host);
   } finally {
     await keeping.end();
   }
@@ -51,12 +59,30 @@ interface Job {
   readonly images: readonly ImageContent[];
   readonly directory: string;
   readonly keeping: RunSession;
+  readonly deadline: Deadline | undefined;
+}
+
+/** Of `--timeout`, which counts from the start of the command. */
+interface Deadline {
+  readonly signal: AbortSignal;
+  leftMs(): number;
+}
+
+function deadlineOf({ timeoutMs }: RunOptions): Deadline | undefined {
+  if (timeoutMs === undefined) return undefined;
+  const begun = performance.now();
+  return {
+    signal: AbortSignal.timeout(timeoutMs),
+    // By whole seconds, since the message of a run that ends there names the number.
+    leftMs: () => Math.max(1, timeoutMs - Math.floor((performance.now() - begun) / 1000) * 1000),
+  };
 }
 
 async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
   const { directory, keeping } = job;
   const { stderr, env } = host;
   const found = await discoverModel(keeping.wanted(), env);
+  const { terminal, close } = openTerminal(host);
   try {
     stderr.write(`bowline: ${oneLine(found.why, 500)}\n`);
     const session = await keeping.begin(found.model);
@@ -65,7 +91,13 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     const setup = setupOf(options, job, found.model, before);
     const abort = (): void =>
       recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
-    const ports = portsOf(options, directory, found, host, abort);
+    const approve = createApprover({
+      yes: options.yes,
+      style: styleFor(stderr, env),
+      onInterrupt: abort,
+      ...(terminal !== undefined && { terminal }),
+    });
+    const ports = portsOf(directory, found, env, approve);
     const recorder =
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
@@ -83,6 +115,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       : kept(recorder, options.record ?? "", host, work));
     return exitCodes[result.reason];
   } finally {
+    close();
     await found.close();
   }
 }
@@ -95,8 +128,8 @@ function earlierRun({ task, keeping }: Job): string | undefined {
 }
 
 function setupOf(
-  { thinking, maxTurns, maxTokens, maxCost, timeoutMs, retryMs }: RunOptions,
-  { task, images, directory }: Job,
+  { thinking, maxTurns, maxTokens, maxCost, retryMs }: RunOptions,
+  { task, images, directory, deadline }: Job,
   model: Model,
   session: SessionContent | undefined,
 ): RunSetup {
@@ -104,7 +137,7 @@ function setupOf(
     maxTurns,
     ...(maxTokens !== undefined && { maxTokens }),
     ...(maxCost !== undefined && { maxCost }),
-    ...(timeoutMs !== undefined && { maxTimeMs: timeoutMs }),
+    ...(deadline !== undefined && { maxTimeMs: deadline.leftMs() }),
   };
   const before = session === undefined ? {} : { session };
   return {
@@ -140,20 +173,14 @@ function assertSomethingToDo(
 }
 
 function portsOf(
-  { yes }: RunOptions,
   directory: string,
   { apiKey, fetch }: Discovered,
-  { stdin, stderr, env }: NodeJS.Process,
-  onInterrupt: () => void,
+  env: NodeJS.ProcessEnv,
+  beforeToolCall: Approver,
 ): RunPorts {
   return {
     tools: createTools({ root: directory, env }),
-    beforeToolCall: createApprover({
-      yes,
-      style: styleFor(stderr, env),
-      onInterrupt,
-      ...(stdin.isTTY && stderr.isTTY && { terminal: { input: stdin, output: stderr } }),
-    }),
+    beforeToolCall,
     ...(apiKey !== undefined && { apiKey }),
     ...(fetch !== undefined && { fetch }),
   };
@@ -183,24 +210,6 @@ async function workingDirectory(host: NodeJS.Process): Promise<string> {
       `The working directory cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}).`,
     );
   }
-}
-
-/**
- * The task from the command line, and whatever comes on standard input when that is no terminal;
- * empty if there is none.
- */
-async function wholeTask(task: string, { stdin, stderr }: NodeJS.Process): Promise<string> {
-  let input = "";
-  if (!stdin.isTTY) {
-    const hint = setTimeout(
-      () => stderr.write("bowline: reading the rest of the task from standard input …\n"),
-      1000,
-    );
-    stdin.setEncoding("utf8");
-    for await (const chunk of stdin) input += chunk;
-    clearTimeout(hint);
-  }
-  return [task, input].filter((part) => part.trim() !== "").join("\n\n");
 }
 
 function systemPrompt(directory: string): string {

@@ -64,5 +64,6 @@ export class WaitingLine {
 
 /** In seconds, or in minutes where they are whole. */
 export function durationText(ms: number): string {
-  return ms >= 120_000 && ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
+  if (ms >= 120_000 && ms % 60_000 === 0) return `${ms / 60_000} min`;
+  return `${ms < 10_000 ? ms / 1000 : Math.round(ms / 1000)} s`;
 }

@@ -2,15 +2,15 @@
 import type { RecordedCall, RunState } from "@bowline/core/session";
 import { oneLine } from "../terminal.ts";
 
-const ends: Readonly<Record<string, string>> = {
-  error: "ended by an error",
-  aborted: "was aborted",
-  budget: "used up its budget",
-};
-
 /** Of a run that ended without an answer. */
 export function howItEnded({ reason }: RunState): string {
-  return `the last run ${ends[reason ?? ""] ?? "ended without an answer"}. Going on with it.`;
+  const ends: Partial<Record<NonNullable<RunState["reason"]>, string>> = {
+    error: "ended by an error",
+    aborted: "was aborted",
+    budget: "used up its budget",
+  };
+  const end = (reason && ends[reason]) ?? "ended without an answer";
+  return `the last run ${end}. Going on with it.`;
 }
 
 export function whereItStood({ turns, calls }: RunState): string {
