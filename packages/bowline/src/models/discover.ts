@@ -3,22 +3,17 @@
  * model.
  */
 import { readFile } from "node:fs/promises";
-import { getModel, parseModelRef, vendors, type Model, type Vendor } from "@bowline/core";
+import { getModel, parseModelRef, vendors, type Model } from "@bowline/core";
 import { withPrices } from "@bowline/core/custom-prices";
 import { calcPrice } from "@pydantic/genai-prices";
-import {
-  firstToAsk,
-  listedModels,
-  modelsUrl,
-  parseProfile,
-  type Profile,
-} from "../doctor/index.ts";
+import { parseProfile, type Profile } from "../doctor/index.ts";
 import { isHttp } from "../is-http.ts";
 import { startPracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
 import { vendorAddress, type VendorAddress } from "./vendor-address.ts";
-import { CommandError, explained, UsageError } from "../command-error.ts";
-import { keyAdvice, type KeySource } from "./key-advice.ts";
+import { explained, UsageError } from "../command-error.ts";
+import { firstModel, localModel } from "./first-model.ts";
+import { sourceOf, type KeySource } from "./key-advice.ts";
 
 export interface Wanted {
   readonly model?: string;
@@ -45,10 +40,6 @@ export interface Discovered {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-const LIST_TIMEOUT_MS = 10_000;
-/** A server on this machine answers at once, or is none. */
-const LOCAL_TIMEOUT_MS = 400;
 
 /**
  * Throws `UsageError` for a reference or variable that names nothing, `CommandError` when a server
@@ -239,63 +230,6 @@ async function onThisMachine(): Promise<Discovered | undefined> {
     : found(getModel(vendor.id, id), undefined, `${vendor.name} runs on this machine`);
 }
 
-async function localModel({ baseUrl = "" }: Vendor): Promise<string | undefined> {
-  try {
-    return await askForFirst(baseUrl, undefined, LOCAL_TIMEOUT_MS);
-  } catch {
-    return undefined; // nothing there, or something else: looked for, not asked for
-  }
-}
-
-async function firstModel(
-  { fetch }: Search,
-  baseUrl: string,
-  apiKey: string | undefined,
-  variable: string | undefined,
-  preferred?: string,
-): Promise<string> {
-  let first: string | undefined;
-  try {
-    first = await askForFirst(baseUrl, apiKey, LIST_TIMEOUT_MS, fetch, preferred);
-  } catch (error) {
-    const { cause, message } = error as Error & { cause?: { code?: string } };
-    if (/^HTTP 40[13]$/.test(message)) {
-      const what = apiKey === undefined ? "wants a key" : "refused the key";
-      const advice = keyAdvice({ ...sourceOf(variable, apiKey), baseUrl });
-      throw new CommandError(
-        `The server at ${baseUrl} ${what} (${message} for the model list). ${advice}`,
-      );
-    }
-    throw new CommandError(
-      `Could not list the models at ${baseUrl} (${cause?.code ?? message}): name one with --model.`,
-    );
-  }
-  if (first === undefined)
-    throw new CommandError(`The server at ${baseUrl} lists no model: name one with --model.`);
-  return first;
-}
-
-/** The preferred one, if it is there. Undefined when the list is empty. Throws for what is none. */
-async function askForFirst(
-  baseUrl: string,
-  apiKey: string | undefined,
-  timeoutMs: number,
-  fetch = globalThis.fetch,
-  preferred?: string,
-): Promise<string | undefined> {
-  const response = await fetch(modelsUrl(baseUrl), {
-    headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  if (!response.ok) {
-    await response.body?.cancel(); // a rest that is never read would keep the process waiting
-    throw new Error(`HTTP ${response.status}`);
-  }
-  const models = listedModels(await response.json());
-  if (models === undefined) throw new Error("the answer is no list");
-  return models.some(({ id }) => id === preferred) ? preferred : firstToAsk(models);
-}
-
 async function practice(why: string): Promise<Discovered> {
   const server = await startPracticeServer();
   const model = getModel("practice", "practice", {
@@ -326,10 +260,6 @@ function found(
     close: async () => {},
     ...(apiKey !== undefined && { apiKey }),
   };
-}
-
-function sourceOf(variable: string | undefined, apiKey: string | undefined): KeySource {
-  return { isSet: apiKey !== undefined, ...(variable !== undefined && { variable }) };
 }
 
 /** The key in a variable. One that was named by the user must be there. */

@@ -13,6 +13,10 @@ export interface KeySource {
   readonly baseUrl?: string;
 }
 
+export function sourceOf(variable: string | undefined, apiKey: string | undefined): KeySource {
+  return { isSet: apiKey !== undefined, ...(variable !== undefined && { variable }) };
+}
+
 const another = "or name another variable with --api-key-env";
 
 /** A sentence or two. */
