@@ -98,7 +98,7 @@ export function originalOf({
   return JSON.stringify(toBlocks(original)) === JSON.stringify(content) ? original : undefined;
 }
 
-export function toBlocks(answer: AssistantMessage): ContentBlock[] {
+function toBlocks(answer: AssistantMessage): ContentBlock[] {
   return parts.answerParts(answer).map((part): ContentBlock => {
     if (part.type === "text") return part;
     const { argumentsJson, ...call } = part;

@@ -51,21 +51,7 @@ export async function runAgentTurn(options: RunnerOptions): Promise<void> {
     reasoning: false,
     input: ["text"],
   };
-  const known = tools.map(({ name, description, inputSchema }): AgentTool => ({
-    name,
-    description,
-    parameters: inputSchema,
-    async execute(callId, input) {
-      return {
-        content: [
-          {
-            type: "text",
-            text: await onToolCall(name, input, callId),
-          },
-        ],
-      };
-    },
-  }));
+  const known = tools.map((tool) => toAgentTool(tool, onToolCall));
   const transcript = toTranscript(messages, systemClock.now());
   const last = transcript.splice(-1);
   const config = {
@@ -105,4 +91,18 @@ export async function runAgentTurn(options: RunnerOptions): Promise<void> {
         });
     }
   }
+}
+
+function toAgentTool(
+  { name, description, inputSchema: parameters }: Tool,
+  onToolCall: RunnerOptions["onToolCall"],
+): AgentTool {
+  return {
+    name,
+    description,
+    parameters,
+    execute: async (callId, input) => ({
+      content: [{ type: "text", text: await onToolCall(name, input, callId) }],
+    }),
+  };
 }

@@ -11,10 +11,13 @@ import {
   type AssistantContent,
   type AssistantMessage,
   type AssistantMessageEvent,
+  type Model,
   type StreamFn,
 } from "@bowline/core";
 import { fromTranscript } from "./messages.ts";
-import type { ModelProvider } from "./types.ts";
+import type { ChatEvent, ModelProvider } from "./types.ts";
+
+type FinalUsage = Extract<ChatEvent, { type: "final" }>["usage"];
 
 export function toStreamFn(provider: ModelProvider): StreamFn {
   return (
@@ -23,94 +26,100 @@ export function toStreamFn(provider: ModelProvider): StreamFn {
     { signal, maxTokens, clock = systemClock },
   ) =>
     new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, stop) => {
-      const from = {
-        api: model.api,
-        provider: model.provider,
-        model: model.id,
-        timestamp: clock.now(),
-      };
-      const content: AssistantContent[] = [];
-      const message: AssistantMessage = {
-        role: "assistant",
-        content,
-        ...from,
-        usage: {},
-        stopReason: "stop",
-      };
-      const emit = (event: AssistantMessageEvent): void => push([event]);
-      const closeText = (): void => {
-        const last = content.at(-1);
-        if (last?.type !== "text") return;
-        emit({
-          type: "text_end",
-          attempt: 1,
-          contentIndex: content.length - 1,
-          content: last.text,
-        });
-      };
-      emit({ type: "start", attempt: 1, ...from });
+      const answer = new ProviderAnswer(model, clock.now(), (event) => push([event]));
       try {
-        const definitions = tools.map(({ name, description, parameters }) => {
-          return { name, description, inputSchema: toJsonSchema(parameters, `tool "${name}"`) };
-        });
         const events = provider.chat({
           model: model.id,
           systemPrompt,
           messages: fromTranscript(messages),
-          tools: definitions,
+          tools: tools.map(({ name, description, parameters }) => {
+            return { name, description, inputSchema: toJsonSchema(parameters, `tool "${name}"`) };
+          }),
           signal: stop,
           ...(maxTokens !== undefined && { maxTokens }),
         });
-        let isWhole = false;
-        for await (const event of events) {
-          if (stop.aborted) throw new BowlineError("aborted", "The request was aborted.");
-          if (event.type === "error") throw new BowlineError("server_error", event.message);
-          if (event.type === "final") {
-            message.usage = { input: event.usage.inputTokens, output: event.usage.outputTokens };
-            isWhole = true;
-            break;
-          }
-          if (event.type === "delta") {
-            const last = content.at(-1);
-            if (last?.type === "text") last.text += event.text;
-            else {
-              content.push({ type: "text", text: event.text });
-              emit({ type: "text_start", attempt: 1, contentIndex: content.length - 1 });
-            }
-            emit({
-              type: "text_delta",
-              attempt: 1,
-              contentIndex: content.length - 1,
-              delta: event.text,
-            });
-            continue;
-          }
-          closeText();
-          const { callId: id, name, input } = event;
-          const toolCall = { type: "toolCall", id, name, arguments: input } as const;
-          content.push({ ...toolCall });
-          const contentIndex = content.length - 1;
-          emit({ type: "toolcall_start", attempt: 1, contentIndex, id, name });
-          emit({ type: "toolcall_end", attempt: 1, contentIndex, toolCall: { ...toolCall } });
-        }
-        if (!isWhole)
-          throw new BowlineError("stream_truncated", "The provider ended without a final event.");
-        closeText();
-        const reason = content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
-        message.stopReason = reason;
-        emit({ type: "done", attempt: 1, reason, message });
+        await answer.read(events, stop);
       } catch (thrown) {
-        const error = isBowlineError(thrown) ? thrown : failure(thrown, stop);
-        const reason = error.code === "aborted" ? "aborted" : "error";
-        Object.assign(message, {
-          stopReason: reason,
-          errorMessage: error.message,
-          error: toErrorInfo(error),
-        });
-        emit({ type: "error", attempt: 1, reason, error: message });
+        answer.fail(isBowlineError(thrown) ? thrown : failure(thrown, stop));
       }
-      return message;
+      return answer.message;
     }, signal);
+}
+
+/** A provider's events as those of an answer. */
+class ProviderAnswer {
+  readonly message: AssistantMessage;
+  readonly #content: AssistantContent[] = [];
+  readonly #emit: (event: AssistantMessageEvent) => void;
+
+  constructor(
+    { api, provider, id: model }: Model,
+    timestamp: number,
+    emit: (event: AssistantMessageEvent) => void,
+  ) {
+    const from = { api, provider, model, timestamp };
+    const about = { role: "assistant", usage: {}, stopReason: "stop" } as const;
+    this.message = { ...about, content: this.#content, ...from };
+    this.#emit = emit;
+    emit({ type: "start", attempt: 1, ...from });
+  }
+
+  /** Throws the provider's error, and `stream_truncated` where no `final` came. */
+  async read(events: AsyncIterable<ChatEvent>, stop: AbortSignal): Promise<void> {
+    for await (const event of events) {
+      if (stop.aborted) throw new BowlineError("aborted", "The request was aborted.");
+      if (event.type === "error") throw new BowlineError("server_error", event.message);
+      if (event.type === "delta") this.#addText(event.text);
+      else if (event.type === "tool_call") this.#addCall(event);
+      else return this.#end(event.usage);
+    }
+    throw new BowlineError("stream_truncated", "The provider ended without a final event.");
+  }
+
+  fail(error: BowlineError): void {
+    const reason = error.code === "aborted" ? "aborted" : "error";
+    Object.assign(this.message, {
+      stopReason: reason,
+      errorMessage: error.message,
+      error: toErrorInfo(error),
+    });
+    this.#emit({ type: "error", attempt: 1, reason, error: this.message });
+  }
+
+  #addText(text: string): void {
+    const last = this.#content.at(-1);
+    if (last?.type === "text") last.text += text;
+    else {
+      this.#content.push({ type: "text", text });
+      this.#emit({ type: "text_start", attempt: 1, contentIndex: this.#content.length - 1 });
+    }
+    const contentIndex = this.#content.length - 1;
+    this.#emit({ type: "text_delta", attempt: 1, contentIndex, delta: text });
+  }
+
+  #addCall({ callId: id, name, input }: Extract<ChatEvent, { type: "tool_call" }>): void {
+    this.#closeText();
+    const toolCall = { type: "toolCall", id, name, arguments: input } as const;
+    this.#content.push({ ...toolCall });
+    const contentIndex = this.#content.length - 1;
+    this.#emit({ type: "toolcall_start", attempt: 1, contentIndex, id, name });
+    this.#emit({ type: "toolcall_end", attempt: 1, contentIndex, toolCall: { ...toolCall } });
+  }
+
+  #closeText(): void {
+    const last = this.#content.at(-1);
+    if (last?.type !== "text") return;
+    const contentIndex = this.#content.length - 1;
+    this.#emit({ type: "text_end", attempt: 1, contentIndex, content: last.text });
+  }
+
+  #end({ inputTokens: input, outputTokens: output }: FinalUsage): void {
+    this.message.usage = { input, output };
+    this.#closeText();
+    const reason = this.#content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
+    this.message.stopReason = reason;
+    this.#emit({ type: "done", attempt: 1, reason, message: this.message });
+  }
 }
 
 function failure(thrown: unknown, { aborted }: AbortSignal): BowlineError {
