@@ -1,20 +1,7 @@
 /** gai's agent: what is to be run, as a value. Every builder gives a new one. */
-import { type Model, type StreamFn, type StreamOptions, getModel } from "@bowline/core";
-import type { ProviderFunctions } from "./provider.ts";
+import { type StreamOptions, getModel } from "@bowline/core";
+import type { Provider } from "./provider.ts";
 import type { Tool } from "./tool.ts";
-
-/**
- * Who answers: a model over one of the library's wires, or two functions of one's own,
- * `buildRequest` and `parseResponse`.
- */
-export interface Provider extends Partial<ProviderFunctions> {
-  readonly name: string;
-  /** Without one a run fails with `missing_model`, unless the provider has both functions. */
-  readonly model?: Model;
-  readonly apiKey?: string;
-  /** Default: the wire that the model names. */
-  readonly streamFn?: StreamFn;
-}
 
 export interface VendorConfig {
   readonly apiKey: string;

@@ -1,6 +1,6 @@
 /** The shape of gai's agents (seed 004). */
 export { Agent, anthropic, openai } from "./agent.ts";
-export type { Provider, Vendor, VendorConfig } from "./agent.ts";
+export type { Vendor, VendorConfig } from "./agent.ts";
 export {
   appendResponse,
   hasToolCalls,
@@ -12,7 +12,12 @@ export {
   userText,
 } from "./message.ts";
 export type { Call, CompletionResponse, Content, Message } from "./message.ts";
-export type { CompletionRequest, ProviderFunctions, ProviderRequest } from "./provider.ts";
+export type {
+  CompletionRequest,
+  Provider,
+  ProviderFunctions,
+  ProviderRequest,
+} from "./provider.ts";
 export { err, errorToString, ok } from "./result.ts";
 export type { GaiError, Result, ToolError } from "./result.ts";
 export { run } from "./run.ts";

@@ -1,9 +1,8 @@
-/** Providers of one's own (seed 004): a request of a completion, a completion of a response. */
+/** gai's providers (seed 004): a model, or two functions of one's own. */
 import { streamByProtocol, systemClock, toJsonSchema } from "@bowline/core";
 import type { Model, StreamFn } from "@bowline/core";
 import { toContent } from "../parts.ts";
 import { standInModel, wholeAnswer } from "../transcript.ts";
-import type { Provider } from "./agent.ts";
 import { fromTranscript, hasToolCalls, system } from "./message.ts";
 import type { CompletionResponse, Message } from "./message.ts";
 import { errorToString, type GaiError, type Result } from "./result.ts";
@@ -30,19 +29,31 @@ export interface ProviderFunctions {
   readonly parseResponse: (response: HttpResponse) => Parsed | Promise<Parsed>;
 }
 
+/**
+ * Who answers: a model over one of the library's wires, or two functions of one's own,
+ * `buildRequest` and `parseResponse`.
+ */
+export interface Provider extends Partial<ProviderFunctions> {
+  readonly name: string;
+  /** Without one a run fails with `missing_model`, unless the provider has both functions. */
+  readonly model?: Model;
+  readonly apiKey?: string;
+  /** Default: the wire that the model names. */
+  readonly streamFn?: StreamFn;
+}
+
 /** How a run asks the provider. `onParsed` is called with the error of each call, if any. */
 export function streamFnOf(
   provider: Provider,
   runtime: Runtime,
   onParsed: (error?: GaiError) => void,
 ): StreamFn {
-  const { buildRequest: build, parseResponse: parse, streamFn = streamByProtocol } = provider;
-  if (!build || !parse) return streamFn;
+  if (!isOwn(provider)) return provider.streamFn ?? streamByProtocol;
   return async (model, { systemPrompt = "", messages, tools = [] }, options) => {
     const { signal = new AbortController().signal, maxTokens, temperature } = options;
     const { clock = systemClock } = options;
     const history = fromTranscript(messages);
-    const request = await build({
+    const request = await provider.buildRequest({
       model: model.id,
       messages: systemPrompt === "" ? history : [system(systemPrompt), ...history],
       tools: tools.map(({ name, description, parameters }) => {
@@ -52,7 +63,7 @@ export function streamFnOf(
       ...(temperature !== undefined && { temperature }),
     });
     const sent = await runtime.send({ ...request, signal });
-    const parsed = sent.ok ? await parse(sent.value) : sent;
+    const parsed = sent.ok ? await provider.parseResponse(sent.value) : sent;
     onParsed(parsed.ok ? undefined : parsed.error);
     if (!parsed.ok) throw new Error(errorToString(parsed.error));
     const { content, stopReason, usage, model: responseModel } = parsed.value;
@@ -66,8 +77,13 @@ export function streamFnOf(
 }
 
 /** The model of a run; undefined when the provider has none and needs one. */
-export function modelOf({ name, model, ...functions }: Provider): Model | undefined {
+export function modelOf(provider: Provider): Model | undefined {
+  const { name, model } = provider;
   // A runtime gives whole responses.
   if (model) return { ...model, compat: { ...model.compat, noStreaming: true } };
-  return functions.buildRequest && functions.parseResponse ? standInModel(name) : undefined;
+  return isOwn(provider) ? standInModel(name) : undefined;
+}
+
+function isOwn(provider: Provider): provider is Provider & ProviderFunctions {
+  return provider.buildRequest !== undefined && provider.parseResponse !== undefined;
 }

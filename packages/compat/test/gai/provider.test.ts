@@ -16,9 +16,12 @@ import {
   toolResultError,
   userText,
   type CompletionRequest,
+  type CompletionResponse,
   type Content,
   type HttpRequest,
+  type HttpResponse,
   type Provider,
+  type ProviderRequest,
 } from "../../src/gai/index.ts";
 import { getModel } from "@bowline/core";
 import { createScriptedModel } from "@bowline/core/testing";
@@ -172,6 +175,24 @@ describe("gai's provider of buildRequest and parseResponse", () => {
     assert.ok(result?.type === "toolResult");
     assert.match(result.content, /^Parse error: Not run: .* You wrote: \{"at$/);
     assert.deepEqual(result, toolResultError("c1", result.content));
+  });
+
+  it("may be an instance of a class [G34]", async () => {
+    class Own implements Provider {
+      readonly name = "own";
+      readonly #url = "https://own.test/v1";
+      buildRequest(): ProviderRequest {
+        return { method: "GET", url: this.#url, headers: {}, body: "" };
+      }
+      parseResponse({ body }: HttpResponse): ReturnType<typeof ok<CompletionResponse>> {
+        const said = `${this.name}: ${body}`;
+        return ok({ content: [text(said)], model: "m", stopReason: "stop", usage: {} });
+      }
+    }
+    const runtime = Runtime.new(({ url }) => ok({ status: 200, body: url }));
+    const result = await run(Agent.new(new Own()), undefined, [userText("Go")], runtime);
+    assert.ok(result.ok, JSON.stringify(result));
+    assert.equal(textContent(result.value.response), "own: https://own.test/v1");
   });
 
   it("fails without a model when it has one function alone [G34]", async () => {
