@@ -11,6 +11,7 @@ import type { PageAction, PageState } from "./state/page-state.ts";
 import { isOver, type RunView } from "./state/run-view.ts";
 import { isReady, type ReadyImage } from "./state/sent-image.ts";
 import type { Store } from "./store.ts";
+import { WholeMessages } from "./whole-messages.ts";
 
 const LIST_LENGTH = 40;
 const MAX_LIST_LENGTH = 500;
@@ -21,6 +22,7 @@ const LIST_DELAY_MS = 120;
 export class Controller {
   readonly #client: GatewayClient;
   readonly #store: Store<PageState, PageAction>;
+  readonly #whole: WholeMessages;
   #listTimer: ReturnType<typeof setTimeout> | undefined;
   /** The session that is shown is another than what is known of it. */
   #isShownChanged = false;
@@ -28,6 +30,7 @@ export class Controller {
   constructor(client: GatewayClient, store: Store<PageState, PageAction>) {
     this.#client = client;
     this.#store = store;
+    this.#whole = new WholeMessages(client, store);
   }
 
   start(): void {
@@ -251,6 +254,7 @@ export class Controller {
     try {
       const page = await this.#client.request("chat.history", params);
       this.#store.dispatch({ type: "history", sessionKey, page, before });
+      void this.#whole.load(sessionKey, this.#store.state.conversation.entries);
     } catch (error) {
       // A connection that was lost is looked for again, and then the history is, too.
       if (isLost(error)) return;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool, BowlineError, type AgentTool } from "@bowline/core";
 import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
+import { token } from "../gateway/gateway.ts";
 import { assertStayed, pageGateway, said, skip, useBrowser, write } from "./browser.ts";
 
 const openTab = useBrowser();
@@ -50,6 +51,27 @@ const answer: ScriptedStep = {
 };
 
 describe("a conversation in the page", { skip }, () => {
+  it("shows an answer of more than 20,000 characters whole after a reload and in another tab, and copies it", async () => {
+    const answer = `It begins. ${"word ".repeat(12_000)}And this is its end.`;
+    await using server = await pageGateway([answer], { pace: { deltaLength: 20_000 } });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    await client.end(runId);
+    await using tab = await openTab(server.gateway.url, {
+      hash: `token=${token}&session=s`,
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const { page } = tab;
+    for (const time of ["first", "again"]) {
+      await said(page, "And this is its end.").waitFor();
+      await page.getByRole("button", { name: "Copy answer" }).click();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      assert.equal(copied.trim(), answer, time);
+      await page.reload();
+    }
+    assert.deepEqual(tab.faults, []);
+  });
+
   it("streams markdown, folds thinking, asks before a tool runs, and shows what it came to and cost [X27]", async () => {
     const ran: string[] = [];
     await using server = await pageGateway(

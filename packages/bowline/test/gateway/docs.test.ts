@@ -58,9 +58,16 @@ describe("the protocol", () => {
       ...["create", "list", "get", "patch", "reset", "delete", "fork"].map(
         (name) => `sessions.${name}`,
       ),
-      ...["send", "steer", "followUp", "abort", "history", "subscribe", "unsubscribe"].map(
-        (name) => `chat.${name}`,
-      ),
+      ...[
+        "send",
+        "steer",
+        "followUp",
+        "abort",
+        "history",
+        "message",
+        "subscribe",
+        "unsubscribe",
+      ].map((name) => `chat.${name}`),
       "approvals.list",
       "approvals.resolve",
       "exec.approve",

@@ -11,7 +11,7 @@ const half = "\ud83e";
 const isId = (field: string): boolean => /(?:Key|Id)$/.test(field);
 const headers = { authorization: `Bearer ${token}` };
 /** What fits for every field that some method needs. */
-const plain = { sessionKey: "s", message: "Hi", approvalId: "a", decision: "deny" };
+const plain = { sessionKey: "s", message: "Hi", approvalId: "a", decision: "deny", id: "e" };
 
 async function post(
   url: string,

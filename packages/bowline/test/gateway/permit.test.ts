@@ -32,6 +32,7 @@ const own: Readonly<Record<string, unknown>> = {
   title: "Mine",
   approvalId: "none",
   decision: "deny",
+  id: "none",
 };
 
 interface House extends AsyncDisposable {

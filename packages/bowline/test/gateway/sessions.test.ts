@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { WebSocket } from "ws";
+import { messageText, type TextContent } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { withAppend } from "../../../../test/support/with-append.ts";
+import { GatewayClient } from "../../src/gateway/client/client.ts";
+import type { HistoryMessage } from "../../src/gateway/protocol/history-message.ts";
 import { createMemoryPending, type Pending } from "../../src/gateway/runs/pending.ts";
 import { heldTool } from "../held-tool.ts";
-import { gatewayWith } from "./gateway.ts";
+import { gatewayWith, token, type TestOptions } from "./gateway.ts";
 
 const call = { content: [scriptedToolCall("wait", {}, "w")] };
 
@@ -130,6 +134,81 @@ describe("history", () => {
     const length = JSON.stringify(messages).length;
     assert.ok(length < 50_000, String(length));
     assert.match(JSON.stringify(messages), /more characters/);
+    assert.equal(messages[0]?.truncated, undefined);
+    assert.equal(messages[1]?.truncated?.length, 3_000_000);
+  });
+
+  it("has every message whole, in pieces of which none is huge, without secrets", async () => {
+    const secret = "hunter2-and-more";
+    const around = (length: number): string => `${"x\n".repeat(length / 2)}${secret}`;
+    // The secret stands where the text is cut, and a character of two halves where a piece ends.
+    const text = `${around(20_000 - 4)}${'🧵"'.repeat(300_000)}${secret} end`;
+    await using server = await gatewayWith([text], {
+      secrets: [secret],
+      pace: { deltaLength: 50_000 },
+    });
+    const client = await server.client();
+    await client.end((await client.call("chat.send", { sessionKey: "s", message: "go" })).runId);
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    const { id = "" } = messages.at(-1) ?? {};
+    let json = "";
+    let pieces = 0;
+    for (let length = Infinity; json.length < length; pieces++) {
+      const piece = await client.call("chat.message", { sessionKey: "s", id, offset: json.length });
+      assert.ok(piece.json.length <= 400_000 && piece.json !== "");
+      assert.equal(/[\uD800-\uDBFF]$/.test(piece.json), false);
+      ({ length } = piece);
+      json += piece.json;
+    }
+    assert.ok(pieces > 2, String(pieces));
+    const whole = JSON.parse(json) as Extract<HistoryMessage, { role: "assistant" }>;
+    const [part] = whole.content;
+    assert.equal(part?.type === "text" && part.text, text.replaceAll(secret, "[redacted]"));
+    assert.equal(JSON.stringify(client.frames).includes(secret.slice(0, 8)), false);
+    const program = new GatewayClient({ url: server.gateway.url, token, WebSocket });
+    assert.deepEqual(await program.message("s", id), whole);
+    program.close();
+    const past = await client.call("chat.message", { sessionKey: "s", id, offset: json.length });
+    assert.equal(past.json, "");
+    for (const asked of [
+      { sessionKey: "s", id: "none" },
+      { sessionKey: "other", id },
+    ])
+      assert.equal(await client.refused("chat.message", asked), "not_found");
+  });
+
+  it("and a snapshot make the whole conversation: without the entries of runs that are followed", async () => {
+    const { tool, release } = heldTool();
+    const script = ["First.", call, "Second."];
+    const rules: NonNullable<TestOptions["rules"]> = {
+      judge: () => ({ action: "allow" }),
+      add: async () => {},
+    };
+    await using server = await gatewayWith(script, { tools: () => [tool], rules });
+    const sender = await server.client();
+    await sender.end((await sender.call("chat.send", { sessionKey: "s", message: "One" })).runId);
+    const { runId } = await sender.call("chat.send", { sessionKey: "s", message: "Two" });
+    await sender.event("chat.tool_call", runId);
+    // Who comes now subscribes first, and then reads the history.
+    const client = await server.client();
+    const { runs } = await client.call("chat.subscribe", { sessionKey: "s" });
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    const followed = new Set(runs.map((run) => run.runId));
+    const past = messages.filter((entry) => !followed.has(entry.runId ?? ""));
+    release();
+    await client.end(runId);
+    const { blocks } = await client.event("chat.snapshot", runId);
+    const said = past.map(({ message: { role, content } }) =>
+      role === "user" ? content : messageText({ content: content as TextContent[] }),
+    );
+    assert.deepEqual(
+      [
+        ...said,
+        ...blocks.flatMap((block) => (block.type === "tool_call" ? [block.name] : [block.text])),
+        client.text(runId),
+      ],
+      ["One", "First.", "Two", "wait", "Second."],
+    );
   });
 });
 

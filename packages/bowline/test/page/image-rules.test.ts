@@ -33,12 +33,13 @@ const sending: PageAction = {
 const content = [
   { type: "text", text: "look" },
   { type: "image", mimeType: "image/png", bytes: 3 },
-];
+] as const;
+const user = { role: "user", content, timestamp: 1 } as const;
 const kept = {
   type: "history",
   sessionKey: "s",
   page: {
-    messages: [{ id: "1", runId: "m", message: { role: "user", content } } as HistoryEntry],
+    messages: [{ id: "1", runId: "m", message: user } satisfies HistoryEntry],
     hasMore: false,
     waiting: [],
   },

@@ -68,6 +68,17 @@ const told = [
   }),
 ];
 
+const cut = (id: string): HistoryEntry => ({
+  ...entry(id, "old", {
+    role: "assistant",
+    provider: "p",
+    model: "m",
+    stopReason: "stop",
+    content: [{ type: "text", text: "beginning" }],
+  }),
+  truncated: { length: 30_000 },
+});
+
 const history = (
   messages: readonly HistoryEntry[],
   before?: string,
@@ -348,5 +359,33 @@ describe("the list of sessions", () => {
       ["a", "b"],
     );
     assert.equal(reduce(state, listed("b", "2", "1")), state);
+  });
+});
+
+describe("a message that the history has cut", () => {
+  const text = (state: PageState): unknown =>
+    runsOf(state.conversation).flatMap(({ blocks }) =>
+      blocks.map((block) => block.type === "text" && block.text),
+    );
+  const { message: beginning } = cut("1");
+  const whole = {
+    ...beginning,
+    content: [{ type: "text", text: "all of it" }],
+  } as typeof beginning;
+  const loaded: PageAction = { type: "message", sessionKey: "s", id: "1", message: whole };
+
+  it("is shown whole when all of it has come, and when the history is loaded again", () => {
+    const before = after(history([cut("1")]));
+    assert.deepEqual(text(before), ["beginning"]);
+    const then = reduce(before, loaded);
+    assert.deepEqual(text(then), ["all of it"]);
+    assert.deepEqual(text(reduce(then, history([cut("1")]))), ["all of it"]);
+    assert.equal(then.conversation.entries[0]?.truncated, undefined);
+  });
+
+  it("changes nothing in another session, or when it is not shown any more", () => {
+    const state = after(history([cut("2")]));
+    assert.equal(reduce(state, { ...loaded, sessionKey: "other" } as PageAction), state);
+    assert.deepEqual(text(reduce(state, loaded)), ["beginning"]);
   });
 });

@@ -6,6 +6,7 @@
 import { createKey } from "./create-key.ts";
 import { FollowedRun, type RunHandle } from "./followed-run.ts";
 import type { EventFrame, Welcome } from "../protocol/frame.ts";
+import type { HistoryMessage } from "../protocol/history-message.ts";
 import { Link, type ClientOptions, type ClientState } from "./link.ts";
 import type {
   Block,
@@ -147,6 +148,17 @@ export class GatewayClient {
     return this.request("chat.subscribe", { sessionKey, ...(runId !== undefined && { runId }) });
   }
 
+  /** A whole message of the history, of which `chat.history` may have a part only. */
+  async message(sessionKey: string, id: string): Promise<HistoryMessage> {
+    let whole = "";
+    for (;;) {
+      const asked = { sessionKey, id, offset: whole.length };
+      const { json, length } = await this.request("chat.message", asked);
+      whole += json;
+      if (json === "" || whole.length >= length) return JSON.parse(whole) as HistoryMessage;
+    }
+  }
+
   async unsubscribe(sessionKey: string): Promise<void> {
     this.#seen.leave(sessionKey);
     await this.request("chat.unsubscribe", { sessionKey });
@@ -224,6 +236,7 @@ export type {
   EventData,
   EventFrame,
   EventName,
+  HistoryMessage,
   MethodName,
   Params,
   Result,

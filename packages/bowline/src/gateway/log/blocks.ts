@@ -113,7 +113,9 @@ function callOf(
   return call?.type === "tool_call" ? call : undefined;
 }
 
-export function cut(text: string, length: number = MAX_OUTPUT): string {
-  if (text.length <= length) return text;
-  return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}\n[${text.length - length} more characters]`;
+/** `all` is how long the text would be, where this is its beginning only. */
+export function cut(text: string, length: number = MAX_OUTPUT, all: number = text.length): string {
+  if (all <= length) return text;
+  const shown = text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
+  return `${shown}\n[${all - length} more characters]`;
 }

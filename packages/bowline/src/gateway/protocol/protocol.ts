@@ -3,6 +3,7 @@
  * says the same as JSON Schema and is held to this by the compiler.
  */
 import type { ErrorInfo } from "@bowline/core";
+import type { HistoryMessage } from "./history-message.ts";
 
 /**
  * Names a session. Any well-formed text of 1 to 512 characters; a session comes to be with its
@@ -147,14 +148,13 @@ export interface Approval {
   readonly expiresAt?: Time;
 }
 
-/**
- * A message of the transcript, as `@bowline/core` has it, with `messageId` where it went into a run
- * that went on; long texts are cut and images replaced by their size.
- */
+/** A message of the transcript. */
 export interface HistoryEntry {
   readonly id: string;
   readonly runId?: string;
-  readonly message: { readonly role: string };
+  readonly message: HistoryMessage;
+  /** Texts in it are cut, of so many characters together: `chat.message` has them whole. */
+  readonly truncated?: { readonly length: number };
 }
 
 interface SessionParams {
@@ -262,6 +262,20 @@ export interface Methods {
       readonly hasMore: boolean;
       /** What will be in it, in order. */
       readonly waiting: readonly WaitingMessage[];
+    };
+  };
+  /**
+   * A whole message of the history, by the id of its entry: a piece of it as JSON, from `offset`
+   * (default 0) on. All pieces together are the message, `length` characters.
+   */
+  "chat.message": {
+    params: SessionParams & { readonly id: string; readonly offset?: number };
+    result: {
+      readonly sessionKey: SessionKey;
+      readonly id: string;
+      readonly offset: number;
+      readonly json: string;
+      readonly length: number;
     };
   };
   /**

@@ -103,6 +103,12 @@ export const entry: JsonSchema = object<HistoryEntry>({
   id: text,
   runId: maybe(name),
   message: { type: "object", properties: { role: text }, required: ["role"] },
+  truncated: maybe({
+    type: "object",
+    properties: { length: count },
+    required: ["length"],
+    additionalProperties: false,
+  }),
 });
 
 const attachment = object<Attachment>({

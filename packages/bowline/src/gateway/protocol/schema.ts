@@ -164,6 +164,15 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
       },
     },
   ),
+  "chat.message": defineMethod<"chat.message">(
+    "A whole message of the history, as JSON, in pieces of 400,000 characters at most",
+    {
+      access: "read",
+      refersTo: { sessionKey: "session", id: "entry" },
+      params: { sessionKey: key, id: name, offset: maybe(count) },
+      result: { sessionKey: key, id: name, offset: count, json: text, length: count },
+    },
+  ),
   "chat.subscribe": defineMethod<"chat.subscribe">(
     "The session's events from now on, and what was missed of a run",
     {

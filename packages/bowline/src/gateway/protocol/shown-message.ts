@@ -1,10 +1,14 @@
 /**
  * A model's message as clients are shown it. The page has this, too: it imports nothing but types.
  */
-import type { AssistantMessage, Usage } from "@bowline/core";
+import type { Usage } from "@bowline/core";
+import type { HistoryAssistantMessage } from "./history-message.ts";
 import type { Block, TokenCounts } from "./protocol.ts";
 
-export function partsOf({ content }: AssistantMessage, turn: number): Block[] {
+export function partsOf(
+  { content }: Pick<HistoryAssistantMessage, "content">,
+  turn: number,
+): Block[] {
   return content.flatMap((part): Block[] => {
     switch (part.type) {
       case "text":

@@ -2,7 +2,7 @@
 import { findAgent } from "../agents/agent-entry.ts";
 import type { Scope } from "../protocol/frame.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
-import { readHistory } from "../sessions/history.ts";
+import { readHistory, readMessage } from "../sessions/history.ts";
 import type { Host } from "../runs/host.ts";
 import { sees } from "../access/own-sessions.ts";
 import type { Decision, MethodName, Params, Result, RunInfo } from "../protocol/protocol.ts";
@@ -96,6 +96,9 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
         return { result: { ...history, waiting } };
     }
   },
+  "chat.message": async ({ store, filter }, params) => ({
+    result: await readMessage(store, filter, params),
+  }),
   "chat.subscribe": async ({ runs }, { sessionKey, runId, seq }, caller) => {
     const asked = runId === undefined ? undefined : await runs.log(runId, sessionKey);
     const missing: RunInfo[] =

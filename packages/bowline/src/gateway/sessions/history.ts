@@ -1,18 +1,17 @@
-/** A session's messages for a client: the last ones, none of them huge. */
+/** A session's messages for a client: the last ones, none of them huge, and a huge one in pieces. */
 import { openSession, type AnyEntry, type SessionMessage, type Store } from "@bowline/core/session";
-import { bytesOf } from "../protocol/images.ts";
-import { cut } from "../log/blocks.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { isMissing } from "../../is-missing.ts";
 import type { HistoryEntry, Params, Result } from "../protocol/protocol.ts";
 import type { SecretFilter } from "../../secrets.ts";
+import { shownMessage } from "./shown.ts";
 
 const DEFAULT_LIMIT = 100;
 const MAX_TEXT = 20_000;
 /** Of all messages of one answer together, as JSON. */
 const MAX_TOTAL = 600_000;
-/** Levels of a message that are looked into. */
-const MAX_DEPTH = 12;
+/** Of a piece of a message: a frame of it is far from what may wait for a client. */
+const MAX_PIECE = 400_000;
 
 /**
  * Oldest first. A session that is not there has no messages. Rejects with `not_found` for a
@@ -34,12 +33,29 @@ export async function readHistory(
   const messages: HistoryEntry[] = [];
   let total = 0;
   for (const { id, runId, message } of earlier.slice(-limit).toReversed()) {
-    const shown = shorten(message, filter, 0) as SessionMessage;
+    const { message: shown, cutLength: length } = shownMessage(message, filter, MAX_TEXT);
     total += JSON.stringify(shown).length;
     if (total > MAX_TOTAL && messages.length > 0) break;
-    messages.unshift({ id, ...(runId !== undefined && { runId }), message: shown });
+    const truncated = length > 0 && { truncated: { length } };
+    messages.unshift({ id, ...(runId !== undefined && { runId }), message: shown, ...truncated });
   }
   return { sessionKey, messages, hasMore: messages.length < earlier.length };
+}
+
+/** Rejects with `not_found` for an id that is none of the session's messages. */
+export async function readMessage(
+  store: Store,
+  filter: SecretFilter,
+  { sessionKey, id, offset = 0 }: Params<"chat.message">,
+): Promise<Result<"chat.message">> {
+  const entries = await messageEntries(store, sessionKey);
+  const entry = entries.find((one) => one.id === id);
+  if (entry === undefined)
+    throw new GatewayError("not_found", `The session has no message ${JSON.stringify(id)}.`);
+  const whole = JSON.stringify(shownMessage(entry.message, filter).message);
+  // A character is in one piece: the other half would be no text.
+  const json = whole.slice(offset, offset + MAX_PIECE).replace(/(?<=.)[\uD800-\uDBFF]$/s, "");
+  return { sessionKey, id, offset, json, length: whole.length };
 }
 
 interface MessageEntry extends AnyEntry {
@@ -56,22 +72,4 @@ async function messageEntries(store: Store, key: string): Promise<MessageEntry[]
     if (isMissing(error)) return [];
     throw error;
   }
-}
-
-/** Secrets are replaced, then long texts are cut; images become their type and size. */
-function shorten(value: unknown, filter: SecretFilter, depth: number): unknown {
-  if (typeof value === "string") return cut(filter.text(value), MAX_TEXT);
-  if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_DEPTH) return "[more]";
-  if (Array.isArray(value)) return value.map((item) => shorten(item, filter, depth + 1));
-  const { type, data, mimeType } = value as Record<string, unknown>;
-  if (type === "image" && typeof data === "string") return { type, mimeType, bytes: bytesOf(data) };
-  // Signatures are the model's own, and of no use to a reader.
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, part]) =>
-      name.endsWith("Signature") || name === "argumentsText"
-        ? []
-        : [[filter.text(name), shorten(part, filter, depth + 1)]],
-    ),
-  );
 }

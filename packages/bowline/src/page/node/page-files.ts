@@ -20,6 +20,7 @@ const ending = isFromSource ? "ts" : "js";
 const modules = [
   "page/main",
   "page/token",
+  "page/whole-messages",
   "page/address",
   "page/choose-images",
   "page/controller",

@@ -3,6 +3,7 @@
  * followed, what they say.
  */
 import type { RunEvent } from "../../gateway/client/client.ts";
+import type { HistoryMessage } from "../../gateway/protocol/history-message.ts";
 import type { HistoryEntry, WaitingMessage } from "../../gateway/protocol/protocol.ts";
 import { runsOfHistory } from "./history-runs.ts";
 import { foldRun, isOver, newRun, type RunView } from "./run-view.ts";
@@ -47,8 +48,9 @@ export function withHistory(
   { messages, hasMore, waiting }: HistoryPage,
 ): Conversation {
   const { entries } = conversation;
+  const whole = withoutCuts(messages, entries);
   const join = entries.findIndex(({ id }) => id === messages[0]?.id);
-  const all = join > 0 ? [...entries.slice(0, join), ...messages] : messages;
+  const all = join > 0 ? [...entries.slice(0, join), ...whole] : whole;
   return {
     ...withEntries(conversation, all),
     hasMore: join > 0 ? conversation.hasMore : hasMore,
@@ -67,6 +69,28 @@ export function withEarlier(
 ): Conversation {
   if (conversation.entries[0]?.id !== before) return conversation;
   return { ...withEntries(conversation, [...messages, ...conversation.entries]), hasMore };
+}
+
+/** All of a message that the history had cut. */
+export function withMessage(
+  conversation: Conversation,
+  id: string,
+  message: HistoryMessage,
+): Conversation {
+  const index = conversation.entries.findIndex((entry) => entry.id === id);
+  const entry = conversation.entries[index];
+  if (entry === undefined) return conversation;
+  const { truncated: _, ...rest } = entry;
+  return withEntries(conversation, conversation.entries.with(index, { ...rest, message }));
+}
+
+/** What was loaded whole before stays whole. */
+function withoutCuts(
+  messages: readonly HistoryEntry[],
+  known: readonly HistoryEntry[],
+): readonly HistoryEntry[] {
+  const whole = new Map(known.flatMap((one) => (one.truncated ? [] : [[one.id, one] as const])));
+  return messages.map((one) => (one.truncated && whole.get(one.id)) ?? one);
 }
 
 function withEntries(conversation: Conversation, entries: readonly HistoryEntry[]): Conversation {

@@ -1,8 +1,14 @@
 /** The messages that a session kept, as the runs that they were. */
-import type { AssistantMessage, ToolResultMessage, UserMessage } from "@bowline/core";
+import type {
+  HistoryAssistantMessage,
+  HistoryImage,
+  HistoryPart,
+  HistoryToolResult,
+} from "../../gateway/protocol/history-message.ts";
 import type { ErrorKind, HistoryEntry } from "../../gateway/protocol/protocol.ts";
 import { partsOf, tokensOf } from "../../gateway/protocol/shown-message.ts";
 import { bytesText } from "../text/wording.ts";
+import type { SentImage } from "./sent-image.ts";
 import {
   newRun,
   type RunView,
@@ -32,14 +38,14 @@ export function runsOfHistory(entries: readonly HistoryEntry[]): RunView[] {
 function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
   const blocks: ShownBlock[] = [];
   const run = { ...newRun(runId), turns: [] as RunView["turns"][number][] };
-  let last: AssistantMessage | undefined;
+  let last: HistoryAssistantMessage | undefined;
   for (const { message } of entries) {
     switch (message.role) {
       case "user":
-        blocks.push(toUserBlock((message as UserMessage).content));
+        blocks.push(toUserBlock(message.content));
         break;
       case "assistant": {
-        last = message as AssistantMessage;
+        last = message;
         const { provider, model, usage } = last;
         const turn = run.turns.length;
         blocks.push(
@@ -49,7 +55,7 @@ function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
         break;
       }
       case "toolResult":
-        settle(blocks, message as ToolResultMessage);
+        settle(blocks, message);
         break;
       default: // an application's own
     }
@@ -59,7 +65,7 @@ function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
 }
 
 /** Of a run that is not known to go on. */
-function endOf(last: AssistantMessage | undefined): Pick<RunView, "state" | "failure"> {
+function endOf(last: HistoryAssistantMessage | undefined): Pick<RunView, "state" | "failure"> {
   switch (last?.stopReason) {
     case undefined:
       return { state: "interrupted" };
@@ -79,16 +85,14 @@ function endOf(last: AssistantMessage | undefined): Pick<RunView, "state" | "fai
   }
 }
 
-function toUserBlock(content: string | readonly Part[]): UserBlock {
+function toUserBlock(content: string | readonly HistoryPart[]): UserBlock {
   if (typeof content === "string") return { type: "user", text: content };
-  const images = content.flatMap(({ type, mimeType = "image", bytes }) =>
-    type === "image" ? [{ mimeType, ...(bytes !== undefined && { bytes }) }] : [],
-  );
+  const images = content.flatMap((part) => (part.type === "image" ? [sizeOf(part)] : []));
   const text = textOf(content.filter(({ type }) => type !== "image"));
   return { type: "user", text, ...(images.length > 0 && { images }) };
 }
 
-function settle(blocks: ShownBlock[], { toolCallId, content, isError }: ToolResultMessage): void {
+function settle(blocks: ShownBlock[], { toolCallId, content, isError }: HistoryToolResult): void {
   const index = blocks.findLastIndex(
     (block) => block.type === "tool_call" && block.toolCallId === toolCallId,
   );
@@ -97,17 +101,16 @@ function settle(blocks: ShownBlock[], { toolCallId, content, isError }: ToolResu
     blocks[index] = { ...call, output: textOf(content), state: isError ? "failed" : "done" };
 }
 
-type Part = {
-  readonly type: string;
-  readonly text?: string;
-  readonly mimeType?: string;
-  readonly bytes?: number;
-};
+function sizeOf({ mimeType = "image", bytes }: Partial<HistoryImage>): SentImage {
+  return { mimeType, ...(bytes !== undefined && { bytes }) };
+}
 
-function textOf(content: string | readonly Part[]): string {
+/** Also of messages that were not written here, and may have parts of kinds that nobody knows. */
+function textOf(content: string | readonly HistoryPart[]): string {
   if (typeof content === "string") return content;
-  const shown = content.map(({ type, text = "", mimeType = type, bytes }) => {
-    if (type === "text") return text;
+  const shown = content.map((part) => {
+    if (part.type === "text") return part.text;
+    const { mimeType = part.type, bytes } = part as Partial<HistoryImage>;
     return bytes === undefined ? `[${mimeType}]` : `[${mimeType}, ${bytesText(bytes)}]`;
   });
   return shown.join("");

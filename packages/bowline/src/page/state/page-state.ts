@@ -1,5 +1,6 @@
 /** All that the page knows, and everything that can happen to it. */
 import type { ClientState, RunEvent, Welcome } from "../../gateway/client/client.ts";
+import type { HistoryMessage } from "../../gateway/protocol/history-message.ts";
 import type {
   AgentInfo,
   Approval,
@@ -76,6 +77,13 @@ export type PageAction =
       readonly before?: string | undefined;
     }
   | { readonly type: "history_failed"; readonly sessionKey: string }
+  /** All of one that the history had cut. */
+  | {
+      readonly type: "message";
+      readonly sessionKey: string;
+      readonly id: string;
+      readonly message: HistoryMessage;
+    }
   | { readonly type: "run_lost"; readonly sessionKey: string; readonly runId: string }
   | { readonly type: "sending"; readonly message: Outgoing }
   | { readonly type: "sent"; readonly id: string; readonly result: SendResult }

@@ -1,7 +1,14 @@
 /** What becomes of the page's state; pure, so that it can be tested without a page. */
 import type { RunEvent } from "../../gateway/client/client.ts";
 import { withAnswering, withApprovalEvent, withApprovals } from "./approvals.ts";
-import { newConversation, withEarlier, withEvent, withHistory, withLost } from "./conversation.ts";
+import {
+  newConversation,
+  withEarlier,
+  withEvent,
+  withHistory,
+  withLost,
+  withMessage,
+} from "./conversation.ts";
 import { noteAnswer, noteEvent, noteRefusal } from "./outgoing.ts";
 import type { PageAction, PageState } from "./page-state.ts";
 import { ofSession, withOpened, withSession, withSessions } from "./shown-session.ts";
@@ -57,6 +64,8 @@ export function reduce(state: PageState, action: PageAction): PageState {
         before === undefined ? withHistory(shown, page) : withEarlier(shown, page, before),
       );
     }
+    case "message":
+      return ofSession(state, action, (shown) => withMessage(shown, action.id, action.message));
     case "history_failed":
       return ofSession(state, action, (shown) => ({ ...shown, status: "failed" }));
     case "run_lost":
