@@ -58,6 +58,28 @@ describe("authorize", () => {
     assert.equal(asked.length, length);
   });
 
+  it("may know somebody by a cookie: then a request needs no token, as that of an EventSource has none", async () => {
+    const authorize = (given: string, request: IncomingMessage): Access | undefined =>
+      given === "" && request.headers.cookie === "login=of-ann" ? { scope: "full" } : undefined;
+    await using server = await gatewayWith(["Hello."], { tokens: undefined, authorize } as never);
+    const { url } = server.gateway;
+    const cookie = { cookie: "login=of-ann" };
+    const body = JSON.stringify({ sessionKey: "s", message: "Hi", idempotencyKey: "run" });
+    const post = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(`${url}/api/chat`, { method: "POST", body, headers })).status;
+    assert.equal(await post(cookie), 202);
+    const stream = await fetch(`${url}/api/runs/run/events?sessionKey=s&seq=-1`, {
+      headers: cookie,
+    });
+    assert.equal(stream.status, 200);
+    assert.match(await stream.text(), /event: chat\.final/);
+    assert.equal(await post({}), 401);
+    assert.equal(await post({ cookie: "login=of-eve" }), 401);
+    assert.equal(await post({ ...cookie, authorization: "Bearer wrong" }), 401);
+    // A page of somebody else's has the cookie sent, too.
+    assert.equal(await post({ ...cookie, origin: "http://evil.example" }), 403);
+  });
+
   it("refuses by a throw, a rejection and what is no access, and says no word of it", async () => {
     const secret = "of the database";
     const wrong: Readonly<Record<string, () => unknown>> = {

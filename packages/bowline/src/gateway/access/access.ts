@@ -24,7 +24,7 @@ export interface Access {
 
 /**
  * Who somebody is, by their token: asked once for a socket, with its upgrade request, and for each
- * request over HTTP. Undefined refuses, and so does what it throws, which nobody is told, and what
+ * request over HTTP; of one without `Authorization` the token is empty, and a cookie may say it. Undefined refuses, and so does what it throws, which nobody is told, and what
  * is no {@link Access}. It has `authTimeoutMs`.
  */
 export type Authorize = (
@@ -74,6 +74,11 @@ export class Entry {
     this.#limits = limits;
     this.#clock = clock;
     this.#failures = new FailedTries(limits.maxAuthFailures, clock);
+  }
+
+  /** Whether somebody may come in by something else than a token, which only the hook knows. */
+  get asksHook(): boolean {
+    return this.#options.authorize !== undefined;
   }
 
   /** Throws `busy` when the address had too many wrong ones. */

@@ -167,9 +167,10 @@ async function admit(http: Asked, entry: Entry): Promise<Access> {
   const { incoming } = http.env;
   entry.assertMayTry(incoming);
   const token = /^Bearer (.+)$/i.exec(http.req.header("authorization") ?? "")?.[1];
-  if (token === undefined)
+  // An EventSource cannot send one: the hook may know it by its cookie.
+  if (token === undefined && !entry.asksHook)
     throw new GatewayError("unauthorized", "The request needs the token: Authorization: Bearer …");
-  return entry.accessOf(token, incoming);
+  return entry.accessOf(token ?? "", incoming);
 }
 
 async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
