@@ -25,7 +25,8 @@ import { ProxyDecoder } from "./decoder.ts";
 export interface ProxyStreamOptions extends StreamOptions {
   /**
    * The proxy's own credential, sent as `Authorization: Bearer`. Without it the call fails with
-   * `invalid_argument`.
+   * `invalid_argument`; an empty one says that none is needed, as where a cookie tells the proxy who
+   * asks.
    */
   authToken?: string;
   /** Up to, not including, `/api/stream`. Without it the call fails with `invalid_argument`. */
@@ -59,14 +60,14 @@ export function streamProxy(
 streamProxy satisfies StreamFn;
 
 function encode(model: Model, context: Context, options: ProxyStreamOptions): WireRequest {
-  const token = required(options.authToken, "authToken");
+  const token = options.authToken?.trim() ?? required(undefined, "authToken");
   const proxyUrl = required(options.proxyUrl, "proxyUrl");
   return {
     url: `${proxyUrl.replace(/\/+$/, "")}/api/stream`,
     headers: {
       "content-type": "application/json",
       accept: "text/event-stream",
-      authorization: `Bearer ${token}`,
+      ...(token !== "" && { authorization: `Bearer ${token}` }),
     },
     body: toProxyBody(model, context, options),
   };

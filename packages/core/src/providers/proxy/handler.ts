@@ -38,11 +38,14 @@ export interface ProxyHandlerOptions {
     request: Request,
   ) => Model | undefined | Promise<Model | undefined>;
   /**
-   * For every call; an option that is set here wins over the client's. An `apiKey` needs
+   * For every call, or for each by its request and the server's own model (a throw is a 500 that
+   * says no more); an option that is set here wins over the client's. An `apiKey` needs
    * `allowModel`, or a client could have it sent to any vendor; several keys are for `streamFn` to
    * choose from.
    */
-  readonly options?: StreamOptions;
+  readonly options?:
+    | StreamOptions
+    | ((request: Request, model: Model) => StreamOptions | Promise<StreamOptions>);
   /**
    * Whether a client's `extraBody` is obeyed. It can replace any field of the request, the model's
    * name too. Default false.
@@ -65,12 +68,7 @@ const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 export function createStreamProxyHandler(
   options: ProxyHandlerOptions,
 ): (request: Request) => Promise<Response> {
-  if (options.options?.apiKey !== undefined && options.allowModel === undefined) {
-    throw new BowlineError(
-      "invalid_argument",
-      "options.apiKey needs allowModel: without it a client could have the key sent to any vendor.",
-    );
-  }
+  if (typeof options.options === "object") assertSafe(options.options, options);
   return async (request) => {
     try {
       const call = await accept(request, options);
@@ -102,6 +100,8 @@ async function accept(request: Request, options: ProxyHandlerOptions): Promise<P
       `The model ${JSON.stringify(`${call.model.provider}/${call.model.id}`)} is not allowed here.`,
     );
   }
+  const { options: given } = options;
+  const own = typeof given === "function" ? await optionsOf(given, request, model, options) : given;
   const { extraBody, ...asked } = call.options;
   return {
     model,
@@ -109,9 +109,31 @@ async function accept(request: Request, options: ProxyHandlerOptions): Promise<P
     options: {
       ...asked,
       ...(options.acceptExtraBody === true && extraBody && { extraBody }),
-      ...options.options,
+      ...own,
     },
   };
+}
+
+async function optionsOf(
+  given: Extract<ProxyHandlerOptions["options"], Function>,
+  request: Request,
+  model: Model,
+  options: ProxyHandlerOptions,
+): Promise<StreamOptions> {
+  return guarded("options", async () => {
+    const own = await given(request, model);
+    assertSafe(own, options);
+    return own;
+  });
+}
+
+/** Throws `invalid_argument` for options that would give a key away. */
+function assertSafe({ apiKey }: StreamOptions, { allowModel }: ProxyHandlerOptions): void {
+  if (apiKey === undefined || allowModel !== undefined) return;
+  throw new BowlineError(
+    "invalid_argument",
+    "options.apiKey needs allowModel: without it a client could have the key sent to any vendor.",
+  );
 }
 
 function vendorsModel({

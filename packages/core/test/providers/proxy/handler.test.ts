@@ -209,6 +209,42 @@ describe("what a proxy takes from a client", () => {
     ]);
   });
 
+  it("is called with options that depend on who asks, and on the server's own model", async () => {
+    const keys: Readonly<Record<string, string>> = { ann: "key-of-ann", bob: "key-of-bob" };
+    const { handler, script } = serve(["Hello", "Hello"], {
+      authorize: () => true,
+      options: async (request, model) => ({
+        apiKey: keys[request.headers.get("x-user") ?? ""] ?? "",
+        maxTokens: model.id.length,
+      }),
+    });
+    for (const user of ["ann", "bob"]) {
+      const request = post(smallBody);
+      request.headers.set("x-user", user);
+      await (await handler(request)).text();
+    }
+    assert.deepEqual(
+      script.calls.map(({ options }) => [options.apiKey, options.maxTokens]),
+      [
+        ["key-of-ann", script.model.id.length],
+        ["key-of-bob", script.model.id.length],
+      ],
+    );
+  });
+
+  it("is not called when its options cannot be had, or would send a key where the client likes", async () => {
+    const { streamFn, calls } = serve([]).script;
+    const authorize = (): boolean => true;
+    const openai = { model: { id: "gpt-5", provider: "openai", api: "openai-responses" } };
+    for (const options of [() => ({ apiKey: "own" }), () => assert.fail("no database")]) {
+      const open = createStreamProxyHandler({ streamFn, authorize, options });
+      const answer = await open(post({ ...smallBody, ...openai }));
+      assert.equal(answer.status, 500);
+      assert.equal(/own|database/.test(await answer.text()), false);
+    }
+    assert.equal(calls.length, 0);
+  });
+
   it("cannot send the server's key where the client likes", () => {
     const { streamFn } = serve([]).script;
     assert.throws(

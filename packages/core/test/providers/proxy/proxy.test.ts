@@ -226,6 +226,20 @@ describe("a call through a proxy", () => {
     assert.equal(message?.error?.code, "invalid_argument");
   });
 
+  it("sends no token where an empty one says that none is needed", async () => {
+    for (const authToken of ["", " "]) {
+      let headers: Headers | undefined;
+      const { handler } = serve(["Hello"], { authorize: () => true });
+      await using server = await serveFetch((request) => {
+        ({ headers } = request);
+        return handler(request);
+      });
+      const { message } = await call(server.url, { authToken });
+      assert.equal(message.stopReason, "stop");
+      assert.equal(headers?.has("authorization"), false);
+    }
+  });
+
   it("takes a refusal in the words of the proxy, without its own token", async () => {
     await using server = await loopback(
       failing(403, { error: "own-token is out of credit" }),
