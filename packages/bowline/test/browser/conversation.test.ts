@@ -52,8 +52,8 @@ const answer: ScriptedStep = {
 
 describe("a conversation in the page", { skip }, () => {
   it("shows an answer of more than 20,000 characters whole after a reload and in another tab, and copies it", async () => {
-    const answer = `It begins. ${"word ".repeat(12_000)}And this is its end.`;
-    await using server = await pageGateway([answer], { pace: { deltaLength: 20_000 } });
+    const whole = `It begins. ${"word ".repeat(12_000)}And this is its end.`;
+    await using server = await pageGateway([whole], { pace: { deltaLength: 20_000 } });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     await client.end(runId);
@@ -66,7 +66,7 @@ describe("a conversation in the page", { skip }, () => {
       await said(page, "And this is its end.").waitFor();
       await page.getByRole("button", { name: "Copy answer" }).click();
       const copied = await page.evaluate(() => navigator.clipboard.readText());
-      assert.equal(copied.trim(), answer, time);
+      assert.equal(copied.trim(), whole, time);
       await page.reload();
     }
     assert.deepEqual(tab.faults, []);

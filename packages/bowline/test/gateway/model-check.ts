@@ -1,5 +1,5 @@
 /** What is to be so when all runs have ended. */
-import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
+import { messageText, type UserMessage } from "@bowline/core";
 import type { Result } from "../../src/gateway/protocol/protocol.ts";
 import type { Disk } from "./model-disk.ts";
 import type { Ledger } from "./model-ledger.ts";
@@ -36,8 +36,7 @@ export async function checkMessages(
 export function checkTexts(ledger: Ledger, { sessionKey, messages }: Result<"chat.history">): void {
   const last = new Map<string, string>();
   for (const { runId, message } of messages)
-    if (runId !== undefined && message.role === "assistant")
-      last.set(runId, messageText(message as AssistantMessage));
+    if (runId !== undefined && message.role === "assistant") last.set(runId, messageText(message));
   for (const [runId, text] of last) {
     const told = ledger.texts.get(runId);
     const isMeant = ledger.ends.get(runId) === "chat.final" && !ledger.mayBeGone(runId, sessionKey);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
-import { messageText, type TextContent } from "@bowline/core";
+import { messageText } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { withAppend } from "../../../../test/support/with-append.ts";
@@ -199,7 +199,7 @@ describe("history", () => {
     await client.end(runId);
     const { blocks } = await client.event("chat.snapshot", runId);
     const said = past.map(({ message: { role, content } }) =>
-      role === "user" ? content : messageText({ content: content as TextContent[] }),
+      role === "user" ? content : messageText({ content }),
     );
     assert.deepEqual(
       [

@@ -385,7 +385,7 @@ describe("a message that the history has cut", () => {
 
   it("changes nothing in another session, or when it is not shown any more", () => {
     const state = after(history([cut("2")]));
-    assert.equal(reduce(state, { ...loaded, sessionKey: "other" } as PageAction), state);
+    assert.equal(reduce(state, { ...loaded, sessionKey: "other" }), state);
     assert.deepEqual(text(reduce(state, loaded)), ["beginning"]);
   });
 });
