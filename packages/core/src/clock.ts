@@ -2,6 +2,11 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /**
+   * Milliseconds since any moment, which setting the time of the system does not change: durations
+   * are measured by it. Absent: {@link now}.
+   */
+  monotonic?(): number;
   /** Calls `fire` once after `ms`; the returned function cancels it and is safe to call twice. */
   setTimer(ms: number, fire: () => void): () => void;
   /** Lets everything else of this process have its turn. Absent: nothing else waits. */
@@ -10,6 +15,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => Math.round(performance.now()),
   setTimer: (ms, fire) => {
     // A longer delay than 2^31-1 ms would fire at once.
     const timer = setTimeout(fire, Math.min(ms, 2_147_483_647));
@@ -17,6 +23,11 @@ export const systemClock: Clock = {
   },
   yield: () => new Promise((resolve) => void setTimeout(resolve)),
 };
+
+/** The time by which durations are measured. */
+export function monotonicNow(clock: Clock): number {
+  return clock.monotonic?.() ?? clock.now();
+}
 
 /**
  * Resolves after `ms`, or as soon as `signal` fires (check the signal afterwards); leaves no timer

@@ -1,5 +1,5 @@
 /** One request and its response, read chunk by chunk under limits on time. */
-import { onAbort, type Clock } from "../clock.ts";
+import { monotonicNow, onAbort, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { PostOptions, PostRequest } from "./request.ts";
 import { TimeLimits, type TimeLimit } from "./time-limits.ts";
@@ -96,7 +96,7 @@ export class Exchange {
       const { done, value } = await reader.read();
       this.#assertRunning();
       if (done) return;
-      idle.since = clock.now();
+      idle.since = monotonicNow(clock);
       if (decoder) {
         this.words += decoder.decode(value, { stream: true });
         if (this.words.length < MAX_REFUSAL_LENGTH) continue;

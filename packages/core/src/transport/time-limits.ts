@@ -1,5 +1,5 @@
 /** Several limits on time, watched with one timer. */
-import type { Clock } from "../clock.ts";
+import { monotonicNow, type Clock } from "../clock.ts";
 
 /** How long something may take, and what is said of a server that takes longer. */
 export interface TimeLimit {
@@ -22,7 +22,7 @@ export class TimeLimits {
   }
 
   /** Limits the time since now, or since `since`; 0 ms is no limit. */
-  add(ms: number, fault: string, since: number = this.#clock.now()): TimeLimit {
+  add(ms: number, fault: string, since: number = monotonicNow(this.#clock)): TimeLimit {
     const limit = { ms, fault, since };
     if (ms > 0) this.#limits.add(limit);
     this.#watch();
@@ -38,7 +38,7 @@ export class TimeLimits {
   }
 
   #watch(): void {
-    const now = this.#clock.now();
+    const now = monotonicNow(this.#clock);
     let next = Infinity;
     for (const limit of this.#limits) {
       const end = limit.since + limit.ms;

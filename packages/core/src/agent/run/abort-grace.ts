@@ -1,5 +1,5 @@
 /** A run's abort: its signal, and the grace in which what ignores the signal is waited for. */
-import type { Clock } from "../../clock.ts";
+import { monotonicNow, type Clock } from "../../clock.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import { isThenable } from "./is-thenable.ts";
 
@@ -27,7 +27,7 @@ export class AbortGrace {
 
   abort(): void {
     if (this.signal.aborted) return;
-    this.#abortedAt = this.#clock.now();
+    this.#abortedAt = monotonicNow(this.#clock);
     this.#controller.abort();
     for (const listener of this.#listeners) listener();
   }
@@ -62,7 +62,7 @@ export class AbortGrace {
       const leave = (): void => (giveUp ? resolve(giveUp()) : reject(abortedRun()));
       releases.push(
         this.onAbort(() => {
-          const left = this.ms - (anew ? 0 : this.#clock.now() - this.#abortedAt);
+          const left = this.ms - (anew ? 0 : monotonicNow(this.#clock) - this.#abortedAt);
           releases.push(this.#clock.setTimer(Math.max(0, left), leave));
         }),
       );

@@ -3,7 +3,7 @@
  * while a listener is busy. A listener that fails does not stop events; it is remembered, and the
  * loop ends the run at its next safe point.
  */
-import type { Clock } from "../../clock.ts";
+import { monotonicNow, type Clock } from "../../clock.ts";
 import { toBowlineError, type BowlineError } from "../../errors.ts";
 import type { AssistantMessageEvent } from "../../llm/event.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
@@ -53,7 +53,7 @@ export class Emitter {
     this.#options = options;
     this.#parent = parentRunId === undefined ? undefined : { parentRunId };
     this.#seq = seq;
-    this.#yielded = clock.now();
+    this.#yielded = monotonicNow(clock);
   }
 
   /**
@@ -90,7 +90,7 @@ export class Emitter {
     await before;
     if (!before || this.#isBusy()) {
       await clock.yield?.();
-      this.#yielded = clock.now();
+      this.#yielded = monotonicNow(clock);
     }
     return effects.publish(event, this.#hear);
   }
@@ -102,7 +102,7 @@ export class Emitter {
   #isBusy(): boolean {
     if (++this.#sent % EVENTS_PER_LOOK > 0) return false;
     const { clock } = this.#options;
-    return clock.yield !== undefined && clock.now() - this.#yielded >= BUSY_MS;
+    return clock.yield !== undefined && monotonicNow(clock) - this.#yielded >= BUSY_MS;
   }
 
   readonly #hear: Hear = (listener, event) => {

@@ -4,7 +4,8 @@
  */
 import { errorText } from "../../errors.ts";
 import { asRecord, defined, isRecord } from "../../json-value.ts";
-import { isUserContent } from "../../llm/message.ts";
+import { unsupported } from "../../llm/message.ts";
+import { monotonicNow } from "../../clock.ts";
 import {
   textResult,
   type AgentToolResult,
@@ -65,7 +66,7 @@ async function settle(
   idempotencyKey: string,
 ): Promise<SettledCall> {
   const { clock, config, emitter } = run;
-  const started = clock.now();
+  const started = monotonicNow(clock);
   const controller = new AbortController();
   const { signal } = controller;
   const releases: (() => void)[] = [];
@@ -75,7 +76,7 @@ async function settle(
   settled = true;
   for (const release of releases) release();
   await updates;
-  return { ...end, durationMs: clock.now() - started };
+  return { ...end, durationMs: monotonicNow(clock) - started };
 
   async function execute(): Promise<Omit<SettledCall, "durationMs">> {
     try {
@@ -128,6 +129,8 @@ function normalize(result: unknown): CheckedToolResult {
   const { content, details, isError, terminate, ...others } = asRecord(result) as AgentToolResult;
   const isEmpty = isRecord(result) && Object.keys(others).length === 0;
   const parts = content ?? (isEmpty ? [] : undefined);
-  if (!isUserContent(parts)) throw new Error("The tool gave no { content } of text or images.");
+  if (!Array.isArray(parts)) throw new Error("The tool gave no { content } of text or images.");
+  const fault = parts.map(unsupported).find((why) => why !== undefined);
+  if (fault) throw new Error(`The tool gave no { content } of text or images. ${fault}`);
   return { ...others, ...defined({ details, isError, terminate }), content: parts };
 }
