@@ -9,6 +9,7 @@ import {
   asRecord,
   isMultiple,
   isRecord,
+  keepDigits,
   list,
   parseJson,
   toText,
@@ -261,8 +262,9 @@ function checkUnion(
 /** The value as one of the types that a schema wants, if it says plainly what it is. */
 function convert(walk: Walk, schema: JsonSchema, value: unknown): unknown {
   const wanted = typesOf(schema);
+  const said = typeof value === "string" ? parseJson(keepDigits(value)) : undefined;
   for (const type of wanted) {
-    const made = type === "string" && /^[nb]/.test(typeof value) ? String(value) : parseJson(value);
+    const made = type === "string" && /^[nb]/.test(typeof value) ? String(value) : said;
     if (made !== undefined && isOfType({ type: [type] }, made)) return made;
   }
   // A text that begins like an array is a broken one, not its only item.

@@ -61,6 +61,42 @@ export function parseJson(
   }
 }
 
+/** What may be a number with more digits than JavaScript keeps: most texts hold none. */
+const longNumber = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
+const jsonNumber = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * JSON in which a number that JavaScript would round to other digits, or to infinity, is a text of
+ * its digits: an id of 19 digits stays that id. Fractions within the range of whole numbers are
+ * rounded as always.
+ */
+export function keepDigits(json: string): string {
+  if (!longNumber.test(json)) return json;
+  let isInside = false;
+  return json.replace(/"|\\[^]|-?\d[\d.eE+-]*/g, (token) => {
+    if (token === '"') isInside = !isInside;
+    return !isInside && losesDigits(token) ? `"${token}"` : token;
+  });
+}
+
+function losesDigits(token: string): boolean {
+  const digits = significantDigits(token);
+  const value = Number(token);
+  if (digits === undefined) return false;
+  const isOrdinary = Math.abs(value) <= Number.MAX_SAFE_INTEGER && value !== 0;
+  return !isOrdinary && digits !== significantDigits(String(value));
+}
+
+/** A number's digits and their power of ten: the same for equal numbers, however written. */
+function significantDigits(number: string): string | undefined {
+  const [, whole, fraction = "", exponent = "0"] = jsonNumber.exec(number) ?? [];
+  if (whole === undefined) return undefined;
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const significant = digits.replace(/0+$/, "");
+  const power = Number(exponent) - fraction.length + digits.length - significant.length;
+  return significant === "" ? "0" : `${significant}e${power}`;
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
  * Tool arguments, from the text a model wrote. Truncated text is never completed: a call runs on
  * what was said, whole, or not at all.
  */
-import { describe, isRecord, parseJson } from "../json-value.ts";
+import { describe, isRecord, keepDigits, parseJson } from "../json-value.ts";
 
 export interface ParsedArguments {
   readonly arguments: Record<string, unknown>;
@@ -12,23 +12,23 @@ export interface ParsedArguments {
 
 /**
  * Parses strictly, then once more with raw control characters and invalid escapes inside strings
- * repaired (Q052, Q150). Empty text is `{}` (Q048, Q148); an object encoded twice is unwrapped once
- * (Q051).
+ * repaired (Q052, Q150). Empty text and `null` are `{}` (Q048, Q148); an object encoded twice is
+ * unwrapped once (Q051). A number that JavaScript would round is a text of its digits.
  */
 export function parseToolArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { arguments: {} };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(keepDigits(text));
   } catch (error) {
-    value = parseJson(repairStrings(text).replace(/<\/tool_call>\s*$/, "")); // Q054
+    value = parseJson(keepDigits(repairStrings(text).replace(/<\/tool_call>\s*$/, ""))); // Q054
     if (value === undefined)
       return {
         arguments: {},
         error: `The arguments are not valid JSON: ${(error as Error).message}`,
       };
   }
-  const object = isRecord(value) ? value : parseJson(value);
+  const object = typeof value === "string" ? parseJson(keepDigits(value)) : (value ?? {});
   if (isRecord(object)) return { arguments: object };
   return { arguments: {}, error: `The arguments must be a JSON object, not ${describe(value)}.` };
 }

@@ -1,0 +1,56 @@
+/** Numbers with more digits than JavaScript keeps, on their way from a model to a tool. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { AssistantContent } from "../../src/llm/message.ts";
+import { scriptedToolCall } from "../../src/testing/index.ts";
+import { rig, tool } from "../support.ts";
+
+const id = "1234567890123456789";
+
+/** What a tool with this schema for `id` got, and what the model was told. */
+async function called(
+  schema: object,
+  argumentsText: string,
+): Promise<{ readonly ran: unknown[]; readonly told: string }> {
+  const ran: unknown[] = [];
+  const look = tool("look", () => "", {
+    parameters: { type: "object", properties: { id: schema } },
+    execute: (_id, args) => {
+      ran.push(args);
+      return { content: [{ type: "text", text: "Seen." }] };
+    },
+  });
+  const asked = { ...scriptedToolCall("look", {}, "a"), argumentsText } as AssistantContent;
+  const { agent } = rig([{ content: [asked] }, "Done."], [look]);
+  const { messages } = await agent.prompt("Hi");
+  return { ran, told: JSON.stringify(messages.find(({ role }) => role === "toolResult")) };
+}
+
+describe("a number with more digits than JavaScript keeps", () => {
+  it("reaches a tool that wants a text with all its digits", async () => {
+    assert.deepEqual((await called({ type: "string" }, `{"id":${id}}`)).ran, [{ id }]);
+    assert.deepEqual((await called({ type: "string" }, `{"id":"${id}"}`)).ran, [{ id }]);
+    assert.deepEqual((await called({}, `{"id":${id}}`)).ran, [{ id }]);
+  });
+
+  it("reaches no tool that wants a number, and the model is told to quote it", async () => {
+    for (const type of ["integer", "number"])
+      for (const text of [`{"id":${id}}`, `{"id":1e400}`, `{"id":"${id}"}`]) {
+        const { ran, told } = await called({ type }, text);
+        assert.deepEqual(ran, []);
+        assert.match(told, /Invalid arguments.*expected (?:integer|number)/);
+        if (!text.includes(`"${id}"`)) assert.match(told, /write it in quotes/);
+      }
+  });
+
+  it("keeps its digits in a list that the model wrote as text", async () => {
+    const schema = { type: "array", items: { type: "string" } };
+    const text = JSON.stringify({ id: `[${id}]` });
+    assert.deepEqual((await called(schema, text)).ran, [{ id: [id] }]);
+  });
+
+  it("is not told of where the arguments are wrong otherwise", async () => {
+    const { told } = await called({ type: "integer" }, '{"id":"x"}');
+    assert.doesNotMatch(told, /quotes/);
+  });
+});
