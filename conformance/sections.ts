@@ -17,6 +17,8 @@ import { googleGenerate } from "./cases/g-google.ts";
 import { googleBodies } from "./cases/g-bodies.ts";
 import { transport } from "./cases/h-transport.ts";
 import { transportBodies } from "./cases/h-bodies.ts";
+import { chatProof } from "./cases/p-chat.ts";
+import { otherProof } from "./cases/p-others.ts";
 import type { Fixture } from "./fixture.ts";
 
 export interface Section {
@@ -44,5 +46,6 @@ export const sections: readonly Section[] = [
   },
   { letter: "F", title: "OpenAI Responses", fixtures: [...responses, ...responseItems] },
   { letter: "G", title: "Google generateContent", fixtures: [...googleGenerate, ...googleBodies] },
+  { letter: "P", title: "calls that run on proof", fixtures: [...chatProof, ...otherProof] },
   { letter: "H", title: "status and transport", fixtures: [...transport, ...transportBodies] },
 ];

@@ -153,7 +153,7 @@ export const endings = fixtures("openai-chat", [
     id: "Q062",
     title: "a finish reason that is a number, after a call",
     body: chat(whole, finish(2)),
-    expect: runsOslo,
+    expect: { ends: "error", errorCode: ["unexpected_response"], rawStopReason: "2" },
   },
   {
     id: "Q063",

@@ -181,7 +181,7 @@ export const messageEndings = fixtures("anthropic-messages", [
     id: "Q165",
     title: "an unknown stop reason after a call",
     body: message("weird", ...tool),
-    expect: { ...runsOslo, rawStopReason: "weird" },
+    expect: { ends: "error", errorCode: ["unexpected_response"], rawStopReason: "weird" },
   },
   {
     id: "Q165",

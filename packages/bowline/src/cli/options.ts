@@ -34,7 +34,7 @@ export const runOptions: readonly Option[] = [
   {
     name: "thinking",
     value: "level",
-    help: "off, minimal, low, medium, high or xhigh (default off)",
+    help: "off, minimal, low, medium, high, xhigh or max (default off)",
   },
   {
     name: "image",
@@ -69,7 +69,7 @@ export const runOptions: readonly Option[] = [
   { name: "help", short: "h", help: "show this help" },
 ];
 
-const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 /** Which session keeps a run. */
 type Keep = "new" | "latest" | "none" | { readonly id: string };

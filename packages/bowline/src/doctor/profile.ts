@@ -27,6 +27,8 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
   noTemperature: [true, false, "thinking"],
   keyHeader: header,
   adaptiveThinking: [true, false],
+  cutsPrompt: [true, false],
+  noXhigh: [true, false],
   structuredOutput: ["json_schema", "no_tools", "none"],
   noStreaming: [true, false],
   noMetadata: [true, false],

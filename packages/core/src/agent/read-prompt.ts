@@ -5,6 +5,9 @@ import type { ImageContent } from "../llm/message.ts";
 import type { PromptOptions } from "./agent-options.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 
+/** Roles of other libraries' messages for what is a field here. */
+const unsent: ReadonlySet<string> = new Set(["system", "developer"]);
+
 /**
  * The messages that a prompt comes to, and its output schema. Throws `invalid_argument` for what is
  * no prompt.
@@ -34,5 +37,11 @@ export function readPrompt(
       "invalid_argument",
       "prompt() takes a text, or messages with a role; then images, or options.",
     );
+  for (const { role } of prompts)
+    if (unsent.has(role))
+      throw new BowlineError(
+        "invalid_argument",
+        `A message of the role "${role}" is never sent: give its text as systemPrompt.`,
+      );
   return { prompts, output };
 }

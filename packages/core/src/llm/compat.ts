@@ -37,8 +37,15 @@ export interface Compat extends Dialect {
    * Q135).
    */
   keyHeader?: string;
+  /**
+   * Whether the server answers a part of a conversation that is too long without saying so. An
+   * answer to more tokens than {@link Model.contextWindow} then ends as `context_overflow` (Q244).
+   */
+  cutsPrompt?: boolean;
   /** Anthropic: ask for adaptive thinking with an effort instead of a token budget. */
   adaptiveThinking?: boolean;
+  /** Anthropic: the effort `xhigh` is not known, and `high` is asked for. */
+  noXhigh?: boolean;
 }
 
 /**
@@ -64,7 +71,8 @@ export interface Dialect {
    */
   noMetadata?: boolean;
   /**
-   * Whether efforts are low, medium and high only: minimal is sent as low, xhigh as high (Q134).
+   * Whether efforts are low, medium and high only: minimal is sent as low, those above high as high
+   * (Q134).
    */
   plainEfforts?: boolean;
   /**

@@ -127,12 +127,24 @@ export function isLlmMessage(message: { readonly role: string }): message is Mes
   return message.role === "user" || message.role === "assistant" || message.role === "toolResult";
 }
 
-/** Whether it looks like what users and tools may say: a list of texts and images. */
-export function isUserContent(value: unknown): value is UserContent[] {
-  return (
-    Array.isArray(value) &&
-    value.map(asRecord).every(({ text, data }) => typeof (text ?? data) === "string")
-  );
+/** Why a part of what a user or a tool says cannot be sent, or undefined. */
+export function unsupported(part: unknown): string | undefined {
+  const {
+    text,
+    type = typeof text === "string" ? "text" : undefined,
+    data,
+    mimeType,
+    url,
+  } = asRecord(part);
+  if (typeof type !== "string") return "A content part must be an object with a type.";
+  if (type === "text")
+    return typeof text === "string" ? undefined : "A text part must have its text.";
+  if (type !== "image")
+    return `A content part of type ${JSON.stringify(type)} is not supported: only text and image are.`;
+  if (typeof data === "string" && (typeof mimeType === "string" || data.startsWith("data:")))
+    return undefined;
+  const why = url === undefined ? "" : " An image is not sent by its url: load it first.";
+  return `An image part must have its data in base64 and its mimeType.${why}`;
 }
 
 /** What a model is told about a tool. */

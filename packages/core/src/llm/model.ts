@@ -12,8 +12,11 @@ import type { Prices } from "./usage.ts";
 
 export type { Compat, Dialect } from "./compat.ts";
 
-/** How hard the model should think; `off` asks for none. */
-export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+/**
+ * How hard the model should think; `off` asks for none. Where a server knows no such level, the
+ * nearest below it is asked for.
+ */
+export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 export interface Model<TApi extends string = string> {
   /** The id the server knows. */
@@ -37,10 +40,7 @@ export interface Model<TApi extends string = string> {
   input: ("text" | "image")[];
   /** US dollars for a million tokens. */
   cost?: Prices;
-  /**
-   * Tokens. An answer whose server says that it read more ends as `context_overflow`: it may have
-   * answered a part of it (Q244).
-   */
+  /** Tokens. */
   contextWindow?: number;
   /** The most tokens one answer may have. */
   maxTokens?: number;
@@ -59,6 +59,7 @@ export interface ThinkingBudgets {
   medium?: number;
   high?: number;
   xhigh?: number;
+  max?: number;
 }
 
 /**
@@ -135,7 +136,7 @@ export interface StreamOptions {
   cacheRetention?: "none" | "short" | "long";
   metadata?: Record<string, unknown>;
   headers?: Record<string, string>;
-  /** Merged over the request body last. */
+  /** Merged over the request body last. Its `tools` are sent behind those of the agent. */
   extraBody?: Record<string, unknown>;
   timeouts?: StreamTimeouts;
   /**
@@ -147,7 +148,7 @@ export interface StreamOptions {
   /**
    * The longest time, in milliseconds, from the first failure of the call to the beginning of its
    * last try. Set it with a large {@link maxRetries} to retry for a time instead of a number of
-   * tries. Default 0, which is no limit.
+   * tries. 0 is no limit. Default 0.
    */
   maxRetryTimeMs?: number;
   /**
@@ -180,9 +181,14 @@ export interface StreamOptions {
   onWarning?: (warning: RequestWarning, model: Model) => unknown;
   /**
    * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have
-   * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 64 Mi.
+   * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 32 Mi.
    */
   maxEventLength?: number;
+  /**
+   * The most that the texts, thoughts and arguments of one answer have together, in UTF-16 units.
+   * What is longer is `stream_corrupt`. Default 16 Mi.
+   */
+  maxAnswerLength?: number;
   /**
    * Default: the global `fetch`. `createUndiciFetch` of `@bowline/core/undici` costs less, and
    * limits only connecting.

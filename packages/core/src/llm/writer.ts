@@ -3,7 +3,7 @@
  * `applyEvent`, and deltas by the `appendDelta` that it is made of. Every decoder and the scripted
  * model write through it, so the events and the final message cannot disagree.
  */
-import type { BowlineError } from "../errors.ts";
+import { BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import {
   appendDelta,
@@ -56,6 +56,8 @@ export class MessageWriter {
   declare readonly message: AssistantMessage;
   readonly #origin: MessageOrigin;
   readonly #attempt: number;
+  readonly #maxLength: number;
+  #length = 0;
   /** By their place in the message. */
   readonly #open: (OpenPart | undefined)[] = [];
   /** The part that {@link say} goes on with. */
@@ -64,8 +66,13 @@ export class MessageWriter {
   #started = false;
   #ended = false;
 
-  constructor(origin: MessageOrigin, attempt = 1) {
+  /**
+   * Of all texts, thoughts and arguments together, no more than `maxLength` characters are written:
+   * more is `stream_corrupt`.
+   */
+  constructor(origin: MessageOrigin, attempt = 1, maxLength: number = Infinity) {
     this.#attempt = attempt;
+    this.#maxLength = maxLength;
     this.#origin = origin;
     this.message = emptyMessage(origin);
   }
@@ -122,6 +129,7 @@ export class MessageWriter {
   append(index: number, text: string): void {
     const part = this.#open[index];
     if (part === undefined || text === "") return;
+    if ((this.#length += text.length) > this.#maxLength) throw this.#tooLong();
     let delta = text;
     if (part.held !== "") {
       delta = part.held + text;
@@ -182,6 +190,13 @@ export class MessageWriter {
   fail(error: BowlineError): void {
     const failure = failureOf(error);
     this.#end(failure, { type: "error", reason: failure.stopReason, error: this.message });
+  }
+
+  #tooLong(): BowlineError {
+    return new BowlineError(
+      "stream_corrupt",
+      `The answer is longer than ${this.#maxLength} characters.`,
+    );
   }
 
   #end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {

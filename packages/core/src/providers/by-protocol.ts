@@ -3,7 +3,7 @@
  * first use.
  */
 import { BowlineError } from "../errors.ts";
-import { isUserContent, type Message } from "../llm/message.ts";
+import { unsupported, type Message } from "../llm/message.ts";
 import type { Model, StreamFn } from "../llm/model.ts";
 import { assertSchema } from "../schema.ts";
 import { vendors } from "./vendor-list.ts";
@@ -17,11 +17,13 @@ export const streamByProtocol: StreamFn = async (model, context, given) => {
   for (const { name, parameters } of context.tools ?? [])
     assertSchema(parameters, `tool "${name}"`);
   // What was kept by other libraries often is of another shape.
-  for (const [index, message] of context.messages.entries())
-    if (!hasContent(message))
+  for (const [index, message] of context.messages.entries()) {
+    const fault = faultOf(message);
+    if (fault !== undefined)
       throw refusal(
-        `The content of messages[${index}] (${message.role}) must be a list of parts, such as [{ type: "text", text: "…" }].`,
+        `The content of messages[${index}] (${message.role}) must be a list of parts, such as [{ type: "text", text: "…" }].${fault && ` ${fault}`}`,
       );
+  }
   const apiKey = given.apiKey ?? environmentKey(model);
   if (/[^\x20-\x7e]/.test(apiKey?.trim() ?? ""))
     throw refusal("The apiKey has a character that no header can carry: was it copied whole?");
@@ -67,20 +69,16 @@ function refusal(why: string): BowlineError {
 }
 
 /**
- * Whether the content is what its role has: a part that no wire knows would be left out of the
- * request in silence.
+ * Why the content is not what its role has: a part that no wire knows would be left out of the
+ * request in silence. Undefined for content that is sound, or of a role of the caller's own; empty
+ * where there is nothing to add.
  */
-function hasContent({ role, content }: Message): boolean {
-  switch (role) {
-    case "user":
-      return typeof content === "string" || isUserContent(content);
-    case "toolResult":
-      return isUserContent(content);
-    case "assistant":
-      return Array.isArray(content);
-    default:
-      return true; // a role of the caller's own
-  }
+function faultOf({ role, content }: Message): string | undefined {
+  const hasParts = role === "user" || role === "toolResult";
+  if ((!hasParts && role !== "assistant") || (role === "user" && typeof content === "string"))
+    return undefined;
+  if (!Array.isArray(content)) return "";
+  return hasParts ? content.map(unsupported).find((why) => why !== undefined) : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@
  * in any chunking give the same events.
  */
 import { BowlineError, isBowlineError } from "../errors.ts";
-import { asRecord, isRecord, parseJson } from "../json-value.ts";
+import { asRecord, isRecord, keepDigits, parseJson, shorten } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
@@ -11,6 +11,7 @@ import { repairStrings } from "../llm/tool-arguments.ts";
 import { MessageWriter } from "../llm/writer.ts";
 import { htmlTitle } from "../transport/http-error.ts";
 import { SseReader, type SseListener, type SseOptions } from "../transport/sse.ts";
+import { CallProof } from "./call-proof.ts";
 import type { Protocol, ProtocolReader } from "./protocol.ts";
 
 export interface DecoderOptions extends SseOptions {
@@ -19,11 +20,24 @@ export interface DecoderOptions extends SseOptions {
   readonly attempt?: number;
   /** Names of the tools that the request declared. */
   readonly toolNames?: readonly string[];
+  /**
+   * The most characters of an answer's texts, thoughts and arguments together. Default 16 Mi: more
+   * than any model writes, and no more than a small process can hold and store.
+   */
+  readonly maxAnswerLength?: number | undefined;
+  /** Whether the request ended with the results of tools. Default false. */
+  readonly followsResults?: boolean;
   /** For calls that come without an id. Default `call_1`, `call_2`, … of this answer. */
   readonly createId?: () => string;
 }
 
 const DONE = "[DONE]";
+const DEFAULT_MAX_ANSWER_LENGTH = 16 * 1024 * 1024;
+/** Words of lines that report a failure, though they are no event. */
+const failureWords =
+  /error|fail|exception|traceback|time[ -]?d? ?out|unavailable|refused|reset by|abort|overload|denied|exceeded|bad gateway|<html|<!doctype/i;
+/** How much is quoted of what a server sent outside of its events. */
+const MAX_QUOTE_LENGTH = 500;
 
 /**
  * Decodes one answer. After `push` or `end`, `failure` says whether it went wrong; then `fail`
@@ -34,21 +48,34 @@ export class StreamDecoder implements SseListener {
   readonly #writer: MessageWriter;
   readonly #reader: ProtocolReader;
   readonly #sse: SseReader;
+  readonly #proof = new CallProof();
   #isFirst = true;
   #failure: BowlineError | undefined;
+  /** The payload that is being read: its text, and what was made of it. */
+  #text = "";
+  #value: unknown;
+  /** Its objects and arrays with exact numbers, once they are asked for. */
+  #exact: ReadonlyMap<unknown, unknown> | undefined;
+  /** What the server sent last that is no event. */
+  #stray = "";
 
   constructor(protocol: Protocol, model: Model, options: DecoderOptions) {
-    const { timestamp, attempt, toolNames = [] } = options;
+    const { timestamp, attempt, toolNames = [], followsResults } = options;
+    const { maxAnswerLength = DEFAULT_MAX_ANSWER_LENGTH } = options;
     const { api, provider, id, contextWindow, compat } = model;
     let ids = 0;
     const createId = options.createId ?? ((): string => `call_${++ids}`);
     this.#model = model;
-    this.#writer = new MessageWriter({ api, provider, model: id, timestamp }, attempt);
+    const origin = { api, provider, model: id, timestamp };
+    this.#writer = new MessageWriter(origin, attempt, maxAnswerLength);
     this.#reader = protocol.createReader(this.#writer, {
       toolNames,
       contextWindow,
       compat,
+      followsResults,
+      proof: this.#proof,
       createId,
+      exactly: (part) => this.#exactly(part),
     });
     this.#sse = new SseReader(this, options);
   }
@@ -106,7 +133,15 @@ export class StreamDecoder implements SseListener {
   #end(): void {
     this.#sse.end();
     if (this.#isFirst) this.#explainStray();
-    if (!this.#writer.ended) this.#reader.end();
+    if (this.#writer.ended) return;
+    try {
+      this.#reader.end();
+    } catch (error) {
+      if (this.#stray === "" || !isBowlineError(error) || error.code !== "stream_truncated")
+        throw error;
+      const { code, message, retryable } = error;
+      throw new BowlineError(code, `${message} The server said: ${this.#stray}`, { retryable });
+    }
   }
 
   /** An event of the body, as its framing gives it. */
@@ -123,6 +158,33 @@ export class StreamDecoder implements SseListener {
   }
 
   /**
+   * Lines that are no field: an error, a payload without its field's name (Q024), or words. Words
+   * that report a failure end the answer; others only keep its calls from running.
+   */
+  stray(text: string): void {
+    if (this.#writer.ended) return;
+    const said = text.trim();
+    const isPayload =
+      /^(?:data:|\[done\]$)/i.test(said) || isContainer(parseJson(said.split("\n")[0]));
+    if (isPayload || isContainer(parseJson(said))) return this.#payload(said, "");
+    this.#stray = shorten(said, MAX_QUOTE_LENGTH);
+    if (failureWords.test(said))
+      throw new BowlineError("stream_corrupt", `The server said in the stream: ${this.#stray}`, {
+        retryable: true,
+      });
+    this.#proof.contradict("the stream held what is no event", said);
+  }
+
+  /** A part of the payload that is being read, with the digits of its numbers as they came. */
+  #exactly(part: unknown): unknown {
+    if (!this.#exact) {
+      const text = keepDigits(this.#text);
+      this.#exact = text === this.#text ? new Map() : counterparts(this.#value, parseJson(text));
+    }
+    return this.#exact.get(part) ?? part;
+  }
+
+  /**
    * One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read
    * (Q025, Q026).
    */
@@ -131,15 +193,22 @@ export class StreamDecoder implements SseListener {
     // What is no JSON costs an exception: the one text that comes with every answer is known
     // before.
     const value = data === DONE ? undefined : parseJson(data);
+    this.#text = data;
+    this.#value = value;
+    this.#exact = undefined;
     if (isRecord(value)) return reader.event(value, name);
     if (Array.isArray(value)) return value.forEach((item) => reader.event(asRecord(item), name)); // Q212
+    if (typeof value === "string") return this.stray(value);
     const text = data.trim();
     if (value !== undefined || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
     if (text.toUpperCase() === DONE) return reader.done?.();
     if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
     if (lines.length === 1 || parseJson(lines[0]) === undefined) {
-      const repaired = parseJson(repairStrings(text), undamaged);
+      this.#text = repairStrings(text);
+      const repaired = parseJson(this.#text, undamaged);
+      this.#value = repaired;
+      this.#exact = undefined;
       if (isRecord(repaired)) return reader.event(repaired, name);
       throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${text}`, {
         retryable: true,
@@ -178,6 +247,24 @@ export class StreamDecoder implements SseListener {
       { retryable: /\b5\d\d\b/.test(page ?? "") },
     );
   }
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/** Each object and array of a value, with what stands in its place in another of the same form. */
+function counterparts(value: unknown, other: unknown): Map<unknown, unknown> {
+  const found = new Map<unknown, unknown>();
+  const waiting: [unknown, unknown][] = [[value, other]];
+  for (let pair = waiting.pop(); pair; pair = waiting.pop()) {
+    const [own, its] = pair;
+    if (typeof own !== "object" || own === null) continue;
+    found.set(own, its);
+    for (const [key, inner] of Object.entries(own))
+      waiting.push([inner, (its as Record<string, unknown>)[key]]);
+  }
+  return found;
 }
 
 /**

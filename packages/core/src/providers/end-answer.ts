@@ -1,60 +1,178 @@
 /** How answers end, on every wire. */
 import { BowlineError } from "../errors.ts";
+import { asRecord } from "../json-value.ts";
+import type { AssistantContent, AssistantMessage } from "../llm/message.ts";
 import type { MessageWriter } from "../llm/writer.ts";
 import type { ReaderFacts } from "./protocol.ts";
 
 /**
- * Servers' words for the end of an answer that is not whole (Q061, Q165, Q207, Q208). Any other
- * with complete content is a stop.
+ * What a word for the end of an answer says of it, from the best to the worst. `unknown` is any
+ * word that no list has: the text of such an answer is whole, and its calls do not run.
  */
-const failures = /error|abort|insufficient|malformed|call_filter/i;
-const filters = /filter|safety|sensitive|block[le]|prohibited|recitation|spii/i;
-const limits = /length|max_\w*tokens|context_window/i;
+const meanings = ["complete", "unknown", "cut", "filtered", "refused", "failed"] as const;
+type Meaning = (typeof meanings)[number];
 
-/**
- * Whether an answer that ends so failed or was cut, whatever other reason the server gives, too
- * (Q064).
- */
-export function isDefect(reason: string): boolean {
-  return failures.test(reason) || limits.test(reason);
+/** Words that servers write while an answer goes on (Q060, Q211). */
+const unfinished = /^(?:null|not_finished|in_progress)$|unspecified$/i;
+const failures = /error|abort|cancel|insufficient|malformed|call_filter|fail|time_?out|rate_limit/i;
+const refusals = /refus/i;
+const filters =
+  /filter|safety|sensitive|block[le]|prohibited|recitation|spii|guardrail|moderation/i;
+const limits = /length|limit|max_\w*tokens|context_window|incomplete/i;
+/** Words for an answer that calls tools. */
+const callWords = /^(?:tool_?(?:calls?|use)|function_call)$/i;
+
+/** The words with which a server ends an answer, of which the worst counts (Q062, Q064). */
+export class AnswerEnd {
+  readonly #complete: ReadonlySet<string>;
+  #word = "";
+  #more = ".";
+  #meaning: Meaning = "complete";
+
+  /** `complete` lists the words, in lower case, that say on this wire that an answer is whole. */
+  constructor(complete: readonly string[]) {
+    this.#complete = new Set(complete);
+  }
+
+  /** The word that counts. Empty: there was none, and the stream ended by a terminal event. */
+  get word(): string {
+    return this.#word;
+  }
+
+  get isComplete(): boolean {
+    return this.#meaning === "complete";
+  }
+
+  /** Whether a limit cut the answer. */
+  get isCut(): boolean {
+    return this.#meaning === "cut";
+  }
+
+  /** Whether the word says that the answer calls tools. */
+  get saysCalls(): boolean {
+    return callWords.test(this.#word);
+  }
+
+  /** The word for a person, with what the server said beside it. */
+  get reason(): string {
+    return `(finish reason "${this.#word}")${this.#more}`;
+  }
+
+  /**
+   * Takes one more word; `common` is the same in words that the wires share, and `more` goes behind
+   * it for a person. Returns whether it is the one that counts now.
+   */
+  add(word: string, common: string = word, more = "."): boolean {
+    if (word === "" || unfinished.test(word)) return false;
+    const meaning = this.#meaningOf(common);
+    const isWorse = meanings.indexOf(meaning) > meanings.indexOf(this.#meaning);
+    if (this.#word !== "" && !isWorse) return false;
+    this.#word = word;
+    this.#more = more;
+    this.#meaning = meaning;
+    return true;
+  }
+
+  /**
+   * Takes a word beside the one that the protocol asks for, which counts only where it is worse
+   * than unknown.
+   */
+  addOther(word: string): boolean {
+    return meanings.indexOf(this.#meaningOf(word)) > meanings.indexOf("unknown") && this.add(word);
+  }
+
+  /** Throws `server_error`, `refusal` or `content_filtered` where the answer ended so. */
+  check(): void {
+    const { reason } = this;
+    if (this.#meaning === "failed")
+      throw new BowlineError("server_error", `The answer failed ${reason}`, { retryable: true });
+    if (this.#meaning === "refused")
+      throw new BowlineError("refusal", `The model refused to answer ${reason}`);
+    if (this.#meaning === "filtered")
+      throw new BowlineError("content_filtered", `A content filter stopped the answer ${reason}`);
+  }
+
+  #meaningOf(word: string): Meaning {
+    if (failures.test(word)) return "failed";
+    if (refusals.test(word)) return "refused";
+    if (filters.test(word)) return "filtered";
+    if (limits.test(word)) return "cut";
+    return this.#complete.has(word.toLowerCase()) ? "complete" : "unknown";
+  }
 }
 
 /**
- * Whether a limit cut an answer. Throws `server_error` or `content_filtered` where it ended worse;
- * `said` tells that to a person.
- */
-export function isCutBy(reason: string, said = `(finish reason "${reason}").`): boolean {
-  if (failures.test(reason))
-    throw new BowlineError("server_error", `The answer failed ${said}`, { retryable: true });
-  if (filters.test(reason))
-    throw new BowlineError("content_filtered", `A content filter stopped the answer ${said}`);
-  return limits.test(reason);
-}
-
-/**
- * Complete calls run whatever a benign reason says (Q058, Q059, Q166, Q204); a limit of tokens may
- * have cut the last one. Throws `empty_response` for nothing at all (Q092), and `context_overflow`
- * where the server names no error, but by its own numbers the conversation did not fit (Q244).
+ * Ends an answer whose end word was checked. Calls run whatever a good word says (Q058, Q059, Q166,
+ * Q204), and none without proof. Throws `empty_response` for an answer without text or call (Q092),
+ * and `context_overflow` where the server names no error, but by its own numbers the conversation
+ * did not fit (Q244).
  */
 export function endAnswer(
-  writer: Pick<MessageWriter, "message" | "started" | "done">,
-  { contextWindow = Infinity }: ReaderFacts,
-  isCut: boolean,
-  callCount: number,
+  writer: Pick<MessageWriter, "message" | "done">,
+  facts: ReaderFacts,
+  end: AnswerEnd,
+  isCut: boolean = end.isCut,
 ): void {
-  const { input = 0, cacheRead = 0, cacheWrite = 0, output } = writer.message.usage;
+  const { message } = writer;
+  const { content } = message;
+  const { count } = facts.proof;
+  assertFits(message, facts, isCut);
+  if (isCut) return writer.done("length");
+  if (!content.some(isAnswer) && !isDone(message, facts, end)) {
+    const what = content.length > 0 ? "thought and did not answer" : "answered with nothing";
+    const why = end.word === "" ? "." : ` ${end.reason}`;
+    throw new BowlineError("empty_response", `The model ${what}${why}`, { retryable: true });
+  }
+  if (count > 0) assertProved(facts, content, end);
+  writer.done(count > 0 ? "toolUse" : "stop");
+}
+
+function assertFits(
+  { content, usage }: AssistantMessage,
+  { contextWindow = Infinity, compat }: ReaderFacts,
+  isCut: boolean,
+): void {
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output } = usage;
   const read = input + cacheRead + cacheWrite;
-  const isEmpty = !writer.started;
-  const why =
-    read > contextWindow ? `with a contextWindow of ${contextWindow}` : "and none written";
-  if (read > contextWindow || (isCut && isEmpty && output === 0))
-    throw new BowlineError(
-      "context_overflow",
-      `The conversation is too long: ${read} tokens were read, ${why}.`,
-    );
-  if (isEmpty && !isCut)
-    throw new BowlineError("empty_response", "The model answered with nothing.", {
+  const isPart = compat?.cutsPrompt === true && read > contextWindow;
+  if (!isPart && !(isCut && content.length === 0 && output === 0)) return;
+  const why = isPart ? `with a contextWindow of ${contextWindow}` : "and none written";
+  throw new BowlineError(
+    "context_overflow",
+    `The conversation is too long: ${read} tokens were read, ${why}.`,
+  );
+}
+
+/** Whether a part is an answer, and not thinking or what belongs to it. */
+function isAnswer(part: AssistantContent): boolean {
+  if (part.type !== "opaque") return part.type !== "thinking";
+  const { text, reasoning_details } = asRecord(part.raw);
+  return text !== "" && reasoning_details === undefined;
+}
+
+/** Whether an answer without anything is a model's way to say that the work is done. */
+function isDone(
+  { content, usage }: AssistantMessage,
+  { followsResults }: ReaderFacts,
+  end: AnswerEnd,
+): boolean {
+  const isKnown = (end.word !== "" && end.isComplete) || usage.output !== undefined;
+  return followsResults === true && content.length === 0 && isKnown && !end.saysCalls;
+}
+
+function assertProved(
+  { proof }: ReaderFacts,
+  content: readonly AssistantContent[],
+  end: AnswerEnd,
+): void {
+  const doubt = proof.doubt(content);
+  if (doubt !== undefined)
+    throw new BowlineError("stream_corrupt", `The tool calls cannot be trusted: ${doubt}.`, {
       retryable: true,
     });
-  writer.done(isCut ? "length" : callCount > 0 ? "toolUse" : "stop");
+  if (end.isComplete) return;
+  throw new BowlineError(
+    "unexpected_response",
+    `The tool calls cannot be trusted: the answer is not known to be complete ${end.reason}`,
+  );
 }

@@ -39,7 +39,7 @@ export const anthropicFamilies: readonly ModelFamily[] = [
   },
   { ids: "claude-opus-4-1", maxTokens: formerMaxTokens },
   { ids: "claude-[a-z]+-4-5", maxTokens },
-  { ids: "claude-(?:opus|sonnet)-4-6", maxTokens, compat: adaptive },
+  { ids: "claude-(?:opus|sonnet)-4-6", maxTokens, compat: { ...adaptive, noXhigh: true } },
   {
     ids: "claude-(?:fable|mythos|[a-z]+-5-[5-9])",
     maxTokens,

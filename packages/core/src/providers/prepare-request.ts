@@ -17,7 +17,14 @@ export async function prepareRequest(
   const settled = onPayload ? undefined : wire.settled?.(model, context, options);
   const rest = settled ? { ...context, messages: context.messages.slice(settled.count) } : context;
   const request = wire.encode(model, rest, options, settled !== undefined);
-  const body = { ...request.body, ...options.extraBody };
+  const { tools } = request.body;
+  const { extraBody } = options;
+  const allTools = Array.isArray(tools) && Array.isArray(extraBody?.tools);
+  const body = {
+    ...request.body,
+    ...extraBody,
+    ...(allTools && { tools: [...(tools as unknown[]), ...(extraBody.tools as unknown[])] }),
+  };
   const replaced = onPayload && (await callHook("onPayload", () => onPayload(body, model)));
   return { ...request, body: settled ? toJson(body, settled) : wire.stringify(replaced ?? body) };
 }

@@ -7,6 +7,7 @@ import type { Context } from "../llm/message.ts";
 import type { Compat, Model, StreamOptions } from "../llm/model.ts";
 import type { MessageWriter } from "../llm/writer.ts";
 import type { PostRequest } from "../transport/request.ts";
+import type { CallProof } from "./call-proof.ts";
 
 /** A request as its wire has it. */
 export interface WireRequest extends Omit<PostRequest, "body"> {
@@ -46,8 +47,14 @@ export interface ReaderFacts {
   readonly contextWindow?: number | undefined;
   /** The model's switches. */
   readonly compat?: Compat | undefined;
+  /** Whether the request ends with the results of tools: then a model may have no more to say. */
+  readonly followsResults?: boolean | undefined;
+  /** Hears of the answer's calls, and says whether they may run. */
+  readonly proof: CallProof;
   /** Makes an id for a call that came without one (Q038). */
   createId(): string;
+  /** A part of the event that is being read, with the digits of its numbers as they came. */
+  exactly(part: unknown): unknown;
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 import {
   toolCallsOf,
+  unsupported,
   type AssistantContent,
   type AssistantMessage,
   type ImageContent,
@@ -164,6 +165,8 @@ function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolRe
 /** Empty text is refused by several servers (Q171), images by text-only models. */
 function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
   return parts.flatMap((part) => {
+    const fault = unsupported(part);
+    if (fault !== undefined) throw new BowlineError("invalid_argument", fault);
     if (part.type === "image") return cleanImage(part, model);
     const { text } = part;
     return isBlank(text) ? [] : { type: "text", text };
@@ -175,8 +178,9 @@ export function isBlank(text: string): boolean {
   return !/[^\s\0]/.test(text);
 }
 
-function cleanImage({ data, mimeType }: ImageContent, model: Model): UserContent {
-  const type = mimeType.toLowerCase().replace("image/jpg", "image/jpeg");
+function cleanImage({ data: given, mimeType }: ImageContent, model: Model): UserContent {
+  const [, prefixType, data] = /^data:([^;,]*)[^,]*,(.*)$/s.exec(given) ?? ["", "", given];
+  const type = (prefixType || mimeType).toLowerCase().replace("image/jpg", "image/jpeg");
   const sees = model.input.includes("image");
   const isKnown = /^image\/(?:jpeg|png|gif|webp)$/.test(type) && data !== "";
   if (isKnown && sees) return { type: "image", data, mimeType: type };

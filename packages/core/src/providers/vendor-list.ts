@@ -207,7 +207,7 @@ export const vendors: readonly Vendor[] = [
     api: "openai-chat",
     baseUrl: "https://api.z.ai/api/paas/v4",
     keyVariable: "ZAI_API_KEY",
-    compat: { thinkingFormat: "thinking" },
+    compat: { thinkingFormat: "thinking", cutsPrompt: true },
   },
   {
     // https://www.alibabacloud.com/help/en/model-studio/deep-thinking

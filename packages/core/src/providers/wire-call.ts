@@ -1,5 +1,5 @@
 /** One model call with its retries, as events that end with `done` or `error`. */
-import { randomId, sleep, systemClock } from "../clock.ts";
+import { monotonicNow, randomId, sleep, systemClock } from "../clock.ts";
 import { callHook, toBowlineError, toErrorInfo, type BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
@@ -47,7 +47,7 @@ export class WireCall {
     this.#push = push;
     this.#posting = {
       ...limitsOf(options),
-      begunAt: clock.now(),
+      begunAt: monotonicNow(clock),
       fetch,
       clock,
       signal,
@@ -77,12 +77,14 @@ export class WireCall {
   }
 
   #createDecoder(attempt: number): Decoder {
-    const { createId = randomId, maxEventLength } = this.#options;
+    const { createId = randomId, maxEventLength, maxAnswerLength } = this.#options;
     return this.#wire.createDecoder(this.#model, {
       timestamp: this.#posting.clock.now(),
       attempt,
       toolNames: (this.#context.tools ?? []).map((tool) => tool.name),
+      followsResults: this.#context.messages.at(-1)?.role === "toolResult",
       maxEventLength,
+      maxAnswerLength,
       createId: () => `call_${createId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
     });
   }
@@ -146,7 +148,7 @@ export class WireCall {
   #isLate(delayMs: number): boolean {
     const { maxRetryTimeMs = 0 } = this.#options;
     const { clock, totalMs, begunAt } = this.#posting;
-    const now = clock.now();
+    const now = monotonicNow(clock);
     this.#firstFailureAt ??= now;
     const isOverTotal = totalMs > 0 && now + delayMs - begunAt >= totalMs;
     return (

@@ -3,7 +3,7 @@
  * act on it.
  */
 import { BowlineError, type ErrorCode } from "../errors.ts";
-import { asRecord, defined, list, parseJson } from "../json-value.ts";
+import { asRecord, asText, defined, list, parseJson } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
 
 /** Words that make a 429 final: waiting will not help (Q225). */
@@ -61,7 +61,31 @@ export function errorOfEnvelope(
 
 /** Whether the `error` of an event is one: an empty one beside an answer is none (Q100). */
 export function isError(error: unknown): boolean {
+  if (typeof error === "number" || typeof error === "boolean") return Boolean(error);
   return error !== undefined && Object.keys(Object(error)).length > 0; // a text's letters are keys, too
+}
+
+/**
+ * Whether an object that a wire does not know reports a failure, in any of the shapes that servers
+ * use (Q102).
+ */
+export function isErrorObject(data: Readonly<Record<string, unknown>>): boolean {
+  const { error, errors, detail, object, type, success, status, message, code, statusCode } = data;
+  const ownCode = data.error_code ?? data.errorCode ?? data.error_msg ?? data.error_message;
+  const isCoded = asText(message) !== "" && isFailureCode(statusCode ?? code);
+  const words = [object, type, status].map(asText);
+  return (
+    [error, errors, detail].some(isError) ||
+    isFailureCode(ownCode) ||
+    success === false ||
+    words.some((word) => /^(?:\w+_)?(?:error|failed|failure)$/i.test(word)) ||
+    isCoded
+  );
+}
+
+/** Whether a code is one, and not 0 or 200, by which servers say that all is well. */
+function isFailureCode(code: unknown): boolean {
+  return isError(code) && !/^(?:0|2\d\d|ok|success)$/i.test(String(code));
 }
 
 type Facts = Omit<ResponseFacts, "status" | "model" | "sent"> & {
@@ -105,9 +129,19 @@ function messageIn(given: unknown): string | undefined {
   const value = first(given);
   if (typeof value === "string") return (htmlTitle(value) ?? quote(value)) || undefined;
   if (!value) return undefined;
-  const { error, metadata, message, detail, errors, msg, loc } = asRecord(value);
+  const { error, metadata, message, detail, errors, msg, error_msg, error_message, loc } =
+    asRecord(value);
   const { raw } = asRecord(metadata); // what the server behind OpenRouter said
-  const said = [parseJson(raw) ?? raw, error, message, detail, errors, msg]
+  const said = [
+    parseJson(raw) ?? raw,
+    error,
+    message,
+    detail,
+    errors,
+    msg,
+    error_msg,
+    error_message,
+  ]
     .map(messageIn)
     .find((text) => text);
   const where = list(loc).filter((part) => typeof part === "string" || typeof part === "number"); // in the request (Q106)

@@ -44,12 +44,18 @@ export function retryAfterMs({ status, headers, body, now }: Hints): number | un
   );
 }
 
-/** The latest reset that the limits name. */
+/**
+ * The latest reset of the limits that are used up; where no limit says what is left of it, of all.
+ */
 function resetMs(headers: Hints["headers"], serverNow: number): number | undefined {
-  const resets = Object.entries(headers).map(
-    ([name, value]) => (/ratelimit-.*reset/.test(name) && delayOf(value, serverNow)) || 0,
-  );
-  return Math.max(0, ...resets) || undefined;
+  const resets = Object.keys(headers).filter((name) => /ratelimit-.*reset/.test(name));
+  const remainder = (name: string): string | undefined =>
+    headers[name.replace("reset", "remaining")];
+  const isTold = resets.some((name) => remainder(name) !== undefined);
+  const delays = resets
+    .filter((name) => !isTold || Number(remainder(name)) <= 0)
+    .map((name) => delayOf(headers[name], serverNow) ?? 0);
+  return Math.max(0, ...delays) || undefined;
 }
 
 /**

@@ -10,22 +10,31 @@ import { BowlineError } from "../errors.ts";
 export interface SseListener {
   /** `name` is the `event:` field or "". */
   event(data: string, name: string): void;
+  /** Lines after the first event that are neither fields nor comments. */
+  stray?(text: string): void;
 }
 
 export interface SseOptions {
   /**
    * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have
-   * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 64 Mi:
-   * an answer with a large image in it, and no more than a process can hold.
+   * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 32 Mi: an
+   * answer with a large image in it, and no more than a small process can hold.
    */
   readonly maxEventLength?: number | undefined;
 }
 
-const DEFAULT_MAX_EVENT_LENGTH = 64 * 1024 * 1024;
+const DEFAULT_MAX_EVENT_LENGTH = 32 * 1024 * 1024;
 /**
- * The data of all events, in lengths of the longest: a million deltas of a token each have as much.
+ * The data of all events, in lengths of the longest: some 400,000 deltas of a token have as much.
  */
 const MAX_LENGTHS = 4;
+
+/** How much is kept of what stands between events: more than an error takes. */
+const MAX_STRAY_LENGTH = 64 * 1024;
+
+const knownField = /^(?:data|event|id|retry)?(?::|$)/;
+/** A field of any name, as a stream may have, unless the name says that it reports a failure. */
+const unknownField = /^(?!\w*(?:error|exception|fail|fatal|panic|traceback))[\w.-]*(?::|$)/i;
 
 /** Calls the listener for each event, as soon as its last byte was pushed. */
 export class SseReader {
@@ -119,13 +128,15 @@ export class SseReader {
     else if (text.startsWith("error: {", start)) this.#data = text.slice(start + 7, end);
     else {
       const line = text.slice(start, end);
-      if (this.#isStream || /^(?:data|event|id|retry)?(?::|$)/.test(line)) return;
+      if ((this.#isStream ? unknownField : knownField).test(line)) return;
+      if (this.#isStream && this.#stray.length > MAX_STRAY_LENGTH) return;
       this.#stray += `${line}\n`;
-      this.#bound(this.#stray.length);
+      if (!this.#isStream) this.#bound(this.#stray.length);
     }
   }
 
   #dispatch(): void {
+    if (this.#isStream && this.#stray !== "") this.#reportStray();
     const data = this.#data;
     const name = this.#name;
     this.#data = undefined;
@@ -133,7 +144,14 @@ export class SseReader {
     if (!data) return;
     this.#bound((this.#length += data.length), MAX_LENGTHS * this.#maxEventLength);
     this.#listener.event(data, name);
+    if (!this.#isStream) this.#stray = "";
     this.#isStream = true;
+  }
+
+  #reportStray(): void {
+    const stray = this.#stray;
+    this.#stray = "";
+    this.#listener.stray?.(stray);
   }
 
   #bound(length: number, most = this.#maxEventLength): void {

@@ -103,10 +103,9 @@ describe("tools", () => {
         [{ ...tool("a", () => ""), execute: () => result as never }],
       );
       const { messages, tools } = await agent.prompt("Hi");
-      assert.deepEqual(texts(messages).slice(2), [
-        "toolResult: The tool gave no { content } of text or images.",
-        "assistant: Done.",
-      ]);
+      const [refused = "", answer] = texts(messages).slice(2);
+      assert.match(refused, /^toolResult: The tool gave no \{ content \} of text or images\./);
+      assert.equal(answer, "assistant: Done.");
       assert.equal(tools[0]?.outcome, "failed");
     }
   });

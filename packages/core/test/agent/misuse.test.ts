@@ -104,6 +104,16 @@ describe("a transcript of another library", () => {
     }
   });
 
+  it("of the role system is refused: it would never be sent", async () => {
+    for (const role of ["system", "developer"]) {
+      const { agent, script } = setUp();
+      const message = { role, content: "Be brief.", timestamp: 0 } as unknown as AgentMessage;
+      await assert.rejects(agent.prompt([message, hello]), invalid(/systemPrompt/));
+      assert.equal(script.calls.length, 0);
+      assert.equal((await agent.prompt("Hi")).reason, "done");
+    }
+  });
+
   it("with a tool's result that no wire knows is refused, too", async () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     const content = [{ type: "resource", resource: { uri: "a", text: "b" } }];

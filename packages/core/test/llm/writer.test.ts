@@ -147,8 +147,8 @@ describe("tool arguments", () => {
   });
 
   it("that are empty are none; that are no object, or two, are an error", () => {
-    assert.deepEqual(parseToolArguments(" "), { arguments: {} });
-    for (const text of ["[1]", "5", "null", '"x"', '{"a":1}{"b":2}', '{"a":1} trailing']) {
+    for (const none of [" ", "null"]) assert.deepEqual(parseToolArguments(none), { arguments: {} });
+    for (const text of ["[1]", "5", '"null"', '"x"', '{"a":1}{"b":2}', '{"a":1} trailing']) {
       assert.notEqual(parseToolArguments(text).error, undefined, text);
     }
   });

@@ -114,9 +114,11 @@ async function ask(
   { api, stream }: Wire,
   events: object[],
   contextWindow?: number,
+  cutsPrompt = true,
 ): Promise<AssistantMessage> {
   await using server = await serveBytes([http(200, asEvents, data(...events))]);
-  const window: Partial<Model> = contextWindow === undefined ? {} : { contextWindow };
+  const window: Partial<Model> =
+    contextWindow === undefined ? {} : { contextWindow, compat: { cutsPrompt } };
   const model = getModel("custom", "the-model", { baseUrl: `${server.origin}/v1`, api, ...window });
   const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
   let last: AssistantMessage | undefined;
@@ -140,6 +142,12 @@ for (const wire of wires) {
       );
       assert.match(message.errorMessage ?? "", /8193 tokens.*8192/);
       assert.equal((message.usage.input ?? 0) + (message.usage.cacheRead ?? 0), 8193);
+    });
+
+    it("Q244 is an answer where the server is not known to answer a part of a conversation", async () => {
+      const events = wire.answer("Hello.", { read: 320_032, cached: 8000, written: 3 });
+      const message = await ask(wire, events, 8192, false);
+      assert.deepEqual([message.stopReason, messageText(message)], ["stop", "Hello."]);
     });
 
     it("Q244 is none that just fits, nor one for a window that nobody knows", async () => {

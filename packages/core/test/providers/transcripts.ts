@@ -339,7 +339,7 @@ export const options: fc.Arbitrary<StreamOptions> = fc.record(
   {
     temperature: fc.constantFrom(0, 0.5, 1),
     maxTokens: fc.constantFrom(1, 1000, 4096, 100_000),
-    reasoning: fc.constantFrom("minimal", "low", "medium", "high", "xhigh"),
+    reasoning: fc.constantFrom("minimal", "low", "medium", "high", "xhigh", "max"),
     toolChoice: fc.constantFrom<ToolChoice[]>("auto", "none", "required", { name: "read" }),
     output: fc.record(
       { schema: objectSchemas, name: fc.constantFrom("city", "a name/that\ud83d is".repeat(9)) },

@@ -140,6 +140,40 @@ describe("one piece of a body", () => {
     assert.equal(events, 8);
   });
 
+  it("Q029 make an answer whose texts, thoughts and arguments are bounded together", async () => {
+    const thought = { choices: [{ index: 0, delta: { reasoning_content: "h".repeat(40) } }] };
+    const call = { index: 0, id: "a", function: { name: "f", arguments: `"${"x".repeat(38)}"` } };
+    const called = { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
+    const events = [thought, say("t".repeat(40)), called, finish("tool_calls"), "[DONE]"];
+    await using server = await serveBytes([http(200, asEvents, data(...events))]);
+    const model = getModel("custom", "the-model", { baseUrl: `${server.origin}/v1` });
+    for (const [maxAnswerLength, code] of [
+      [119, "stream_corrupt"],
+      [120, undefined],
+      [undefined, undefined],
+    ] as const) {
+      const options = { maxAnswerLength, maxRetries: 0 } as StreamOptions;
+      const { error } = await streamOpenaiChat(model, context, options).result();
+      assert.equal(error?.code, code, String(maxAnswerLength));
+    }
+  });
+
+  it("Q029 without an end fill no small process: an answer has 16 Mi characters at most", () => {
+    const decoder = new StreamDecoder(
+      openaiChat,
+      getModel("custom", "m", { baseUrl: "http://x/v1" }),
+      {
+        timestamp: 0,
+      },
+    );
+    const chunk = bytes(data(say("x".repeat(1024 * 1024))));
+    for (let count = 0; count < 16; count++) decoder.push(chunk);
+    const before = decoder.failure;
+    decoder.push(chunk);
+    assert.equal(before, undefined);
+    assert.match(decoder.failure?.message ?? "", /longer than 16777216 characters/);
+  });
+
   it("Q029 are bounded for a call as its options say, on a wire and behind a proxy", async () => {
     const answer = http(200, asEvents, data(say("x".repeat(1000)), finish(), "[DONE]"));
     await using server = await serveBytes([answer]);

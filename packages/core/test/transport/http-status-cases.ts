@@ -105,6 +105,22 @@ const delays: HttpCase[] = [
   waits("Q222 a reset as a date", 31_000, {
     "anthropic-ratelimit-requests-reset": "2026-11-21T10:00:30Z",
   }),
+  waits("Q222 the reset of the limit that is used up", 6000, {
+    "x-ratelimit-remaining-requests": "0",
+    "x-ratelimit-reset-requests": "6s",
+    "x-ratelimit-remaining-tokens": "39000",
+    "x-ratelimit-reset-tokens": "50s",
+  }),
+  waits("Q222 the latest reset of those that are used up", 30_000, {
+    "anthropic-ratelimit-requests-remaining": "0",
+    "anthropic-ratelimit-requests-reset": "2026-11-21T10:00:04Z",
+    "anthropic-ratelimit-tokens-remaining": "0",
+    "anthropic-ratelimit-tokens-reset": "2026-11-21T10:00:29Z",
+  }),
+  waits("Q222 a limit that is not used up is no delay", fallback, {
+    "x-ratelimit-remaining": "12",
+    "x-ratelimit-reset": "42",
+  }),
   waits("Q222 x-ratelimit-reset-after", 7000, { "x-ratelimit-reset-after": "7" }),
   waits("Q222 retry-after precedes resets", 2000, {
     "x-ratelimit-reset-requests": "6s",

@@ -24,13 +24,13 @@ type HistoryText = Omit<TextContent, "textSignature">;
 
 export type HistoryPart = HistoryText | HistoryImage;
 
-export type HistoryAnswerPart =
+type HistoryAnswerPart =
   | HistoryText
   | Omit<ThinkingContent, "thinkingSignature">
   | Omit<ToolCall, "argumentsText" | "thoughtSignature">
   | OpaqueContent;
 
-export interface HistoryUserMessage extends Omit<UserMessage, "content"> {
+interface HistoryUserMessage extends Omit<UserMessage, "content"> {
   readonly content: string | readonly HistoryPart[];
   /** As in a `WaitingMessage`, of one that went into a run that went on. */
   readonly messageId?: string;

@@ -2,7 +2,7 @@
  * One model call of a run: the transcript through the hooks to the stream function, its events out,
  * its final message back.
  */
-import { sleep } from "../../clock.ts";
+import { monotonicNow, sleep } from "../../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
 import {
   applyEvent,
@@ -182,7 +182,7 @@ class ModelCall {
           }
         }
         if (this.#hearing) {
-          this.#since = this.#run.clock.now();
+          this.#since = monotonicNow(this.#run.clock);
           await this.#hearing;
           this.#hearing = undefined;
         }
@@ -225,9 +225,9 @@ class ModelCall {
    */
   async #giveUp(): Promise<never> {
     const { clock } = this.#run;
-    const now = clock.now();
+    const now = monotonicNow(clock);
     const end = now + Math.min(this.#run.grace.ms, now - this.#since);
-    while (clock.now() <= end) {
+    while (monotonicNow(clock) <= end) {
       if (!this.#hearing) break;
       await this.#hearing;
       await sleep(clock, 0); // what is at hand is told meanwhile

@@ -2,7 +2,7 @@
  * Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its
  * schema, and be allowed.
  */
-import { jsonText } from "../../json-value.ts";
+import { jsonText, keepDigits } from "../../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
 import { validate, type SchemaIssue, type ValidationResult } from "../../schema.ts";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "../contract/hooks.ts";
@@ -83,6 +83,11 @@ function quoteOf({ argumentsText = "" }: ToolCall): string {
 
 function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): string {
   const lines = issues.map(({ path, message }) => `  - ${path || "arguments"}: ${message}`);
+  const { argumentsText = "" } = call;
+  if (keepDigits(argumentsText) !== argumentsText)
+    lines.push(
+      "A number with more digits than can be kept was read as text: write it in quotes, or with fewer digits.",
+    );
   return `Invalid arguments for tool "${call.name}":\n${lines.join("\n")}`;
 }
 

@@ -51,7 +51,7 @@ export async function turns(run: Run, prompts: readonly AgentMessage[]): Promise
     answer = undefined;
     // The calls of a complete answer are run; those of a failed one are answered, so that history
     // stays valid.
-    const why = isAnswer(message) ? undefined : "Not run: the answer was not completed.";
+    const why = isAnswer(message) ? undefined : notCompleted(message);
     const { toolResults, terminate } = await executeToolCalls(run, message, why);
     await emitter.emit({ type: "turn_end", message, toolResults });
 
@@ -63,6 +63,12 @@ export async function turns(run: Run, prompts: readonly AgentMessage[]): Promise
     if ("cause" in next) return next.cause;
     pending = next.messages;
   }
+}
+
+/** What the calls of a failed answer are answered with. */
+function notCompleted({ stopReason, errorMessage }: AssistantMessage): string {
+  const why = stopReason === "error" && errorMessage ? ` ${errorMessage}` : "";
+  return `Not run: the answer was not completed.${why}`;
 }
 
 /**

@@ -6,23 +6,31 @@
 import { asText, list } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
+import type { SeenCall } from "../call-proof.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName } from "../tool-names.ts";
 import { nameLimits } from "./messages.ts";
 
 type Json = Record<string, unknown>;
 
-interface Block {
+interface Block extends SeenCall {
   readonly kind: "text" | "thinking" | "redacted" | "toolCall" | "opaque";
   /** The block as it began; one that stays opaque is completed here. */
   readonly raw: Json;
   /** The part's place in the message, once it is open. */
-  part: number | undefined;
+  contentIndex: number | undefined;
   /** What came before that; of an opaque block the text of its input. */
   held: string;
   signature: string;
   readonly citations: unknown[];
+  /** Of a call, the arguments that came in its start. */
+  readonly input: string;
+  /** Whether text of its arguments came. */
   hasInput: boolean;
+  /** Whether anything said what its arguments are, though it be that there are none. */
+  saysInput: boolean;
+  hasArguments: boolean;
+  isClosed: boolean;
   stopped: boolean;
 }
 
@@ -40,21 +48,20 @@ export class BlockAssembler {
   readonly #waiting = new Set<Block>();
   readonly #ids = new Set<string>();
   #newest: Block | undefined;
-  #calls = 0;
+  /** Whether the answer has its stop reason: then no block has anything to come. */
+  #isOver = false;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
     this.#facts = facts;
   }
 
-  get callCount(): number {
-    return this.#calls;
-  }
-
   start(index: unknown, raw: Json): Block {
-    this.stop(index); // its stop went missing (Q153)
-    const block = createBlock(raw);
-    if (block.kind === "toolCall") this.#calls++;
+    if (this.#isOver) this.#contradict("the stream went on after its stop reason");
+    if (this.#open.has(index)) this.#contradict("the stream opened a block twice");
+    this.#end(index, false); // its stop went missing (Q153)
+    const block = createBlock(index, raw, this.#facts);
+    if (block.kind === "toolCall") this.#facts.proof.add(block);
     this.#open.set(index, block);
     this.#index = index;
     this.#current = block;
@@ -86,18 +93,36 @@ export class BlockAssembler {
   }
 
   stop(index: unknown): void {
+    this.#end(index, true);
+  }
+
+  /**
+   * Ends what is still open, with the answer. Its stop reason makes final what came; without one
+   * nothing does.
+   */
+  close(isFinal: boolean): void {
+    for (const [index, block] of this.#open) {
+      block.isClosed = isFinal;
+      this.#end(index, false);
+    }
+    this.#isOver = true;
+  }
+
+  #end(index: unknown, isStop: boolean): void {
     const block = this.#open.get(index);
     if (block === undefined) return;
     this.#open.delete(index);
     if (index === this.#index) this.#current = undefined;
     block.stopped = true;
-    if (block.part === undefined) this.#settle();
+    block.isClosed ||= isStop;
+    // A stop says that there is nothing more than the start or an empty piece said (Q148).
+    block.hasArguments = block.hasInput || block.input !== "" || (isStop && block.saysInput);
+    if (block.contentIndex === undefined) this.#settle();
     else this.#close(block);
   }
 
-  /** Stops what is still open: the answer has its stop reason. */
-  close(): void {
-    for (const index of this.#open.keys()) this.stop(index);
+  #contradict(what: string): void {
+    this.#facts.proof.contradict(what);
   }
 
   /**
@@ -105,13 +130,19 @@ export class BlockAssembler {
    * (Q153).
    */
   #append(index: unknown, open: Block | undefined, kind: Block["kind"], text: unknown): void {
-    if (typeof text !== "string" || text === "") return; // nothing opens for nothing
+    if (typeof text !== "string") return;
+    if (open?.kind === "toolCall") open.saysInput ||= kind === "toolCall";
+    if (text === "") return; // nothing opens for nothing
+    if (open?.kind !== kind) {
+      const what = open === undefined ? "a block that was not open" : "a block of another kind";
+      this.#contradict(`the stream had a piece for ${what}`);
+    }
     const block =
       open?.kind === kind
         ? open
         : this.start(index, { type: kind === "toolCall" ? "tool_use" : kind });
     if (block.kind === "toolCall" && !block.hasInput) block.hasInput = text.trim() !== "";
-    if (block.part !== undefined) return this.#writer.append(block.part, text);
+    if (block.contentIndex !== undefined) return this.#writer.append(block.contentIndex, text);
     block.held += text;
     this.#settle();
   }
@@ -131,14 +162,14 @@ export class BlockAssembler {
     const { raw } = block;
     switch (block.kind) {
       case "text":
-        block.part = this.#writer.openText();
+        block.contentIndex = this.#writer.openText();
         break;
       case "thinking":
       case "redacted":
-        block.part = this.#writer.openThinking();
+        block.contentIndex = this.#writer.openThinking();
         break;
       case "toolCall":
-        block.part = this.#writer.openToolCall(
+        block.contentIndex = this.#writer.openToolCall(
           this.#idOf(raw),
           fromWireName(asText(raw.name) || "unnamed", this.#facts.toolNames, nameLimits.nameLength),
         );
@@ -150,29 +181,29 @@ export class BlockAssembler {
           raw: complete(block),
         });
     }
-    this.#writer.append(block.part, block.held);
+    this.#writer.append(block.contentIndex, block.held);
     if (block.stopped) this.#close(block);
   }
 
   #close(block: Block): void {
-    const part = block.part as number;
+    const index = block.contentIndex as number;
     switch (block.kind) {
       case "text":
         // Citations go back with their text, or the server no longer knows what it cited (Q161).
-        return this.#writer.close(part, {
+        return this.#writer.close(index, {
           textSignature:
             block.citations.length > 0 ? JSON.stringify({ citations: block.citations }) : undefined,
         });
       case "thinking":
       case "redacted":
-        return this.#writer.close(part, {
+        return this.#writer.close(index, {
           thinkingSignature: block.signature || undefined,
           redacted: block.kind === "redacted" || undefined,
         });
       case "toolCall": {
-        const input = block.hasInput ? "" : inputText(block.raw.input);
+        const input = block.hasInput ? "" : block.input;
         const caller = block.raw.caller as Json | null | undefined;
-        return this.#writer.close(part, {
+        return this.#writer.close(index, {
           text: input || undefined,
           // A server's program made this call, and wants its name back with the result.
           thoughtSignature: caller?.tool_id === undefined ? undefined : JSON.stringify({ caller }),
@@ -205,12 +236,19 @@ function kindOf(type: unknown): Block["kind"] {
 }
 
 /** What is in the start already counts (Q149, Q154). */
-function createBlock(raw: Json): Block {
+function createBlock(index: unknown, raw: Json, facts: ReaderFacts): Block {
   const kind = kindOf(raw.type);
+  const isCall = kind === "toolCall";
   return {
     kind,
     raw,
-    part: undefined,
+    wireId: asText(raw.id),
+    place: typeof index === "number" ? index : undefined,
+    input: isCall ? inputText(facts.exactly(raw.input)) : "",
+    saysInput: isCall && raw.input !== undefined,
+    hasArguments: false,
+    isClosed: false,
+    contentIndex: undefined,
     held: kind === "text" || kind === "thinking" ? asText(raw[kind]) : "",
     signature: asText(kind === "redacted" ? raw.data : raw.signature),
     citations: [...list(raw.citations)],

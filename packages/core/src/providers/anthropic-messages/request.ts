@@ -36,13 +36,15 @@ const budgets: Record<Level, number> = {
   medium: 8192,
   high: 16_384,
   xhigh: 32_768,
+  max: 64_000,
 };
 const efforts: Record<Level, string> = {
   minimal: "low",
   low: "low",
   medium: "medium",
   high: "high",
-  xhigh: "max",
+  xhigh: "xhigh",
+  max: "max",
 };
 
 export function encode(
@@ -108,7 +110,8 @@ function encodeLimits(
   const level = model.reasoning ? options.reasoning : undefined;
   if (level === undefined) return { max_tokens: answer };
   if (model.compat?.adaptiveThinking === true) {
-    return { max_tokens: answer, thinking: { type: "adaptive" }, effort: efforts[level] };
+    const known = level === "xhigh" && model.compat.noXhigh === true ? "high" : level;
+    return { max_tokens: answer, thinking: { type: "adaptive" }, effort: efforts[known] };
   }
   const wanted = Math.max(MIN_BUDGET, options.thinkingBudgets?.[level] ?? budgets[level]);
   const total = Math.min(answer + wanted, Math.max(answer, model.maxTokens ?? Infinity));

@@ -7,21 +7,24 @@ import { asRecord, asText, list } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
-import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
-import { endAnswer, isCutBy } from "../end-answer.ts";
+import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
+import { AnswerEnd, endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { BlockAssembler } from "./blocks.ts";
 import { toUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
+/** Words for a whole answer: those of the reference, and of other wires, which bridges leak. */
+const completeWords = ["end_turn", "tool_use", "stop_sequence", "pause_turn", "stop", "tool_calls"];
+
 export class MessagesReader implements ProtocolReader {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
   readonly #blocks: BlockAssembler;
   readonly #usage: Usage = {};
+  readonly #end = new AnswerEnd(completeWords);
   #started = false;
-  #stopReason: string | undefined;
   #explanation = "";
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
@@ -61,12 +64,13 @@ export class MessagesReader implements ProtocolReader {
       case "message":
         return this.#whole(data);
     }
-    // Pings, and kinds of event that are yet to come (Q138, Q160).
+    // Else pings, and kinds of event that are yet to come (Q138, Q160).
+    if (isErrorObject(data)) throw errorOfEnvelope(data);
   }
 
   /** A stop reason is enough (Q142). */
   end(): void {
-    if (this.#stopReason === undefined) throw truncated();
+    if (this.#end.word === "") throw truncated();
     this.#finish();
   }
 
@@ -104,28 +108,22 @@ export class MessagesReader implements ProtocolReader {
     this.#writer.describe({ usage: { ...this.#usage } });
   }
 
-  /**
-   * The last reason counts, and none does not undo one (Q147). Blocks that are still open end here
-   * (Q153).
-   */
+  /** No reason does not undo one (Q147). Blocks that are still open end here (Q153). */
   #noteStop({ stop_reason: reason, stop_details: details }: Json): void {
     if (typeof reason !== "string" || reason === "") return;
-    this.#stopReason = reason;
-    this.#writer.describe({ rawStopReason: reason });
+    if (this.#end.add(reason)) this.#writer.describe({ rawStopReason: reason });
     this.#explanation = asText(asRecord(details).explanation) || this.#explanation;
-    this.#blocks.close();
+    if (this.#end.word !== "") this.#blocks.close(true);
   }
 
   #finish(): void {
-    this.#blocks.close();
-    const reason = this.#stopReason?.toLowerCase() ?? "";
-    if (reason === "refusal") {
-      const why = this.#explanation === "" ? "." : `: ${this.#explanation}`;
+    this.#blocks.close(false);
+    const why = this.#explanation === "" ? "." : `: ${this.#explanation}`;
+    if (this.#end.word.toLowerCase() === "refusal")
       throw new BowlineError("refusal", `The model refused to answer${why}`); // Q163
-    }
-    const { callCount } = this.#blocks;
-    if (reason === "pause_turn" && callCount === 0 && this.#writer.started)
+    this.#end.check();
+    if (this.#end.word === "pause_turn" && this.#facts.proof.count === 0 && this.#writer.started)
       this.#writer.describe({ paused: true });
-    endAnswer(this.#writer, this.#facts, isCutBy(reason), callCount); // Q151, Q164; bridges leak the words of other wires
+    endAnswer(this.#writer, this.#facts, this.#end); // Q151, Q164
   }
 }

@@ -24,6 +24,7 @@ const budgets: Record<Level, number> = {
   medium: 8192,
   high: 16_384,
   xhigh: 24_576,
+  max: 24_576,
 };
 /** Not every model knows MINIMAL, and none more than HIGH. */
 const levels: Record<Level, string> = {
@@ -32,6 +33,7 @@ const levels: Record<Level, string> = {
   medium: "MEDIUM",
   high: "HIGH",
   xhigh: "HIGH",
+  max: "HIGH",
 };
 
 export function encode(

@@ -6,8 +6,8 @@ import { BowlineError } from "../../errors.ts";
 import { isRecord, list, asRecord, asText } from "../../json-value.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
-import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
-import { endAnswer, isCutBy } from "../end-answer.ts";
+import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
+import { AnswerEnd, endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { field, type Json } from "./fields.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
@@ -21,10 +21,8 @@ export class GenerateReader implements ProtocolReader {
   readonly #facts: ReaderFacts;
   readonly #calls: ToolCallAssembler;
   readonly #counts = new TokenCounts();
+  readonly #end = new AnswerEnd(["stop"]);
   #candidateIndex: unknown;
-  #finishReason = "";
-  #finishMessage = "";
-  #hasContent = false;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
@@ -40,14 +38,17 @@ export class GenerateReader implements ProtocolReader {
     const feedback = chunk.promptFeedback ?? chunk.prompt_feedback;
     if (isRecord(feedback)) this.#noteBlock(feedback);
     const candidate = this.#choose(chunk.candidates);
-    if (candidate === undefined) return;
+    if (candidate === undefined) {
+      if (isErrorObject(chunk)) throw errorOfEnvelope(chunk);
+      return;
+    }
     for (const part of list(asRecord(candidate.content).parts))
       if (isRecord(part)) this.#part(part);
     this.#noteFinish(candidate);
   }
 
   end(): void {
-    if (this.#finishReason === "") throw truncated();
+    if (this.#end.word === "") throw truncated();
     this.#finish();
   }
 
@@ -99,7 +100,6 @@ export class GenerateReader implements ProtocolReader {
     }
     if (text === "" && holdsMore(part)) {
       // Code that the server ran, what came of it, images, and what is yet to come.
-      this.#hasContent = true;
       return this.#opaque(part);
     }
     if (signature === "") return this.#say(kind, text);
@@ -117,7 +117,6 @@ export class GenerateReader implements ProtocolReader {
   }
 
   #say(kind: "text" | "thinking", text: string): void {
-    if (kind === "text" && text !== "") this.#hasContent = true;
     this.#writer.say(kind, text);
   }
 
@@ -126,27 +125,18 @@ export class GenerateReader implements ProtocolReader {
     this.#writer.opaque({ type: "opaque", protocol: "google-generate", raw });
   }
 
-  /** The last reason counts, and ends nothing yet: proxies repeat it on every chunk (Q211). */
+  /** The worst reason counts, and ends nothing yet: proxies repeat it on every chunk (Q211). */
   #noteFinish(candidate: Json): void {
     const reason = asText(candidate.finishReason ?? candidate.finish_reason);
-    if (reason === "" || /unspecified$/i.test(reason)) return;
-    this.#finishReason = reason;
-    this.#finishMessage = quote(field(candidate, "finishMessage"));
+    if (!this.#end.add(reason, inCommon(reason), quote(field(candidate, "finishMessage")))) return;
     this.#writer.describe({ rawStopReason: reason });
   }
 
   #finish(): void {
-    const said = `(finish reason "${this.#finishReason}")${this.#finishMessage}`;
-    const isCut = isCutBy(inCommon(this.#finishReason), said);
+    this.#end.check();
     this.#writer.endSaying();
     this.#calls.close();
-    const { count } = this.#calls;
-    // Thoughts alone are an answer that was cut, and no whole one (Q219).
-    if (!isCut && count === 0 && !this.#hasContent)
-      throw new BowlineError("empty_response", `The model answered with nothing ${said}`, {
-        retryable: true,
-      });
-    endAnswer(this.#writer, this.#facts, isCut, count);
+    endAnswer(this.#writer, this.#facts, this.#end);
   }
 }
 

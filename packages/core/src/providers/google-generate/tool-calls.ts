@@ -5,17 +5,18 @@
  */
 import type { MessageWriter } from "../../llm/writer.ts";
 import { isRecord, list, asText } from "../../json-value.ts";
+import type { SeenCall } from "../call-proof.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { field, type Json } from "./fields.ts";
 import { fromGoogleName } from "./names.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 import { packOrigin } from "./signature.ts";
 
-interface OpenCall {
-  /** The part's place in the message. */
-  readonly index: number;
+interface OpenCall extends SeenCall {
+  readonly contentIndex: number;
   readonly name: string;
-  readonly wireId: string;
+  hasArguments: boolean;
+  isClosed: boolean;
   /** Whether that became its id. */
   readonly hasId: boolean;
   readonly streamed: PartialArguments;
@@ -33,34 +34,34 @@ export class ToolCallAssembler {
   readonly #open = new Set<OpenCall>();
   readonly #openById = new Map<string, OpenCall>();
   #newest: OpenCall | undefined;
-  #count = 0;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
     this.#facts = facts;
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
   /** One `functionCall`, with the signature of its part. */
   add(wire: Json, signature: string): void {
     const name = asText(wire.name);
     const id = asText(wire.id);
-    const pieces = list(field(wire, "partialArgs")).filter(isRecord);
+    const pieces = list(this.#facts.exactly(field(wire, "partialArgs"))).filter(isRecord);
     const isEmpty = name === "" && id === "" && pieces.length === 0 && isNothing(wire.args);
     const call =
       this.#continued(name, id, pieces.length > 0) ?? (isEmpty ? undefined : this.#start(name, id));
     if (call === undefined) return; // the end of a call that had ended
+    if (call.name === "") this.#facts.proof.contradict("the stream had a piece for none");
     call.signature ||= signature;
     const isLast = field(wire, "willContinue") !== true;
     for (const piece of pieces) this.#takePiece(call, piece);
     this.#takeWhole(call, wire.args, isLast);
+    call.hasArguments ||= isLast || call.hasStreamed || call.whole !== undefined;
     if (isLast) this.#close(call, true);
   }
 
-  /** The answer is complete: calls whose last part went missing end here (Q203). */
+  /**
+   * The answer is complete: calls whose last part went missing end here, with what came of their
+   * arguments (Q203).
+   */
   close(): void {
     for (const call of this.#open) this.#close(call, false);
   }
@@ -79,20 +80,23 @@ export class ToolCallAssembler {
     const hasId = given !== "" && !this.#ids.has(given); // Q040
     const id = hasId ? given : this.#facts.createId();
     this.#ids.add(id);
-    this.#count++;
     const call: OpenCall = {
-      index: this.#writer.openToolCall(
+      contentIndex: this.#writer.openToolCall(
         id,
         fromGoogleName(name || "unnamed", this.#facts.toolNames),
       ),
       name,
       wireId: given,
+      place: this.#facts.proof.count, // equal calls are two (Q201)
+      hasArguments: false,
+      isClosed: false,
       hasId,
       streamed: new PartialArguments(),
       whole: undefined,
       hasStreamed: false,
       signature: "",
     };
+    this.#facts.proof.add(call);
     this.#open.add(call);
     if (given !== "") this.#openById.set(given, call);
     this.#newest = call;
@@ -103,7 +107,8 @@ export class ToolCallAssembler {
   #takeWhole(call: OpenCall, args: unknown, isLast: boolean): void {
     if (args === undefined || args === null) return;
     const isPlaceholder = isNothing(args) && (!isLast || call.hasStreamed);
-    if (!isPlaceholder) call.whole = typeof args === "string" ? args : JSON.stringify(args);
+    if (!isPlaceholder)
+      call.whole = typeof args === "string" ? args : JSON.stringify(this.#facts.exactly(args));
   }
 
   #takePiece(call: OpenCall, piece: Json): void {
@@ -112,17 +117,18 @@ export class ToolCallAssembler {
     const text = isMixed ? call.streamed.fail() : call.streamed.add(piece);
     call.whole = undefined;
     call.hasStreamed = true;
-    this.#writer.append(call.index, text);
+    this.#writer.append(call.contentIndex, text);
   }
 
   #close(call: OpenCall, isComplete: boolean): void {
     this.#open.delete(call);
     this.#openById.delete(call.wireId);
     if (this.#newest === call) this.#newest = undefined;
-    const { index, whole, hasStreamed } = call;
-    this.#writer.append(index, hasStreamed ? call.streamed.end(isComplete) : (whole ?? ""));
+    call.isClosed = true;
+    const { contentIndex, whole, hasStreamed } = call;
+    this.#writer.append(contentIndex, hasStreamed ? call.streamed.end(isComplete) : (whole ?? ""));
     const thoughtSignature = packOrigin(call.signature, call.hasId);
-    this.#writer.close(index, {
+    this.#writer.close(contentIndex, {
       ...(hasStreamed && whole !== undefined && { text: whole }),
       ...(thoughtSignature !== undefined && { thoughtSignature }),
     });

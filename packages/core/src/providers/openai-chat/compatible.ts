@@ -85,6 +85,7 @@ function encode(
 const plainEfforts: { [level in ThinkingLevel]?: "low" | "high" } = {
   minimal: "low",
   xhigh: "high",
+  max: "high",
 };
 
 function adaptContext(context: Context, { schemaKeywords }: Compat): Context {

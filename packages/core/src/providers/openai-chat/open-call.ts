@@ -1,16 +1,20 @@
 /** One tool call while its deltas come: what it is called, and its arguments so far. */
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
+import type { SeenCall } from "../call-proof.ts";
 
-export interface OpenCall {
-  readonly index: number | undefined;
+export interface OpenCall extends SeenCall {
+  /** The index on the wire. */
+  readonly place: number | undefined;
   /** The id the server uses for it, which may be another call's too (Q040); ours is `id`. */
   wireId: string;
   readonly id: string;
+  /** How many calls began before it. */
+  readonly order: number;
   name: string;
   /** Whether its name was said again behind whole arguments, and nothing since. */
   isNamedAgain: boolean;
   thoughtSignature: string;
-  /** The part's place in the message, once its name is known. */
+  /** Its place in the message, once its name is known. */
   contentIndex: number | undefined;
   /** The arguments as they came, and their length. */
   pieces: string[];
@@ -28,10 +32,14 @@ export interface OpenCall {
   isWhole: boolean;
 }
 
-export function createOpenCall(index: number | undefined, wireId: string, id: string): OpenCall {
+/** On this wire no arguments are none (Q048), and the end of the answer closes its calls. */
+export function createOpenCall(place: number | undefined, id: string, order: number): OpenCall {
   return {
-    index,
-    wireId,
+    place,
+    order,
+    wireId: "",
+    hasArguments: true,
+    isClosed: true,
     id,
     name: "",
     isNamedAgain: false,

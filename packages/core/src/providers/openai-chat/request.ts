@@ -62,9 +62,10 @@ function encodeToolChoice(choice: ToolChoice | undefined): unknown {
 /** One option, a field per target (Q134). */
 function encodeThinking(
   { reasoning, compat }: Model,
-  { reasoning: effort }: StreamOptions,
+  { reasoning: level }: StreamOptions,
 ): Record<string, unknown> {
-  if (effort === undefined || !reasoning) return {};
+  if (level === undefined || !reasoning) return {};
+  const effort = level === "max" ? "xhigh" : level;
   const forms = {
     reasoning_effort: { reasoning_effort: effort },
     reasoning: { reasoning: { effort } },

@@ -8,9 +8,10 @@ import type { Usage } from "../../llm/usage.ts";
 import { asRecord, asText, isRecord, list } from "../../json-value.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
-import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
-import { endAnswer, isCutBy, isDefect } from "../end-answer.ts";
+import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
+import { AnswerEnd, endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
+import { OtherChoices } from "./other-choices.ts";
 import { reasoningFields } from "./request.ts";
 import { ToolCallAssembler, type CallWriter } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
@@ -19,7 +20,32 @@ type Json = Record<string, unknown>;
 
 /** What the answer is written to: a {@link MessageWriter}, or what stands before one. */
 export type ChatWriter = CallWriter &
-  Pick<MessageWriter, "message" | "started" | "say" | "endSaying" | "opaque" | "describe" | "done">;
+  Pick<
+    MessageWriter,
+    "message" | "started" | "say" | "endSaying" | "opaque" | "describe" | "done"
+  > & {
+    /** Writes what was held back; the answer is over. */
+    settle?(isCut: boolean): void;
+  };
+
+/**
+ * Words for a whole answer: those of the reference, of TGI, of Cohere, and of other wires, which
+ * bridges leak (Q061).
+ */
+const completeWords = [
+  "stop",
+  "tool_calls",
+  "function_call",
+  "tool_call",
+  "tool_use",
+  "end_turn",
+  "stop_sequence",
+  "eos",
+  "eos_token",
+  "end",
+  "complete",
+  "completed",
+];
 
 export class ChatReader implements ProtocolReader {
   readonly #writer: ChatWriter;
@@ -27,6 +53,8 @@ export class ChatReader implements ProtocolReader {
   readonly #calls: ToolCallAssembler;
   readonly #answer: AssistantMessage;
   readonly #details: Json[] = [];
+  readonly #end = new AnswerEnd(completeWords);
+  #others: OtherChoices | undefined;
   #choiceIndex: unknown;
   /** As of the last chunk. */
   #id: unknown;
@@ -54,22 +82,21 @@ export class ChatReader implements ProtocolReader {
     }
     if (chunk.id !== this.#id || chunk.model !== this.#model) this.#noteOrigin(chunk);
     if (!choice) return;
-    const { delta, message } = choice;
-    // A whole `message` stands in for a delta where nothing was streamed, and repeats it where
-    // something was (Q079, Q081).
-    const whole = this.#writer.started || this.#calls.count > 0 ? undefined : message;
-    this.#read(isRecord(delta) ? delta : asRecord(whole)); // before the finish reason of the same chunk (Q056)
-    if (choice.finish_reason) this.#noteFinish(choice.finish_reason);
+    if (choice.error !== undefined && isError(choice.error)) throw errorOfEnvelope(choice);
+    const { delta } = choice;
+    this.#read(isRecord(delta) ? delta : this.#unstreamed(asRecord(choice.message))); // before the finish reason of the same chunk (Q056)
+    if (choice.finish_reason) this.#noteFinish(choice);
   }
 
   end(): void {
-    if (!this.#answer.rawStopReason) throw truncated();
+    if (this.#end.word === "") throw truncated();
     this.done();
   }
 
   /** What follows `[DONE]` is not ours (Q016). */
   done(): void {
-    const isCut = isCutBy(this.#answer.rawStopReason ?? "");
+    this.#others?.join(this.#calls, this.#end);
+    this.#end.check();
     if (this.#refused) throw new BowlineError("refusal", "The model refused to answer.");
     this.#writer.endSaying();
     const details = this.#details;
@@ -80,20 +107,34 @@ export class ChatReader implements ProtocolReader {
         raw: { reasoning_details: details },
       });
     this.#calls.close();
-    endAnswer(this.#writer, this.#facts, isCut, this.#calls.count);
+    this.#writer.settle?.(this.#end.isCut);
+    endAnswer(this.#writer, this.#facts, this.#end);
+  }
+
+  /**
+   * A whole `message` stands in for a delta where nothing was streamed, and repeats it where
+   * something was (Q079, Q081), but for calls that did not come otherwise.
+   */
+  #unstreamed(message: Json): Json {
+    const { tool_calls, function_call } = message;
+    if (this.#calls.count > 0) return {};
+    return this.#writer.started ? { tool_calls, function_call } : message;
   }
 
   /**
    * One answer was asked for; of a server that sends several, choice 0 is read, or the first there
-   * is (Q074, Q075).
+   * is (Q074, Q075). What others hold may be a part of the same answer.
    */
   #choose(choices: unknown): Json | undefined {
     const all = list(choices) as readonly Json[];
-    if (this.#choiceIndex === 0 && all[0]?.index === 0) return all[0]; // nearly always
+    if (this.#choiceIndex === 0 && all.length === 1 && all[0]?.index === 0) return all[0]; // nearly always
     const known = all.filter(isRecord);
     if (known[0])
       this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0].index;
-    return known.find(({ index = 0 }) => index === this.#choiceIndex);
+    const chosen = known.find(({ index = 0 }) => index === this.#choiceIndex);
+    for (const [place, choice] of known.entries())
+      if (choice !== chosen) (this.#others ??= new OtherChoices(this.#facts)).add(choice, place);
+    return chosen;
   }
 
   /** The first id and model count; an id that changes on the way is no error (Q077). */
@@ -177,14 +218,11 @@ export class ChatReader implements ProtocolReader {
     this.#writer.say("text", text);
   }
 
-  /**
-   * The first meaningful reason wins, except that a defect overrides (Q060, Q062, Q064). It ends
-   * nothing yet (Q057, Q094).
-   */
-  #noteFinish(reason: unknown): void {
-    const text = asText(reason) || JSON.stringify(reason);
-    if (isDefect(text)) this.#answer.rawStopReason = text;
-    else this.#answer.rawStopReason ??= text;
+  /** The worst reason counts (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
+  #noteFinish({ finish_reason: reason, native_finish_reason: native }: Json): void {
+    const end = this.#end;
+    const isNews = end.add(asText(reason) || JSON.stringify(reason));
+    if (end.addOther(asText(native)) || isNews) this.#answer.rawStopReason = end.word;
   }
 }
 
@@ -195,9 +233,7 @@ function isErrorEnvelope(chunk: Json, name: string): boolean {
   const { error, choices } = chunk;
   if (error === undefined && choices !== undefined && name === "") return false; // nearly always
   if (isError(error) || name === "error") return true;
-  const { object, detail, errors, message, statusCode, code } = chunk;
-  const coded = typeof message === "string" && (statusCode ?? code) !== undefined;
-  return choices === undefined && (object === "error" || coded || (detail ?? errors) !== undefined);
+  return list(choices).length === 0 && isErrorObject(chunk);
 }
 
 /** A string, a list of text parts, or an object that holds one (Q085). */

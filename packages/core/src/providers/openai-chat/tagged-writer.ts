@@ -1,5 +1,4 @@
 /** Writes Chat Completions whose text holds thinking (Q087, Q088) or calls (Q069). */
-import { BowlineError } from "../../errors.ts";
 import type { AssistantMessage, OpaqueContent } from "../../llm/message.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
@@ -97,21 +96,21 @@ export class TaggedWriter implements ChatWriter {
   }
 
   done(reason: "stop" | "length" | "toolUse"): void {
-    const writer = this.#writer;
+    this.#writer.done(reason);
+  }
+
+  /** Writes what was held back, with the calls in it. */
+  settle(isCut: boolean): void {
+    const facts = this.#facts;
     this.endSaying();
-    const found = this.#hasCalls || reason === "length" ? undefined : this.#calls?.take(); // calls that were cut are text
+    const found = this.#hasCalls || isCut ? undefined : this.#calls?.take(); // calls that were cut are text
     this.flush();
-    for (const call of found ?? []) {
-      const index = writer.openToolCall(this.#facts.createId(), this.#declaredName(call.name));
-      writer.append(index, call.text);
-      writer.close(index);
+    for (const [place, { name, text }] of (found ?? []).entries()) {
+      const contentIndex = this.#writer.openToolCall(facts.createId(), this.#declaredName(name));
+      facts.proof.add({ wireId: "", place, contentIndex, hasArguments: true, isClosed: true });
+      this.#writer.append(contentIndex, text);
+      this.#writer.close(contentIndex);
     }
-    if (!writer.started) {
-      throw new BowlineError("empty_response", "The model answered with nothing.", {
-        retryable: true,
-      });
-    }
-    writer.done(found === undefined ? reason : "toolUse");
   }
 
   /** Writes what was held back, as what it is by now. */

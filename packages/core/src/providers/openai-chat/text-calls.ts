@@ -1,5 +1,5 @@
 /** Tool calls that a server without a parser of its own leaves in the text (Q069). */
-import { isRecord, list, parseJson } from "../../json-value.ts";
+import { isRecord, keepDigits, list, parseJson } from "../../json-value.ts";
 import { cutTag, type TextFilter } from "./think-tags.ts";
 
 /**
@@ -72,7 +72,8 @@ export function createCallFinder(
 
   function values(): readonly unknown[] {
     if (format === "hermes") return unwrapped(held);
-    const value = parseJson(format === "mistral" ? held.slice(openings.mistral.length) : held);
+    const json = format === "mistral" ? held.slice(openings.mistral.length) : held;
+    const value = parseJson(keepDigits(json));
     return Array.isArray(value) ? list(value) : [value];
   }
 
@@ -94,5 +95,5 @@ function unwrapped(text: string): unknown[] {
   return text
     .split(openings.hermes)
     .slice(1)
-    .map((part) => parseJson(part.trim().replace(/<\/tool_call>$/, "")));
+    .map((part) => parseJson(keepDigits(part.trim().replace(/<\/tool_call>$/, ""))));
 }

@@ -31,7 +31,15 @@ export class ToolCallAssembler {
   readonly #writer: CallWriter;
   readonly #facts: ReaderFacts;
   readonly #calls: OpenCall[] = [];
+  /** The call that began last, and those that began last at each index and under each id. */
   #latest: OpenCall | undefined;
+  readonly #byIndex = new Map<number, OpenCall>();
+  readonly #byId = new Map<string, OpenCall>();
+  readonly #byBoth = new Map<string, OpenCall>();
+  /** Calls with a name, but without a part in the message. */
+  readonly #named = new Set<OpenCall>();
+  /** The ids that calls have. */
+  readonly #ids = new Set<string>();
   /** Declared names by those that the request gave them. */
   readonly #declared: ReadonlyMap<string, string>;
 
@@ -54,7 +62,7 @@ export class ToolCallAssembler {
     // Nearly always the open call goes on.
     if (
       latest &&
-      latest.index === wire.index &&
+      latest.place === wire.index &&
       fn.arguments &&
       !(wire.id || fn.name || wire.extra_content || latest.isNamedAgain) &&
       typeof fn.arguments === "string" &&
@@ -68,21 +76,41 @@ export class ToolCallAssembler {
       index: asIndex(wire.index),
       id: asText(wire.id), // Q038, Q039
       name: name && this.#undecorated(name),
-      fragment: argumentsFragment(fn.arguments),
+      fragment: this.#fragment(fn.arguments),
     };
     const { extra_content: extra } = wire;
     if (!(delta.id || name || delta.fragment || extra)) return; // Go servers write an empty call where there is none
     const call = this.#callOf(delta);
-    call.wireId ||= delta.id;
+    if (delta.id && !call.wireId) this.#learnId(call, delta.id);
     if (name) this.#noteName(call, delta.name);
+    if (call.name && call.contentIndex === undefined) this.#named.add(call);
     if (extra) call.thoughtSignature ||= asText(asRecord(asRecord(extra).google).thought_signature);
-    // A name may come in pieces (Q043): it is whole when it is a declared one, or when arguments
-    // follow.
-    if (call.name && (delta.fragment || this.#declared.size === 0 || this.#declared.has(call.name)))
-      this.#open(call);
+    // A name may come in pieces (Q043): it is whole when it can be no other declared one, or when
+    // arguments follow.
+    if (call.name && (delta.fragment || this.#isWholeName(call.name))) this.#open(call);
     if (!delta.fragment) return;
     appendArguments(call, delta.fragment);
     if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
+  }
+
+  /**
+   * What follows are the calls of another choice, whose indexes and ids say nothing of those before.
+   */
+  nextChoice(): void {
+    this.#latest = undefined;
+    for (const known of [this.#byIndex, this.#byId, this.#byBoth]) known.clear();
+  }
+
+  #isWholeName(name: string): boolean {
+    if (this.#declared.size === 0) return true;
+    if (!this.#declared.has(name)) return false;
+    return ![...this.#declared.keys()].some((other) => other !== name && other.startsWith(name));
+  }
+
+  #fragment(args: unknown): string {
+    return typeof args === "object" && args !== null
+      ? JSON.stringify(this.#facts.exactly(args))
+      : asText(args); // Q046
   }
 
   /** Templates leak into names; what surrounds a declared one goes (Q070). */
@@ -107,11 +135,8 @@ export class ToolCallAssembler {
     const { index, id, name, fragment } = delta;
     // With an index, only calls of that index come into question; the last one unless an id says
     // otherwise.
-    const isCandidate = (call: OpenCall): boolean => index === undefined || call.index === index;
-    const sameId = id
-      ? this.#calls.findLast((call) => call.wireId === id && isCandidate(call))
-      : undefined;
-    const last = sameId ?? this.#calls.findLast(isCandidate);
+    const sameId = index === undefined ? this.#byId.get(id) : this.#byBoth.get(keyOf(index, id));
+    const last = sameId ?? (index === undefined ? this.#latest : this.#byIndex.get(index));
     if (!last) return this.#start(delta);
     let isNew: boolean;
     if (sameId) {
@@ -139,6 +164,7 @@ export class ToolCallAssembler {
    */
   #isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
     if (!call.name) return false;
+    if (call.length === 0 && name.startsWith(call.name) && call.name !== name) return false; // it grows
     if (call.name === name) {
       // Behind whole arguments it may begin another call of the same tool, which shows with what
       // follows.
@@ -153,6 +179,7 @@ export class ToolCallAssembler {
    */
   #open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
+      this.#named.delete(call);
       call.contentIndex = this.#writer.openToolCall(
         call.id,
         this.#declared.get(call.name) ?? call.name,
@@ -164,25 +191,38 @@ export class ToolCallAssembler {
 
   #start({ index, id }: CallDelta): OpenCall {
     // Calls stand in the message in the order in which they began.
-    for (const earlier of this.#calls) if (earlier.name) this.#open(earlier);
-    const taken = this.#calls.some((call) => call.id === id);
-    const call = createOpenCall(index, id, !id || taken ? this.#facts.createId() : id);
+    for (const earlier of [...this.#named].toSorted((a, b) => a.order - b.order))
+      this.#open(earlier);
+    const ownId = !id || this.#ids.has(id) ? this.#facts.createId() : id;
+    const call = createOpenCall(index, ownId, this.#calls.length);
+    this.#ids.add(ownId);
+    this.#facts.proof.add(call);
     this.#calls.push(call);
     this.#latest = call;
+    if (index !== undefined) this.#byIndex.set(index, call);
+    if (id) this.#learnId(call, id);
     return call;
+  }
+
+  #learnId(call: OpenCall, id: string): void {
+    call.wireId = id;
+    this.#byId.set(id, call);
+    if (call.place !== undefined) this.#byBoth.set(keyOf(call.place, id), call);
   }
 
   /** Names come whole, repeated or, rarely, in pieces. */
   #noteName(call: OpenCall, name: string): void {
-    if (call.contentIndex !== undefined || call.name === name) return;
-    if (call.name === "" || this.#declared.has(name)) call.name = name;
+    if (call.name === name) return;
+    if (call.contentIndex !== undefined)
+      this.#facts.proof.contradict("the stream gave one another name", name);
+    else if (call.name === "" || this.#declared.has(name)) call.name = name;
     else if (this.#declared.has(call.name + name) || !this.#declared.has(call.name))
       call.name += name;
   }
 }
 
-function argumentsFragment(value: unknown): string {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : asText(value); // Q046
+function keyOf(index: number, id: string): string {
+  return `${index} ${id}`;
 }
 
 function asIndex(value: unknown): number | undefined {

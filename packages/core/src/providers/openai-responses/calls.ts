@@ -2,7 +2,7 @@
  * Function calls: their names and ids, the arguments that count, and the wrapper that holds several
  * of them.
  */
-import { asText } from "../../json-value.ts";
+import { asText, toText } from "../../json-value.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName } from "../tool-names.ts";
@@ -16,7 +16,6 @@ export class CallReader {
   readonly #parts: PartWriter;
   readonly #facts: ReaderFacts;
   readonly #ids = new Set<string>();
-  #count = 0;
   #isCut = false;
 
   constructor(parts: PartWriter, facts: ReaderFacts) {
@@ -24,17 +23,15 @@ export class CallReader {
     this.#facts = facts;
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  begin(raw: Json): Part {
+  /** `place` is its index among the items, if the server counts them. */
+  begin(raw: Json, place: string | number | undefined): Part {
     const part = this.#parts.begin("toolCall");
-    this.#count++;
+    part.place = place;
+    this.#facts.proof.add(part);
     this.learn(part, raw);
     return part;
   }
@@ -54,18 +51,28 @@ export class CallReader {
 
   /** The arguments as the server says they are. Nothing does not undo what streamed. */
   complete(part: Part, args: unknown): void {
-    part.whole = asArguments(args) || part.whole;
+    part.hasArguments ||= args !== undefined;
+    part.whole = this.#textOf(args) || part.whole;
+  }
+
+  /** Whether a call that ended has the arguments that it is said to have in the end. */
+  hasSaid(part: Part, raw: Json): boolean {
+    const [said, own] = [this.#textOf(raw.arguments), part.whole ?? this.#parts.textOf(part)];
+    if (said.trim() === "" || said === own || this.#isWrapper(asText(raw.name))) return true;
+    return toText(parseToolArguments(said)) === toText(parseToolArguments(own));
   }
 
   /**
-   * `begun` is the item as it began, and as it ended when no end came: its arguments count when no
+   * `begun` is the item as it began, and as it ended unless `isEnd`: its arguments count when no
    * others came.
    */
-  finish(part: Part, ended: Json, begun: Json): void {
+  finish(part: Part, ended: Json, begun: Json, isEnd: boolean): void {
     const raw = { ...begun, ...ended };
     this.learn(part, raw);
-    if (ended !== begun) this.complete(part, ended.arguments);
-    if (part.length === 0) this.complete(part, part.whole ?? begun.arguments);
+    part.isClosed = true;
+    if (isEnd) this.complete(part, ended.arguments);
+    if (part.length === 0) part.whole ??= this.#textOf(begun.arguments) || undefined;
+    part.hasArguments ||= part.length > 0 || part.whole !== undefined;
     if (raw.status === "incomplete") this.#isCut = true;
     const uses = part.name === "" ? toolUses(part.whole ?? part.held) : [];
     if (uses.length > 0) return this.#expand(part, raw, uses);
@@ -81,14 +88,16 @@ export class CallReader {
   /** The calls in the wrapper: the first takes its place and its id (Q199). */
   #expand(part: Part, raw: Json, uses: readonly ToolUse[]): void {
     for (const [index, { name, args }] of uses.entries()) {
-      const call = index === 0 ? part : this.begin({});
+      const { place, hasArguments, isClosed } = part;
+      const call = index === 0 ? part : this.begin({}, `${String(place)}.${index}`);
       this.#name(call, name, index === 0 ? raw : {});
-      call.whole = args;
+      Object.assign(call, { whole: args, hasArguments, isClosed });
       this.#parts.end(call);
     }
   }
 
   #name(part: Part, name: string, raw: Json): void {
+    part.wireId = asText(raw.call_id);
     part.id = this.#idOf(raw);
     part.name = fromWireName(name, this.#facts.toolNames, nameLimits.nameLength);
   }
@@ -98,6 +107,12 @@ export class CallReader {
     while (own === "" || this.#ids.has(own)) own = this.#facts.createId(); // Q040
     this.#ids.add(own);
     return own;
+  }
+
+  #textOf(args: unknown): string {
+    return typeof args === "object" && args !== null
+      ? JSON.stringify(this.#facts.exactly(args))
+      : asText(args);
   }
 
   #isWrapper(name: string): boolean {
@@ -116,7 +131,10 @@ function toolUses(text: string): ToolUse[] {
   const { tool_uses: list } = parseToolArguments(text).arguments;
   const uses = (Array.isArray(list) ? list : []).map((use) => {
     const { recipient_name: recipient, parameters } = (use ?? {}) as Json;
-    return { name: asText(recipient).replace(/^functions\./, ""), args: asArguments(parameters) };
+    return {
+      name: asText(recipient).replace(/^functions\./, ""),
+      args: JSON.stringify(parameters) ?? "",
+    };
   });
   return uses.every(({ name }) => name !== "") ? uses : [];
 }
@@ -124,8 +142,4 @@ function toolUses(text: string): ToolUse[] {
 /** Who calls, when it is not the model itself: a program on the server, which gets the result. */
 function isProgram(caller: unknown): boolean {
   return typeof (caller as Json | null | undefined)?.caller_id === "string";
-}
-
-function asArguments(value: unknown): string {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : asText(value);
 }

@@ -7,6 +7,7 @@ import { asRecord, asText, list } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { CallReader } from "./calls.ts";
+import { OutputList } from "./output-list.ts";
 import { PartWriter, type Part } from "./parts.ts";
 import { itemId, toSignature } from "./signature.ts";
 
@@ -20,6 +21,8 @@ interface Item {
   /** The item as it began, then as it ended. */
   raw: Json;
   readonly position: unknown;
+  /** Whether its beginning came, and not only a piece of it. */
+  begun: boolean;
   done: boolean;
   /** Of a message, by `content_index`. */
   readonly texts: Map<unknown, Part>;
@@ -32,6 +35,7 @@ interface Item {
 }
 
 export class ItemAssembler {
+  readonly #facts: ReaderFacts;
   readonly #parts: PartWriter;
   readonly #calls: CallReader;
   readonly #items: Item[] = [];
@@ -40,12 +44,9 @@ export class ItemAssembler {
   #refused = false;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
+    this.#facts = facts;
     this.#parts = new PartWriter(writer);
     this.#calls = new CallReader(this.#parts, facts);
-  }
-
-  get callCount(): number {
-    return this.#calls.count;
   }
 
   /** Whether a call was cut: the server says so, whatever its arguments look like (Q182). */
@@ -59,9 +60,13 @@ export class ItemAssembler {
 
   added(event: Json, raw: Json): void {
     const item = this.#find(event, raw.id);
-    if (item === undefined || item.done || item.kind !== kindOf(raw.type)) this.#create(raw, event);
+    if (item !== undefined && !item.done && (item.begun || item.kind !== kindOf(raw.type)))
+      this.#contradict("the stream opened an item twice");
+    if (item === undefined || item.done || item.kind !== kindOf(raw.type))
+      this.#create(raw, event).begun = true;
     else if (item.kind !== "opaque") {
       item.raw = raw; // its deltas came first
+      item.begun = true;
       if (item.kind === "function_call") this.#calls.learn(item.part as Part, raw);
     }
   }
@@ -74,6 +79,7 @@ export class ItemAssembler {
     if (!item.done) return this.#finish(item, raw);
     const isRepeated = item.raw.id === raw.id && item.raw.call_id === raw.call_id;
     if (!isRepeated) this.#finish(this.#create(raw, event), raw); // a server that does not count its items
+    else this.#compare(item, raw);
   }
 
   /** Text of a message: a piece, or the whole. */
@@ -81,7 +87,7 @@ export class ItemAssembler {
     if (field === "refusal") this.#refused = true;
     const text = asText(piece) || asText(whole);
     if (text === "") return; // no reason to open a part (Q072)
-    const item = this.#itemFor(event, "message");
+    const item = this.#itemFor(event, "message", asText(piece));
     if (item === undefined) return;
     const slot = event.content_index ?? 0;
     const part = item.texts.get(slot);
@@ -114,7 +120,7 @@ export class ItemAssembler {
     whole: unknown,
   ): void {
     if (asText(piece) === "" && asText(whole) === "") return;
-    const item = this.#itemFor(event, "reasoning");
+    const item = this.#itemFor(event, "reasoning", asText(piece));
     const part = item?.part;
     if (item === undefined || part === undefined || (part.field ??= field) !== field) return;
     const section = event.summary_index ?? event.content_index ?? 0;
@@ -131,10 +137,13 @@ export class ItemAssembler {
 
   /** Arguments of a call: a piece, or the whole. */
   args(event: Json, piece: unknown, whole: unknown): void {
-    const item = this.#itemFor(event, "function_call");
+    const item = this.#itemFor(event, "function_call", asText(piece));
     if (item?.part === undefined) return;
+    if (item.part.isClosed && asText(piece) !== "")
+      this.#contradict("the stream had a piece for an item that had ended");
     this.#parts.append(item.part, asText(piece));
     this.#calls.complete(item.part, whole);
+    item.part.isClosed ||= whole !== undefined;
     if (typeof event.name === "string") item.raw = { name: event.name, ...item.raw };
   }
 
@@ -152,23 +161,43 @@ export class ItemAssembler {
    * did not end (Q184).
    */
   close(output: unknown): void {
-    const raws = asList(output);
+    const entries = new OutputList(output);
     const seen = new Set(this.#items.map(({ kind }) => kind));
+    const alone: Item[] = [];
     for (const item of this.#items) {
-      if (item.done) continue;
-      const sameId = raws.find(({ id }) => typeof id === "string" && id === item.raw.id);
-      const samePlace = typeof item.position === "number" ? raws[item.position] : undefined;
-      const raw = [sameId, samePlace].find(
-        (candidate) => candidate !== undefined && kindOf(candidate.type) === item.kind,
-      );
-      this.#finish(item, raw ?? item.raw);
+      const raw = entries.take(item.raw, item.position);
+      if (raw === undefined && item.kind === "function_call") alone.push(item);
+      if (!item.done) this.#finish(item, raw ?? item.raw, raw !== undefined);
+      else if (raw !== undefined) this.#compare(item, raw);
     }
-    for (const raw of raws) {
+    const isCalling = entries.all.some(({ type }) => type === "function_call");
+    for (const raw of entries.rest) {
       const kind = kindOf(raw.type);
+      if (kind === "function_call" && this.#takeEqual(alone, raw)) continue;
       const isNew =
-        seen.size === 0 || ((kind === "message" || kind === "function_call") && !seen.has(kind));
+        seen.size === 0 || kind === "function_call" || (kind === "message" && !seen.has(kind));
       if (isNew && typeof raw.type === "string") this.#finish(this.#create(raw, {}), raw);
     }
+    if (isCalling && alone.length > 0) this.#contradict("the complete answer does not have one");
+  }
+
+  /** Takes out the call that an entry repeats under other ids. */
+  #takeEqual(calls: Item[], raw: Json): boolean {
+    const index = calls.findIndex(
+      (item) => item.raw.name === raw.name && this.#calls.hasSaid(item.part as Part, raw),
+    );
+    if (index !== -1) calls.splice(index, 1);
+    return index !== -1;
+  }
+
+  /** An item that ended is what it is said to be once more. */
+  #compare({ kind, part }: Item, raw: Json): void {
+    if (kind === "function_call" && !this.#calls.hasSaid(part as Part, raw))
+      this.#contradict("the stream gave one other arguments than it repeated");
+  }
+
+  #contradict(what: string): void {
+    this.#facts.proof.contradict(what);
   }
 
   #find(event: Json, id: unknown): Item | undefined {
@@ -183,10 +212,14 @@ export class ItemAssembler {
 
   /**
    * The item that a delta belongs to, made when its beginning went missing (Q189); undefined when
-   * it has ended.
+   * it has ended, which a piece contradicts.
    */
-  #itemFor(event: Json, kind: Kind): Item | undefined {
+  #itemFor(event: Json, kind: Kind, piece: string): Item | undefined {
     const known = this.#find(event, event.item_id);
+    if (known !== undefined && known.kind !== kind)
+      this.#contradict("the stream had a piece for an item of another kind");
+    if (known?.done && known.kind === kind && piece !== "")
+      this.#contradict("the stream had a piece for an item that had ended");
     if (known?.kind === kind) return known.done ? undefined : known;
     return this.#newest(event, kind) ?? this.#create({ type: kind, id: event.item_id }, event);
   }
@@ -197,9 +230,10 @@ export class ItemAssembler {
       kind,
       raw,
       position: event.output_index,
+      begun: false,
       done: false,
       texts: new Map(),
-      part: this.#begin(kind, raw),
+      part: this.#begin(kind, raw, event.output_index),
       sections: new Set(),
       section: undefined,
       from: 0,
@@ -210,20 +244,21 @@ export class ItemAssembler {
     return item;
   }
 
-  #begin(kind: Kind, raw: Json): Part | undefined {
+  #begin(kind: Kind, raw: Json, position: unknown): Part | undefined {
     switch (kind) {
       case "message":
         return undefined; // each of its texts is a part
       case "reasoning":
         return this.#parts.begin("thinking");
       case "function_call":
-        return this.#calls.begin(raw);
+        return this.#calls.begin(raw, typeof position === "number" ? position : undefined);
       case "opaque":
         return this.#parts.begin("opaque", "", raw);
     }
   }
 
-  #finish(item: Item, raw: Json): void {
+  /** `isEnd` says that this is its end, and not only the end of the answer. */
+  #finish(item: Item, raw: Json, isEnd = true): void {
     item.done = true;
     const { part } = item;
     switch (item.kind) {
@@ -234,7 +269,7 @@ export class ItemAssembler {
         this.#finishReasoning(part as Part, raw);
         break;
       case "function_call":
-        this.#calls.finish(part as Part, raw, item.raw);
+        this.#calls.finish(part as Part, raw, item.raw, isEnd);
         break;
       case "opaque":
         (part as Part).raw = raw;

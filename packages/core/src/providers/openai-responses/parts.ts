@@ -4,10 +4,11 @@
  * and only the end went missing. Each delta costs the same, written or waiting.
  */
 import type { MessageWriter } from "../../llm/writer.ts";
+import type { SeenCall } from "../call-proof.ts";
 
 type Json = Record<string, unknown>;
 
-export interface Part {
+export interface Part extends SeenCall {
   readonly kind: "text" | "thinking" | "toolCall" | "opaque";
   /** What came before it had a place: text, thinking, or the JSON of arguments. */
   held: string;
@@ -16,6 +17,10 @@ export interface Part {
   /** Of a call; it waits for its name. */
   id: string;
   name: string;
+  wireId: string;
+  place: string | number | undefined;
+  hasArguments: boolean;
+  isClosed: boolean;
   /** The JSON of arguments that counts instead of what streamed (Q186, Q188). */
   whole: string | undefined;
   /** Of thinking: the wire's name for it. */
@@ -28,7 +33,7 @@ export interface Part {
   /** Of an opaque part: the server is done with it, though its end is still to come. */
   isSettled: boolean;
   /** Its place in the message, once it is open. */
-  index: number | undefined;
+  contentIndex: number | undefined;
   ended: boolean;
 }
 
@@ -49,13 +54,17 @@ export class PartWriter {
       length: text.length,
       id: "",
       name: "",
+      wireId: "",
+      place: undefined,
+      hasArguments: false,
+      isClosed: false,
       whole: undefined,
       field: undefined,
       signature: undefined,
       isEncrypted: false,
       raw,
       isSettled: false,
-      index: undefined,
+      contentIndex: undefined,
       ended: false,
     };
     this.#waiting.add(part);
@@ -67,7 +76,7 @@ export class PartWriter {
   append(part: Part, text: string): void {
     if (text === "" || part.ended) return;
     part.length += text.length;
-    if (part.index !== undefined) return this.#writer.append(part.index, text);
+    if (part.contentIndex !== undefined) return this.#writer.append(part.contentIndex, text);
     part.held += text;
     this.settle();
   }
@@ -78,22 +87,24 @@ export class PartWriter {
    */
   complete(part: Part, whole: string, from = 0): void {
     const known = part.length - from;
-    if (whole.length > known && whole.startsWith(this.#textOf(part).slice(from)))
+    if (whole.length > known && whole.startsWith(this.textOf(part).slice(from)))
       this.append(part, whole.slice(known));
   }
 
   /** The text so far; the live message has it, but for half a surrogate pair at its end. */
-  #textOf(part: Part): string {
-    const live = part.index === undefined ? undefined : this.#writer.message.content[part.index];
+  textOf(part: Part): string {
+    const live =
+      part.contentIndex === undefined ? undefined : this.#writer.message.content[part.contentIndex];
     if (live?.type === "text") return live.text;
+    if (live?.type === "toolCall") return live.argumentsText ?? "";
     return live?.type === "thinking" ? live.thinking : part.held;
   }
 
   end(part: Part): void {
     if (part.ended) return;
     part.ended = true;
-    if (part.index === undefined) this.settle();
-    else this.#close(part, part.index);
+    if (part.contentIndex === undefined) this.settle();
+    else this.#close(part, part.contentIndex);
   }
 
   /** Gives places to the waiting parts, up to the first that must be waited for. */
@@ -134,19 +145,19 @@ export class PartWriter {
   #place(part: Part): void {
     switch (part.kind) {
       case "text":
-        part.index = this.#writer.openText();
+        part.contentIndex = this.#writer.openText();
         break;
       case "thinking":
-        part.index = this.#writer.openThinking(part.field);
+        part.contentIndex = this.#writer.openThinking(part.field);
         break;
       case "toolCall":
-        part.index = this.#writer.openToolCall(part.id, part.name);
+        part.contentIndex = this.#writer.openToolCall(part.id, part.name);
         break;
       case "opaque":
         return this.#writer.opaque({ type: "opaque", protocol: "openai-responses", raw: part.raw });
     }
-    this.#writer.append(part.index, part.held);
-    if (part.ended) this.#close(part, part.index);
+    this.#writer.append(part.contentIndex, part.held);
+    if (part.ended) this.#close(part, part.contentIndex);
   }
 
   #close(part: Part, index: number): void {

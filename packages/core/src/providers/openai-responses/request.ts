@@ -51,7 +51,8 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
  * How hard to think, and the thoughts in the form in which they can be sent back, though nobody
  * asked for any (Q195).
  */
-function encodeReasoning(model: Model, { reasoning: effort, temperature }: StreamOptions): Json {
+function encodeReasoning(model: Model, { reasoning: level, temperature }: StreamOptions): Json {
+  const effort = level === "max" ? "xhigh" : level;
   const thinks = model.reasoning && effort !== undefined && model.compat?.thinkingFormat !== "none";
   const noTemperature = thinks || temperature === undefined || model.compat?.noTemperature === true; // Q113
   return {

@@ -6,8 +6,8 @@ import { asRecord, asText } from "../../json-value.ts";
 import { BowlineError } from "../../errors.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
-import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
-import { endAnswer } from "../end-answer.ts";
+import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
+import { AnswerEnd, endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { ItemAssembler } from "./items.ts";
 import { toUsage } from "./usage.ts";
@@ -29,6 +29,8 @@ export class ResponsesReader implements ProtocolReader {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
   readonly #items: ItemAssembler;
+  /** Bridges say of an answer with calls that it requires an action. */
+  readonly #end = new AnswerEnd(["completed", "requires_action"]);
   #createdId: string | undefined;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
@@ -72,10 +74,10 @@ export class ResponsesReader implements ProtocolReader {
       case "response.cancelled":
       case "response.done": {
         const response = asRecord(data.response);
-        return this.#whole(
-          response,
-          isEnding(response.status) ? response.status : type.slice("response.".length),
-        );
+        const { status } = response;
+        if (isEnding(status)) return this.#whole(response, status);
+        this.#end.add(asText(status));
+        return this.#whole(response, type.slice("response.".length));
       }
       case "response.output_item.added":
       case "response.output_item.done": {
@@ -114,6 +116,7 @@ export class ResponsesReader implements ProtocolReader {
     }
     // What else comes tells how the server's own tools are doing, or is yet to be invented (Q190).
     if (/^response\.\w+\.(?:completed|failed)$/.test(type)) this.#items.settled(data);
+    else if (isErrorObject(data)) throw errorOf(data);
   }
 
   #created({ id }: Json): void {
@@ -143,9 +146,12 @@ export class ResponsesReader implements ProtocolReader {
     switch (status) {
       case "completed":
       case "done":
-        return this.#finish("completed", false, output);
-      case "incomplete":
-        return this.#finish(asText(asRecord(details).reason) || "incomplete", true, output);
+      case "requires_action":
+        return this.#finish("completed", "completed", output);
+      case "incomplete": {
+        const reason = asText(asRecord(details).reason) || "incomplete";
+        return this.#finish(reason, reason === "content_filter" ? reason : "incomplete", output);
+      }
       case "failed":
       case "cancelled":
         this.#writer.describe({ rawStopReason: status });
@@ -162,14 +168,15 @@ export class ResponsesReader implements ProtocolReader {
     }
   }
 
-  #finish(reason: string, isCut: boolean, output: unknown): void {
-    this.#writer.describe({ rawStopReason: reason });
+  /** `common` is the reason in words that the wires share. */
+  #finish(reason: string, common: string, output: unknown): void {
+    const end = this.#end;
+    end.add(reason, common);
+    this.#writer.describe({ rawStopReason: end.word });
     this.#items.close(output);
-    if (reason === "content_filter") {
-      throw new BowlineError("content_filtered", "A content filter stopped the answer.");
-    }
+    end.check();
     if (this.#items.refused) throw new BowlineError("refusal", "The model refused to answer."); // Q198
-    endAnswer(this.#writer, this.#facts, isCut || this.#items.isCut, this.#items.callCount); // Q182
+    endAnswer(this.#writer, this.#facts, end, end.isCut || this.#items.isCut); // Q182
   }
 }
 

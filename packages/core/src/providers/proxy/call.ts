@@ -150,7 +150,7 @@ const bodySchema: JsonSchema = object(
       {
         temperature: number,
         maxTokens: positive,
-        reasoning: oneOf("minimal", "low", "medium", "high", "xhigh"),
+        reasoning: oneOf("minimal", "low", "medium", "high", "xhigh", "max"),
         thinkingBudgets: { type: "object", additionalProperties: positive },
         toolChoice: { anyOf: [oneOf("auto", "none", "required"), object({ name: string })] },
         output: object({ schema: record }, { name: string, strict: boolean }),

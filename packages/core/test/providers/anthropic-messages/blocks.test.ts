@@ -66,7 +66,7 @@ describe("content blocks of servers that differ", () => {
     assert.deepEqual(message.content.slice(0, 2), [{ type: "thinking", thinking: "hm" }, ...said]);
     assert.deepEqual(
       [calls(message), message.stopReason],
-      [[["call_1", "unnamed", { x: 1 }]], "toolUse"],
+      [[["call_1", "unnamed", { x: 1 }]], "error"],
     );
     const { events } = read(
       sse(begin(), delta(0, { type: "text_delta", text: "Hello" }), end("end_turn")),

@@ -319,6 +319,25 @@ describe("the Messages wire writes", () => {
     assert.deepEqual(limits({ reasoning: "high" }, { reasoning: false }), [8192, undefined]);
   });
 
+  it("each level as the effort of its name, or the nearest below that the model knows", () => {
+    const effort = (id: string, reasoning: NonNullable<StreamOptions["reasoning"]>): unknown => {
+      const asked = getModel("anthropic", id);
+      const { body } = anthropicMessages.encode(asked, { messages: [user("Hi")] }, { reasoning });
+      return (body.output_config as Json).effort;
+    };
+    for (const id of ["claude-opus-4-7", "claude-opus-4-8", "claude-sonnet-5", "claude-fable-5"])
+      assert.deepEqual(
+        (["minimal", "low", "medium", "high", "xhigh", "max"] as const).map((level) =>
+          effort(id, level),
+        ),
+        ["low", "low", "medium", "high", "xhigh", "max"],
+      );
+    assert.deepEqual(
+      [effort("claude-sonnet-4-6", "xhigh"), effort("claude-opus-4-6", "max")],
+      ["high", "max"],
+    );
+  });
+
   it("an effort where the model thinks as it sees fit, and neither temperature nor a forced tool with it (Q112, Q113)", () => {
     const adaptive = { ...model, compat: { adaptiveThinking: true } };
     const body = encode(

@@ -139,7 +139,7 @@ export const contexts: fc.Arbitrary<Context> = fc
 
 export const options: fc.Arbitrary<StreamOptions> = fc
   .record({
-    reasoning: maybe(fc.constantFrom("minimal", "low", "medium", "high", "xhigh")),
+    reasoning: maybe(fc.constantFrom("minimal", "low", "medium", "high", "xhigh", "max")),
     maxTokens: maybe(fc.constantFrom(1, 1024, 1025, 3000, 64_000)),
     temperature: maybe(fc.constant(0.5)),
     thinkingBudgets: maybe(fc.constant({ low: 1, high: 100_000 })),

@@ -193,12 +193,13 @@ describe("the generateContent wire writes", () => {
         assert.equal(includeThoughts, true);
         return Object.values(rest)[0];
       });
-    const all = ["minimal", "low", "medium", "high", "xhigh"] as const;
-    assert.deepEqual(ask("gemini-2.5-pro", ...all), [512, 2048, 8192, 16_384, 24_576]);
+    const all = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;
+    assert.deepEqual(ask("gemini-2.5-pro", ...all), [512, 2048, 8192, 16_384, 24_576, 24_576]);
     assert.deepEqual(ask("models/gemini-3-flash-preview", ...all), [
       "LOW",
       "LOW",
       "MEDIUM",
+      "HIGH",
       "HIGH",
       "HIGH",
     ]);

@@ -354,7 +354,7 @@ describe("the generateContent wire reads", () => {
       assert.deepEqual(reason(bad, ...text("Hello")), ["content_filtered", false]);
     for (const other of ["OTHER", "HOLOGRAM"]) {
       assert.deepEqual(reason(other, ...text("Hello")), ["stop"]);
-      assert.deepEqual(reason(other, called), ["toolUse"]);
+      assert.deepEqual(reason(other, called), ["unexpected_response", false]);
       assert.deepEqual(reason(other), ["empty_response", true]);
     }
     assert.deepEqual(ending(answer(...text("Hello"), end("stop"))), ["stop", "stop", undefined]);

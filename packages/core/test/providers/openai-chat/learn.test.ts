@@ -227,7 +227,7 @@ describe("where a server refuses a field by its name", () => {
     await using server = await loopback(chatText("Hello"));
     const plain = at(server, { compat: { plainEfforts: true } });
     for (const model of [plain, at(server)])
-      for (const reasoning of ["minimal", "low", "medium", "high", "xhigh"] as const)
+      for (const reasoning of ["minimal", "low", "medium", "high", "xhigh", "max"] as const)
         await ask(model, { reasoning });
     await ask(plain, {});
     assert.deepEqual(sent(server, "reasoning_effort").flat(), [
@@ -236,10 +236,12 @@ describe("where a server refuses a field by its name", () => {
       "medium",
       "high",
       "high",
+      "high",
       "minimal",
       "low",
       "medium",
       "high",
+      "xhigh",
       "xhigh",
       undefined,
     ]);

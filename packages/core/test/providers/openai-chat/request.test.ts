@@ -364,6 +364,11 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     );
   });
 
+  it("asks for the highest effort that the reference knows where the most is wanted", () => {
+    assert.equal(body(target({}), {}, { reasoning: "xhigh" }).reasoning_effort, "xhigh");
+    assert.equal(body(target({}), {}, { reasoning: "max" }).reasoning_effort, "xhigh");
+  });
+
   it("joins a base URL with its path, a query last (Q135)", () => {
     const url = (baseUrl: string): string => ask(target({}, { baseUrl })).url;
     assert.equal(url("http://h/v1//"), "http://h/v1/chat/completions");

@@ -315,10 +315,13 @@ describe("tool calls of servers that differ", () => {
       ],
     ],
     "Q040 one id for two calls": [
-      sse(call(f("{}", { index: 0, id: "a" })), call(f("{}", { index: 1, id: "a" }), "stop")),
+      sse(
+        call(f('{"x":1}', { index: 0, id: "a" })),
+        call(f('{"x":2}', { index: 1, id: "a" }), "stop"),
+      ),
       [
-        ["a", "f", {}],
-        ["call_1", "f", {}],
+        ["a", "f", { x: 1 }],
+        ["call_1", "f", { x: 2 }],
       ],
     ],
     "Q042 the name on every delta": [

@@ -182,6 +182,7 @@ describe("the Responses wire writes", () => {
       include,
       undefined,
     ]);
+    assert.deepEqual(sent({ reasoning: "max" })[0], { effort: "xhigh", summary: "auto" });
     assert.deepEqual(sent({}), [undefined, include, 1]);
     assert.deepEqual(sent({}, { compat: { noTemperature: true } }), [
       undefined,

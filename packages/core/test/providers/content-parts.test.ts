@@ -1,0 +1,130 @@
+/** Parts of what users and tools say: what is sent, and what is refused by its name. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { AssistantMessage, Message } from "../../src/llm/message.ts";
+import type { Model, StreamOptions } from "../../src/llm/model.ts";
+import { streamByProtocol } from "../../src/providers/by-protocol.ts";
+import { streamOpenaiChat } from "../../src/providers/openai-chat/index.ts";
+import { getModel } from "../../src/providers/vendors.ts";
+import { scriptedToolCall } from "../../src/testing/index.ts";
+import { apis, call, rig, tool } from "../support.ts";
+import { loopback, failing } from "../../../../test/support/loopback.ts";
+
+const tinyImage = "iVBORw0KGgo=";
+
+/** The body that these messages are sent as, or the error that they end in. */
+async function send(
+  api: string,
+  messages: readonly unknown[],
+  options: StreamOptions = {},
+): Promise<{ readonly body: string; readonly error: AssistantMessage["error"] }> {
+  await using server = await loopback(failing(400, { error: { message: "Enough." } }));
+  const model: Model = getModel("custom", "m", {
+    baseUrl: server.baseUrl,
+    api,
+    input: ["text", "image"],
+  });
+  const context = {
+    messages: messages as Message[],
+    tools: [
+      { name: "look", description: "Looks.", parameters: { type: "object", properties: {} } },
+    ],
+  };
+  let error: AssistantMessage["error"];
+  try {
+    const stream = await streamByProtocol(model, context, { maxRetries: 0, ...options });
+    for await (const event of stream) if (event.type === "error") ({ error } = event.error);
+  } catch (thrown) {
+    error = thrown as AssistantMessage["error"];
+  }
+  return { body: server.requests[0]?.body ?? "", error };
+}
+
+const user = (...content: unknown[]): unknown => ({ role: "user", content, timestamp: 0 });
+const asked: readonly unknown[] = [
+  user({ type: "text", text: "Hi" }),
+  {
+    role: "assistant",
+    content: [scriptedToolCall("look", {}, "a")],
+    api: "x",
+    provider: "x",
+    model: "x",
+    usage: {},
+    stopReason: "toolUse",
+    timestamp: 0,
+  },
+];
+const result = (...content: unknown[]): unknown => ({
+  role: "toolResult",
+  toolCallId: "a",
+  toolName: "look",
+  content,
+  isError: false,
+  timestamp: 0,
+});
+
+describe("a content part", () => {
+  for (const api of apis) {
+    it(`of a type that is not supported is refused by its name on ${api}`, async () => {
+      const file = { type: "file", data: "AAAA", mimeType: "application/pdf" };
+      for (const messages of [[user(file)], [...asked, result(file)]]) {
+        const { error, body } = await send(api, messages);
+        assert.deepEqual([error?.code, body], ["invalid_argument", ""]);
+        assert.match(error?.message ?? "", /type "file" is not supported/);
+      }
+    });
+
+    it(`that is an image with a url is refused with what to do instead on ${api}`, async () => {
+      const image = { type: "image", url: "https://example.com/a.png" };
+      const { error } = await send(api, [user(image)]);
+      assert.equal(error?.code, "invalid_argument");
+      assert.match(
+        error?.message ?? "",
+        /must have its data in base64 and its mimeType.*not sent by its url/,
+      );
+    });
+
+    it(`that is an image whose data is a data: url is sent as one without it on ${api}`, async () => {
+      const plain = { type: "image", data: tinyImage, mimeType: "image/png" };
+      const { body } = await send(api, [user(plain)]);
+      assert.ok(body.includes(tinyImage));
+      for (const mimeType of ["image/png", undefined]) {
+        const image = { type: "image", data: `data:image/png;base64,${tinyImage}`, mimeType };
+        assert.equal((await send(api, [user(image)])).body, body);
+      }
+    });
+
+    it(`of a list of the caller's own tools is sent behind the agent's on ${api}`, async () => {
+      const own = { type: "web_search" };
+      const { body } = await send(api, [user({ type: "text", text: "Hi" })], {
+        extraBody: { tools: [own] },
+      });
+      const { tools } = JSON.parse(body) as { tools: unknown[] };
+      assert.equal(tools.length, 2);
+      assert.match(JSON.stringify(tools[0]), /"look"/);
+      assert.deepEqual(tools[1], own);
+    });
+  }
+
+  it("of a type that is not supported is refused by a wire that is called directly", async () => {
+    const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
+    const messages = [user({ type: "file" })] as Message[];
+    const { error } = await streamOpenaiChat(model, { messages }).result();
+    assert.equal(error?.code, "invalid_argument");
+  });
+
+  it("that a tool gives and that is not supported is an error that names it", async () => {
+    const file = { type: "file", data: "AAAA" };
+    const { agent } = rig(
+      [call("look"), "Done."],
+      [{ ...tool("look", () => ""), execute: () => ({ content: [file] }) as never }],
+    );
+    const { messages } = await agent.prompt("Hi");
+    const told = messages.find(({ role }) => role === "toolResult");
+    assert.match(JSON.stringify(told), /"isError":true/);
+    assert.match(
+      JSON.stringify(told),
+      /type \\"file\\" is not supported|type \\\\"file\\\\" is not supported/,
+    );
+  });
+});
