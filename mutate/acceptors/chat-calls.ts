@@ -1,0 +1,121 @@
+/**
+ * The calls of a chat answer. The reference: `index` is the place in the message's list of calls;
+ * the first fragment of a call has its id and name, the others have arguments only.
+ */
+import {
+  areUnique,
+  asObject,
+  asText,
+  must,
+  type Held,
+  type HeldCall,
+  type Json,
+} from "./verdict.ts";
+
+interface OpenCall {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  arguments: string;
+  /** Fragments behind the first: all of them, and those that had the id and the name again. */
+  fragments: number;
+  restated: number;
+  /** Whether whole arguments came twice. */
+  isTwice: boolean;
+}
+
+export class ChatCalls {
+  readonly #doubt: (reason: string) => void;
+  readonly #calls: OpenCall[] = [];
+  #isLegacy = false;
+
+  constructor(doubt: (reason: string) => void) {
+    this.#doubt = doubt;
+  }
+
+  get isEmpty(): boolean {
+    return this.#calls.length === 0;
+  }
+
+  /** A fragment of `tool_calls`. */
+  add({ index, id, function: fn }: Json): void {
+    must(Number.isInteger(index) && Number(index) >= 0, "a fragment of a call without an index");
+    const { name, arguments: args } = asObject(fn);
+    this.#fragment(Number(index), asText(id), asText(name), asText(args));
+  }
+
+  /** A fragment of `function_call`, as it was before there were several calls. */
+  addLegacy({ name, arguments: args }: Json): void {
+    this.#isLegacy = true;
+    this.#fragment(0, "", asText(name), asText(args));
+  }
+
+  /** The calls of an answer that ended; throws for calls that the wire does not allow. */
+  whole(ending: Held["ending"]): HeldCall[] {
+    if (ending === "failed") return [];
+    const indices = [...new Set(this.#calls.map(({ index }) => index))].toSorted((a, b) => a - b);
+    const [first = 0] = indices;
+    must(
+      indices.every((index, n) => index === first + n),
+      "a gap between the indices of calls",
+    );
+    // Proxies in front of Claude count the text block before the calls.
+    must(first <= 1, "a gap before the indices of calls");
+    if (first === 1) this.#doubt("calls counted from 1");
+    const ids = this.#calls.map(({ id }) => id);
+    must(this.#isLegacy || ids.every((id) => id !== ""), "a call without an id");
+    if (!this.#isLegacy && !areUnique(ids)) this.#doubt("two calls of one id");
+    for (const call of this.#calls) this.#checkRestated(call);
+    return this.#calls
+      .toSorted((a, b) => a.index - b.index)
+      .map(({ id, name, arguments: args, isTwice }) => ({
+        id: id || undefined,
+        name,
+        arguments: args,
+        ...(isTwice && { mayBeRefused: true }),
+      }));
+  }
+
+  #fragment(index: number, id: string, name: string, args: string): void {
+    const call = this.#calls.findLast((one) => one.index === index);
+    if (call === undefined || (id !== "" && id !== call.id && name !== "")) {
+      must(name !== "", "a fragment of a call that has not begun");
+      // Ollama gave every call the index 0. Each came whole, so they can be told apart.
+      if (call !== undefined) {
+        must(isObjectText(call.arguments), "two calls at one index");
+        this.#doubt("two whole calls at one index");
+      }
+      const counts = { fragments: 0, restated: 0, isTwice: false };
+      this.#calls.push({ index, id, name, arguments: args, ...counts });
+      return;
+    }
+    must(id === "" || id === call.id, "a fragment with another id than its call");
+    must(name === "" || name === call.name, "a fragment with another name than its call");
+    const isRestated = name !== "" || id !== "";
+    if (isRestated && args === "") return this.#doubt("a call named again, without arguments");
+    // Servers that flush what they have send whole arguments once more.
+    if (args.trim() === call.arguments.trim() && isObjectText(args)) {
+      call.isTwice = true;
+      return this.#doubt("whole arguments that are sent twice");
+    }
+    call.fragments++;
+    if (isRestated) call.restated++;
+    call.arguments += args;
+  }
+
+  /** Servers that send id and name with every fragment are known; once more is not. */
+  #checkRestated({ restated, fragments }: OpenCall): void {
+    if (restated === 0) return;
+    must(restated === fragments, "a call that begins twice");
+    this.#doubt("a call named in each fragment");
+  }
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

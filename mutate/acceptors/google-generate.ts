@@ -1,0 +1,160 @@
+/**
+ * Gemini's generateContent, streamed: chunks of one candidate, whose parts follow each other; a
+ * finish reason when "the model stopped generating tokens"; then the body ends. Vertex streams the
+ * arguments of a call in parts that say whether more follow.
+ */
+import { canonicalNode, parseJsonText, type JsonNode } from "../json-text.ts";
+import { readEvents } from "../event-stream.ts";
+import { StreamedArguments } from "./google-arguments.ts";
+import {
+  areUnique,
+  asList,
+  asObject,
+  asText,
+  judge,
+  must,
+  parseObject,
+  type Held,
+  type HeldCall,
+  type Json,
+  type Verdict,
+} from "./verdict.ts";
+
+/** What the reference lists. */
+const failures = [
+  "SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|MALFORMED_FUNCTION_CALL|MODEL_ARMOR",
+  "IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_OTHER|NO_IMAGE|IMAGE_RECITATION|MALFORMED_RESPONSE",
+  "UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE",
+].flatMap((line) => line.split("|"));
+const endings: ReadonlyMap<unknown, Held["ending"]> = new Map([
+  ["STOP", "complete"],
+  // "Unknown reason", which is doubted below.
+  ["OTHER", "complete"],
+  ["MAX_TOKENS", "cut"],
+  ["CONTINUATION", "cut"],
+  ...failures.map((reason) => [reason, "failed"] as const),
+]);
+
+export function acceptGoogleGenerate(body: Uint8Array): Verdict {
+  return judge((doubt) => new GenerateStream(doubt).read(body));
+}
+
+class GenerateStream {
+  readonly #doubt: (reason: string) => void;
+  #text = "";
+  readonly #calls: HeldCall[] = [];
+  #open: StreamedArguments | undefined;
+  #reason: unknown;
+  #ending: Held["ending"] = "complete";
+  readonly #responseIds = new Set<unknown>();
+  #isBlocked = false;
+  /** Gemini 1.0 gave its reason with every chunk. */
+  #hasReasonAlways = true;
+
+  constructor(doubt: (reason: string) => void) {
+    this.#doubt = doubt;
+  }
+
+  read(body: Uint8Array): Held {
+    for (const { data, isCut } of readEvents(body)) {
+      if (isCut) this.#doubt("the last event lacks its empty line");
+      let chunk: Json;
+      try {
+        chunk = parseObject(data);
+      } catch (error) {
+        if (!isCut) throw error;
+        must(this.#reason !== undefined, "ends within an event");
+        break;
+      }
+      if (chunk["error"] != null) return { text: this.#text, calls: [], ending: "failed" };
+      this.#identify(chunk);
+      if (asObject(chunk["promptFeedback"])["blockReason"] != null) this.#isBlocked = true;
+      const node = parseJsonText(data);
+      asList(chunk["candidates"])
+        .map(asObject)
+        .forEach((candidate, n) => this.#take(candidate, at(node, "candidates", n)));
+    }
+    return this.#end();
+  }
+
+  #identify({ responseId }: Json): void {
+    if (responseId != null) this.#responseIds.add(responseId);
+    if (this.#responseIds.size > 1) this.#doubt("chunks of several ids");
+  }
+
+  #take(candidate: Json, node: JsonNode | undefined): void {
+    const { index = 0, content, finishReason: reason } = candidate;
+    must(index === 0, "a candidate that was not asked for");
+    let hasContent = false;
+    asList(asObject(content)["parts"])
+      .map(asObject)
+      .forEach((part, n) => {
+        if (this.#part(part, at(node, "content", "parts", n, "functionCall"))) hasContent = true;
+      });
+    if (reason == null) this.#hasReasonAlways = false;
+    // Proxies in front of other models say STOP with every chunk that has no content.
+    if (hasContent && this.#reason !== undefined && !this.#hasReasonAlways)
+      this.#doubt("content behind the finish reason");
+    if (reason == null) return;
+    const ending = endings.get(reason);
+    must(ending !== undefined, "a finish reason that is not known");
+    must(this.#reason === undefined || this.#reason === reason, "a second finish reason");
+    if (reason === "OTHER") this.#doubt("a finish reason that says nothing");
+    [this.#reason, this.#ending] = [reason, ending];
+  }
+
+  /** Whether the part has anything of the answer. */
+  #part(part: Json, node: JsonNode | undefined): boolean {
+    const { text, thought, functionCall } = part;
+    if (functionCall !== undefined) return this.#call(asObject(functionCall), node);
+    if (text === undefined) return true; // an image, code
+    if (text !== "") must(this.#open === undefined, "text within the arguments of a call");
+    if (thought !== true) this.#text += asText(text);
+    return text !== "";
+  }
+
+  #call(call: Json, node: JsonNode | undefined): boolean {
+    const { id, name, partialArgs, willContinue } = call;
+    if (this.#open !== undefined) {
+      must(name === undefined, "a call that begins within another");
+    } else if (name === undefined) {
+      must(Object.keys(call).length === 0, "arguments of a call that has not begun");
+      this.#doubt("the end of a call that is not open");
+      return false;
+    }
+    must(name === undefined || asText(name) !== "", "a call without a name");
+    if (this.#open === undefined && partialArgs === undefined && willContinue !== true) {
+      const args = at(node, "args");
+      const text = args === undefined ? "{}" : canonicalNode(args);
+      this.#calls.push({ id: asText(id) || undefined, name: asText(name), arguments: text });
+      return true;
+    }
+    this.#open ??= new StreamedArguments(asText(id) || undefined, asText(name));
+    this.#open.add(asList(partialArgs).map(asObject), at(node, "partialArgs"));
+    if (willContinue === true) return true;
+    this.#calls.push(this.#open.end());
+    this.#open = undefined;
+    return true;
+  }
+
+  #end(): Held {
+    if (this.#isBlocked) return { text: this.#text, calls: [], ending: "failed" };
+    must(this.#reason !== undefined, "ends without a finish reason");
+    must(this.#open === undefined, "ends within the arguments of a call");
+    const ids = this.#calls.flatMap(({ id }) => id ?? []);
+    if (!areUnique(ids)) this.#doubt("two calls of one id");
+    const ending = this.#ending;
+    return { text: this.#text, calls: ending === "failed" ? [] : this.#calls, ending };
+  }
+}
+
+/** The value at a path; undefined where there is none. */
+function at(node: JsonNode | undefined, ...path: (string | number)[]): JsonNode | undefined {
+  let found = node;
+  for (const key of path) {
+    if (found?.kind === "object") found = found.entries.get(String(key));
+    else if (found?.kind === "array") found = found.items[Number(key)];
+    else return undefined;
+  }
+  return found;
+}
