@@ -99,17 +99,31 @@ class Reader {
  * character that JSON can hold and UTF-8 cannot are replaced.
  */
 export function canonicalNode(node: JsonNode): string {
+  return canonicalWith(node, canonicalNumber);
+}
+
+/** The same with numbers that JavaScript would round as texts, which is how a tool may get them. */
+export function canonicalQuoted(node: JsonNode): string {
+  return canonicalWith(node, (token) => {
+    const exact = canonicalNumber(token);
+    return exact === canonicalValue(Number(token)) ? exact : JSON.stringify(token);
+  });
+}
+
+function canonicalWith(node: JsonNode, numberOf: (token: string) => string): string {
   switch (node.kind) {
     case "object": {
-      const entries = [...node.entries].map(([key, one]) => [key, canonicalNode(one)] as const);
+      const entries = [...node.entries].map(
+        ([key, one]) => [key, canonicalWith(one, numberOf)] as const,
+      );
       return canonicalEntries(entries);
     }
     case "array":
-      return `[${node.items.map(canonicalNode).join(",")}]`;
+      return `[${node.items.map((item) => canonicalWith(item, numberOf)).join(",")}]`;
     case "string":
       return JSON.stringify(node.value.toWellFormed());
     case "number":
-      return canonicalNumber(node.token);
+      return numberOf(node.token);
     case "word":
       return String(node.value);
   }

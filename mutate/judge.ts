@@ -1,7 +1,7 @@
 /** Holds what this library made of a stream against what its acceptor says of it. */
 import type { Held, HeldCall, Verdict } from "./acceptors/verdict.ts";
 import type { Decoded, Run } from "./decode.ts";
-import { canonicalNode, canonicalValue, parseJsonText } from "./json-text.ts";
+import { canonicalNode, canonicalQuoted, canonicalValue, parseJsonText } from "./json-text.ts";
 
 /** What is wrong, worst first: `wrongRun` is a call that ran and must not have. */
 export interface Problem {
@@ -15,6 +15,8 @@ interface Runnable {
   /** The arguments, and as JavaScript rounds them; undefined where they are no JSON object. */
   readonly exact: string | undefined;
   readonly rounded: string | undefined;
+  /** The arguments with numbers that would be rounded as texts. */
+  readonly quoted?: string;
   /** Whether the call must run, and may not be refused. */
   readonly isDue: boolean;
 }
@@ -116,9 +118,9 @@ function whyWrong(run: Run, calls: readonly HeldCall[], left: readonly Runnable[
     : "a call ran with other arguments";
 }
 
-function isRunOf(run: Run, { call, exact, rounded }: Runnable): boolean {
+function isRunOf(run: Run, { call, exact, rounded, quoted }: Runnable): boolean {
   const given = canonicalValue(run.arguments);
-  return isOf(run, call) && (exact === given || rounded === given);
+  return isOf(run, call) && [exact, rounded, quoted].includes(given);
 }
 
 function isOf(run: Run, { id, name }: HeldCall): boolean {
@@ -137,6 +139,7 @@ function toRunnable(call: HeldCall): Runnable {
     call,
     exact,
     rounded,
+    quoted: canonicalQuoted(node),
     isDue: exact === rounded && mended === written && !call.mayBeRefused,
   };
 }
