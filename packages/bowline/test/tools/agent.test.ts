@@ -118,11 +118,10 @@ describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
     const updates = events.flatMap((event) =>
       event.type === "tool_execution_update" ? [event.partialResult] : [],
     );
-    assert.match(messageText({ content: updates[0]?.content ?? [] }), /\n1000\n$/);
-    assert.match(
-      messageText({ content: updates.at(-1)?.content ?? [] }),
-      /^1\n2\n[^]*\n1000\nend\n$/,
-    );
+    // On a busy machine the first may come before all numbers have.
+    const texts = updates.map(({ content = [] }) => messageText({ content }));
+    assert.ok(texts.some((shown) => shown.endsWith("\n1000\n")));
+    assert.match(texts.at(-1) ?? "", /^1\n2\n[^]*\n1000\nend\n$/);
   });
 
   it("ends the process group of a command when it is aborted, and keeps what was printed", async (t) => {
