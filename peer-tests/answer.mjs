@@ -27,12 +27,12 @@ export function differences(peer, ours, fields) {
 }
 
 /**
- * Arguments as a program reads them. Empty text is no arguments; text that is no JSON object stays
+ * Arguments as a program reads them. Empty text and `null` are no arguments; text that is no JSON object stays
  * text.
  */
 export function parseArguments(text) {
   if (typeof text !== "string") return text;
-  if (text.trim() === "") return {};
+  if (["", "null"].includes(text.trim())) return {};
   try {
     const value = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
@@ -42,13 +42,22 @@ export function parseArguments(text) {
   return { unparsed: text };
 }
 
-/** JSON with sorted keys and without absent fields. */
+/**
+ * JSON with sorted keys and without absent fields. A number that JavaScript rounds is a text of its
+ * digits with us, and rounded with the others.
+ */
 function canonical(value) {
-  return JSON.stringify(value, (_key, item) =>
-    typeof item === "object" && item !== null && !Array.isArray(item)
+  return JSON.stringify(value, (_key, item) => {
+    if (
+      typeof item === "string" &&
+      /^-?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(item) &&
+      Math.abs(Number(item)) > Number.MAX_SAFE_INTEGER
+    )
+      return Number(item);
+    return typeof item === "object" && item !== null && !Array.isArray(item)
       ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  );
+      : item;
+  });
 }
 
 /** Where they part is what matters, and seldom at the start. */

@@ -106,6 +106,8 @@ function compare(client, theirs, ours) {
   if (theirs.failed !== undefined && ours.failed === undefined)
     return [`only the peer failed: ${theirs.failed}`];
   if (theirs.failed !== undefined && !client.isRaw) return [];
+  // An answer of nothing but thoughts is no good end to us.
+  if (ours.failed?.startsWith("empty_response: The model thought") && theirs.text === "") return [];
   const fields = (theirs.stop === "length" ? client.fieldsWhenCut : undefined) ?? client.fields;
   const found = differences(theirs, client.normalize?.(ours) ?? ours, fields);
   const isAlone = ours.failed !== undefined && theirs.stop !== "error";

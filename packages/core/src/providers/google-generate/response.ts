@@ -21,7 +21,7 @@ export class GenerateReader implements ProtocolReader {
   readonly #facts: ReaderFacts;
   readonly #calls: ToolCallAssembler;
   readonly #counts = new TokenCounts();
-  readonly #end = new AnswerEnd(["stop"]);
+  readonly #end = new AnswerEnd(["stop", "function_call"]);
   #candidateIndex: unknown;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
