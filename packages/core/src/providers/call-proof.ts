@@ -29,6 +29,7 @@ const MAX_QUOTE_LENGTH = 200;
 export class CallProof {
   readonly #calls: SeenCall[] = [];
   #contradiction: string | undefined;
+  #suspicion: string | undefined;
 
   get count(): number {
     return this.#calls.length;
@@ -41,14 +42,24 @@ export class CallProof {
     this.#calls.push(call);
   }
 
-  /** Notes what a sound stream does not do, with what the server sent. */
+  /** What in the stream contradicts the rest of it, so that nobody knows what the answer is. */
+  get contradiction(): string | undefined {
+    return this.#contradiction;
+  }
+
+  /** Notes a contradiction, with what the server sent. */
   contradict(what: string, quoted = ""): void {
-    this.#contradiction ??= `${what}${quoted && `: ${shorten(quoted, MAX_QUOTE_LENGTH)}`}`;
+    this.#contradiction ??= withQuote(what, quoted);
+  }
+
+  /** Notes what leaves the text of an answer readable, and proves no call. */
+  suspect(what: string, quoted = ""): void {
+    this.#suspicion ??= withQuote(what, quoted);
   }
 
   /** Why no call of the answer may run, or undefined. */
   doubt(content: readonly AssistantContent[]): string | undefined {
-    if (this.#contradiction !== undefined) return this.#contradiction;
+    if (this.#suspicion !== undefined) return this.#suspicion;
     if (this.#calls.some(({ isClosed }) => !isClosed)) return "the stream left one open";
     if (this.#calls.some(({ hasArguments }) => !hasArguments))
       return "the stream gave one no arguments";
@@ -84,4 +95,8 @@ export class CallProof {
       });
     });
   }
+}
+
+function withQuote(what: string, quoted: string): string {
+  return `${what}${quoted && `: ${shorten(quoted, MAX_QUOTE_LENGTH)}`}`;
 }

@@ -10,7 +10,7 @@ import type { Model } from "../llm/model.ts";
 import { repairStrings } from "../llm/tool-arguments.ts";
 import { MessageWriter } from "../llm/writer.ts";
 import { htmlTitle } from "../transport/http-error.ts";
-import { SseReader, type SseListener, type SseOptions } from "../transport/sse.ts";
+import { isUnknownField, SseReader, type SseListener, type SseOptions } from "../transport/sse.ts";
 import { CallProof } from "./call-proof.ts";
 import type { Protocol, ProtocolReader } from "./protocol.ts";
 
@@ -153,6 +153,10 @@ export class StreamDecoder implements SseListener {
       // end is an event (Q239).
       const { stray } = this.#sse;
       if (stray.startsWith("{")) this.#payload(stray, "");
+      else {
+        const words = stray.split("\n").filter((line) => !isUnknownField(line));
+        if (words.some((line) => line !== "")) this.stray(words.join("\n"));
+      }
     }
     this.#payload(data, name);
   }
@@ -172,7 +176,7 @@ export class StreamDecoder implements SseListener {
       throw new BowlineError("stream_corrupt", `The server said in the stream: ${this.#stray}`, {
         retryable: true,
       });
-    this.#proof.contradict("the stream held what is no event", said);
+    this.#proof.suspect("the stream held what is no event", said);
   }
 
   /** A part of the payload that is being read, with the digits of its numbers as they came. */

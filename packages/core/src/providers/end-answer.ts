@@ -26,6 +26,7 @@ const callWords = /^(?:tool_?(?:calls?|use)|function_call)$/i;
 export class AnswerEnd {
   readonly #complete: ReadonlySet<string>;
   #word = "";
+  #isTakenBack = false;
   #more = ".";
   #meaning: Meaning = "complete";
 
@@ -37,6 +38,11 @@ export class AnswerEnd {
   /** The word that counts. Empty: there was none, and the stream ended by a terminal event. */
   get word(): string {
     return this.#word;
+  }
+
+  /** Set where the server said, behind a word that ends the answer, that it goes on. */
+  get contradiction(): string | undefined {
+    return this.#isTakenBack ? `the stream took its end "${this.#word}" back` : undefined;
   }
 
   get isComplete(): boolean {
@@ -63,7 +69,10 @@ export class AnswerEnd {
    * it for a person. Returns whether it is the one that counts now.
    */
   add(word: string, common: string = word, more = "."): boolean {
-    if (word === "" || unfinished.test(word)) return false;
+    if (word === "" || unfinished.test(word)) {
+      this.#isTakenBack ||= word !== "" && this.#word !== "";
+      return false;
+    }
     const meaning = this.#meaningOf(common);
     const isWorse = meanings.indexOf(meaning) > meanings.indexOf(this.#meaning);
     if (this.#word !== "" && !isWorse) return false;
@@ -103,8 +112,8 @@ export class AnswerEnd {
 
 /**
  * Ends an answer whose end word was checked. Calls run whatever a good word says (Q058, Q059, Q166,
- * Q204), and none without proof. Throws `empty_response` for an answer without text or call (Q092),
- * and `context_overflow` where the server names no error, but by its own numbers the conversation
+ * Q204), and none without proof. Throws `stream_corrupt` for an answer that contradicts itself or
+ * whose calls are not proved, `empty_response` for one without text or call (Q092), and `context_overflow` where the server names no error, but by its own numbers the conversation
  * did not fit (Q244).
  */
 export function endAnswer(
@@ -115,8 +124,12 @@ export function endAnswer(
 ): void {
   const { message } = writer;
   const { content } = message;
-  const { count } = facts.proof;
+  const { count, contradiction = end.contradiction } = facts.proof;
   assertFits(message, facts, isCut);
+  if (contradiction !== undefined)
+    throw new BowlineError("stream_corrupt", `The answer cannot be trusted: ${contradiction}.`, {
+      retryable: true,
+    });
   if (isCut) return writer.done("length");
   if (!content.some(isAnswer) && !isDone(message, facts, end)) {
     const what = content.length > 0 ? "thought and did not answer" : "answered with nothing";

@@ -164,3 +164,8 @@ export class SseReader {
 function valueAt(text: string, start: number, end: number): string {
   return text.slice(text.startsWith(" ", start) ? start + 1 : start, end);
 }
+
+/** Whether a line is a field that nobody reads, which event streams may have (Q006). */
+export function isUnknownField(line: string): boolean {
+  return unknownField.test(line);
+}

@@ -86,12 +86,20 @@ describe("the proof of calls", () => {
     );
   });
 
-  it("is missing once anything contradicted it, which is quoted in short", () => {
+  it("is missing once anything was suspect, which is quoted in short", () => {
     const proof = new CallProof();
     proof.add(sound);
-    proof.contradict("the stream held what is no event", "x".repeat(1000));
-    proof.contradict("second");
+    proof.suspect("the stream held what is no event", "x".repeat(1000));
+    proof.suspect("second");
     assert.match(proof.doubt([]) ?? "", /^the stream held what is no event: x{200}…$/);
+    assert.equal(proof.contradiction, undefined);
+  });
+
+  it("keeps what contradicted the answer first, which is quoted in short", () => {
+    const proof = new CallProof();
+    proof.contradict("the stream gave one another name", "x".repeat(1000));
+    proof.contradict("second");
+    assert.match(proof.contradiction ?? "", /^the stream gave one another name: x{200}…$/);
   });
 
   it("has a bound of its calls", () => {

@@ -39,6 +39,8 @@ export class BlockAssembler {
   readonly #facts: ReaderFacts;
   /** By the index on the wire; undefined is a key too, of servers that send none. */
   readonly #open = new Map<unknown, Block>();
+  /** The indices that blocks had. */
+  readonly #indices = new Set<number>();
   /**
    * The index that began last, and its block while that is open: what nearly every delta is for.
    */
@@ -58,7 +60,7 @@ export class BlockAssembler {
 
   start(index: unknown, raw: Json): Block {
     if (this.#isOver) this.#contradict("the stream went on after its stop reason");
-    if (this.#open.has(index)) this.#contradict("the stream opened a block twice");
+    if (this.#isKnown(index)) this.#contradict("the stream opened a block twice");
     this.#end(index, false); // its stop went missing (Q153)
     const block = createBlock(index, raw, this.#facts);
     if (block.kind === "toolCall") this.#facts.proof.add(block);
@@ -71,8 +73,15 @@ export class BlockAssembler {
     return block;
   }
 
+  /** Notes an index; whether a block had it. Without indices a block ends the one before. */
+  #isKnown(index: unknown): boolean {
+    if (typeof index !== "number") return this.#open.has(index);
+    return this.#indices.size === this.#indices.add(index).size;
+  }
+
   delta(index: unknown, delta: Json): void {
     const block = index === this.#index ? this.#current : this.#open.get(index);
+    if (block === undefined) this.#miss(index, delta.type);
     if (block?.kind === "opaque") return extend(block, delta);
     switch (delta.type) {
       case "text_delta":
@@ -82,11 +91,11 @@ export class BlockAssembler {
       case "input_json_delta":
         return this.#append(index, block, "toolCall", delta.partial_json);
       case "signature_delta":
-        if (block?.kind !== "thinking" || typeof delta.signature !== "string") return;
+        if (!this.#isOf(block, "thinking") || typeof delta.signature !== "string") return;
         block.signature = joinSignature(block.signature, delta.signature);
         return this.#settle();
       case "citations_delta":
-        if (block?.kind === "text" && delta.citation !== undefined)
+        if (this.#isOf(block, "text") && delta.citation !== undefined)
           block.citations.push(delta.citation);
     }
     // Other kinds of delta are news that a later version may understand (Q160).
@@ -102,6 +111,7 @@ export class BlockAssembler {
    */
   close(isFinal: boolean): void {
     for (const [index, block] of this.#open) {
+      if (!isFinal) this.#contradict("the stream left a block open");
       block.isClosed = isFinal;
       this.#end(index, false);
     }
@@ -125,26 +135,38 @@ export class BlockAssembler {
     this.#facts.proof.contradict(what);
   }
 
+  /** A piece of no open block: text can be read (Q153), and nothing else. */
+  #miss(index: unknown, type: unknown): void {
+    const { proof } = this.#facts;
+    const what = "the stream had a piece for a block that was not open";
+    const isText = type === "text_delta" || type === "thinking_delta";
+    if (isText && !this.#indices.has(index as number)) proof.suspect(what);
+    else proof.contradict(what);
+  }
+
   /**
    * Appends to the open block, or to a new one when its start went missing or it is of another kind
    * (Q153).
    */
   #append(index: unknown, open: Block | undefined, kind: Block["kind"], text: unknown): void {
     if (typeof text !== "string") return;
+    const isOf = this.#isOf(open, kind);
     if (open?.kind === "toolCall") open.saysInput ||= kind === "toolCall";
     if (text === "") return; // nothing opens for nothing
-    if (open?.kind !== kind) {
-      const what = open === undefined ? "a block that was not open" : "a block of another kind";
-      this.#contradict(`the stream had a piece for ${what}`);
-    }
-    const block =
-      open?.kind === kind
-        ? open
-        : this.start(index, { type: kind === "toolCall" ? "tool_use" : kind });
+    const block = isOf
+      ? open
+      : this.start(index, { type: kind === "toolCall" ? "tool_use" : kind });
     if (block.kind === "toolCall" && !block.hasInput) block.hasInput = text.trim() !== "";
     if (block.contentIndex !== undefined) return this.#writer.append(block.contentIndex, text);
     block.held += text;
     this.#settle();
+  }
+
+  /** Whether a piece of this kind belongs to the block. */
+  #isOf(block: Block | undefined, kind: Block["kind"]): block is Block {
+    if (block !== undefined && block.kind !== kind)
+      this.#contradict("the stream had a piece for a block of another kind");
+    return block?.kind === kind;
   }
 
   /** Gives parts to the waiting blocks, up to the first that cannot have one yet. */

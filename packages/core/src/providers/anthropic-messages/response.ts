@@ -25,6 +25,8 @@ export class MessagesReader implements ProtocolReader {
   readonly #usage: Usage = {};
   readonly #end = new AnswerEnd(completeWords);
   #started = false;
+  /** Whether a stop reason was due, though it may be null (Q165). */
+  #isEnding = false;
   #explanation = "";
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
@@ -35,6 +37,8 @@ export class MessagesReader implements ProtocolReader {
 
   event(data: Json, name: string): void {
     const type = typeof data.type === "string" ? data.type : name;
+    if (!this.#started && (type.startsWith("content_") || type === "message_delta"))
+      this.#facts.proof.contradict("the stream went on before it began");
     // Most events are deltas, so they are tested first.
     if (type === "content_block_delta" && name !== "error" && !isError(data.error))
       this.#blocks.delta(data.index, asRecord(data.delta));
@@ -57,9 +61,11 @@ export class MessagesReader implements ProtocolReader {
       case "content_block_stop":
         return this.#blocks.stop(data.index);
       case "message_delta":
+        this.#isEnding = true;
         this.#noteUsage(data.usage);
         return this.#noteStop(asRecord(data.delta));
       case "message_stop":
+        if (!this.#isEnding) this.#facts.proof.contradict("the stream says no stop reason");
         return this.#finish();
       case "message":
         return this.#whole(data);

@@ -32,12 +32,15 @@ export class PartialArguments {
     return text;
   }
 
-  /**
-   * The end of the text. A string that was cut is only whole if the server said that the call is.
-   */
-  end(isComplete: boolean): string {
-    if (this.#isBroken || (this.#string !== undefined && !isComplete)) return "";
-    return this.#endString() + this.#close(0);
+  /** Whether their text has no end, since the pieces do not make a whole. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** The end of the text. A string of which more was to come is cut. */
+  end(): string {
+    this.#isBroken ||= this.#string !== undefined;
+    return this.#isBroken ? "" : this.#close(0);
   }
 
   /** Nothing can make these arguments whole any more: their text never ends. */
@@ -56,6 +59,7 @@ export class PartialArguments {
       if (!goesOn) this.#string = undefined;
       return escaped(value) + (goesOn ? "" : '"');
     }
+    if (this.#string !== undefined) return undefined;
     const keys = parsePath(path);
     const place = keys === undefined || value === undefined ? undefined : this.#moveTo(keys);
     if (place === undefined || typeof value !== "string")
@@ -68,8 +72,7 @@ export class PartialArguments {
    * What stands between the last value and the one at `keys`; undefined when it cannot stand there.
    */
   #moveTo(keys: readonly (string | number)[]): string | undefined {
-    let text = this.#endString();
-    if (this.#frames.length === 0) text += this.#open(false);
+    let text = this.#frames.length === 0 ? this.#open(false) : "";
     let depth = 0;
     while (
       depth < this.#frames.length - 1 &&
@@ -92,12 +95,6 @@ export class PartialArguments {
       if (!frame.isArray) frame.names.add(key);
     }
     return text;
-  }
-
-  #endString(): string {
-    if (this.#string === undefined) return "";
-    this.#string = undefined;
-    return '"';
   }
 
   #open(isArray: boolean): string {

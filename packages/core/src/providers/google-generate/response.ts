@@ -23,6 +23,8 @@ export class GenerateReader implements ProtocolReader {
   readonly #counts = new TokenCounts();
   readonly #end = new AnswerEnd(["stop", "function_call"]);
   #candidateIndex: unknown;
+  /** Whether another candidate is still without its end, by its index. */
+  readonly #others = new Map<unknown, boolean>();
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
@@ -85,7 +87,17 @@ export class GenerateReader implements ProtocolReader {
       return only; // nearly always
     const known = found.filter(isRecord);
     if (known.length > 0) this.#candidateIndex ??= known.some(isFirst) ? 0 : known[0]?.index;
-    return known.find(({ index = 0 }) => index === this.#candidateIndex);
+    const chosen = known.find(({ index = 0 }) => index === this.#candidateIndex);
+    for (const other of known) if (other !== chosen) this.#noteOther(other);
+    return chosen;
+  }
+
+  /** An alternative to the answer says itself how it ends; a piece of the answer does not. */
+  #noteOther(other: Json): void {
+    const { index, content, finishReason, finish_reason: reason = finishReason } = other;
+    const hasParts = list(asRecord(content).parts).length > 0;
+    if (reason) this.#others.set(index, false);
+    else if (hasParts && !this.#others.has(index)) this.#others.set(index, true);
   }
 
   #part(part: Json): void {
@@ -134,6 +146,8 @@ export class GenerateReader implements ProtocolReader {
 
   #finish(): void {
     this.#end.check();
+    if ([...this.#others.values()].includes(true))
+      this.#facts.proof.contradict("a candidate beside the answer's has no end");
     this.#writer.endSaying();
     this.#calls.close();
     endAnswer(this.#writer, this.#facts, this.#end);

@@ -55,7 +55,7 @@ export class ToolCallAssembler {
     for (const piece of pieces) this.#takePiece(call, piece);
     this.#takeWhole(call, wire.args, isLast);
     call.hasArguments ||= isLast || call.hasStreamed || call.whole !== undefined;
-    if (isLast) this.#close(call, true);
+    if (isLast) this.#close(call);
   }
 
   /**
@@ -63,7 +63,7 @@ export class ToolCallAssembler {
    * arguments (Q203).
    */
   close(): void {
-    for (const call of this.#open) this.#close(call, false);
+    for (const call of this.#open) this.#close(call);
   }
 
   /**
@@ -120,13 +120,15 @@ export class ToolCallAssembler {
     this.#writer.append(call.contentIndex, text);
   }
 
-  #close(call: OpenCall, isComplete: boolean): void {
+  #close(call: OpenCall): void {
     this.#open.delete(call);
     this.#openById.delete(call.wireId);
     if (this.#newest === call) this.#newest = undefined;
     call.isClosed = true;
     const { contentIndex, whole, hasStreamed } = call;
-    this.#writer.append(contentIndex, hasStreamed ? call.streamed.end(isComplete) : (whole ?? ""));
+    this.#writer.append(contentIndex, hasStreamed ? call.streamed.end() : (whole ?? ""));
+    if (hasStreamed && whole === undefined && call.streamed.isBroken)
+      this.#facts.proof.contradict("the stream gave arguments that do not follow each other");
     const thoughtSignature = packOrigin(call.signature, call.hasId);
     this.#writer.close(contentIndex, {
       ...(hasStreamed && whole !== undefined && { text: whole }),

@@ -19,6 +19,9 @@ export interface OpenCall extends SeenCall {
   /** The arguments as they came, and their length. */
   pieces: string[];
   length: number;
+  /** How many pieces came behind its beginning, and how many of them with its id or name again. */
+  fragments: number;
+  restated: number;
   /**
    * The last fragment while each one so far began with the one before: a server may send snapshots
    * (Q050).
@@ -47,6 +50,8 @@ export function createOpenCall(place: number | undefined, id: string, order: num
     contentIndex: undefined,
     pieces: [],
     length: 0,
+    fragments: 0,
+    restated: 0,
     snapshot: "",
     searched: 0,
     depth: 0,
@@ -68,6 +73,7 @@ export function appendArguments(call: OpenCall, fragment: string): void {
     call.searched = 0;
     call.isWhole = false;
   }
+  call.fragments++;
   call.pieces.push(fragment);
   call.length += fragment.length;
   if (call.snapshot !== undefined)
@@ -101,4 +107,12 @@ export function finalArguments(call: OpenCall): string {
 
 function isValid(text: string): boolean {
   return parseToolArguments(text).error === undefined;
+}
+
+/**
+ * Whether some pieces named the call again, and others did not. Servers name a call once or with
+ * each piece (Q036).
+ */
+export function isBegunAgain({ restated, fragments }: OpenCall): boolean {
+  return restated > 0 && restated < fragments;
 }

@@ -35,8 +35,10 @@ export class OtherChoices {
     const key = index ?? place;
     const choice = this.#choices.get(key) ?? { calls: [], words: [], hasText: false };
     this.#choices.set(key, choice);
-    const { content, tool_calls: calls } = isRecord(delta) ? delta : asRecord(message);
+    const from = isRecord(delta) ? delta : asRecord(message);
+    const { content, tool_calls: calls, function_call: old } = from;
     choice.calls.push(...list(this.#facts.exactly(calls)).map(asRecord));
+    if (old) choice.calls.push({ index: 0, function: this.#facts.exactly(old) });
     choice.hasText ||= list(content).length > 0 || asText(content) !== "";
     if (word) choice.words.push(asText(word) || JSON.stringify(word));
   }
@@ -47,10 +49,19 @@ export class OtherChoices {
    * with a text of their own, it is not known whose they are.
    */
   join(calls: ToolCallAssembler, end: AnswerEnd): void {
+    for (const { hasText, words, calls: own } of this.#choices.values()) {
+      if (end.word === "" && words.length > 0) {
+        for (const word of words) end.add(word);
+        if (calls.count > 0 || hasText)
+          this.#facts.proof.contradict("another choice ended the answer");
+      }
+      if (words.length === 0 && (hasText || own.length > 0) && !this.#isUnnumbered)
+        this.#facts.proof.contradict("a choice beside the answer's has no end");
+    }
     const calling = [...this.#choices.values()].filter((choice) => choice.calls.length > 0);
     if (calling.length === 0 || (calls.count > 0 && !this.#isUnnumbered)) return;
     if ((!this.#isUnnumbered && !end.saysCalls) || calling.some(({ hasText }) => hasText))
-      this.#facts.proof.contradict("they came in a choice that is not the answer's");
+      this.#facts.proof.suspect("they came in a choice that is not the answer's");
     for (const choice of calling) {
       calls.nextChoice();
       for (const call of choice.calls) calls.add(call);

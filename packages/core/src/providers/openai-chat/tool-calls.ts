@@ -13,6 +13,7 @@ import {
   createOpenCall,
   finalArguments,
   isComplete,
+  isBegunAgain,
   type OpenCall,
 } from "./open-call.ts";
 import { nameLimits } from "./request.ts";
@@ -38,6 +39,8 @@ export class ToolCallAssembler {
   readonly #byBoth = new Map<string, OpenCall>();
   /** Calls with a name, but without a part in the message. */
   readonly #named = new Set<OpenCall>();
+  /** Calls behind which others began under their index. */
+  readonly #covered = new Set<OpenCall>();
   /** The ids that calls have. */
   readonly #ids = new Set<string>();
   /** Declared names by those that the request gave them. */
@@ -80,7 +83,12 @@ export class ToolCallAssembler {
     };
     const { extra_content: extra } = wire;
     if (!(delta.id || name || delta.fragment || extra)) return; // Go servers write an empty call where there is none
+    const known = this.#calls.length;
     const call = this.#callOf(delta);
+    const isKnown = known === this.#calls.length;
+    const isAgain =
+      isKnown &&
+      ((delta.id !== "" && call.wireId === delta.id) || (name !== "" && call.name !== ""));
     if (delta.id && !call.wireId) this.#learnId(call, delta.id);
     if (name) this.#noteName(call, delta.name);
     if (call.name && call.contentIndex === undefined) this.#named.add(call);
@@ -89,7 +97,9 @@ export class ToolCallAssembler {
     // arguments follow.
     if (call.name && (delta.fragment || this.#isWholeName(call.name))) this.#open(call);
     if (!delta.fragment) return;
+    if (!isKnown) call.fragments = -1; // what comes with its beginning repeats nothing
     appendArguments(call, delta.fragment);
+    if (isAgain) call.restated++;
     if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
   }
 
@@ -121,7 +131,13 @@ export class ToolCallAssembler {
 
   /** The answer is complete: every call is closed, in the order in which they began. */
   close(): void {
+    const { proof } = this.#facts;
     for (const call of this.#calls) {
+      if (call.name === "" && call.wireId === "")
+        proof.contradict("the stream had a piece for a call that had not begun");
+      if (this.#covered.has(call) && !isComplete(call))
+        proof.contradict("the stream began a call within another");
+      if (isBegunAgain(call)) proof.contradict("the stream began a call twice");
       call.name ||= "unnamed"; // still reported, so that the model hears of it (Q045)
       this.#writer.close(this.#open(call), {
         text: finalArguments(call),
@@ -153,6 +169,7 @@ export class ToolCallAssembler {
       isNew =
         last.name !== name || last.length === 0 || isComplete(last) || !/^[^{]/.test(fragment);
     if (!isNew) return last;
+    if (index !== undefined) this.#covered.add(last);
     const call = this.#start(delta);
     if (!name) call.name = last.name;
     return call;

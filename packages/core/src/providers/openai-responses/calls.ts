@@ -58,8 +58,7 @@ export class CallReader {
   /** Whether a call that ended has the arguments that it is said to have in the end. */
   hasSaid(part: Part, raw: Json): boolean {
     const [said, own] = [this.#textOf(raw.arguments), part.whole ?? this.#parts.textOf(part)];
-    if (said.trim() === "" || said === own || this.#isWrapper(asText(raw.name))) return true;
-    return toText(parseToolArguments(said)) === toText(parseToolArguments(own));
+    return said.trim() === "" || this.#isWrapper(asText(raw.name)) || areEqual(said, own);
   }
 
   /**
@@ -118,6 +117,11 @@ export class CallReader {
   #isWrapper(name: string): boolean {
     return /^(?:multi_tool_use[._])?parallel$/.test(name) && !this.#facts.toolNames.includes(name);
   }
+}
+
+/** Whether two texts of arguments say the same. */
+function areEqual(one: string, other: string): boolean {
+  return one === other || toText(parseToolArguments(one)) === toText(parseToolArguments(other));
 }
 
 interface ToolUse {

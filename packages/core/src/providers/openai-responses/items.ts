@@ -40,6 +40,8 @@ export class ItemAssembler {
   readonly #calls: CallReader;
   readonly #items: Item[] = [];
   readonly #known = new Map<unknown, Item>();
+  /** By the id on the wire; undefined for one that several items have. */
+  readonly #byId = new Map<unknown, Item | undefined>();
   readonly #citations = new Map<Part, unknown[]>();
   #refused = false;
 
@@ -60,12 +62,15 @@ export class ItemAssembler {
 
   added(event: Json, raw: Json): void {
     const item = this.#find(event, raw.id);
-    if (item !== undefined && !item.done && (item.begun || item.kind !== kindOf(raw.type)))
-      this.#contradict("the stream opened an item twice");
+    const isOther = item?.done === true && item.raw.id !== raw.id; // nobody counts the items
+    const isKnown =
+      item !== undefined && (item.begun || item.done || item.kind !== kindOf(raw.type));
+    if (isKnown && !isOther) this.#contradict("the stream opened an item twice");
     if (item === undefined || item.done || item.kind !== kindOf(raw.type))
       this.#create(raw, event).begun = true;
     else if (item.kind !== "opaque") {
       item.raw = raw; // its deltas came first
+      this.#byId.set(raw.id, item);
       item.begun = true;
       if (item.kind === "function_call") this.#calls.learn(item.part as Part, raw);
     }
@@ -74,6 +79,8 @@ export class ItemAssembler {
   done(event: Json, raw: Json): void {
     const kind = kindOf(raw.type);
     const item = this.#find(event, raw.id) ?? this.#newest(event, kind);
+    if (item !== undefined && item.kind !== kind)
+      this.#contradict("the stream ended an item as another kind");
     if (item === undefined || item.kind !== kind)
       return this.#finish(this.#create(raw, event), raw);
     if (!item.done) return this.#finish(item, raw);
@@ -83,23 +90,39 @@ export class ItemAssembler {
   }
 
   /** Text of a message: a piece, or the whole. */
-  text(event: Json, field: "text" | "refusal", piece: unknown, whole: unknown): void {
+  text(
+    event: Json,
+    field: "text" | "refusal",
+    piece: unknown,
+    whole: unknown,
+    isEnd: boolean = piece === undefined,
+  ): void {
     if (field === "refusal") this.#refused = true;
     const text = asText(piece) || asText(whole);
-    if (text === "") return; // no reason to open a part (Q072)
-    const item = this.#itemFor(event, "message", asText(piece));
-    if (item === undefined) return;
+    const item = this.#itemFor(event, "message", text);
+    if (item === undefined || text === "") return; // no reason to open a part (Q072)
     const slot = event.content_index ?? 0;
-    const part = item.texts.get(slot);
-    if (part === undefined) item.texts.set(slot, this.#parts.begin("text", text));
-    else if (typeof piece === "string") this.#parts.append(part, piece);
-    else this.#parts.complete(part, asText(whole));
+    const part = item.texts.get(slot) ?? this.#parts.begin("text");
+    item.texts.set(slot, part);
+    if (part.isClosed && piece !== undefined)
+      this.#contradict("the stream had a piece for a text that had ended");
+    if (piece === undefined) this.#complete(part, text);
+    else this.#parts.append(part, text);
+    part.isClosed ||= isEnd;
+  }
+
+  /** Text that is said to be whole must be what came of it, and more. */
+  #complete(part: Part, whole: string): void {
+    if (!this.#parts.complete(part, whole))
+      this.#contradict("the stream gave a text that is not its pieces");
   }
 
   /** A content part that begins or ends. Reasoning has events of its own. */
-  content(event: Json, content: Json): void {
-    if (content.type === "refusal") this.text(event, "refusal", undefined, content.refusal);
-    else if (content.type === "output_text") this.text(event, "text", undefined, content.text);
+  content(event: Json, content: Json, isEnd: boolean): void {
+    if (content.type === "refusal") this.text(event, "refusal", undefined, content.refusal, isEnd);
+    else if (content.type === "output_text")
+      this.text(event, "text", undefined, content.text, isEnd);
+    else if (content.type === "reasoning_text") this.#itemFor(event, "reasoning", "");
   }
 
   citation(event: Json): void {
@@ -119,10 +142,11 @@ export class ItemAssembler {
     piece: unknown,
     whole: unknown,
   ): void {
-    if (asText(piece) === "" && asText(whole) === "") return;
-    const item = this.#itemFor(event, "reasoning", asText(piece));
+    const text = asText(piece) || asText(whole);
+    const item = this.#itemFor(event, "reasoning", text);
     const part = item?.part;
-    if (item === undefined || part === undefined || (part.field ??= field) !== field) return;
+    if (item === undefined || part === undefined || text === "") return;
+    if ((part.field ??= field) !== field) return;
     const section = event.summary_index ?? event.content_index ?? 0;
     if (section !== item.section) {
       if (item.sections.has(section)) return; // the end of one that others followed
@@ -137,9 +161,9 @@ export class ItemAssembler {
 
   /** Arguments of a call: a piece, or the whole. */
   args(event: Json, piece: unknown, whole: unknown): void {
-    const item = this.#itemFor(event, "function_call", asText(piece));
+    const item = this.#itemFor(event, "function_call", "{}");
     if (item?.part === undefined) return;
-    if (item.part.isClosed && asText(piece) !== "")
+    if (item.part.isClosed && piece !== undefined)
       this.#contradict("the stream had a piece for an item that had ended");
     this.#parts.append(item.part, asText(piece));
     this.#calls.complete(item.part, whole);
@@ -164,21 +188,24 @@ export class ItemAssembler {
     const entries = new OutputList(output);
     const seen = new Set(this.#items.map(({ kind }) => kind));
     const alone: Item[] = [];
+    let isAlone = false;
     for (const item of this.#items) {
       const raw = entries.take(item.raw, item.position);
       if (raw === undefined && item.kind === "function_call") alone.push(item);
+      if (raw === undefined && item.texts.size > 0) isAlone = true;
       if (!item.done) this.#finish(item, raw ?? item.raw, raw !== undefined);
       else if (raw !== undefined) this.#compare(item, raw);
     }
-    const isCalling = entries.all.some(({ type }) => type === "function_call");
     for (const raw of entries.rest) {
       const kind = kindOf(raw.type);
       if (kind === "function_call" && this.#takeEqual(alone, raw)) continue;
       const isNew =
         seen.size === 0 || kind === "function_call" || (kind === "message" && !seen.has(kind));
       if (isNew && typeof raw.type === "string") this.#finish(this.#create(raw, {}), raw);
+      else if (kind === "message") isAlone = true;
     }
-    if (isCalling && alone.length > 0) this.#contradict("the complete answer does not have one");
+    if (entries.all.length > 0 && (isAlone || alone.length > 0))
+      this.#contradict("the complete answer has other items than the stream");
   }
 
   /** Takes out the call that an entry repeats under other ids. */
@@ -191,8 +218,10 @@ export class ItemAssembler {
   }
 
   /** An item that ended is what it is said to be once more. */
-  #compare({ kind, part }: Item, raw: Json): void {
-    if (kind === "function_call" && !this.#calls.hasSaid(part as Part, raw))
+  #compare({ kind, part, raw: own }: Item, raw: Json): void {
+    if (kind !== "function_call") return;
+    if (isOtherCall(own, raw)) this.#contradict("the stream repeated a call as another");
+    if (!this.#calls.hasSaid(part as Part, raw))
       this.#contradict("the stream gave one other arguments than it repeated");
   }
 
@@ -201,7 +230,11 @@ export class ItemAssembler {
   }
 
   #find(event: Json, id: unknown): Item | undefined {
-    return this.#known.get(typeof event.output_index === "number" ? event.output_index : id);
+    const item = this.#known.get(typeof event.output_index === "number" ? event.output_index : id);
+    const named = this.#byId.get(id);
+    if (named !== undefined && named !== item)
+      this.#contradict("the stream gave an item the place of another");
+    return item;
   }
 
   /** Of a server that says neither place nor id: what is under way. */
@@ -211,17 +244,19 @@ export class ItemAssembler {
   }
 
   /**
-   * The item that a delta belongs to, made when its beginning went missing (Q189); undefined when
-   * it has ended, which a piece contradicts.
+   * The item that a delta belongs to, made when its beginning went missing (Q189) and `text` is
+   * not empty; undefined when it has ended, which contradicts the delta.
    */
-  #itemFor(event: Json, kind: Kind, piece: string): Item | undefined {
+  #itemFor(event: Json, kind: Kind, text: string): Item | undefined {
     const known = this.#find(event, event.item_id);
     if (known !== undefined && known.kind !== kind)
       this.#contradict("the stream had a piece for an item of another kind");
-    if (known?.done && known.kind === kind && piece !== "")
+    if (known?.done && known.kind === kind)
       this.#contradict("the stream had a piece for an item that had ended");
     if (known?.kind === kind) return known.done ? undefined : known;
-    return this.#newest(event, kind) ?? this.#create({ type: kind, id: event.item_id }, event);
+    const newest = this.#newest(event, kind);
+    if (newest !== undefined || text === "") return newest;
+    return this.#create({ type: kind, id: event.item_id }, event);
   }
 
   #create(raw: Json, event: Json): Item {
@@ -241,6 +276,7 @@ export class ItemAssembler {
     this.#items.push(item);
     if (typeof event.output_index === "number") this.#known.set(event.output_index, item);
     else if (asText(raw.id) !== "") this.#known.set(raw.id, item);
+    if (asText(raw.id) !== "") this.#byId.set(raw.id, this.#byId.has(raw.id) ? undefined : item);
     return item;
   }
 
@@ -269,6 +305,8 @@ export class ItemAssembler {
         this.#finishReasoning(part as Part, raw);
         break;
       case "function_call":
+        if (item.begun && isOtherCall(item.raw, raw))
+          this.#contradict("the stream ended a call as another");
         this.#calls.finish(part as Part, raw, item.raw, isEnd);
         break;
       case "opaque":
@@ -288,8 +326,10 @@ export class ItemAssembler {
       if (content.type === "refusal") this.#refused = true;
       const part = parts[index];
       if (part === undefined) parts.push(this.#parts.begin("text", textOf(content)));
-      else this.#parts.complete(part, textOf(content));
+      else this.#complete(part, textOf(content));
     }
+    if (contents.length > 0 && parts.length > contents.length)
+      this.#contradict("the stream gave a text that its item does not have");
     for (const [index, part] of parts.entries()) {
       const given = contents[index]?.annotations;
       const annotations =
@@ -317,6 +357,14 @@ export class ItemAssembler {
 
 function kindOf(type: unknown): Kind {
   return kinds.find((kind) => kind === type) ?? "opaque"; // server tools and what is yet to come (Q190)
+}
+
+/** Whether both name the call, and not the same one. */
+function isOtherCall(one: Json, other: Json): boolean {
+  return [
+    [one.call_id, other.call_id],
+    [one.name, other.name],
+  ].some(([a, b]) => asText(a) !== "" && asText(b) !== "" && a !== b);
 }
 
 function textOf({ type, text, refusal }: Json): string {

@@ -83,12 +83,13 @@ export class PartWriter {
 
   /**
    * Text from `from` on as the server says it is: what is missing at its end is written, what was
-   * shown otherwise stays.
+   * shown otherwise stays. Whether the two agree, but for blanks around them.
    */
-  complete(part: Part, whole: string, from = 0): void {
+  complete(part: Part, whole: string, from = 0): boolean {
     const known = part.length - from;
-    if (whole.length > known && whole.startsWith(this.textOf(part).slice(from)))
-      this.append(part, whole.slice(known));
+    const shown = this.textOf(part).slice(from);
+    if (whole.length > known && whole.startsWith(shown)) this.append(part, whole.slice(known));
+    return whole.startsWith(shown) || whole.trim() === shown.trim();
   }
 
   /** The text so far; the live message has it, but for half a surrogate pair at its end. */

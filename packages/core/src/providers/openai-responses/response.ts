@@ -2,7 +2,7 @@
  * Responses events to a message. The type in the JSON counts; the event's name only when there is
  * none (Q191).
  */
-import { asRecord, asText } from "../../json-value.ts";
+import { asRecord, asText, list } from "../../json-value.ts";
 import { BowlineError } from "../../errors.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
@@ -32,6 +32,9 @@ export class ResponsesReader implements ProtocolReader {
   /** Bridges say of an answer with calls that it requires an action. */
   readonly #end = new AnswerEnd(["completed", "requires_action"]);
   #createdId: string | undefined;
+  /** The number of the last event, and whether one before it did not come. */
+  #number: unknown;
+  #isGap = false;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
@@ -41,6 +44,9 @@ export class ResponsesReader implements ProtocolReader {
 
   event(data: Json, name: string): void {
     const type = typeof data.type === "string" ? data.type : name;
+    const number = data.sequence_number;
+    if ((number as number) > (this.#number as number) + 1) this.#isGap = true;
+    this.#number = number;
     // Most events are deltas of text, so they are tested first.
     if (type === "response.output_text.delta" && name !== "error" && !isError(data.error))
       this.#items.text(data, "text", data.delta, undefined);
@@ -89,7 +95,7 @@ export class ResponsesReader implements ProtocolReader {
       }
       case "response.content_part.added":
       case "response.content_part.done":
-        return this.#items.content(data, asRecord(data.part));
+        return this.#items.content(data, asRecord(data.part), type.endsWith(".done"));
       case "response.output_text.done":
         return this.#items.text(data, "text", undefined, data.text);
       case "response.output_text.annotation.added":
@@ -173,6 +179,9 @@ export class ResponsesReader implements ProtocolReader {
     const end = this.#end;
     end.add(reason, common);
     this.#writer.describe({ rawStopReason: end.word });
+    // Of servers that repeat or leave out numbers, what is missing shows in the repetition.
+    if (this.#isGap && list(output).length === 0)
+      this.#facts.proof.contradict("an event did not come");
     this.#items.close(output);
     end.check();
     if (this.#items.refused) throw new BowlineError("refusal", "The model refused to answer."); // Q198

@@ -65,7 +65,6 @@ describe("streamed arguments", () => {
       [more(piece("$.a", "x"))],
       [more(piece("$.a", "x", true), piece("$.a", "")), ...text("")],
       [more(piece("$.a", "x", true)), last(piece("$.a", ""))],
-      [more(piece("$.a", "x", true)), call({})],
     ]) {
       const message = answer(begin(), ...chunks, end());
       assert.deepEqual(calls(message), [["call_1", "f", { a: "x" }]]);
@@ -80,6 +79,7 @@ describe("streamed arguments", () => {
 
   it("that were cut in a string are refused, and so are those of an answer that was cut", () => {
     assert.equal(isRefused(begin(), more(piece("$.command", "rm -rf /", true))), true);
+    assert.equal(isRefused(begin(), more(piece("$.command", "rm -rf /", true)), call({})), true);
     const { content } = answer(begin(), more(piece("$.command", "rm -rf /")));
     assert.equal(content[0]?.type === "toolCall" && content[0].argumentsError !== undefined, true);
   });
