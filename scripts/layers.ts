@@ -57,7 +57,7 @@ const compat: PackageRules = {
     karl: shapes,
     codelet: shapes,
     gai: shapes,
-    gateway: ["pull-events"],
+    gateway: shapes,
   },
 };
 

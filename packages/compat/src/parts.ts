@@ -6,6 +6,8 @@ import {
   type ImageContent,
   type Message as CoreMessage,
   type ToolResultMessage,
+  type UserContent,
+  type UserMessage,
 } from "@bowline/core";
 import { toToolCall } from "./transcript.ts";
 
@@ -28,7 +30,8 @@ export interface ResultPart {
   readonly isError: boolean;
 }
 
-export type Content = Said | ResultPart;
+/** Images stand in messages of the user. */
+export type Content = Said | ResultPart | ImageContent;
 
 export interface Message {
   readonly role: "system" | "user" | "assistant";
@@ -51,9 +54,13 @@ export function toTranscript({ role, content }: Message, timestamp: number): Cor
     } as const;
     return [{ role, content: toContent(content), ...origin }];
   }
+  // A text about an image stays beside it.
+  if (role === "user" && content.some(isImage) && content.every(isUserContent))
+    return [{ role, content: [...content], timestamp }];
   return content.flatMap((part): CoreMessage[] => {
     if (part.type === "text")
       return role === "user" ? [{ role, content: part.text, timestamp }] : [];
+    if (part.type === "image") return role === "user" ? [{ role, content: [part], timestamp }] : [];
     if (part.type === "toolUse") return [];
     const { toolUseId: toolCallId, content: text, images = [], isError } = part;
     const result = [{ type: "text", text } as const, ...images];
@@ -88,6 +95,13 @@ export function answerParts({ content }: AssistantMessage): Said[] {
   });
 }
 
+/** What a user said: a text, or parts when images came with it. */
+export function textOrParts(message: UserMessage): string | UserContent[] {
+  const { content } = message;
+  if (typeof content === "string" || !content.some(isImage)) return messageText(message);
+  return content.map((part) => (isImage(part) ? part : { type: part.type, text: part.text }));
+}
+
 export function resultPart(message: ToolResultMessage): ResultPart {
   const { toolCallId: toolUseId, isError } = message;
   const content = messageText(message);
@@ -97,6 +111,14 @@ export function resultPart(message: ToolResultMessage): ResultPart {
 
 /** The images of a result; undefined when there are none. */
 export function imagesOf({ content }: ToolResultMessage): ImageContent[] | undefined {
-  const images = content.filter((part) => part.type === "image");
+  const images = content.filter(isImage);
   return images.length > 0 ? images : undefined;
+}
+
+function isImage(part: { readonly type: string }): part is ImageContent {
+  return part.type === "image";
+}
+
+function isUserContent(part: Content): part is UserContent {
+  return part.type === "text" || part.type === "image";
 }

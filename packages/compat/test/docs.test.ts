@@ -1,5 +1,5 @@
 /**
- * docs/other-shapes.md shows three programs, which run against a real loopback server in place of
+ * docs/other-shapes.md shows four programs, which run against a real loopback server in place of
  * the services they ask.
  */
 import assert from "node:assert/strict";
@@ -47,7 +47,23 @@ const chat = [
   chatText("Sunny, 20 °C."),
 ];
 
+/** Two answers of the Messages API, streamed. */
+const claudeStream = [
+  streamedClaude(
+    { type: "tool_use", id: "c1", name: "get_weather", input: {} },
+    { type: "input_json_delta", partial_json: '{"location":"Madrid"}' },
+    "tool_use",
+  ),
+  streamedClaude(
+    { type: "text", text: "" },
+    { type: "text_delta", text: "Sunny, 20 °C." },
+    "end_turn",
+  ),
+];
+const answers = { gai: claude, karl: chat, codelet: claude, gateway: claudeStream };
+
 const printed = {
+  gateway: "Sunny, 20 °C. (10 tokens in)\n3 messages\n",
   gai: "Sunny, 20 °C. (2 iterations)\n",
   karl: "get_weather [ { type: 'text', text: 'Madrid: 20 celsius' } ]\nSunny, 20 °C.\n",
   codelet:
@@ -55,12 +71,12 @@ const printed = {
 };
 
 describe("the page about other shapes", () => {
-  for (const shape of ["gai", "karl", "codelet"] as const) {
+  for (const shape of ["gai", "karl", "codelet", "gateway"] as const) {
     it(`shows a program of ${shape}'s, which prints what it should`, async () => {
       const file = `packages/compat/test/examples/${shape}.ts`;
       const blocks = [...page.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code);
       assert.ok(blocks.includes(await readFile(join(root, file), "utf8")), `${file} is not shown`);
-      await using server = await loopback(...(shape === "karl" ? chat : claude));
+      await using server = await loopback(...answers[shape]);
       const { code, stdout, stderr } = await run(file, server.baseUrl);
       assert.equal(code, 0, stderr);
       const expected = printed[shape];
@@ -70,6 +86,19 @@ describe("the page about other shapes", () => {
     });
   }
 });
+
+function streamedClaude(content_block: object, delta: object, stop_reason: string): Handler {
+  const about = { id: "m", type: "message", role: "assistant", model: "claude-sonnet-4-5" };
+  const usage = { input_tokens: 5, output_tokens: 1 };
+  return streamed(
+    { type: "message_start", message: { ...about, content: [], usage } },
+    { type: "content_block_start", index: 0, content_block },
+    { type: "content_block_delta", index: 0, delta },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 1 } },
+    { type: "message_stop" },
+  );
+}
 
 /** Runs a program with the test's server in place of every host. */
 function run(file: string, baseUrl: string): Promise<Output> {

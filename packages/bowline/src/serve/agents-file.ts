@@ -11,7 +11,7 @@ export function parseAgents(markdown: string): AgentEntry[] {
   for (const section of markdown.split(/^(?=#{1,6}\s)/m)) {
     const lines = section.split("\n");
     const id = headingIn(lines[0]);
-    const model = field(lines, "Model");
+    const model = withoutMarks(field(lines, "Model"));
     if (id === undefined || model === undefined || agents.has(id)) continue;
     agents.set(id, { id, model, description: field(lines, "Description") ?? "" });
   }
@@ -31,10 +31,18 @@ function headingIn(line = ""): string | undefined {
   return text === "" ? undefined : text.slice(0, end).trim();
 }
 
+/** The label may be bold, before or behind its colon. */
 function field(lines: readonly string[], name: "Model" | "Description"): string | undefined {
-  const start = new RegExp(`^(?:[-*]\\s+)?${name}:`, "i");
+  const start = new RegExp(`^(?:[-*+]\\s+)?[*_]{0,3}${name}[*_]{0,3}:[*_]{0,3}`, "i");
   const found = lines.map((line) => line.trim()).filter((line) => start.test(line));
-  return found
-    .map((line) => line.slice(line.indexOf(":") + 1).trim())
-    .find((value) => value !== "");
+  return found.map((line) => line.replace(start, "").trim()).find((value) => value !== "");
+}
+
+/** A name that is written as code or bold: no name begins or ends with the marks. */
+function withoutMarks(value = ""): string | undefined {
+  const isMark = (at: number): boolean => "*_`".includes(value.charAt(at));
+  let [start, end] = [0, value.length];
+  while (start < end && isMark(start)) start++;
+  while (end > start && isMark(end - 1)) end--;
+  return value.slice(start, end).trim() || undefined;
 }

@@ -80,6 +80,22 @@ describe("the workspace", () => {
     ]);
     assert.deepEqual(parseAgents(""), []);
   });
+
+  it("may have its model and the labels in bold and as code [J26]", () => {
+    const modelOf = (line: string): string | undefined => parseAgents(`## a\n${line}`)[0]?.model;
+    for (const line of [
+      "**Model:** `v/some_model`",
+      "**Model**: v/some_model",
+      "- __Model:__ **`v/some_model`**",
+      "+ Model:`v/some_model`",
+      "*model*: *v/some_model*",
+    ])
+      assert.equal(modelOf(line), "v/some_model", line);
+    for (const line of ["Model: ``", "**Model:** **", "The **Model:** v/m"])
+      assert.equal(modelOf(line), undefined, line);
+    const text = "## a\n**Model:** v/m\n**Description:** Uses *few* `words`.";
+    assert.equal(parseAgents(text)[0]?.description, "Uses *few* `words`.");
+  });
 });
 
 describe("the settings", () => {

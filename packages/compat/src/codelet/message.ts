@@ -3,7 +3,7 @@
  * own.
  */
 import type { AgentMessage } from "@bowline/core/agent";
-import { messageText, type AssistantMessage, type Message as CoreMessage } from "@bowline/core";
+import type { AssistantMessage, ImageContent, Message as CoreMessage } from "@bowline/core";
 import * as parts from "../parts.ts";
 import { toToolCall, withoutFailures } from "../transcript.ts";
 
@@ -14,7 +14,8 @@ export type ContentBlock =
   | { type: "text"; text: string }
   | { type: "toolUse"; id: string; name: string; input: unknown };
 
-export type ContentPart = ContentBlock | parts.ResultPart;
+/** Images are of a user; only where there are some. */
+export type ContentPart = ContentBlock | parts.ResultPart | ImageContent;
 
 export type MessageContent = string | ContentPart[];
 
@@ -64,7 +65,7 @@ export function toTranscript(message: Message, timestamp: number): CoreMessage[]
 /** The transcript as codelet shows it. */
 export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
   return withoutFailures(messages).map((message): Message => {
-    if (message.role === "user") return Message.user(messageText(message));
+    if (message.role === "user") return { role: "user", content: parts.textOrParts(message) };
     if (message.role === "assistant") return Message.fromResponse(toContents(message));
     return { role: "user", content: [parts.resultPart(message)] };
   });

@@ -3,8 +3,8 @@
  * one user message.
  */
 import type { AgentMessage } from "@bowline/core/agent";
-import { messageText, type AssistantMessage, type Usage } from "@bowline/core";
-import { answerParts, resultPart, type Content, type Message } from "../parts.ts";
+import { messageText, type AssistantMessage, type Usage, type UserMessage } from "@bowline/core";
+import { answerParts, resultPart, textOrParts, type Content, type Message } from "../parts.ts";
 import { withoutFailures } from "../transcript.ts";
 
 export type { Content, Message } from "../parts.ts";
@@ -47,8 +47,7 @@ export const appendResponse = (
 export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
   const list: { role: Message["role"]; content: Content[] }[] = [];
   for (const message of withoutFailures(messages)) {
-    if (message.role === "user")
-      list.push({ role: "user", content: [{ type: "text", text: messageText(message) }] });
+    if (message.role === "user") list.push({ role: "user", content: userParts(message) });
     if (message.role === "assistant")
       list.push({ role: "assistant", content: answerParts(message) });
     if (message.role !== "toolResult") continue;
@@ -61,6 +60,11 @@ export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
 export function toResponse(answer: AssistantMessage): CompletionResponse {
   const { model, responseModel = model, stopReason, usage } = answer;
   return { content: answerParts(answer), model: responseModel, stopReason, usage };
+}
+
+function userParts(message: UserMessage): Content[] {
+  const said = textOrParts(message);
+  return typeof said === "string" ? [{ type: "text", text: said }] : said;
 }
 
 function result(toolUseId: string, content: string, isError: boolean): Content {

@@ -4,10 +4,12 @@ import {
   type AssistantMessage,
   type Message as TranscriptMessage,
   type ToolResultMessage,
+  type Usage,
   type UserContent,
   messageText,
 } from "@bowline/core";
-import type { ContentBlock, Message } from "./types.ts";
+import { imagesOf, textOrParts } from "../parts.ts";
+import type { ChatEvent, ContentBlock, Message } from "./types.ts";
 
 const origin = {
   api: "compat",
@@ -28,20 +30,19 @@ export function toTranscript(messages: readonly Message[], timestamp: number): T
     }
     const results = blocks.flatMap((block): ToolResultMessage[] => {
       if (block.type !== "tool_result") return [];
-      const { tool_use_id: toolCallId, content: text, is_error: isError = false } = block;
+      const {
+        tool_use_id: toolCallId,
+        content: text,
+        images = [],
+        is_error: isError = false,
+      } = block;
       const toolName = names.get(toolCallId) ?? "unknown";
-      return [
-        {
-          role: "toolResult",
-          toolCallId,
-          toolName,
-          content: [{ type: "text", text }],
-          isError,
-          timestamp,
-        },
-      ];
+      const parts = [{ type: "text", text } as const, ...images];
+      return [{ role: "toolResult", toolCallId, toolName, content: parts, isError, timestamp }];
     });
-    const said = blocks.flatMap((block): UserContent[] => (block.type === "text" ? [block] : []));
+    const said = blocks.flatMap((block): UserContent[] =>
+      block.type === "text" || block.type === "image" ? [block] : [],
+    );
     return [...results, ...(said.length > 0 ? [{ role, content: said, timestamp } as const] : [])];
   });
 }
@@ -57,7 +58,7 @@ export function fromTranscript(messages: readonly TranscriptMessage[]): Message[
   return messages.map((message): Message => {
     switch (message.role) {
       case "user":
-        return { role: "user", content: messageText(message) };
+        return { role: "user", content: textOrParts(message) };
       case "assistant":
         return { role: "assistant", content: fromAssistant(message) };
       case "toolResult":
@@ -76,11 +77,21 @@ export function fromAssistant({ content }: AssistantMessage): ContentBlock[] {
 
 export function toResultBlock(message: ToolResultMessage): ContentBlock {
   const { toolCallId, isError } = message;
-  const content = messageText(message);
+  const images = imagesOf(message);
   return {
     type: "tool_result",
     tool_use_id: toolCallId,
-    content,
+    content: messageText(message),
+    ...(images && { images }),
     ...(isError && { is_error: true }),
   };
+}
+
+/** The whole prompt counts as input, what was read from a cache or written to it included. */
+export function toUsage({
+  usage: { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 },
+}: {
+  readonly usage: Usage;
+}): Extract<ChatEvent, { type: "final" }>["usage"] {
+  return { inputTokens: input + cacheRead + cacheWrite, outputTokens: output };
 }

@@ -1,8 +1,15 @@
 /** Seed 003's two providers, over our wires. */
-import { getModel, systemClock, type StreamFn, type StreamOptions } from "@bowline/core";
+import {
+  getModel,
+  systemClock,
+  type Context,
+  type Model,
+  type StreamFn,
+  type StreamOptions,
+} from "@bowline/core";
 import { streamAnthropicMessages } from "@bowline/core/anthropic-messages";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
-import { toTranscript } from "./messages.ts";
+import { toTranscript, toUsage } from "./messages.ts";
 import type { ChatEvent, ChatParams, ModelProvider } from "./types.ts";
 
 /** What a provider may be told beside its key. */
@@ -18,6 +25,8 @@ abstract class WireProvider implements ModelProvider {
   protected abstract readonly streamFn: StreamFn;
   readonly #apiKey: string;
   readonly #options: ProviderOptions;
+  /** The model asked last: what its server refuses is learned by the object. */
+  #model: Model | undefined;
 
   constructor(apiKey: string, options: ProviderOptions = {}) {
     this.#apiKey = apiKey;
@@ -25,8 +34,45 @@ abstract class WireProvider implements ModelProvider {
   }
 
   /** A failure is the last event; nothing is thrown. */
-  chat(params: ChatParams): AsyncIterable<ChatEvent> {
-    return ask(this.streamFn, this.id, this.#apiKey, this.#options, params);
+  async *chat(params: ChatParams): AsyncGenerator<ChatEvent> {
+    const { model, systemPrompt, messages, tools, signal, maxTokens } = params;
+    const { clock = systemClock } = this.#options;
+    const context = {
+      systemPrompt,
+      messages: toTranscript(messages, clock.now()),
+      tools: tools.map(({ inputSchema, ...tool }) => ({ ...tool, parameters: inputSchema })),
+    };
+    const given = { ...(signal && { signal }), ...(maxTokens !== undefined && { maxTokens }) };
+    for await (const event of await this.#stream(model, context, given)) {
+      if (event.type === "text_delta") yield { type: "delta", text: event.delta };
+      else if (event.type === "toolcall_end") {
+        const { id: callId, name, arguments: input, argumentsError } = event.toolCall;
+        if (argumentsError !== undefined) {
+          yield { type: "error", message: `The call of ${name} cannot be run: ${argumentsError}` };
+          return;
+        }
+        yield { type: "tool_call", name, input, callId };
+      } else if (event.type === "done") yield { type: "final", usage: toUsage(event.message) };
+      else if (event.type === "error")
+        yield { type: "error", message: event.error.errorMessage ?? "The call failed." };
+    }
+  }
+
+  /** The wire behind `chat`; undefined where a subclass answers in its own way. */
+  static streamOf(provider: ModelProvider): StreamFn | undefined {
+    if (!(provider instanceof WireProvider) || provider.chat !== WireProvider.prototype.chat)
+      return undefined;
+    return ({ id }, context, options) => provider.#stream(id, context, options);
+  }
+
+  #stream(id: string, context: Context, options: StreamOptions): ReturnType<StreamFn> {
+    const { baseUrl, ...own } = this.#options;
+    if (this.#model?.id !== id) {
+      // The seed asks Chat Completions, whatever OpenAI's row says.
+      const api = this.id === "openai" ? { api: "openai-chat" } : {};
+      this.#model = getModel(this.id, id, { ...api, ...(baseUrl !== undefined && { baseUrl }) });
+    }
+    return this.streamFn(this.#model, context, { ...options, ...own, apiKey: this.#apiKey });
   }
 }
 
@@ -40,36 +86,9 @@ export class OpenAIProvider extends WireProvider {
   protected readonly streamFn: StreamFn = streamOpenaiChat;
 }
 
-async function* ask(
-  streamFn: StreamFn,
-  vendor: string,
-  apiKey: string,
-  { baseUrl, ...options }: ProviderOptions,
-  { model: id, systemPrompt, messages, tools, signal, maxTokens }: ChatParams,
-): AsyncGenerator<ChatEvent> {
-  const { clock = systemClock } = options;
-  // The seed asks Chat Completions, whatever OpenAI's row says.
-  const api = vendor === "openai" ? { api: "openai-chat" } : {};
-  const model = getModel(vendor, id, { ...api, ...(baseUrl !== undefined && { baseUrl }) });
-  const context = {
-    systemPrompt,
-    messages: toTranscript(messages, clock.now()),
-    tools: tools.map(({ inputSchema, ...tool }) => ({ ...tool, parameters: inputSchema })),
-  };
-  const given = { ...(signal && { signal }), ...(maxTokens !== undefined && { maxTokens }) };
-  for await (const event of await streamFn(model, context, { ...options, ...given, apiKey })) {
-    if (event.type === "text_delta") yield { type: "delta", text: event.delta };
-    else if (event.type === "toolcall_end") {
-      const { id: callId, name, arguments: input, argumentsError } = event.toolCall;
-      if (argumentsError !== undefined) {
-        yield { type: "error", message: `The call of ${name} cannot be run: ${argumentsError}` };
-        return;
-      }
-      yield { type: "tool_call", name, input, callId };
-    } else if (event.type === "done") {
-      const { input = 0, output = 0 } = event.message.usage;
-      yield { type: "final", usage: { inputTokens: input, outputTokens: output } };
-    } else if (event.type === "error")
-      yield { type: "error", message: event.error.errorMessage ?? "The call failed." };
-  }
-}
+/**
+ * The wire of a provider that is one of the two above. Over it nothing is lost that the events of
+ * `chat` have no place for: the text of malformed arguments, thinking, images.
+ */
+export const streamOf: (provider: ModelProvider) => StreamFn | undefined = (provider) =>
+  WireProvider.streamOf(provider);

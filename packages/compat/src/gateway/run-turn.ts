@@ -1,6 +1,6 @@
 /** Seed 003's runner: one turn of a chat with its tools, over the one loop. */
 import { agentLoop, systemClock, type AgentTool, type Model } from "@bowline/core";
-import { fromAssistant, toResultBlock, toTranscript } from "./messages.ts";
+import { fromAssistant, toResultBlock, toTranscript, toUsage } from "./messages.ts";
 import { toStreamFn } from "./stream-fn.ts";
 import type { ChatEvent, Message, ModelProvider } from "./types.ts";
 
@@ -18,18 +18,19 @@ export interface RunnerOptions {
   /** Calls and results are appended. */
   messages: Message[];
   tools: Tool[];
+  /** Calls whose arguments are no JSON object are answered, and no event. */
   onEvent: (event: ChatEvent) => void;
   /** Gives the tool's output. A rejection is told to the model as a failure. */
   onToolCall: (name: string, input: unknown, callId: string) => Promise<string>;
   signal?: AbortSignal;
+  /** Model calls of the turn, after which it ends with an error. Default 50; `Infinity` lifts it. */
+  maxModelCalls?: number;
 }
 
-/** Model calls of one turn. */
-const MAX_CALLS = 50;
-
 /**
- * Calls the model, runs tools and goes on, until it asks for none. One `final` with the sum of all
- * usage, or one `error`.
+ * Calls the model, runs tools and goes on, until it asks for none. A call that cannot be run is
+ * answered with an error, and the others of its answer run. One `final` with the sum of all usage,
+ * or one `error`.
  */
 export async function runAgentTurn(options: RunnerOptions): Promise<void> {
   const {
@@ -41,6 +42,7 @@ export async function runAgentTurn(options: RunnerOptions): Promise<void> {
     onEvent,
     onToolCall,
     signal,
+    maxModelCalls = 50,
   } = options;
   const model: Model = {
     id,
@@ -59,7 +61,7 @@ export async function runAgentTurn(options: RunnerOptions): Promise<void> {
       model,
       toolExecution: "sequential",
       hookTimeoutMs: 0,
-      budget: { maxTurns: MAX_CALLS },
+      budget: { maxTurns: maxModelCalls },
     } as const),
     convertToLlm: (all: readonly unknown[]) => all as typeof transcript,
   };
@@ -75,20 +77,16 @@ export async function runAgentTurn(options: RunnerOptions): Promise<void> {
       const { assistantMessageEvent: said } = event;
       if (said.type === "text_delta") onEvent({ type: "delta", text: said.delta });
       if (said.type === "toolcall_end") {
-        const { name, arguments: input, id: callId } = said.toolCall;
-        onEvent({ type: "tool_call", name, input, callId });
+        const { name, arguments: input, id: callId, argumentsError } = said.toolCall;
+        if (argumentsError === undefined) onEvent({ type: "tool_call", name, input, callId });
       }
     } else if (event.type === "turn_end" && event.toolResults.length > 0) {
       messages.push({ role: "assistant", content: fromAssistant(event.message) });
       messages.push({ role: "user", content: event.toolResults.map(toResultBlock) });
     } else if (event.type === "agent_end") {
-      const { usage, error } = event;
+      const { error } = event;
       if (error !== undefined) onEvent({ type: "error", message: error.message });
-      else
-        onEvent({
-          type: "final",
-          usage: { inputTokens: usage.input ?? 0, outputTokens: usage.output ?? 0 },
-        });
+      else onEvent({ type: "final", usage: toUsage(event) });
     }
   }
 }

@@ -13,13 +13,20 @@ import {
   type AssistantMessageEvent,
   type Model,
   type StreamFn,
+  type ToolCall,
 } from "@bowline/core";
+import { toToolCall } from "../transcript.ts";
 import { fromTranscript } from "./messages.ts";
+import { streamOf } from "./provider.ts";
 import type { ChatEvent, ModelProvider } from "./types.ts";
 
 type FinalUsage = Extract<ChatEvent, { type: "final" }>["usage"];
 
 export function toStreamFn(provider: ModelProvider): StreamFn {
+  return streamOf(provider) ?? streamChat(provider);
+}
+
+function streamChat(provider: ModelProvider): StreamFn {
   return (
     model,
     { systemPrompt = "", messages, tools = [] },
@@ -99,7 +106,7 @@ class ProviderAnswer {
 
   #addCall({ callId: id, name, input }: Extract<ChatEvent, { type: "tool_call" }>): void {
     this.#closeText();
-    const toolCall = { type: "toolCall", id, name, arguments: input } as const;
+    const toolCall = callOf(id, name, input);
     this.#content.push({ ...toolCall });
     const contentIndex = this.#content.length - 1;
     this.#emit({ type: "toolcall_start", attempt: 1, contentIndex, id, name });
@@ -120,6 +127,13 @@ class ProviderAnswer {
     this.message.stopReason = reason;
     this.#emit({ type: "done", attempt: 1, reason, message: this.message });
   }
+}
+
+/** A provider of JavaScript may hand over what its model wrote: an object runs, text is parsed. */
+function callOf(id: string, name: string, input: unknown): ToolCall {
+  if (typeof input === "object" && input !== null && !Array.isArray(input))
+    return { type: "toolCall", id, name, arguments: input as Record<string, unknown> };
+  return toToolCall(id, name, typeof input === "string" ? input : String(JSON.stringify(input)));
 }
 
 function failure(thrown: unknown, { aborted }: AbortSignal): BowlineError {

@@ -1,16 +1,29 @@
 /** The shapes of seed 003's providers. */
+import type { ImageContent } from "@bowline/core";
 
 export type ChatEvent =
   | { type: "delta"; text: string }
   | { type: "tool_call"; name: string; input: Record<string, unknown>; callId: string }
-  /** The one end of an answer that is whole. Counts that the server did not give are 0 here. */
+  /**
+   * The one end of an answer that is whole. `inputTokens` is the whole prompt, cached or not. Counts
+   * that the server did not give are 0 here.
+   */
   | { type: "final"; usage: { inputTokens: number; outputTokens: number } }
   | { type: "error"; message: string };
 
 export type ContentBlock =
   | { type: "text"; text: string }
   | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
-  | { type: "tool_result"; tool_use_id: string; content: string; is_error?: boolean };
+  | {
+      type: "tool_result";
+      tool_use_id: string;
+      content: string;
+      /** Base64 with a `mimeType`. Absent when the tool gave none. */
+      images?: readonly ImageContent[];
+      is_error?: boolean;
+    }
+  /** Of a user; only where there is one. */
+  | ImageContent;
 
 export interface Message {
   role: "user" | "assistant";

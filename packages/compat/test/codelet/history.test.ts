@@ -198,6 +198,26 @@ describe("codelet's images in tool results", () => {
     assert.match(server.requests[1]?.body ?? "", /data:image\/png;base64,AAAA/);
   });
 
+  it("of a user reach a provider and the model behind it", async () => {
+    await using server = await loopback(chatText("A rope."));
+    const model = getModel("openai", "gpt-4o", { api: "openai-chat", baseUrl: server.baseUrl });
+    const asked: Message[][] = [];
+    const behind = new ModelProvider(model, { apiKey: "k" });
+    const streamFn = toStreamFn({
+      completeWithTools: (messages, tools, signal) => {
+        asked.push([...messages]);
+        return behind.completeWithTools(messages, tools, signal);
+      },
+    });
+    const content = [{ type: "text", text: "What is this?" } as const, image];
+    const agent = new Agent({ streamFn });
+    const { reason } = await agent.prompt([{ role: "user", content, timestamp: 0 }]);
+    assert.deepEqual([reason, asked], ["done", [[{ role: "user", content }]]]);
+    const { messages } = JSON.parse(server.requests[0]?.body ?? "{}") as { messages: unknown[] };
+    assert.equal(messages.length, 1);
+    assert.match(JSON.stringify(messages), /What is this.*data:image\/png;base64,AAAA/);
+  });
+
   it("are absent where a tool gave none [C20, C21]", async () => {
     const tools = ToolRegistry.default([look]);
     assert.deepEqual(await tools.execute("look", {}), { content: "a rope" });
