@@ -7,6 +7,7 @@ import { parseAgents } from "../../src/serve/agents-file.ts";
 import { withEnvFile } from "../../src/serve/env-file.ts";
 import { serve, type Served, type ServeOptions } from "../../src/serve/serve.ts";
 import { DEFAULT_PORT } from "../../src/gateway/server/server.ts";
+import { createTools } from "../../src/tools/index.ts";
 import { createWorkspaceFiles } from "../../src/serve/workspace-files.ts";
 import { failing, loopback, streamed } from "../../../../test/support/loopback.ts";
 import { temporary } from "../command.ts";
@@ -56,7 +57,15 @@ describe("the workspace", () => {
       /explain/,
     ])
       assert.match(soul, word);
+    // What the model reads goes to wherever the model is.
+    assert.doesNotMatch(soul, /everything stays|nothing is logged/);
     assert.match(tools, /^# Available Tools\n\n## bash\n/);
+    assert.deepEqual(
+      [...tools.matchAll(/^## (.*)/gm)].map(([, name]) => name).toSorted(),
+      createTools({ root: path })
+        .map(({ name }) => name)
+        .toSorted(),
+    );
     for (const word of [
       /shell command on the user's machine/,
       /approves every command/,
