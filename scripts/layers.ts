@@ -73,6 +73,7 @@ const ground = [
   "replace-file",
   "is-missing",
   "is-http",
+  "is-like",
   "defined",
 ] as const;
 

@@ -3,6 +3,7 @@
  * ask, then an allow; what no rule names is asked about. A rule with a pattern says nothing of
  * arguments that cannot be taken apart: such a call is asked about.
  */
+import { isLike } from "../is-like.ts";
 import { commandWords } from "./command-words.ts";
 
 export type PolicyAction = "allow" | "ask" | "deny";
@@ -14,7 +15,8 @@ export interface PolicyRule {
   /**
    * Of bash: words, in which `*` stands for any letters and, as the last word, for any words (`git
    * status *`). Of tools with a `path`: a path in which `*` stands for a name and `**` for any
-   * folders. Absent: every call.
+   * folders; grep and glob reach all that is below theirs. With the tool `*` it is both for bash:
+   * words, and a path that words may name. Absent: every call.
    */
   readonly pattern?: string;
   /** Only there. */
@@ -38,30 +40,47 @@ export const defaultRules: readonly PolicyRule[] = ["read", "grep", "glob"].map(
   tool,
 }));
 
-export function judge(rules: readonly PolicyRule[], call: Call): Verdict {
-  const own = rules.filter(
-    ({ tool, sessionKey }) =>
-      (tool === "*" || tool === call.tool) &&
-      (sessionKey === undefined || sessionKey === call.sessionKey),
-  );
+export interface JudgeOptions {
+  /**
+   * Whether searches leave out what {@link hiddenPaths} gives. Otherwise one that would reach it is
+   * asked about. Default false.
+   */
+  readonly searchesHide?: boolean;
+}
+
+export function judge(
+  rules: readonly PolicyRule[],
+  call: Call,
+  { searchesHide = false }: JudgeOptions = {},
+): Verdict {
+  const own = ofCall(rules, call);
   const parts = partsOf(call);
-  const isHit = ({ pattern, action }: PolicyRule): boolean => {
+  const isHit = ({ tool, pattern, action }: PolicyRule): boolean => {
     if (pattern === undefined) return true;
     // One part that is denied is enough; an allowance has to cover all.
     if (parts === undefined) return false;
-    const hits = (part: Part): boolean => matches(pattern, part);
-    return action === "allow" ? parts.every(hits) : parts.some(hits);
+    if (action === "allow") return parts.every((part) => matches(pattern, part));
+    return parts.some(
+      (part) =>
+        matches(pattern, part) ||
+        isAllOf(pattern, part) ||
+        (tool === "*" && pathsIn(part).some((path) => isPathLike(pattern, path))),
+    );
   };
   const denied = own.find((rule) => rule.action === "deny" && isHit(rule));
   if (denied !== undefined) return { action: "deny", rule: denied };
   const asked = own.find((rule) => rule.action === "ask" && isHit(rule));
   if (asked !== undefined) return { action: "ask", rule: asked };
   // It might be what a pattern denies.
-  if (
-    parts === undefined &&
-    own.some(({ action, pattern }) => action !== "allow" && pattern !== undefined)
-  )
-    return { action: "ask" };
+  const isUnclear = ({ tool, action, pattern }: PolicyRule): boolean => {
+    if (action === "allow" || pattern === undefined) return false;
+    if (parts === undefined) return true;
+    return parts.some((part) => {
+      if (part.kind === "tree") return !searchesHide && mayReach(pattern, part.path);
+      return tool === "*" && pathsIn(part).some((path) => mayReach(pattern, path));
+    });
+  };
+  if (own.some(isUnclear)) return { action: "ask" };
   const allowed = own.find((rule) => rule.action === "allow" && isHit(rule));
   if (allowed !== undefined) return { action: "allow", rule: allowed };
   const allows = own.filter(({ action }) => action === "allow");
@@ -71,13 +90,34 @@ export function judge(rules: readonly PolicyRule[], call: Call): Verdict {
   return { action: isCovered && allows.length > 0 ? "allow" : "ask" };
 }
 
+/** The patterns of paths that a search must leave out: what is denied, and what has to be asked. */
+export function hiddenPaths(
+  rules: readonly PolicyRule[],
+  call: Pick<Call, "tool" | "sessionKey">,
+): string[] {
+  return ofCall(rules, call).flatMap(({ action, pattern }) =>
+    action === "allow" || pattern === undefined ? [] : [withoutDot(pattern)],
+  );
+}
+
+function ofCall(
+  rules: readonly PolicyRule[],
+  call: Pick<Call, "tool" | "sessionKey">,
+): readonly PolicyRule[] {
+  return rules.filter(
+    ({ tool, sessionKey }) =>
+      (tool === "*" || tool === call.tool) &&
+      (sessionKey === undefined || sessionKey === call.sessionKey),
+  );
+}
+
 /** The narrowest pattern that covers a call; undefined when none can. */
 export function patternOf(call: Call): string | undefined {
   const parts = partsOf(call);
   if (parts === undefined || parts.length !== 1) return undefined;
   const [part] = parts as [Part];
   // A star of its own would be read as a pattern, and words with spaces would fall apart.
-  if (part.kind === "path") return part.path.includes("*") ? undefined : part.path;
+  if (part.kind !== "words") return part.path.includes("*") ? undefined : part.path;
   return part.words.some((word) => /[*\s]/.test(word) || word === "")
     ? undefined
     : part.words.join(" ");
@@ -90,30 +130,36 @@ export function covers(pattern: string, call: Call): boolean {
 
 type Part =
   | { readonly kind: "words"; readonly words: readonly string[] }
-  | { readonly kind: "path"; readonly path: string };
+  | { readonly kind: "path"; readonly path: string }
+  /** All that is below a folder. */
+  | { readonly kind: "tree"; readonly path: string };
 
 function partsOf({ tool, args }: Call): Part[] | undefined {
-  const { command, path } = (args ?? {}) as { readonly command?: unknown; readonly path?: unknown };
+  const { command, path, pattern } = (args ?? {}) as Readonly<Record<string, unknown>>;
   if (tool === "bash") {
     const commands = typeof command === "string" ? commandWords(command) : undefined;
     return commands?.map((words) => ({ kind: "words", words }));
   }
-  if (typeof path !== "string" || !isPlainPath(path)) return undefined;
-  const names = path.split("/").filter((name) => name !== "" && name !== ".");
-  return [{ kind: "path", path: names.join("/") || "." }];
+  if (tool !== "grep" && tool !== "glob") {
+    const plain = plainPath(path);
+    return plain === undefined ? undefined : [{ kind: "path", path: plain }];
+  }
+  // A glob may begin with a way up.
+  const isOdd = tool === "glob" && (typeof pattern !== "string" || /^\/|\.\./.test(pattern));
+  const plain = path === undefined || path === "" ? "." : plainPath(path);
+  return plain === undefined || isOdd ? undefined : [{ kind: "tree", path: plain }];
 }
 
-/** Relative, and without ways up or around. */
-function isPlainPath(path: string): boolean {
-  return (
-    path !== "" &&
-    !/^[/~\\]|^[a-z]:|\0|\\/i.test(path) &&
-    !path.split("/").some((part) => part === "..")
-  );
+/** In its plain form; undefined for what is not relative, or has ways up or around. */
+function plainPath(path: unknown): string | undefined {
+  if (typeof path !== "string" || path === "" || /^[/~\\]|^[a-z]:|\0|\\/i.test(path))
+    return undefined;
+  const names = path.split("/").filter((name) => name !== "" && name !== ".");
+  return names.includes("..") ? undefined : names.join("/") || ".";
 }
 
 function matches(pattern: string, part: Part): boolean {
-  if (part.kind === "path") return isLike(pattern.replace(/^\.\//, ""), part.path, "/");
+  if (part.kind !== "words") return isPathLike(pattern, part.path);
   const words = pattern.trim().split(/\s+/);
   const isOpen = words.at(-1) === "*" && words.length > 1;
   const fixed = isOpen ? words.slice(0, -1) : words;
@@ -121,40 +167,33 @@ function matches(pattern: string, part: Part): boolean {
   return fixed.every((word, index) => isLike(word, part.words[index] as string));
 }
 
-/**
- * Whether a pattern covers all of a text; one star stops at the separator, if there is one. All
- * ways are followed side by side: a text is the model's, and a regular expression of several stars
- * can take for ever over one.
- */
-function isLike(pattern: string, text: string, separator?: string): boolean {
-  // Any folders with the stroke behind them, or nothing: the first step leads over all three.
-  const steps = (pattern.match(/\*\*\/|\*\*|[^]/gu) ?? []).flatMap((step) =>
-    step === "**/" ? [step, "**", "/"] : step,
-  );
-  const begun = new Uint8Array(steps.length + 1);
-  begun[0] = 1;
-  let reached = alsoWithout(steps, begun);
-  for (const char of text) {
-    const next = new Uint8Array(steps.length + 1);
-    for (const [at, step] of steps.entries()) {
-      if (reached[at] === 0) continue;
-      if (step === "**" || (step === "*" && char !== separator)) next[at] = 1;
-      else if (step === char) next[at + 1] = 1;
-    }
-    reached = alsoWithout(steps, next);
-  }
-  return reached[steps.length] === 1;
+function isPathLike(pattern: string, path: string): boolean {
+  return isLike(withoutDot(pattern), path, "/");
 }
 
-/**
- * What can be reached further without another letter: stars may stand for nothing. Changes and
- * gives the list.
- */
-function alsoWithout(steps: readonly string[], reached: Uint8Array): Uint8Array {
-  for (const [at, step] of steps.entries()) {
-    if (reached[at] === 0 || !step.startsWith("*")) continue;
-    reached[at + 1] = 1;
-    if (step === "**/") reached[at + 3] = 1;
-  }
-  return reached;
+function withoutDot(pattern: string): string {
+  return pattern.replace(/^\.\//, "");
+}
+
+/** Whether a pattern covers whatever is below a folder. No name has a NUL: only stars match it. */
+function isAllOf(pattern: string, part: Part): boolean {
+  if (part.kind !== "tree") return false;
+  const folder = part.path === "." ? "" : `${part.path}/`;
+  return ["\0", "\0/\0"].every((below) => isPathLike(pattern, folder + below));
+}
+
+/** Whether a pattern may cover something below a folder, as far as its first star. */
+function mayReach(pattern: string, folder: string): boolean {
+  const [start = ""] = withoutDot(pattern).split("*");
+  const below = folder === "." ? "" : `${folder}/`;
+  return start.startsWith(below) || below.startsWith(start);
+}
+
+/** The paths that the words of a command may name; "." for one that may lead anywhere. */
+function pathsIn(part: Part): string[] {
+  if (part.kind !== "words") return [];
+  return part.words
+    .flatMap((word) => word.replace(/^-+/, "").split(/[=:,]/))
+    .filter((piece) => piece !== "")
+    .map((piece) => plainPath(piece) ?? ".");
 }

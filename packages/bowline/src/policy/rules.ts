@@ -4,11 +4,21 @@
  */
 import { readFile } from "node:fs/promises";
 import { BowlineError } from "@bowline/core";
-import { defaultRules, judge, type Call, type PolicyRule, type Verdict } from "./policy.ts";
+import {
+  defaultRules,
+  hiddenPaths,
+  judge,
+  type Call,
+  type JudgeOptions,
+  type PolicyRule,
+  type Verdict,
+} from "./policy.ts";
 import { replaceFile } from "../replace-file.ts";
 
 export interface Rules {
   judge(call: Call): Verdict;
+  /** Patterns of paths that this tool's searches have to leave out in this session. */
+  hidden?(call: Pick<Call, "tool" | "sessionKey">): readonly string[];
   /** Resolves when it is on the disk. Rejects with `storage_failed`. */
   add(rule: PolicyRule): Promise<void>;
   /**
@@ -19,13 +29,15 @@ export interface Rules {
 }
 
 /**
- * Without a file, what is added lasts as long as the process. Rejects with `storage_failed` for a
+ * Without a file, what is added lasts as long as the process. A search that would reach what a rule
+ * denies is asked about, unless the tools leave it out (`searchesHide`). Rejects with `storage_failed` for a
  * file that is no list of rules.
  */
 export async function loadRules(
   configured: readonly PolicyRule[] = [],
   file?: string,
-): Promise<Rules> {
+  options: JudgeOptions = {},
+): Promise<Rules & Required<Pick<Rules, "hidden">>> {
   const added: PolicyRule[] = file === undefined ? [] : await read(file);
   let writing: Promise<void> = Promise.resolve();
   const write = async (): Promise<void> => {
@@ -34,8 +46,10 @@ export async function loadRules(
       replaceFile(file, `${JSON.stringify({ rules: added }, undefined, 2)}\n`);
     await (writing = writing.then(replace, replace));
   };
+  const all = (): PolicyRule[] => [...defaultRules, ...configured, ...added];
   return {
-    judge: (call) => judge([...defaultRules, ...configured, ...added], call),
+    judge: (call) => judge(all(), call, options),
+    hidden: (call) => hiddenPaths(all(), call),
     async add(rule) {
       const isKnown = added.some((known) => JSON.stringify(known) === JSON.stringify(rule));
       if (!isKnown) added.push(rule);

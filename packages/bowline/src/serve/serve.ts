@@ -172,15 +172,21 @@ async function start(
   { env, home, workspace, host, port, backends }: ServeSettings,
   tokens: Tokens,
 ): Promise<Gateway> {
+  const policy = await loadRules(rules, join(home, "policy.json"), { searchesHide: true });
   return startGateway({
     tokens,
     store: createJsonlStore(sessionsFolder(env)),
     pending: createPendingFolder(join(home, "pending")),
-    rules: await loadRules(rules, join(home, "policy.json")),
+    rules: policy,
     agents: () => readAgents(workspace),
     backendFor: (agent) => backends.for(agent),
     systemPrompt: () => buildSystemPrompt(workspace),
-    tools: () => createTools({ root: workspace, env }),
+    tools: (sessionKey) =>
+      createTools({
+        root: workspace,
+        env,
+        hidden: (tool) => policy.hidden({ tool, sessionKey }),
+      }),
     workspacePath: workspace,
     secrets: secretsOf(env, [tokens.full, ...(tokens.read === undefined ? [] : [tokens.read])]),
     host,

@@ -19,7 +19,7 @@ import { descriptorFolder } from "./descriptors.ts";
 import { escapeLineBreaks } from "../escape.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { isInside, isWithin } from "./inside.ts";
-import type { GlobJob, SearchPlace, SearchResult } from "./search.ts";
+import { isHidden, type GlobJob, type SearchPlace, type SearchResult } from "./search.ts";
 import { toToolError } from "./tool-error.ts";
 
 /** Does a glob job. */
@@ -72,7 +72,7 @@ type Readdir = NonNullable<FileSystemAdapter["readdirSync"]>;
 type Entry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink">;
 
 /**
- * Reads a folder without what is ignored. A glob can name folders to start from, so each is
+ * Reads a folder without what is ignored or hidden. A glob can name folders to start from, so each is
  * checked, and shows nothing if refused.
  */
 function createReaddir(place: SearchPlace, withLinks: boolean): (path: string) => Entry[] {
@@ -84,7 +84,7 @@ function createReaddir(place: SearchPlace, withLinks: boolean): (path: string) =
     const entries: Entry[] = [];
     for (const entry of readFolder(place, folder)) {
       const here = join(folder, entry.name);
-      if (rules.isIgnored(here, entry.isDirectory())) continue;
+      if (rules.isIgnored(here, entry.isDirectory()) || isHidden(place, here)) continue;
       if (!entry.isSymbolicLink()) entries.push(entry);
       else if (withLinks && isFileInside(place, here)) entries.push(asFile(entry.name));
     }

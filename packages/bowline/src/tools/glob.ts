@@ -128,7 +128,7 @@ async function resolveFolder(workspace: Workspace, path: string): Promise<Search
     if (!(await stat(real)).isDirectory())
       throw toolError(`${showPath(path)} is not a folder; glob searches folders`);
     await access(real, constants.R_OK | constants.X_OK);
-    return belowFolder(workspace, place);
+    return belowFolder(workspace, place, "glob");
   } catch (error) {
     throw toToolError(error, path, "folder");
   }

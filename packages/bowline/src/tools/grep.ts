@@ -7,6 +7,7 @@ import { notRegular, openFile } from "./open-file.ts";
 import {
   belowFolder,
   DEFAULT_CHARACTERS,
+  isHidden,
   MAX_SEARCHED_BYTES,
   type GrepJob,
   type SearchPlace,
@@ -142,12 +143,15 @@ async function resolvePlace(
     const stats = await stat(place.real);
     if (stats.isDirectory()) {
       await access(place.real, constants.R_OK | constants.X_OK);
-      return { ...belowFolder(workspace, place), isFile: false };
+      return { ...belowFolder(workspace, place, "grep"), isFile: false };
     }
     if (!stats.isFile()) throw notRegular(place, stats);
     await checkFile(workspace, place);
     const { root, reach } = workspace;
-    return { root, reach, base: place.real, prefix: place.shown, isFile: true };
+    const hidden = workspace.hidden("grep");
+    if (isHidden({ root, hidden }, place.real))
+      throw toolError(`${showPath(path)} is left out of searches by a rule`);
+    return { root, reach, base: place.real, prefix: place.shown, hidden, isFile: true };
   } catch (error) {
     throw toToolError(error, path, "file or folder");
   }

@@ -3,8 +3,9 @@
  * match (both backtrack), and a tree can be endless; a thread can be ended at any instant, so that
  * an abort and the time limit always hold.
  */
-import { extname } from "node:path";
+import { extname, relative, sep } from "node:path";
 import { Worker } from "node:worker_threads";
+import { isLike } from "../is-like.ts";
 import { isInside } from "./inside.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
 import type { Place, Workspace } from "./workspace.ts";
@@ -27,6 +28,8 @@ export interface SearchPlace {
    * "src/"; elsewhere absolute.
    */
   readonly prefix: string;
+  /** Patterns of what is left out, relative to the root. */
+  readonly hidden: readonly string[];
 }
 
 /** What bounds the result. */
@@ -82,9 +85,23 @@ const MAX_HEAP_MB = 512;
 const advice = "narrow the path, the glob or the pattern";
 
 /** The place below a folder. */
-export function belowFolder({ root, reach }: Workspace, { shown, real }: Place): SearchPlace {
+export function belowFolder(
+  { root, reach, hidden }: Workspace,
+  { shown, real }: Place,
+  toolName: string,
+): SearchPlace {
   const prefix = shown === "." ? "" : `${shown}/`.replace("//", "/");
-  return { root: isInside(root, real) ? root : real, reach, base: real, prefix };
+  if (!isInside(root, real)) return { root: real, reach, base: real, prefix, hidden: [] };
+  return { root, reach, base: real, prefix, hidden: hidden(toolName) };
+}
+
+/** Whether a path is one of those that are left out. It is absolute and has no links. */
+export function isHidden(
+  { root, hidden }: Pick<SearchPlace, "root" | "hidden">,
+  path: string,
+): boolean {
+  const inside = relative(root, path).split(sep).join("/");
+  return hidden.some((pattern) => isLike(pattern, inside, "/"));
 }
 
 /** One thread, for one search after the other. What is not needed any more has to be ended. */

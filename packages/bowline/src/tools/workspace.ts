@@ -36,6 +36,11 @@ export interface ToolOptions {
    */
   readonly outputFolder?: string;
   readonly limits?: ToolLimits;
+  /**
+   * Paths that grep and glob leave out, relative to the working directory: `*` stands for a name,
+   * `**` for any folders. Asked for each search. Default none.
+   */
+  readonly hidden?: (toolName: string) => readonly string[];
 }
 
 export interface Workspace {
@@ -49,6 +54,8 @@ export interface Workspace {
   readonly reach: string;
   /** Where the file tools work, in words for a model. */
   readonly where: string;
+  /** See {@link ToolOptions.hidden}. */
+  readonly hidden: (toolName: string) => readonly string[];
 }
 
 /** Something within reach, which may not exist yet. */
@@ -68,14 +75,19 @@ const MAX_PATH_LENGTH = 4096;
 const MAX_LINKS = 40;
 
 /** Throws `invalid_argument` if the working directory is none. */
-export function createWorkspace({ root, confined = true }: ToolOptions): Workspace {
+export function createWorkspace({
+  root,
+  confined = true,
+  hidden = () => [],
+}: ToolOptions): Workspace {
   const name = resolve(root);
   try {
     if (!statSync(name).isDirectory()) throw new Error("it is not a folder");
     const real = realpathSync.native(name);
-    if (confined) return { name, root: real, reach: real, where: "inside the working directory" };
+    if (confined)
+      return { name, root: real, reach: real, where: "inside the working directory", hidden };
     const where = "in the working directory or, by an absolute path, anywhere";
-    return { name, root: real, reach: parse(real).root, where };
+    return { name, root: real, reach: parse(real).root, where, hidden };
   } catch (cause) {
     throw new BowlineError(
       "invalid_argument",

@@ -170,7 +170,13 @@ describe("glob", { concurrency: 2 }, () => {
 
   it("says when the folder to search is gone by the time it is its turn, instead of no matches", async (t) => {
     const folder = createFolder(t);
-    const place = { root: folder.root, reach: folder.root, base: folder.at("src"), prefix: "src/" };
+    const place = {
+      root: folder.root,
+      reach: folder.root,
+      base: folder.at("src"),
+      prefix: "src/",
+      hidden: [],
+    };
     const limits = { limit: 10, characters: 1000 };
     const { signal } = new AbortController();
     const jobs = [
@@ -328,7 +334,13 @@ describe("what searches pass by", () => {
           .split("\0")
           .filter(Boolean)
           .toSorted();
-        const place = { root: folder.root, reach: folder.root, base: folder.root, prefix: "" };
+        const place = {
+          root: folder.root,
+          reach: folder.root,
+          base: folder.root,
+          prefix: "",
+          hidden: [],
+        };
         const found = listPaths(place, { patterns: ["**/*"], kind: "file", withLinks: false });
         assert.deepEqual(found, listed);
       }),

@@ -154,7 +154,13 @@ describe("grep", { concurrency: 2 }, () => {
 
   it("says what became of a file that was named, when it is gone or no text by the time it is its turn", async (t) => {
     const folder = createFolder(t);
-    const place = { root: folder.root, reach: folder.root, prefix: "a.txt", isFile: true };
+    const place = {
+      root: folder.root,
+      reach: folder.root,
+      prefix: "a.txt",
+      isFile: true,
+      hidden: [],
+    };
     const limits = { glob: undefined, limit: 1, characters: 1000 };
     const job = {
       type: "grep",
@@ -248,6 +254,7 @@ describe("grep", { concurrency: 2 }, () => {
     const place = {
       root: folder.root,
       reach: folder.root,
+      hidden: [],
       base: folder.root,
       prefix: "",
       isFile: false,

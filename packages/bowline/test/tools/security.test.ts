@@ -18,7 +18,8 @@ function readRows(): Row[] {
   const text = readFileSync(join(docs, "security.md"), "utf8");
   const rows = text
     .split("\n")
-    .filter((line) => line.startsWith("|") && !/^\| (?:Tried|-+) +\|/.test(line));
+    // The rows of rules have a test of their own, which goes by the page.
+    .filter((line) => /^\| (?!(?:Tried|Rule|-+) +\||`(?:deny|ask) )/.test(line));
   return rows.map((line) => {
     const [, tried = "", , test = "", ...rest] = line.split("|").map((cell) => cell.trim());
     const [, name = "", title = ""] = /^\[([a-z]+)\] (.+)$/.exec(test) ?? [];

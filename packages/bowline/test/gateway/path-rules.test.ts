@@ -1,0 +1,188 @@
+/** What a rule for paths means for each tool: the table of docs/security.md, row by row. */
+import assert from "node:assert/strict";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
+import type { PolicyRule } from "../../src/policy/policy.ts";
+import { loadRules } from "../../src/policy/rules.ts";
+import { serve } from "../../src/serve/serve.ts";
+import { createTools } from "../../src/tools/index.ts";
+import { temporary } from "../command.ts";
+import { TestClient } from "./gateway.ts";
+
+const LEFT_OUT = "runs, and leaves it out";
+
+type Row = readonly [call: string, args: Readonly<Record<string, string>>, outcome: string];
+
+/** By rule: `action tool pattern`. All that no rule names is allowed. */
+const table: Readonly<Record<string, readonly Row[]>> = {
+  "deny * secret/**": [
+    ["read", { path: "secret/key" }, "denied"],
+    ["write", { path: "secret/new", content: "" }, "denied"],
+    ["edit", { path: "./secret//key", oldText: "a", newText: "b" }, "denied"],
+    ["read", { path: "src/../secret/key" }, "asked about"],
+    ["read", { path: "link/key" }, "runs: where a link leads is not seen"],
+    ["grep", { pattern: "key", path: "secret" }, "denied"],
+    ["grep", { pattern: "key" }, LEFT_OUT],
+    ["grep", { pattern: "key", path: "." }, LEFT_OUT],
+    ["grep", { pattern: "key", path: "link" }, LEFT_OUT],
+    ["grep", { pattern: "key", path: "src" }, "runs"],
+    ["glob", { pattern: "*", path: "secret" }, "denied"],
+    ["glob", { pattern: "secret/*" }, LEFT_OUT],
+    ["glob", { pattern: "**/*" }, LEFT_OUT],
+    ["glob", { pattern: "../secret/*", path: "src" }, "asked about"],
+    ["glob", { pattern: "**/*", path: "src" }, "runs"],
+    ["bash", { command: "cat src/a.ts secret/key" }, "denied"],
+    ["bash", { command: "tar c --file=secret/all.tar src" }, "denied"],
+    ["bash", { command: "cp -r secret src" }, "asked about"],
+    ["bash", { command: "grep -r key ." }, "asked about"],
+    ["bash", { command: "cat src/../secret/key" }, "asked about"],
+    ["bash", { command: 'cat "$FILE"' }, "asked about"],
+    ["bash", { command: "cat /etc/hosts" }, "asked about"],
+    ["bash", { command: "node build.js" }, "runs: what a program opens is not seen"],
+    ["a tool of yours", { path: "secret/key" }, "denied"],
+    ["a tool of yours", { file: "secret/key" }, "asked about"],
+  ],
+  "deny * **/.env": [
+    ["read", { path: ".env" }, "denied"],
+    ["read", { path: "src/.env" }, "denied"],
+    ["grep", { pattern: "key" }, LEFT_OUT],
+    ["glob", { pattern: "src/*" }, LEFT_OUT],
+    ["bash", { command: "npm test" }, "asked about"],
+  ],
+  "ask * secret/**": [
+    ["read", { path: "secret/key" }, "asked about"],
+    ["grep", { pattern: "key", path: "secret" }, "asked about"],
+    ["grep", { pattern: "key" }, LEFT_OUT],
+    ["bash", { command: "cat secret/key" }, "asked about"],
+  ],
+  "deny read secret/**": [
+    ["read", { path: "secret/key" }, "denied"],
+    ["grep", { pattern: "key" }, "runs"],
+    ["bash", { command: "cat secret/key" }, "runs"],
+  ],
+  "deny grep secret/**": [
+    ["grep", { pattern: "key" }, LEFT_OUT],
+    ["glob", { pattern: "**/*" }, "runs"],
+  ],
+  "deny bash cat *": [
+    ["bash", { command: "cat secret/key" }, "denied"],
+    ["bash", { command: "head secret/key" }, "runs"],
+    ["read", { path: "secret/key" }, "runs"],
+  ],
+};
+
+const folder = await temporary();
+const root = join(folder.path, "workspace");
+
+before(async () => {
+  await mkdir(join(root, "secret"), { recursive: true });
+  await mkdir(join(root, "src"));
+  for (const path of ["secret/key", "src/a.ts", "src/.env", ".env"])
+    await writeFile(join(root, path), "the key\n");
+  await symlink("secret", join(root, "link"));
+});
+after(() => folder[Symbol.asyncDispose]());
+
+function toRule(text: string): PolicyRule {
+  const [action, tool = "", ...pattern] = text.split(" ");
+  return { action: action as PolicyRule["action"], tool, pattern: pattern.join(" ") };
+}
+
+async function outcomeOf(
+  rule: PolicyRule,
+  tool: string,
+  args: Readonly<Record<string, string>>,
+): Promise<string> {
+  const configured: PolicyRule[] = [{ action: "allow", tool: "*" }, rule];
+  const rules = await loadRules(configured, undefined, { searchesHide: true });
+  const call = { tool, args, sessionKey: "s" };
+  const { action } = rules.judge(call);
+  if (action !== "allow") return action === "deny" ? "denied" : "asked about";
+  if (tool !== "grep" && tool !== "glob") return "runs";
+  const texts = [() => [], (name: string) => rules.hidden({ tool: name, sessionKey: "s" })].map(
+    async (hidden) => {
+      const [search] = createTools({ root, hidden, only: [tool] });
+      const { content } = (await search?.execute("c", args)) ?? {};
+      return JSON.stringify(content);
+    },
+  );
+  const [all, shown] = await Promise.all(texts);
+  assert.match(String(all), /a\.ts|key/);
+  return all === shown ? "runs" : LEFT_OUT;
+}
+
+describe("a rule for paths", () => {
+  for (const [text, rows] of Object.entries(table)) {
+    const rule = toRule(text);
+    for (const [tool, args, outcome] of rows)
+      it(`${text}: ${tool} ${JSON.stringify(args)} ${outcome}`, async () => {
+        assert.equal(await outcomeOf(rule, tool, args), outcome.split(":")[0]);
+      });
+  }
+
+  it("is in docs/security.md with what it means for each tool", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../../../docs/security.md"), "utf8");
+    const shown = [...page.matchAll(/^\| `((?:deny|ask) [^|]*)` +\|([^|]*)\|([^|]*)\|$/gm)].map(
+      ([, rule = "", call = "", outcome = ""]) => [rule, call.trim(), outcome.trim()],
+    );
+    const wanted = Object.entries(table).flatMap(([rule, rows]) =>
+      rows.map(([tool, { content, oldText, newText, ...args }, outcome]) => {
+        const given = Object.entries(args).map(([name, value]) =>
+          name === "command" || (name === "path" && tool !== "grep" && tool !== "glob")
+            ? `\`${value}\``
+            : `${name} \`${value}\``,
+        );
+        return [rule, `${tool} ${given.join(", ")}`, outcome];
+      }),
+    );
+    assert.deepEqual(shown, wanted);
+  });
+
+  it("asks about a search that would reach it, where the tools leave nothing out", async () => {
+    const rules = await loadRules([toRule("deny * secret/**")]);
+    const actionOf = (args: object): string =>
+      rules.judge({ tool: "grep", args, sessionKey: "s" }).action;
+    assert.deepEqual([{}, { path: "." }, { path: "secret" }, { path: "src" }].map(actionOf), [
+      "ask",
+      "ask",
+      "deny",
+      "allow",
+    ]);
+  });
+
+  it("holds in a server that is started by serve, from its policy.json and for its session", async () => {
+    const home = join(folder.path, "home");
+    await mkdir(join(home, "gateway"), { recursive: true });
+    const rules = [{ ...toRule("deny * secret/**"), sessionKey: "closed" }];
+    await writeFile(join(home, "gateway", "policy.json"), JSON.stringify({ rules }));
+    await writeFile(join(root, "AGENTS.md"), "## assistant\nModel: scripted/m\n");
+    const search = { content: [scriptedToolCall("grep", { pattern: "the key" })] };
+    const { streamFn } = createScriptedModel([search, "Done.", search, "Done."]);
+    const served = await serve({
+      port: 0,
+      env: { BOWLINE_HOME: home, BOWLINE_TOKEN: "t", BOWLINE_DISCOVERY: "off" },
+      workspace: root,
+      envFile: join(home, ".env"),
+      print: () => {},
+      providers: new Map([["scripted", streamFn]]),
+    });
+    try {
+      const client = await TestClient.enter(served.url.replace("http", "ws"), "t", "all");
+      for (const [sessionKey, isFound] of [
+        ["closed", false],
+        ["open", true],
+      ] as const) {
+        const { runId } = await client.call("chat.send", { sessionKey, message: "Search" });
+        const { output } = await client.event("chat.tool_result", runId);
+        assert.match(output, /src\/a\.ts:1:the key/);
+        assert.equal(output.includes("secret/key"), isFound, output);
+        await client.end(runId);
+      }
+      client.socket.terminate();
+    } finally {
+      await served.close();
+    }
+  });
+});
