@@ -185,7 +185,8 @@ export class TextReport implements Report {
       this.#breakLine();
       this.#waiting.retry(reason, this.#retries.count, this.#retries.since);
     } else if (isNew) {
-      const limit = error.retryable ? ` for up to ${durationText(retryMs)}` : "";
+      const hasLimit = error.retryable && retryMs !== undefined;
+      const limit = hasLimit ? ` for up to ${durationText(retryMs)}` : "";
       this.#line(this.#style.dim(`… ${reason}. Retrying${limit}.`));
     }
   }

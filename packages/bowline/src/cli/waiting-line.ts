@@ -8,8 +8,8 @@ export interface Awaited {
   readonly server: string;
   /** How long one request may be without an answer. */
   readonly answerMs: number;
-  /** How long a server that fails is retried. */
-  readonly retryMs: number;
+  /** How long a server that fails is retried; undefined where its retries are counted instead. */
+  readonly retryMs: number | undefined;
 }
 
 export class WaitingLine {

@@ -123,7 +123,7 @@ const parts: Readonly<Record<Exclude<keyof RunRecording, "kind" | "version">, Ch
     isText(value.thinking) &&
     listOf(isRecord)(value.images) &&
     isRecord(value.budget) &&
-    isNumber(value.retryMs) &&
+    (value.retryMs === undefined || isNumber(value.retryMs)) &&
     isRecord(value.model) &&
     isText(value.model.api) &&
     isText(value.model.baseUrl) &&

@@ -32,8 +32,11 @@ export interface RunSetup {
   readonly model: Model;
   readonly thinking: ThinkingLevel;
   readonly budget: Budget;
-  /** How long a model server that fails is retried. */
-  readonly retryMs: number;
+  /**
+   * How long a model server that fails is retried. Recordings of before there was a limit have none,
+   * and are replayed with core's own number of retries, which their runs had.
+   */
+  readonly retryMs?: number;
   /** What its session held before, for a replay; absent where none was kept. */
   readonly session?: SessionContent;
 }
@@ -76,8 +79,10 @@ export function createAgent(
     budget,
     timeouts: { firstByteMs: ANSWER_MS },
     // A server that restarts, or whose line is down for a while, does not end the run.
-    maxRetries: Infinity,
-    maxRetryTimeMs: retryMs,
-    retryAfterOutput: true,
+    ...(retryMs !== undefined && {
+      maxRetries: Infinity,
+      maxRetryTimeMs: retryMs,
+      retryAfterOutput: true,
+    }),
   });
 }

@@ -61,7 +61,7 @@ describe("the workspace", () => {
     assert.doesNotMatch(soul, /everything stays|nothing is logged/);
     assert.match(tools, /^# Available Tools\n\n## bash\n/);
     assert.deepEqual(
-      [...tools.matchAll(/^## (.*)/gm)].map(([, name]) => name).toSorted(),
+      [...tools.matchAll(/^## (.*)/gm)].map(([, name = ""]) => name).toSorted(),
       createTools({ root: path })
         .map(({ name }) => name)
         .toSorted(),

@@ -133,7 +133,8 @@ class ProviderAnswer {
 function callOf(id: string, name: string, input: unknown): ToolCall {
   if (typeof input === "object" && input !== null && !Array.isArray(input))
     return { type: "toolCall", id, name, arguments: input as Record<string, unknown> };
-  return toToolCall(id, name, typeof input === "string" ? input : String(JSON.stringify(input)));
+  // Nobody said that there are no arguments: null is no object, and so refused.
+  return toToolCall(id, name, typeof input === "string" ? input : JSON.stringify(input ?? null));
 }
 
 function failure(thrown: unknown, { aborted }: AbortSignal): BowlineError {
