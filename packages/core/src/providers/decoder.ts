@@ -36,6 +36,16 @@ const DEFAULT_MAX_ANSWER_LENGTH = 16 * 1024 * 1024;
 /** Words of lines that report a failure, though they are no event. */
 const failureWords =
   /error|fail|exception|traceback|time[ -]?d? ?out|unavailable|refused|reset by|abort|overload|denied|exceeded|bad gateway|<html|<!doctype/i;
+/**
+ * What servers and proxies send as an event while a model is silent (Q006). No other words: what is
+ * unknown may be an error, and keeps calls from running.
+ */
+const keepAlives: ReadonlySet<string> = new Set([
+  "ping",
+  "keep-alive",
+  "keepalive",
+  "openrouter processing",
+]);
 /** How much is quoted of what a server sent outside of its events. */
 const MAX_QUOTE_LENGTH = 500;
 
@@ -168,6 +178,7 @@ export class StreamDecoder implements SseListener {
   stray(text: string): void {
     if (this.#writer.ended) return;
     const said = text.trim();
+    if (said.split("\n").every(isKeepAlive)) return;
     const isPayload =
       /^(?:data:|\[done\]$)/i.test(said) || isContainer(parseJson(said.split("\n")[0]));
     if (isPayload || isContainer(parseJson(said))) return this.#payload(said, "");
@@ -205,10 +216,12 @@ export class StreamDecoder implements SseListener {
     if (typeof value === "string") return this.stray(value);
     const text = data.trim();
     if (value !== undefined || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
+    if (isKeepAlive(text)) return;
     if (text.toUpperCase() === DONE) return reader.done?.();
     if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
-    if (lines.length === 1 || parseJson(lines[0]) === undefined) {
+    const [first = ""] = lines;
+    if (lines.length === 1 || (parseJson(first) === undefined && !isKeepAlive(first))) {
       this.#text = repairStrings(text);
       const repaired = parseJson(this.#text, undamaged);
       this.#value = repaired;
@@ -251,6 +264,10 @@ export class StreamDecoder implements SseListener {
       { retryable: /\b5\d\d\b/.test(page ?? "") },
     );
   }
+}
+
+function isKeepAlive(text: string): boolean {
+  return keepAlives.has(text.trim().toLowerCase());
 }
 
 function isContainer(value: unknown): boolean {
