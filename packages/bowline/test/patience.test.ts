@@ -127,6 +127,78 @@ describe("a model server that fails", () => {
   });
 });
 
+describe("a server that is asked for its models", () => {
+  const models: Handler = (response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end('{"data":[{"id":"only"}]}');
+  };
+  const unnamed = (baseUrl: string, ...more: string[]): string[] => [
+    "run",
+    "--base-url",
+    baseUrl,
+    ...more,
+  ];
+
+  it("is waited for while it is down, as it is for an answer", async () => {
+    const port = await freePort();
+    const server = createServer((request, response) =>
+      (request.url === "/v1/models" ? models : chatText("Back."))(response, request, ""),
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const { code, stdout, stderr } = await bowline(
+      unnamed(address(port), "hi"),
+      onceRetrying(() => {
+        timer = setTimeout(() => server.listen(port, "127.0.0.1"), 1000);
+      }),
+    );
+    clearTimeout(timer);
+    server.close();
+    assert.deepEqual([code, stdout], [0, "Back.\n"], stderr);
+    assert.match(stderr, /^bowline: custom\/only /m);
+    const [down, back, ...others] = passing(stderr);
+    assert.equal(down, `… No response from 127.0.0.1:${port}. Retrying for up to 2 min.`);
+    assert.match(back ?? "", /^… 127\.0\.0\.1:\d+ answered after \d+ retries \(\d+ s\)$/);
+    assert.deepEqual(others, []);
+  });
+
+  it("is asked again when it is broken or busy, by its own delay, and not for what will stay", async () => {
+    const broken = failing(502, "broken");
+    const busy = failing(429, "busy", { "retry-after": "0" });
+    await using server = await loopback(broken, busy, models, chatText("Hi."));
+    const { code, stderr } = await bowline(unnamed(server.baseUrl, "hi"));
+    assert.equal(code, 0, stderr);
+    const name = host(server.baseUrl);
+    assert.deepEqual(passing(stderr), [
+      `… ${name} answered with HTTP 502. Retrying for up to 2 min.`,
+      `… ${name} limits the rate. Retrying for up to 2 min.`,
+      `… ${name} answered after 2 retries (1 s)`,
+    ]);
+    for (const answer of [failing(404, "no"), failing(501, "no"), failing(200, "<html>")]) {
+      await using other = await loopback(answer);
+      const failed = await bowline(unnamed(other.baseUrl, "hi"));
+      assert.deepEqual([failed.code, other.requests.length], [1, 1], failed.stderr);
+      assert.match(failed.stderr, /^bowline: Could not list the models at .*--model\.\n$/);
+    }
+  });
+
+  it("is given up after --retry-for, on Ctrl-C, and when --timeout is over", async () => {
+    const port = await freePort();
+    const late = await bowline(unnamed(address(port), "--retry-for", "0.6", "hi"));
+    assert.equal(late.code, 1);
+    assert.match(late.stderr, /Could not list the models at .* \(ECONNREFUSED\): name one/);
+    assert.equal(passing(late.stderr).length, 1);
+    const stopped = await bowline(
+      unnamed(address(port), "hi"),
+      onceRetrying((kill) => kill("SIGINT")),
+    );
+    assert.equal(stopped.code, 130, stopped.stderr);
+    assert.doesNotMatch(stopped.stderr, /Could not|answered/);
+    const over = await bowline(unnamed(address(port), "--timeout", "1", "hi"));
+    assert.equal(over.code, 3, over.stderr);
+    assert.match(over.stderr, /^bowline: The server listed no models within the time/m);
+  });
+});
+
 describe("a run that ended by an error", () => {
   it("is gone on with by --continue and --session, without its task", async () => {
     await using folder = await temporary();

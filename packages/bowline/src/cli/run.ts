@@ -14,6 +14,7 @@ import {
 } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
 import { createApprover } from "./approve.ts";
+import { createListPatience } from "./list-patience.ts";
 import { discoverModel, type Discovered } from "../models/discover.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
@@ -78,10 +79,33 @@ function deadlineOf({ timeoutMs }: RunOptions): Deadline | undefined {
   };
 }
 
+/** The model that answers, or the exit code of a command that was ended before there was one. */
+async function findModel(
+  { retryMs }: RunOptions,
+  { keeping, deadline }: Job,
+  host: NodeJS.Process,
+): Promise<Discovered | number> {
+  const patience = createListPatience(retryMs, host, deadline?.signal);
+  try {
+    const found = await discoverModel(keeping.wanted(), host.env, patience);
+    patience.found();
+    return found;
+  } catch (error) {
+    if (patience.isStopped()) return exitCode.aborted;
+    if (deadline?.signal.aborted !== true) throw error;
+    patience.end();
+    host.stderr.write("bowline: The server listed no models within the time of --timeout.\n");
+    return exitCode.budget;
+  } finally {
+    patience.end();
+  }
+}
+
 async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
   const { directory, keeping } = job;
   const { stderr, env } = host;
-  const found = await discoverModel(keeping.wanted(), env);
+  const found = await findModel(options, job, host);
+  if (typeof found === "number") return found;
   const { terminal, close } = openTerminal(host);
   try {
     stderr.write(`bowline: ${oneLine(found.why, 500)}\n`);

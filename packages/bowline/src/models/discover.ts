@@ -13,6 +13,7 @@ import { createNetworkFetch } from "../network.ts";
 import { vendorAddress, type VendorAddress } from "./vendor-address.ts";
 import { explained, UsageError } from "../command-error.ts";
 import { firstModel, localModel } from "./first-model.ts";
+import type { Patience } from "./patience.ts";
 import { sourceOf, type KeySource } from "./key-advice.ts";
 
 export interface Wanted {
@@ -43,10 +44,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Throws `UsageError` for a reference or variable that names nothing, `CommandError` when a server
- * cannot be asked.
+ * cannot be asked, with `patience` as long as that says.
  */
-export async function discoverModel(wanted: Wanted, env: Environment): Promise<Discovered> {
-  const chosen = await chooseModel(wanted, env);
+export async function discoverModel(
+  wanted: Wanted,
+  env: Environment,
+  patience?: Patience,
+): Promise<Discovered> {
+  const chosen = await chooseModel(wanted, env, patience);
   return "model" in chosen ? chosen : practice(chosen.practiceReason);
 }
 
@@ -58,15 +63,17 @@ export async function discoverModel(wanted: Wanted, env: Environment): Promise<D
 export async function chooseModel(
   wanted: Wanted,
   env: Environment,
+  patience?: Patience,
 ): Promise<Discovered | { readonly practiceReason: string }> {
   const fetch = await explained(() => createNetworkFetch(env));
-  const chosen = await find({ ...wanted, fetch }, env);
+  const chosen = await find({ ...wanted, fetch, patience }, env);
   return "model" in chosen ? { ...chosen, fetch } : chosen;
 }
 
 /** With what reaches servers. */
 interface Search extends Wanted {
   readonly fetch: typeof globalThis.fetch;
+  readonly patience: Patience | undefined;
 }
 
 async function find(

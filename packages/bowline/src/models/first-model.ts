@@ -1,8 +1,9 @@
 /** The model of a server for which none was named: the first of its list that chats. */
-import type { Vendor } from "@bowline/core";
+import type { ErrorInfo, Vendor } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
 import { firstToAsk, listedModels, modelsUrl } from "../doctor/index.ts";
 import { keyAdvice, sourceOf } from "./key-advice.ts";
+import { retrying, type Patience } from "./patience.ts";
 
 const LIST_TIMEOUT_MS = 10_000;
 /** A server on this machine answers at once, or is none. */
@@ -11,15 +12,22 @@ const LOCAL_TIMEOUT_MS = 400;
 /** Undefined where no server of the vendor runs on this machine. */
 export async function localModel({ baseUrl = "" }: Vendor): Promise<string | undefined> {
   try {
-    return await askForFirst(baseUrl, undefined, LOCAL_TIMEOUT_MS);
+    return await askForFirst({ baseUrl, signal: AbortSignal.timeout(LOCAL_TIMEOUT_MS) });
   } catch {
     return undefined; // nothing there, or something else: looked for, not asked for
   }
 }
 
-/** Throws `CommandError` where the server lists none. */
+/** How a list is asked for. */
+export interface ListOptions {
+  readonly fetch: typeof globalThis.fetch;
+  /** Default: one try. */
+  readonly patience?: Patience | undefined;
+}
+
+/** Throws `CommandError` where the server lists none, and what the signal of the patience says. */
 export async function firstModel(
-  { fetch }: { readonly fetch: typeof globalThis.fetch },
+  { fetch, patience }: ListOptions,
   baseUrl: string,
   apiKey: string | undefined,
   variable: string | undefined,
@@ -27,8 +35,18 @@ export async function firstModel(
 ): Promise<string> {
   let first: string | undefined;
   try {
-    first = await askForFirst(baseUrl, apiKey, LIST_TIMEOUT_MS, fetch, preferred);
+    first = await retrying(
+      new URL(baseUrl).host,
+      async (stop) => {
+        const late = AbortSignal.timeout(LIST_TIMEOUT_MS);
+        const signal = stop === undefined ? late : AbortSignal.any([late, stop]);
+        return askForFirst({ baseUrl, apiKey, signal, fetch, preferred });
+      },
+      failureOf,
+      patience,
+    );
   } catch (error) {
+    if (patience?.signal?.aborted === true) throw error;
     const { cause, message } = error as Error & { cause?: { code?: string } };
     if (/^HTTP 40[13]$/.test(message)) {
       const what = apiKey === undefined ? "wants a key" : "refused the key";
@@ -46,23 +64,64 @@ export async function firstModel(
   return first;
 }
 
+interface Ask {
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly fetch?: typeof globalThis.fetch;
+  readonly preferred?: string | undefined;
+}
+
+/** An answer with a status that is no success. */
+class StatusError extends Error {
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ status, headers }: Response) {
+    super(`HTTP ${status}`);
+    this.status = status;
+    const seconds = Number(headers.get("retry-after") || Number.NaN);
+    this.retryAfterMs = seconds >= 0 ? seconds * 1000 : undefined;
+  }
+}
+
 /** The preferred one, if it is there. Undefined when the list is empty. Throws for what is none. */
-async function askForFirst(
-  baseUrl: string,
-  apiKey: string | undefined,
-  timeoutMs: number,
+async function askForFirst({
+  baseUrl,
+  apiKey,
+  signal,
   fetch = globalThis.fetch,
-  preferred?: string,
-): Promise<string | undefined> {
-  const response = await fetch(modelsUrl(baseUrl), {
-    headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
-    signal: AbortSignal.timeout(timeoutMs),
-  });
+  preferred,
+}: Ask): Promise<string | undefined> {
+  const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const response = await fetch(modelsUrl(baseUrl), { headers, signal });
   if (!response.ok) {
     await response.body?.cancel(); // a rest that is never read would keep the process waiting
-    throw new Error(`HTTP ${response.status}`);
+    throw new StatusError(response);
   }
   const models = listedModels(await response.json());
   if (models === undefined) throw new Error("the answer is no list");
   return models.some(({ id }) => id === preferred) ? preferred : firstToAsk(models);
+}
+
+/** What may be gone at the next try; undefined for what will be the same. */
+function failureOf(error: unknown): ErrorInfo | undefined {
+  const { message } = error as Error;
+  const retryable = true;
+  if (error instanceof StatusError) {
+    const { status, retryAfterMs } = error;
+    const about = {
+      message,
+      retryable,
+      status,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    };
+    if (status === 429) return { code: "rate_limited", ...about };
+    // 501: it has no list, and will have none.
+    const isPassing = status === 408 || (status >= 500 && status !== 501);
+    return isPassing ? { code: "server_error", ...about } : undefined;
+  }
+  if ((error as Error).name === "TimeoutError") return { code: "timeout", message, retryable };
+  // What fetch throws when there is no connection, or when it is cut.
+  return error instanceof TypeError ? { code: "connection_failed", message, retryable } : undefined;
 }
