@@ -100,7 +100,7 @@ describe("bowline serve", () => {
     assert.equal(answer.status, 404);
   });
 
-  it("says for each agent when another model answers, and which", async () => {
+  it("says for each agent why its model does not answer, and has nobody else answer", async () => {
     await using home = await temporary();
     await mkdir(join(home.path, "data", "workspace"), { recursive: true });
     const agents =
@@ -113,10 +113,23 @@ describe("bowline serve", () => {
     await server.until(/^b: .*\n/m);
     assert.match(
       server.said(),
-      /^a: openai\/gpt-x has no key \(OPENAI_API_KEY is not set\): anthropic\/.* \(ANTHROPIC_API_KEY is set\) answers in its place\.$/m,
+      /^a: openai\/gpt-x has no key \(OPENAI_API_KEY is not set\): set it, or name a model that answers in its place by --fallback\.$/m,
     );
     assert.match(server.said(), /^b: nobody\/y names no provider that is known/m);
-    assert.ok(!server.said().includes("sk-ant-0123456789"));
+    assert.doesNotMatch(server.said(), /ANTHROPIC_API_KEY is set|practice model|sk-ant-0123456789/);
+  });
+
+  it("has another model answer in a workspace that nobody has written in, and says which", async () => {
+    await using home = await temporary();
+    await using server = await started(home.path, ["--port", "0"], {
+      OPENAI_API_KEY: "sk-0123456789",
+      BOWLINE_DISCOVERY: "",
+    });
+    await server.until(/^assistant: .*\n/m);
+    assert.match(
+      server.said(),
+      /^assistant: anthropic\/.* has no key \(ANTHROPIC_API_KEY is not set\): openai\/.* \(OPENAI_API_KEY is set\) answers in its place\.$/m,
+    );
   });
 });
 

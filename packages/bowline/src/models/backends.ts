@@ -1,11 +1,12 @@
 /**
- * What answers for an agent: its own model, a configured other, else what every command chooses
- * without a named model. Never silently another vendor's.
+ * What answers for an agent: its own model, or a configured other. Only for a model that nobody
+ * chose also what every command takes without a named model.
  */
 import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
 import { withPrices } from "@bowline/core/custom-prices";
 import { calcPrice } from "@pydantic/genai-prices";
 import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
+import { set } from "../defined.ts";
 import { createNetworkFetch } from "../network.ts";
 import { chooseModel } from "./discover.ts";
 import { vendorAddress } from "./vendor-address.ts";
@@ -23,10 +24,18 @@ interface AskedAgent {
   /** `provider/model`. */
   readonly model: string;
   readonly description?: string;
+  /**
+   * Whether nobody chose the model, so that one of another vendor may answer when it has no key.
+   * Default false.
+   */
+  readonly isPreset?: boolean;
 }
 
 export interface Backends {
-  /** Rejects with `invalid_argument` for a reference that names nothing. */
+  /**
+   * Rejects with `invalid_argument` for a reference that names nothing, and for a model that was
+   * chosen and has no key, unless there is a fallback.
+   */
   for(agent: AskedAgent): Promise<Backend>;
   close(): Promise<void>;
 }
@@ -40,7 +49,7 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
   let practice: Promise<PracticeServer> | undefined;
   const discovered = createDiscovery(env);
   return {
-    async for({ model: wanted }) {
+    async for({ model: wanted, isPreset = false }) {
       const own = known.get(wanted) ?? find(wanted, env);
       if (own !== undefined) known.set(wanted, own);
       if (own !== undefined) return { ...own, fetch };
@@ -53,6 +62,11 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
         const message = `${why}: ${fallback} answers in its place, as configured.`;
         return { ...instead, fetch, notice: { code: "fallback_model", message } };
       }
+      if (!isPreset)
+        throw new BowlineError(
+          "invalid_argument",
+          `${why}${neither}: set it, or name a model that answers in its place by --fallback.`,
+        );
       const other = await discovered();
       if (other !== undefined) {
         const message = `${why}${neither}: ${other.why} answers in its place.`;
@@ -147,9 +161,4 @@ function find(reference: string, env: BackendOptions["env"]): Backend | undefine
 function keyVariableOf(reference: string): string {
   const { provider } = parseModelRef(reference);
   return vendors.find((row) => row.id === provider)?.keyVariable ?? "its key";
-}
-
-function set(value: string | undefined): string | undefined {
-  const trimmed = value?.trim() ?? "";
-  return trimmed === "" ? undefined : trimmed;
 }

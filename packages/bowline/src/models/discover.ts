@@ -7,6 +7,7 @@ import { getModel, parseModelRef, vendors, type Model } from "@bowline/core";
 import { withPrices } from "@bowline/core/custom-prices";
 import { calcPrice } from "@pydantic/genai-prices";
 import { parseProfile, type Profile } from "../doctor/index.ts";
+import { set } from "../defined.ts";
 import { isHttp } from "../is-http.ts";
 import { startPracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
@@ -276,11 +277,6 @@ function keyOf(variable: string | undefined, wanted: Search, env: Environment): 
   if (key === undefined && variable === wanted.apiKeyEnv)
     throw new UsageError(`--api-key-env: the variable ${variable} is not set.`);
   return key;
-}
-
-function set(value: string | undefined): string | undefined {
-  const trimmed = value?.trim() ?? "";
-  return trimmed === "" ? undefined : trimmed;
 }
 
 function usage<T>(work: () => T): T {

@@ -2,11 +2,10 @@
  * `bowline serve`: the gateway with its workspace, its token and its models, as the environment
  * says.
  */
-import { randomBytes } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { BowlineError, isBowlineError, type StreamFn } from "@bowline/core";
 import { createJsonlStore, makeFolder } from "@bowline/core/session/node";
+import { set } from "../defined.ts";
 import { dataFolder, sessionsFolder } from "../home.ts";
 import { createPage } from "../page/node/page.ts";
 import { createTools } from "../tools/index.ts";
@@ -16,6 +15,7 @@ import { createBackends, type Backends } from "../models/backends.ts";
 import { buildSystemPrompt } from "./prompt-builder.ts";
 import { withEnvFile } from "./env-file.ts";
 import { holdFolder } from "./hold-folder.ts";
+import { tokenOf, tokensOf, type OwnToken } from "./own-token.ts";
 import type { GatewayLimits } from "../gateway/protocol/limits.ts";
 import { isLoopbackName } from "../gateway/access/origin.ts";
 import { createPendingFolder } from "../gateway/runs/pending.ts";
@@ -28,7 +28,7 @@ import {
   type Gateway,
   type GatewayOptions,
 } from "../gateway/server/server.ts";
-import { createWorkspaceFiles } from "./workspace-files.ts";
+import { createWorkspaceFiles, isPresetModel } from "./workspace-files.ts";
 
 export interface ServeOptions extends Pick<
   GatewayOptions,
@@ -45,7 +45,7 @@ export interface ServeOptions extends Pick<
   readonly workspace?: string;
   /**
    * `provider/model`, asked when the agent's own has no key. Default `BOWLINE_FALLBACK`, else none:
-   * the practice model answers.
+   * then a message to an agent whose model was chosen is refused.
    */
   readonly fallback?: string;
   /** What may run without a question, beside what people allowed. */
@@ -64,15 +64,12 @@ export interface ServeOptions extends Pick<
   readonly print?: (line: string) => void;
 }
 
-export interface Served {
+export interface Served extends OwnToken {
   readonly url: string;
   readonly host: string;
   readonly port: number;
   /** Whether other machines can reach it. */
   readonly isExposed: boolean;
-  readonly token: string;
-  /** Where the token is from: a variable, or the file in which the one that was made is kept. */
-  readonly tokenFrom: { readonly variable: "BOWLINE_TOKEN" } | { readonly file: string };
   readonly workspace: string;
   /** Files of the workspace that were not there. */
   readonly made: readonly string[];
@@ -136,6 +133,7 @@ interface ServeSettings {
   readonly host: string;
   readonly port: number;
   readonly backends: Backends;
+  readonly backendFor: GatewayOptions["backendFor"];
   readonly fileNotices: readonly string[];
 }
 
@@ -146,15 +144,19 @@ async function settingsOf(options: ServeOptions): Promise<ServeSettings> {
   const { envFile = ".env" } = options;
   const { env, notices } = await withEnvFile(options.env ?? process.env, resolve(envFile));
   const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
+  const backends = createBackends({ env, ...(fallback !== undefined && { fallback }) });
+  const workspace = resolve(
+    options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"),
+  );
   return {
     env,
     home: join(dataFolder(env), "gateway"),
-    workspace: resolve(
-      options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"),
-    ),
+    workspace,
     host: options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1",
     port: options.port ?? portOf(env.BOWLINE_PORT),
-    backends: createBackends({ env, ...(fallback !== undefined && { fallback }) }),
+    backends,
+    backendFor: async ({ model }) =>
+      backends.for({ model, isPreset: await isPresetModel(workspace, model) }),
     fileNotices: notices,
   };
 }
@@ -169,7 +171,7 @@ async function start(
     exposed = false,
     trustProxy,
   }: ServeOptions,
-  { env, home, workspace, host, port, backends }: ServeSettings,
+  { env, home, workspace, host, port, backendFor }: ServeSettings,
   tokens: Tokens,
 ): Promise<Gateway> {
   const policy = await loadRules(rules, join(home, "policy.json"), { searchesHide: true });
@@ -179,7 +181,7 @@ async function start(
     pending: createPendingFolder(join(home, "pending")),
     rules: policy,
     agents: () => readAgents(workspace),
-    backendFor: (agent) => backends.for(agent),
+    backendFor,
     systemPrompt: () => buildSystemPrompt(workspace),
     tools: (sessionKey) =>
       createTools({
@@ -203,7 +205,7 @@ async function start(
 /** What a person should know of the files and the agents; whether the practice model answers. */
 async function noticesOf({
   workspace,
-  backends,
+  backendFor,
   fileNotices,
 }: ServeSettings): Promise<{ notices: Served["notices"]; isPractice: boolean }> {
   const notices = fileNotices.map((message) => ({ agent: ".env", message }));
@@ -212,9 +214,10 @@ async function noticesOf({
   if (agents.length === 0)
     notices.push({ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." });
   for (const agent of agents) {
-    const found = await backends
-      .for(agent)
-      .catch((error: Error) => ({ notice: error, isPractice: false }));
+    const found = await Promise.resolve(backendFor(agent)).catch((error: Error) => ({
+      notice: error,
+      isPractice: false,
+    }));
     isPractice ||= found.isPractice;
     if (found.notice !== undefined)
       notices.push({ agent: agent.id, message: found.notice.message });
@@ -241,33 +244,6 @@ function greet(
     );
 }
 
-function tokensOf(full: string, read: string | undefined): Tokens {
-  if (read === full)
-    throw new BowlineError(
-      "invalid_argument",
-      "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.",
-    );
-  return { full, ...(read !== undefined && { read }) };
-}
-
-/**
- * The environment's, else one that is made once and kept, so that pages that are open find back
- * after a restart.
- */
-async function tokenOf(
-  { BOWLINE_TOKEN }: Environment,
-  file: string,
-): Promise<Pick<Served, "token" | "tokenFrom">> {
-  const own = set(BOWLINE_TOKEN);
-  if (own !== undefined) return { token: own, tokenFrom: { variable: "BOWLINE_TOKEN" } };
-  const tokenFrom = { file };
-  const kept = set(await readFile(file, "utf8").catch(() => ""));
-  if (kept !== undefined) return { token: kept, tokenFrom };
-  const token = randomBytes(24).toString("base64url");
-  await writeFile(file, `${token}\n`, { mode: 0o600 });
-  return { token, tokenFrom };
-}
-
 function portOf(value: string | undefined): number {
   const text = set(value);
   if (text === undefined) return DEFAULT_PORT;
@@ -289,9 +265,4 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
       cause: error,
     });
   }
-}
-
-function set(value: string | undefined): string | undefined {
-  const trimmed = value?.trim() ?? "";
-  return trimmed === "" ? undefined : trimmed;
 }

@@ -2,13 +2,17 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "@bowline/core/session/node";
+import { readWorkspaceText } from "./workspace-text.ts";
 
-const files: Readonly<Record<string, string>> = {
+/** Of the agent in AGENTS.md as it is made: nobody's choice. */
+const PRESET_MODEL = "anthropic/claude-opus-4-6";
+
+const files = {
   "AGENTS.md": `# Agents
 
 ## assistant
 
-Model: anthropic/claude-opus-4-6
+Model: ${PRESET_MODEL}
 Description: A helpful, accurate, and concise general-purpose assistant.
 `,
   "SOUL.md": `# Core Directives
@@ -52,6 +56,12 @@ Finds lines that match a regular expression.
 Finds files by their path.
 `,
 };
+
+/** Whether a model is that of AGENTS.md as it was made, which nobody has changed since. */
+export async function isPresetModel(folder: string, model: string): Promise<boolean> {
+  if (model !== PRESET_MODEL) return false;
+  return (await readWorkspaceText(folder, "AGENTS.md")) === files["AGENTS.md"];
+}
 
 /** Gives the names of the files that were made; one that is there is left as it is. */
 export async function createWorkspaceFiles(folder: string): Promise<string[]> {

@@ -15,8 +15,32 @@ it("the runs of a model share one model object, by which is known what its serve
   await backends.close();
 });
 
-describe("an agent whose model has no key", () => {
+describe("an agent whose model was chosen and has no key", () => {
   const agent = { id: "a", model: "openai/m" };
+
+  it("is answered by nobody else, whatever keys, servers and variables there are", async () => {
+    const keyed = { GROQ_API_KEY: "g", ANTHROPIC_API_KEY: "a" };
+    for (const own of [{}, { BOWLINE_MODEL: "groq/named" }, { BOWLINE_DISCOVERY: "off" }]) {
+      const backends = createBackends({ env: { ...keyed, ...own } });
+      await assert.rejects(backends.for(agent), {
+        code: "invalid_argument",
+        message:
+          "openai/m has no key (OPENAI_API_KEY is not set): set it, or name a model that answers in its place by --fallback.",
+      });
+      await backends.close();
+    }
+  });
+
+  it("is answered by the fallback that is named, with a notice", async () => {
+    const backends = createBackends({ env: { GROQ_API_KEY: "g" }, fallback: "groq/x" });
+    const { model, notice } = await backends.for(agent);
+    assert.deepEqual([model.provider, model.id, notice?.code], ["groq", "x", "fallback_model"]);
+    await backends.close();
+  });
+});
+
+describe("an agent whose model nobody chose and that has no key", () => {
+  const agent = { id: "a", model: "openai/m", isPreset: true };
   const keyed = { GROQ_API_KEY: "g" };
 
   it("is answered by the model that bowline run chooses, with a notice that names it", async () => {

@@ -210,7 +210,7 @@ describe("serve", () => {
     assert.equal(await refused({}, { workspace }), `${workspace} cannot be used (ENOTDIR).`);
   });
 
-  it("says that no agent is there, and that a fallback has no key either", async () => {
+  it("says that no agent is there, and that a fallback has no key either; nobody else answers", async () => {
     await using home = await temporary();
     await mkdir(join(home.path, "workspace"));
     await writeFile(join(home.path, "workspace", "AGENTS.md"), "Nobody yet.");
@@ -224,8 +224,16 @@ describe("serve", () => {
     await using server = await started(home.path, { fallback: "groq/x" });
     assert.match(
       server.notices[0]?.message ?? "",
-      /^openai\/m has no key \(OPENAI_API_KEY is not set\), nor has groq\/x \(GROQ_API_KEY is not set\): the practice/,
+      /^openai\/m has no key \(OPENAI_API_KEY is not set\), nor has groq\/x \(GROQ_API_KEY is not set\): set it/,
     );
+    const client = await enter(server);
+    assert.equal(client.welcome.notice, server.notices[0]?.message);
+    assert.equal(client.welcome.model.model, "");
+    await assert.rejects(client.call("chat.send", { sessionKey: "s", message: "Hi" }), {
+      message: server.notices[0]?.message,
+    });
+    assert.deepEqual((await client.call("sessions.list", {})).sessions, []);
+    client.socket.terminate();
   });
 
   it("does a task with tools in the workspace, with the practice model, and says so in an event [J41]", async () => {

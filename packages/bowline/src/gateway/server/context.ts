@@ -16,6 +16,7 @@ import { findAgent, type AgentEntry } from "../agents/agent-entry.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Choices } from "../agents/choices.ts";
 import type { Welcome } from "../protocol/frame.ts";
+import { toFrameError } from "../protocol/gateway-error.ts";
 import type { Backend } from "../../models/backend.ts";
 import type { Host } from "../runs/host.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
@@ -143,7 +144,14 @@ export async function createWelcome(
     context.limits;
   const { maxQueuedRuns, maxMessageLength, maxAttachments, maxAttachmentBytes } = limits;
   const agent = findAgent(await context.agents());
-  const backend = agent && (await context.backendFor(agent).catch(() => undefined));
+  let notice: string | undefined;
+  const backend =
+    agent &&
+    (await context.backendFor(agent).catch((error: unknown) => {
+      notice = context.filter.failure(toFrameError(error)).message;
+      return undefined;
+    }));
+  notice ??= backend?.notice?.message;
   return {
     type: "auth",
     ok: true,
@@ -169,6 +177,6 @@ export async function createWelcome(
       model: backend?.model.id ?? "",
       isPractice: backend?.isPractice ?? false,
     },
-    ...(backend?.notice !== undefined && { notice: backend.notice.message }),
+    ...(notice !== undefined && { notice }),
   };
 }
