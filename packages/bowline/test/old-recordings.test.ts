@@ -26,7 +26,7 @@ async function played(...handlers: readonly Handler[]): Promise<{
     systemPrompt: "Be brief.",
     model: getModel("custom", "m", { baseUrl: server.baseUrl }),
     thinking: "off",
-    budget: {},
+    budget: { maxTimeMs: 30_000 }, // a run that retries for ever would never be recorded
   };
   const recorder = recordRun(setup, { tools: [], beforeToolCall: async () => undefined }, []);
   await createAgent(setup, recorder.ports).prompt(setup.task);

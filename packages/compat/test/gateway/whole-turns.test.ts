@@ -9,6 +9,7 @@ import {
   toStreamFn,
   type ChatEvent,
   type ChatParams,
+  type ContentBlock,
   type Message,
   type ModelProvider,
   type RunnerOptions,
@@ -111,6 +112,12 @@ describe("a turn with bad calls", () => {
     assert.deepEqual(
       resultsIn(messages).map((result) => (result as unknown[])[2]),
       [...inputs.map(() => true), false],
+    );
+    // The conversation holds objects, as every provider expects.
+    const said = messages[1]?.content as ContentBlock[];
+    assert.deepEqual(
+      said.map((block) => (block.type === "tool_use" ? block.input : block)),
+      [...inputs.map(() => ({})), { a: 1 }],
     );
   });
 });

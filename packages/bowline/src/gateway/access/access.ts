@@ -24,8 +24,9 @@ export interface Access {
 
 /**
  * Who somebody is, by their token: asked once for a socket, with its upgrade request, and for each
- * request over HTTP; of one without `Authorization` the token is empty, and a cookie may say it. Undefined refuses, and so does what it throws, which nobody is told, and what
- * is no {@link Access}. It has `authTimeoutMs`.
+ * request over HTTP; of one without `Authorization` the token is empty, and a cookie may say it.
+ * Undefined refuses, and so does what it throws, which nobody is told, and what is no
+ * {@link Access}. It has `authTimeoutMs`.
  */
 export type Authorize = (
   token: string,
