@@ -215,7 +215,8 @@ export class StreamDecoder implements SseListener {
     if (Array.isArray(value)) return value.forEach((item) => reader.event(asRecord(item), name)); // Q212
     if (typeof value === "string") return this.stray(value);
     const text = data.trim();
-    if (value !== undefined || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
+    if (value === null || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
+    if (value !== undefined) return this.#proof.suspect("the stream held what is no event", text);
     if (isKeepAlive(text)) return;
     if (text.toUpperCase() === DONE) return reader.done?.();
     if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021

@@ -96,8 +96,7 @@ export class GenerateReader implements ProtocolReader {
   #noteOther(other: Json): void {
     const { index, content, finishReason, finish_reason: reason = finishReason } = other;
     const hasParts = list(asRecord(content).parts).length > 0;
-    if (reason) this.#others.set(index, false);
-    else if (hasParts && !this.#others.has(index)) this.#others.set(index, true);
+    this.#others.set(index, !reason && (hasParts || this.#others.get(index) === true));
   }
 
   #part(part: Json): void {

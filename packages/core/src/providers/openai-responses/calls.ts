@@ -68,7 +68,8 @@ export class CallReader {
   finish(part: Part, ended: Json, begun: Json, isEnd: boolean): void {
     const raw = { ...begun, ...ended };
     this.learn(part, raw);
-    part.isClosed = true;
+    // Arguments that came with the beginning are whole.
+    part.isClosed ||= isEnd || (part.length === 0 && this.#textOf(begun.arguments) !== "");
     if (isEnd) this.complete(part, ended.arguments);
     if (part.length === 0) part.whole ??= this.#textOf(begun.arguments) || undefined;
     part.hasArguments ||= part.length > 0 || part.whole !== undefined;

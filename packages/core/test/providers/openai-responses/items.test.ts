@@ -25,7 +25,6 @@ describe("calls of servers that differ", () => {
     const start = added(0, functionCall("a"));
     const whole = '{"x":1}';
     for (const events of [
-      [start, json(0, '{"x"'), json(0, ":1}")],
       [start, json(0, whole), jsonDone(0, whole)],
       [start, jsonDone(0, whole)],
       [start, done(0, functionCall("a", whole))],
@@ -35,8 +34,6 @@ describe("calls of servers that differ", () => {
       [done(0, functionCall("a", whole))],
       [done(0, functionCall("a", { x: 1 }))],
       [added(0, functionCall("a", whole))],
-      [added(0, functionCall("a", "{}")), json(0, whole)],
-      [json(0, whole), start],
       [
         json(0, '{"x":'),
         added(0, functionCall("a")),
@@ -47,6 +44,23 @@ describe("calls of servers that differ", () => {
     ]) {
       const answered = answer(created(), ...events, completed());
       assert.deepEqual([calls(answered), answered.stopReason], [[["a", "f", { x: 1 }]], "toolUse"]);
+    }
+  });
+
+  it("run with arguments that nothing ended only where the complete answer repeats them", () => {
+    const whole = '{"x":1}';
+    for (const events of [
+      [added(0, functionCall("a")), json(0, '{"x"'), json(0, ":1}")],
+      [added(0, functionCall("a", "{}")), json(0, whole)],
+      [json(0, whole), added(0, functionCall("a"))],
+    ]) {
+      const answered = answer(
+        created(),
+        ...events,
+        completed({ output: [functionCall("a", whole)] }),
+      );
+      assert.deepEqual([calls(answered), answered.stopReason], [[["a", "f", { x: 1 }]], "toolUse"]);
+      assert.equal(answer(created(), ...events, completed()).error?.code, "stream_corrupt");
     }
   });
 
