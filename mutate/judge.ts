@@ -127,9 +127,10 @@ function isOf(run: Run, { id, name }: HeldCall): boolean {
   return run.name === name && (id === undefined || run.id === id);
 }
 
-/** A call without arguments may have nothing written for them. */
+/** A call without arguments may have nothing written for them, or null. */
 function toRunnable(call: HeldCall): Runnable {
-  const written = call.arguments.trim() === "" ? "{}" : call.arguments;
+  const text = call.arguments.trim();
+  const written = text === "" || text === "null" ? "{}" : call.arguments;
   const mended = mendStrings(written);
   const node = parseJsonText(written) ?? parseJsonText(mended);
   if (node?.kind !== "object") return { call, exact: undefined, rounded: undefined, isDue: false };
@@ -140,7 +141,7 @@ function toRunnable(call: HeldCall): Runnable {
     exact,
     rounded,
     quoted: canonicalQuoted(node),
-    isDue: exact === rounded && mended === written && !call.mayBeRefused,
+    isDue: text !== "null" && exact === rounded && mended === written && !call.mayBeRefused,
   };
 }
 

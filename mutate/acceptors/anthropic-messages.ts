@@ -39,6 +39,9 @@ const deltasOf: { readonly [block: string]: readonly string[] } = {
   compaction: ["compaction_delta"],
 };
 
+/** Blocks that are the model's own words and calls. */
+const answerBlocks: ReadonlySet<string> = new Set(["text", "thinking", "tool_use"]);
+
 export function acceptAnthropicMessages(body: Uint8Array): Verdict {
   return judge((doubt) => new MessageStream(doubt).read(body));
 }
@@ -46,19 +49,20 @@ export function acceptAnthropicMessages(body: Uint8Array): Verdict {
 interface Block {
   readonly type: string;
   readonly start: Json;
+  text: string;
   input: string;
+  isOpen: boolean;
 }
 
 class MessageStream {
   readonly #doubt: (reason: string) => void;
+  #messageId: unknown;
   #hasBegun = false;
-  #blocks = 0;
-  #open: Block | undefined;
-  #text = "";
-  readonly #calls: HeldCall[] = [];
+  /** By index, in the order in which they began. */
+  readonly #blocks = new Map<number, Block>();
+  #hasDelta = false;
   #reason: unknown;
   #ending: Held["ending"] = "complete";
-  #isBehindBlocks = false;
 
   constructor(doubt: (reason: string) => void) {
     this.#doubt = doubt;
@@ -75,8 +79,11 @@ class MessageStream {
       }
       const type = asText(data["type"]);
       must(event.name === undefined || event.name === type, "an event under another name");
-      if (type === "error") return { text: this.#text, calls: [], ending: "failed" };
-      if (type === "message_stop") return this.#finished();
+      if (type === "error") return { text: this.#text(), calls: [], ending: "failed" };
+      if (type === "message_stop") {
+        must(this.#hasDelta, "message_stop without message_delta");
+        return this.#finished();
+      }
       this.#take(type, data);
     }
     must(this.#reason !== undefined, "ends without message_stop");
@@ -85,11 +92,7 @@ class MessageStream {
   }
 
   #take(type: string, data: Json): void {
-    if (type === "message_start") {
-      must(!this.#hasBegun, "a second message_start");
-      this.#hasBegun = true;
-      return;
-    }
+    if (type === "message_start") return this.#begin(asObject(data["message"]));
     if (type === "ping") return;
     must(this.#hasBegun, "an event before message_start");
     if (type === "content_block_start") this.#start(data);
@@ -98,67 +101,99 @@ class MessageStream {
     else if (type === "message_delta") this.#finish(asObject(data["delta"]));
   }
 
+  /** Kimi and MiniMax say again how the message begins. */
+  #begin({ id }: Json): void {
+    must(!this.#hasBegun || id === this.#messageId, "two messages");
+    if (this.#hasBegun) this.#doubt("message_start once more");
+    this.#hasBegun = true;
+    this.#messageId = id;
+  }
+
   #start({ index, content_block: block }: Json): void {
-    this.#endOpen();
-    must(!this.#isBehindBlocks, "a block behind message_delta");
-    must(index === this.#blocks, "a block whose index is not the next one");
+    must(this.#reason === undefined, "a block behind the stop reason");
+    must(Number.isInteger(index), "a block without an index");
+    must(!this.#blocks.has(Number(index)), "a block that begins twice");
     must(isObject(block), "a block that is no object");
-    this.#blocks++;
-    this.#open = { type: asText(block["type"]), start: block, input: "" };
-    if (this.#open.type === "text") this.#text += asText(block["text"]);
+    // Relays in front of Bedrock leave numbers out, and open blocks side by side.
+    if (index !== this.#blocks.size) this.#doubt("indices of blocks that do not follow");
+    if (this.#open().length > 0) this.#doubt("a block that begins within another");
+    const type = asText(block["type"]);
+    const text = type === "text" ? asText(block["text"]) : "";
+    this.#blocks.set(Number(index), { type, start: block, text, input: "", isOpen: true });
   }
 
   #delta({ index, delta }: Json): void {
-    const block = this.#opened(index);
-    const { type, text, partial_json: piece } = asObject(delta);
+    const { type, text, thinking, partial_json: piece } = asObject(delta);
+    if ((text ?? thinking) === "" && !this.#blocks.has(Number(index)))
+      return this.#doubt("nothing, for a text that has not begun");
+    const block = this.#blocks.get(Number(index)) ?? this.#begun(index, type);
+    must(block.isOpen, "a delta of a block that has ended");
     const isOfKind = deltasOf[block.type]?.includes(asText(type)) ?? false;
-    must(isOfKind, "a delta of another kind of block");
-    if (type === "text_delta") this.#text += asText(text);
+    must(isOfKind || !answerBlocks.has(block.type), "a delta of another kind of block");
+    if (!isOfKind) this.#doubt("a delta of another kind in a block of the server's own");
+    if (type === "text_delta") block.text += asText(text);
     if (type === "input_json_delta") block.input += asText(piece);
   }
 
+  /** Proxies leave out how a text begins. */
+  #begun(index: unknown, delta: unknown): Block {
+    const isText = delta === "text_delta" || delta === "thinking_delta";
+    must(isText, "a delta of a block that has not begun");
+    this.#doubt("a text that has not begun");
+    this.#start({ index, content_block: { type: asText(delta).replace(/_delta$/, "") } });
+    return this.#blocks.get(Number(index)) as Block;
+  }
+
+  /** Relays end blocks twice, and blocks that never were. */
   #stop({ index }: Json): void {
-    this.#end(this.#opened(index));
+    const block = this.#blocks.get(Number(index));
+    if (block?.isOpen !== true) return this.#doubt("the end of a block that is not open");
+    block.isOpen = false;
   }
 
-  /** Kimi's blocks have no end of their own. */
-  #endOpen(): void {
-    if (this.#open === undefined) return;
-    this.#doubt("a block that was not ended");
-    this.#end(this.#open);
-  }
-
-  #end({ type, start, input }: Block): void {
-    this.#open = undefined;
-    if (type !== "tool_use") return;
-    const { id, name } = start;
-    must(asText(id) !== "" && asText(name) !== "", "a call without an id or a name");
-    const given = JSON.stringify(asObject(start["input"]));
-    must(given === "{}" || input === "", "a call with its input twice");
-    this.#calls.push({ id: asText(id), name: asText(name), arguments: input || given });
-  }
-
-  #opened(index: unknown): Block {
-    must(this.#open !== undefined && index === this.#blocks - 1, "an event of a block not open");
-    return this.#open;
+  #open(): Block[] {
+    return [...this.#blocks.values()].filter(({ isOpen }) => isOpen);
   }
 
   #finish({ stop_reason: reason }: Json): void {
-    this.#endOpen();
-    this.#isBehindBlocks = true;
+    this.#hasDelta = true;
     if (reason == null) return;
+    // Kimi's blocks have no end of their own.
+    for (const block of this.#open()) {
+      this.#doubt("a block that was not ended");
+      block.isOpen = false;
+    }
     const ending = endings.get(reason);
     must(ending !== undefined, "a stop reason that is not known");
     must(this.#reason === undefined || this.#reason === reason, "a second stop reason");
     [this.#reason, this.#ending] = [reason, ending];
   }
 
+  #calls(): HeldCall[] {
+    const blocks = [...this.#blocks.values()].filter(({ type }) => type === "tool_use");
+    return blocks.map(({ start, input }) => {
+      const { id, name } = start;
+      must(asText(id) !== "" && asText(name) !== "", "a call without an id or a name");
+      const given = JSON.stringify(asObject(start["input"]));
+      must(given === "{}" || input === "", "a call with its input twice");
+      return { id: asText(id), name: asText(name), arguments: input || given };
+    });
+  }
+
+  #text(): string {
+    const texts = [...this.#blocks.values()].filter(({ type }) => type === "text");
+    return texts.map(({ text }) => text).join("");
+  }
+
   #finished(): Held {
-    must(this.#reason !== undefined, "message_stop without a stop reason");
+    // Proxies that know no reason say null, and end the message.
+    if (this.#reason === undefined) this.#doubt("a stop reason that is null");
+    must(this.#open().length === 0, "message_stop within a block");
+    const calls = this.#calls();
     // As Kimi's are.
-    if (!areUnique(this.#calls.map(({ id }) => id))) this.#doubt("two calls of one id");
-    const hasCall = this.#calls.length > 0;
+    if (!areUnique(calls.map(({ id }) => id))) this.#doubt("two calls of one id");
+    const hasCall = calls.length > 0;
     must(this.#reason !== "tool_use" || hasCall, "stop reason tool_use without a call");
-    return { text: this.#text, calls: this.#calls, ending: this.#ending };
+    return { text: this.#text(), calls, ending: this.#ending };
   }
 }

@@ -14,8 +14,8 @@ import {
 
 interface OpenCall {
   readonly index: number;
-  readonly id: string;
-  readonly name: string;
+  id: string;
+  name: string;
   arguments: string;
   /** Fragments behind the first: all of them, and those that had the id and the name again. */
   fragments: number;
@@ -55,17 +55,17 @@ export class ChatCalls {
     if (ending === "failed") return [];
     const indices = [...new Set(this.#calls.map(({ index }) => index))].toSorted((a, b) => a - b);
     const [first = 0] = indices;
-    must(
-      indices.every((index, n) => index === first + n),
-      "a gap between the indices of calls",
-    );
-    // Proxies in front of Claude count the text block before the calls.
-    must(first <= 1, "a gap before the indices of calls");
-    if (first === 1) this.#doubt("calls counted from 1");
+    // Bridges count what else they have, such as the text blocks of Claude.
+    if (!indices.every((index, n) => index === first + n)) this.#doubt("a gap between indices");
+    if (first > 0) this.#doubt("calls counted from another number than 0");
     const ids = this.#calls.map(({ id }) => id);
-    must(this.#isLegacy || ids.every((id) => id !== ""), "a call without an id");
-    if (!this.#isLegacy && !areUnique(ids)) this.#doubt("two calls of one id");
-    for (const call of this.#calls) this.#checkRestated(call);
+    if (!this.#isLegacy && ids.includes("")) this.#doubt("a call without an id");
+    if (!this.#isLegacy && !areUnique(ids.filter((id) => id !== "")))
+      this.#doubt("two calls of one id");
+    for (const call of this.#calls) {
+      this.#checkRestated(call);
+      must(call.name !== "" || call.id !== "", "a fragment of a call that has not begun");
+    }
     return this.#calls
       .toSorted((a, b) => a.index - b.index)
       .map(({ id, name, arguments: args, isTwice }) => ({
@@ -78,27 +78,36 @@ export class ChatCalls {
 
   #fragment(index: number, id: string, name: string, args: string): void {
     const call = this.#calls.findLast((one) => one.index === index);
-    if (call === undefined || (id !== "" && id !== call.id && name !== "")) {
-      must(name !== "", "a fragment of a call that has not begun");
+    const isBegun = call !== undefined && call.name !== "";
+    if (call === undefined && id + name + args === "") return this.#doubt("an empty call");
+    if (call === undefined || (isBegun && id !== "" && id !== call.id && name !== "")) {
+      if (name === "") this.#doubt("a fragment of a call that has no name yet");
       // Ollama gave every call the index 0. Each came whole, so they can be told apart.
       if (call !== undefined) {
-        must(isObjectText(call.arguments), "two calls at one index");
+        must(isJson(call.arguments), "two calls at one index");
         this.#doubt("two whole calls at one index");
       }
       const counts = { fragments: 0, restated: 0, isTwice: false };
       this.#calls.push({ index, id, name, arguments: args, ...counts });
       return;
     }
-    must(id === "" || id === call.id, "a fragment with another id than its call");
-    must(name === "" || name === call.name, "a fragment with another name than its call");
-    const isRestated = name !== "" || id !== "";
-    if (isRestated && args === "") return this.#doubt("a call named again, without arguments");
     // Servers that flush what they have send whole arguments once more.
     if (args.trim() === call.arguments.trim() && isObjectText(args)) {
       call.isTwice = true;
       return this.#doubt("whole arguments that are sent twice");
     }
-    call.fragments++;
+    if (!isBegun) {
+      call.name = name;
+      call.id ||= id;
+      call.arguments += args;
+      return;
+    }
+    // Poolside makes an id for each fragment.
+    if (id !== "" && id !== call.id) this.#doubt("a fragment with another id than its call");
+    must(name === "" || name === call.name, "a fragment with another name than its call");
+    const isRestated = name !== "" || id === call.id;
+    if (isRestated && args === "") return this.#doubt("a call named again, without arguments");
+    if (args !== "") call.fragments++;
     if (isRestated) call.restated++;
     call.arguments += args;
   }
@@ -112,9 +121,13 @@ export class ChatCalls {
 }
 
 function isObjectText(text: string): boolean {
+  return isJson(text) && text.trim().startsWith("{");
+}
+
+function isJson(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    JSON.parse(text);
+    return true;
   } catch {
     return false;
   }

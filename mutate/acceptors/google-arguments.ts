@@ -1,5 +1,5 @@
 /** Arguments of one call that come in parts, each at a JSON path (Vertex). */
-import { canonicalNode, type JsonNode } from "../json-text.ts";
+import type { JsonNode } from "../json-text.ts";
 import { asText, must, type HeldCall, type Json } from "./verdict.ts";
 
 type Tree = { kind: "object" | "array"; children: Map<string, Tree | Leaf> };
@@ -18,7 +18,8 @@ export class StreamedArguments {
     this.#name = name;
   }
 
-  add(parts: readonly Json[], node: JsonNode | undefined): void {
+  /** `data` is the text that the nodes are of. */
+  add(parts: readonly Json[], node: JsonNode | undefined, data: string): void {
     parts.forEach((part, n) => {
       const path = asText(part["jsonPath"]);
       must(path.startsWith("$"), "an argument without a path");
@@ -27,7 +28,7 @@ export class StreamedArguments {
       const leaf = this.#leafAt(path);
       must(!isNew || (leaf.pieces.length === 0 && leaf.json === undefined), "an argument twice");
       if (typeof part["stringValue"] === "string") leaf.pieces.push(part["stringValue"]);
-      else leaf.json = literalOf(part, node?.kind === "array" ? node.items[n] : undefined);
+      else leaf.json = literalOf(part, node?.kind === "array" ? node.items[n] : undefined, data);
       this.#openPath = part["willContinue"] === true ? path : undefined;
     });
   }
@@ -67,11 +68,11 @@ function keyOf(match: RegExpMatchArray | undefined): string {
 }
 
 /** A number, a boolean or null, with the digits it was written in. */
-function literalOf(part: Json, node: JsonNode | undefined): string {
+function literalOf(part: Json, node: JsonNode | undefined, data: string): string {
   const entries = node?.kind === "object" ? node.entries : new Map<string, JsonNode>();
   const value = entries.get("numberValue") ?? entries.get("boolValue");
   must(value !== undefined || "nullValue" in part, "an argument without a value");
-  return value === undefined ? "null" : canonicalNode(value);
+  return value === undefined ? "null" : data.slice(value.start, value.end);
 }
 
 function print(value: Tree | Leaf): string {

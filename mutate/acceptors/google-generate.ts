@@ -3,7 +3,7 @@
  * finish reason when "the model stopped generating tokens"; then the body ends. Vertex streams the
  * arguments of a call in parts that say whether more follow.
  */
-import { canonicalNode, parseJsonText, type JsonNode } from "../json-text.ts";
+import { parseJsonText, type JsonNode } from "../json-text.ts";
 import { readEvents } from "../event-stream.ts";
 import { StreamedArguments } from "./google-arguments.ts";
 import {
@@ -41,6 +41,11 @@ export function acceptGoogleGenerate(body: Uint8Array): Verdict {
 
 class GenerateStream {
   readonly #doubt: (reason: string) => void;
+  /** Of the chunk that is read: numbers are taken from it, digit by digit. */
+  #data = "";
+  #candidate: unknown;
+  /** Whether another candidate is without its end, by its index. */
+  readonly #others = new Map<unknown, boolean>();
   #text = "";
   readonly #calls: HeldCall[] = [];
   #open: StreamedArguments | undefined;
@@ -69,6 +74,7 @@ class GenerateStream {
       if (chunk["error"] != null) return { text: this.#text, calls: [], ending: "failed" };
       this.#identify(chunk);
       if (asObject(chunk["promptFeedback"])["blockReason"] != null) this.#isBlocked = true;
+      this.#data = data;
       const node = parseJsonText(data);
       asList(chunk["candidates"])
         .map(asObject)
@@ -84,7 +90,8 @@ class GenerateStream {
 
   #take(candidate: Json, node: JsonNode | undefined): void {
     const { index = 0, content, finishReason: reason } = candidate;
-    must(index === 0, "a candidate that was not asked for");
+    if (index !== 0) this.#doubt("a candidate of another index");
+    if ((this.#candidate ??= index) !== index) return this.#takeOther(candidate);
     let hasContent = false;
     asList(asObject(content)["parts"])
       .map(asObject)
@@ -96,11 +103,22 @@ class GenerateStream {
     if (hasContent && this.#reason !== undefined && !this.#hasReasonAlways)
       this.#doubt("content behind the finish reason");
     if (reason == null) return;
+    // Proxies say so with every chunk but the last.
+    if (reason === "FINISH_REASON_UNSPECIFIED") {
+      must(this.#reason === undefined, "a finish reason that is taken back");
+      return this.#doubt("a finish reason that is none yet");
+    }
     const ending = endings.get(reason);
     must(ending !== undefined, "a finish reason that is not known");
     must(this.#reason === undefined || this.#reason === reason, "a second finish reason");
     if (reason === "OTHER") this.#doubt("a finish reason that says nothing");
     [this.#reason, this.#ending] = [reason, ending];
+  }
+
+  /** Another answer, which servers that were asked for several send with its own end. */
+  #takeOther({ index, content, finishReason: reason }: Json): void {
+    const hasParts = asList(asObject(content)["parts"]).length > 0;
+    this.#others.set(index, reason == null && (hasParts || this.#others.get(index) === true));
   }
 
   /** Whether the part has anything of the answer. */
@@ -115,9 +133,10 @@ class GenerateStream {
 
   #call(call: Json, node: JsonNode | undefined): boolean {
     const { id, name, partialArgs, willContinue } = call;
-    if (this.#open !== undefined) {
-      must(name === undefined, "a call that begins within another");
-    } else if (name === undefined) {
+    // Vertex leaves out the part that ends a call.
+    if (this.#open !== undefined && name !== undefined)
+      this.#endOpen("a call that the next one ends");
+    if (this.#open === undefined && name === undefined) {
       must(Object.keys(call).length === 0, "arguments of a call that has not begun");
       this.#doubt("the end of a call that is not open");
       return false;
@@ -125,22 +144,30 @@ class GenerateStream {
     must(name === undefined || asText(name) !== "", "a call without a name");
     if (this.#open === undefined && partialArgs === undefined && willContinue !== true) {
       const args = at(node, "args");
-      const text = args === undefined ? "{}" : canonicalNode(args);
+      const text = args === undefined ? "{}" : this.#data.slice(args.start, args.end);
       this.#calls.push({ id: asText(id) || undefined, name: asText(name), arguments: text });
       return true;
     }
     this.#open ??= new StreamedArguments(asText(id) || undefined, asText(name));
-    this.#open.add(asList(partialArgs).map(asObject), at(node, "partialArgs"));
+    this.#open.add(asList(partialArgs).map(asObject), at(node, "partialArgs"), this.#data);
     if (willContinue === true) return true;
     this.#calls.push(this.#open.end());
     this.#open = undefined;
     return true;
   }
 
+  #endOpen(doubt: string): void {
+    this.#doubt(doubt);
+    if (this.#open !== undefined) this.#calls.push(this.#open.end());
+    this.#open = undefined;
+  }
+
   #end(): Held {
     if (this.#isBlocked) return { text: this.#text, calls: [], ending: "failed" };
     must(this.#reason !== undefined, "ends without a finish reason");
-    must(this.#open === undefined, "ends within the arguments of a call");
+    const isOpen = [...this.#others.values()].includes(true);
+    must(!isOpen, "a candidate that was not asked for, without an end");
+    if (this.#open !== undefined) this.#endOpen("a call that the end of the answer ends");
     const ids = this.#calls.flatMap(({ id }) => id ?? []);
     if (!areUnique(ids)) this.#doubt("two calls of one id");
     const ending = this.#ending;

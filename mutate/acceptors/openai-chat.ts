@@ -4,48 +4,30 @@
  * stream is doubtful.
  */
 import { readEvents, type WireEvent } from "../event-stream.ts";
-import { ChatCalls } from "./chat-calls.ts";
+import { ChatChoice } from "./chat-choice.ts";
 import {
   asList,
   asObject,
-  asText,
-  isObject,
   judge,
   must,
   parseObject,
+  type Doubt,
   type Held,
   type Json,
   type Verdict,
 } from "./verdict.ts";
-
-const endings: ReadonlyMap<unknown, Held["ending"]> = new Map([
-  ["stop", "complete"],
-  ["tool_calls", "complete"],
-  ["function_call", "complete"],
-  ["length", "cut"],
-  ["content_filter", "failed"],
-  // OpenRouter's word for an upstream that failed.
-  ["error", "failed"],
-]);
 
 export function acceptOpenaiChat(body: Uint8Array): Verdict {
   return judge((doubt) => new ChatStream(doubt).read(body));
 }
 
 class ChatStream {
-  readonly #doubt: (reason: string) => void;
-  readonly #calls: ChatCalls;
-  #text = "";
-  #hasRefusal = false;
-  #reason: unknown;
-  #ending: Held["ending"] = "complete";
-  /** Snowflake's chunks have no field for a finish reason, so its answers end without one. */
-  #hasReasonField = false;
+  readonly #doubt: Doubt;
+  readonly #choices = new Map<unknown, ChatChoice>();
   readonly #chunkIds = new Set<string>();
 
-  constructor(doubt: (reason: string) => void) {
+  constructor(doubt: Doubt) {
     this.#doubt = doubt;
-    this.#calls = new ChatCalls(doubt);
   }
 
   read(body: Uint8Array): Held {
@@ -53,7 +35,7 @@ class ChatStream {
       if (event.data === "[DONE]") return this.#end(true);
       if (event.isCut) this.#doubt("the last event lacks its empty line");
       if (event.isCut && !isWhole(event)) {
-        must(this.#reason !== undefined, "ends within an event");
+        must(this.#main.reason !== undefined, "ends within an event");
         break;
       }
       const chunk = parseObject(event.data);
@@ -67,6 +49,14 @@ class ChatStream {
     return this.#end(false);
   }
 
+  /** The choice that was asked for, or else the first that there is. */
+  get #main(): ChatChoice {
+    const all = [this.#choices.get(0), ...this.#choices.values()].filter(
+      (one) => one !== undefined,
+    );
+    return all.find((one) => !one.isEmpty) ?? all[0] ?? new ChatChoice(this.#doubt);
+  }
+
   /**
    * "Each chunk has the same ID." Foundry Local, LiteLLM and llama.cpp made one for each chunk;
    * Azure's first chunk has an empty one.
@@ -77,46 +67,46 @@ class ChatStream {
     if (this.#chunkIds.size > 1) this.#doubt("chunks of several ids");
   }
 
-  #choose(choice: Json): void {
-    const { index = 0, delta, finish_reason: reason } = choice;
-    if ("finish_reason" in choice) this.#hasReasonField = true;
-    // Proxies in front of Claude put its text and its calls into choices of their own.
+  #choose(wire: Json): void {
+    const { index = 0 } = wire;
     if (index !== 0) this.#doubt("a choice that was not asked for");
-    const hasContent = this.#add(asObject(delta));
-    // SenseNova and NVIDIA send a last piece behind the reason.
-    if (hasContent && this.#reason !== undefined) this.#doubt("content behind the finish reason");
-    if (reason == null || reason === "") return;
-    const ending = endings.get(reason);
-    must(ending !== undefined, "a finish reason that is not known");
-    must(this.#reason === undefined || this.#reason === reason, "a second finish reason");
-    [this.#reason, this.#ending] = [reason, ending];
+    const choice = this.#choices.get(index) ?? new ChatChoice(this.#doubt);
+    this.#choices.set(index, choice);
+    choice.take(wire);
   }
 
-  /** Whether the delta has anything of the answer. */
-  #add({ content, refusal, tool_calls: calls, function_call: legacy }: Json): boolean {
-    const text = textOf(content);
-    this.#text += text;
-    if (asText(refusal) !== "") this.#hasRefusal = true;
-    for (const call of asList(calls)) this.#calls.add(asObject(call));
-    if (isObject(legacy)) this.#calls.addLegacy(legacy);
-    return text !== "" || asText(refusal) !== "" || asList(calls).length > 0 || isObject(legacy);
-  }
-
+  /** Servers that ignore n send other answers, each with its end. */
   #end(isDone: boolean): Held {
-    const reason = this.#reason;
     if (!isDone) this.#doubt("ends without [DONE]");
-    if (reason === undefined) {
-      const isPlain = !this.#hasReasonField && this.#chunkIds.size === 0 && this.#calls.isEmpty;
-      must(isDone && isPlain && this.#text !== "", "ends without a finish reason");
+    const main = this.#main;
+    const others = [...this.#choices.values()].filter((one) => one !== main && !one.isEmpty);
+    must(
+      others.every(({ reason }) => reason !== undefined),
+      "a choice that was not asked for, without an end",
+    );
+    // Proxies in front of Claude put its text and its calls into choices of their own.
+    const caller = [main, ...others].find((one) => one.hasCalls) ?? main;
+    const ended = [main, ...this.#choices.values()].find(({ reason }) => reason !== undefined);
+    if (ended === undefined) {
+      // llama.cpp, NewAPI and Snowflake's servers know no reason, or say null to the end.
+      must(isDone, "ends without a finish reason");
+      this.#doubt("[DONE], without a finish reason");
+      must(!main.isEmpty, "[DONE], and nothing else");
     }
-    const ending = this.#hasRefusal ? "failed" : this.#ending;
-    if (reason === "tool_calls" || reason === "function_call")
-      must(!this.#calls.isEmpty, "a finish reason that promises a call, without one");
-    return { text: this.#text, calls: this.#calls.whole(ending), ending };
+    const endings = [caller.ending, ended?.ending ?? "complete"];
+    const worst = endings.includes("failed")
+      ? "failed"
+      : endings.includes("cut")
+        ? "cut"
+        : "complete";
+    const ending = main.hasRefusal ? "failed" : worst;
+    if (ended?.promisesCall === true && !caller.hasCalls)
+      this.#doubt("a finish reason that promises a call, without one");
+    return { text: main.text, calls: caller.callsOf(ending), ending };
   }
 
   #failed(): Held {
-    return { text: this.#text, calls: [], ending: "failed" };
+    return { text: this.#main.text, calls: [], ending: "failed" };
   }
 }
 
@@ -128,13 +118,4 @@ function isWhole({ data }: WireEvent): boolean {
   } catch {
     return false;
   }
-}
-
-/** Mistral's content is a list of parts when the model thinks. */
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  return asList(content)
-    .map(asObject)
-    .map(({ type, text }) => (type === "text" ? asText(text) : ""))
-    .join("");
 }

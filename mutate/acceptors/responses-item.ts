@@ -1,5 +1,5 @@
 /** One output item of a Responses answer: its parts, its arguments, and their copies. */
-import { asList, asObject, asText, must, type HeldCall, type Json } from "./verdict.ts";
+import { asList, asObject, asText, must, type Doubt, type HeldCall, type Json } from "./verdict.ts";
 
 interface Part {
   readonly type: string;
@@ -20,28 +20,37 @@ const listsOf: { readonly [kind: string]: "content" | "summary" } = {
 };
 
 export class OutputItem {
-  readonly id: unknown;
-  readonly #doubt: (reason: string) => void;
-  readonly #begun: Json;
-  readonly #parts: { content: Part[]; summary: Part[] } = { content: [], summary: [] };
+  readonly #doubt: Doubt;
+  #begun: Json;
+  readonly #parts = { content: new Map<number, Part>(), summary: new Map<number, Part>() };
   /** Of a call; undefined until a delta or a copy came. */
   #arguments: string | undefined;
   #areArgumentsDone = false;
+  #isBegun = false;
+  /** Parts that began, by their list and index; those without text are in no list yet. */
+  readonly #begunParts = new Set<string>();
   isDone = false;
 
-  constructor(begun: Json, doubt: (reason: string) => void) {
-    this.id = begun["id"];
+  /** `begun` is what is known of the item: how it began, or else what else came of it. */
+  constructor(begun: Json, doubt: Doubt) {
     this.#begun = begun;
     this.#doubt = doubt;
   }
 
-  get #isCall(): boolean {
-    return this.#begun["type"] === "function_call";
+  get id(): unknown {
+    return this.#begun["id"];
   }
 
-  /** Whether it is text or a call, and nothing of the server's own. */
-  get isAnswer(): boolean {
-    return this.#isCall || this.#begun["type"] === "message";
+  get type(): unknown {
+    return this.#begun["type"];
+  }
+
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
+  get #isCall(): boolean {
+    return this.type === "function_call";
   }
 
   get text(): string {
@@ -52,40 +61,90 @@ export class OutputItem {
     return this.#texts("refusal") !== "";
   }
 
+  /** Whether nothing in it is a text or a call; it may have a text that is yet to come. */
+  get isEmpty(): boolean {
+    if (this.type !== "message") return !this.#isCall;
+    const copies = asList(this.#begun["content"]).map((part) => textOf(asObject(part)));
+    const own = [...this.#parts.content.values()].map(({ text }) => text);
+    return [...copies, ...own].every((text) => text === "");
+  }
+
+  /** Whether a copy is its own: by its ids, or, where none is the same, by what it says. */
+  isOf(copy: Json): boolean {
+    if (copy["type"] !== this.type) return false;
+    const { call_id: callId } = this.#begun;
+    if (this.#isCall && callId !== undefined) return copy["call_id"] === callId;
+    return (
+      copy["id"] === this.id ||
+      asList(copy["content"])
+        .map((part) => textOf(asObject(part)))
+        .join("") ===
+        this.text + this.#texts("refusal")
+    );
+  }
+
   get call(): HeldCall | undefined {
     if (!this.#isCall) return undefined;
     const { call_id: id, name } = this.#begun;
     return { id: asText(id), name: asText(name), arguments: this.#arguments ?? "" };
   }
 
+  /** Its `response.output_item.added`. */
+  begin(item: Json): void {
+    must(item["type"] === this.type, "an item of another type than it began");
+    this.#begun = item;
+    this.#isBegun = true;
+  }
+
+  /** Whether it can stand in an answer that ended so. */
+  isSound(isCompleted: boolean): boolean {
+    return this.isDone || !isCompleted || this.isEmpty || this.#areArgumentsDone;
+  }
+
   /** An event between its beginning and its end. */
   take(type: string, data: Json): void {
     const [, kind = "", step] = /^response\.(\w+)\.(\w+)/.exec(type) ?? [];
+    const list = listsOf[kind] ?? partsOf[kind]?.list;
+    if (kind === "function_call_arguments" || list !== undefined)
+      must(!this.isDone, "an event of an item that is done");
     if (kind === "function_call_arguments") return this.#takeArguments(step, data);
+    if (list === undefined) return;
     const index = Number(data["content_index"] ?? data["summary_index"]);
-    const list = listsOf[kind];
-    if (list !== undefined) return this.#takePart(this.#parts[list], index, step, data);
-    const of = partsOf[kind];
-    if (of === undefined) return;
-    const part = this.#parts[of.list][index];
-    must(part !== undefined, "text of a part that has not begun");
-    must(!part.isDone, "text of a part that is done");
-    must(part.type === of.type, "text of another kind of part");
-    if (step === "delta") part.text += asText(data["delta"]);
-    if (step === "done") must(textOf(data) === part.text, "a text that is not its deltas");
+    const part = partsOf[kind] === undefined ? asObject(data["part"]) : data;
+    const partType = partsOf[kind]?.type ?? asText(part["type"]);
+
+    must(
+      this.type === (isThought(partType) ? "reasoning" : "message"),
+      "text of another kind of item",
+    );
+    const text = step === "delta" ? asText(data["delta"]) : textOf(part);
+    const own = this.#partAt(list, index, partType, step, text);
+    if (own === undefined) return;
+    if (step === "delta") own.text += text;
+    else if (step === "done") {
+      this.#complete(own, text);
+      own.isDone = true;
+    }
   }
 
-  /** Its `response.output_item.done`. */
+  /** Its `response.output_item.done`, or, without one, its copy in the output. */
   finish(item: Json): void {
-    this.isDone = true;
-    const { content } = this.#parts;
-    const given = asList(item["content"]).map(asObject);
-    if (this.#begun["type"] === "message" && content.length === 0 && given.length > 0) {
-      this.#doubt("a message whose text was not streamed");
-      for (const part of given)
-        content.push({ type: asText(part["type"]), text: textOf(part), isDone: true });
+    if (this.isDone) {
+      this.#doubt("an item that is done twice");
+      return this.compare(item);
     }
-    if (content.some((part) => !part.isDone)) this.#doubt("a part that was not ended");
+    this.isDone = true;
+    if ([...this.#parts.content.values()].some((part) => !part.isDone))
+      this.#doubt("a part that was not ended");
+    // What is said last of the arguments counts.
+    if (this.#isCall) this.#replaceArguments(item["arguments"]);
+    const { call_id: callId, name } = this.#begun;
+    this.#begun = {
+      ...item,
+      ...this.#begun,
+      call_id: callId || item["call_id"],
+      name: name || item["name"],
+    };
     this.compare(item);
   }
 
@@ -96,53 +155,91 @@ export class OutputItem {
     if (this.#isCall) {
       must(item["call_id"] === callId && item["name"] === name, "a call of another id or name");
       must(asText(callId) !== "" && asText(name) !== "", "a call without an id or a name");
-      this.#compareArguments(item["arguments"]);
+      must(item["arguments"] === this.#arguments, "arguments that differ between two copies");
     }
     if (type !== "message") return;
     const given = asList(item["content"]).map(asObject);
-    const isSame =
-      given.length === this.#parts.content.length &&
-      this.#parts.content.every(
-        (part, n) => given[n]?.["type"] === part.type && textOf(given[n]) === part.text,
-      );
-    must(isSame, "a message whose copy is not its deltas");
+    const parts = [...this.#parts.content.values()].filter(({ text }) => text !== "");
+    const copies = given.filter((part) => textOf(part) !== "");
+    if (given.length === 0 && parts.length > 0) return this.#doubt("a message whose copy is empty");
+    must(copies.length >= parts.length, "a message whose copy is not its deltas");
+    if (copies.length > parts.length) this.#doubt("a message whose text was not streamed");
+    for (const [n, copy] of copies.entries()) {
+      const part = parts[n] ?? { type: asText(copy["type"]), text: "", isDone: true };
+      must(part.type === copy["type"], "a message whose copy is not its deltas");
+      this.#complete(part, textOf(copy));
+      if (parts[n] === undefined) this.#parts.content.set(this.#parts.content.size + n, part);
+    }
   }
 
   #texts(type: string): string {
-    return this.#parts.content.map((part) => (part.type === type ? part.text : "")).join("");
+    const parts = [...this.#parts.content.values()];
+    return parts.map((part) => (part.type === type ? part.text : "")).join("");
+  }
+
+  /** Deltas may lack their end, and nothing else. */
+  #complete(part: Part, copy: string): void {
+    if (copy === part.text || copy === "") return;
+    if (isThought(part.type)) return this.#doubt("a thought that is not its deltas");
+    if (copy.trim() === part.text.trim() && !copy.startsWith(part.text))
+      return this.#doubt("a text with other blanks around it");
+    must(copy.startsWith(part.text), "a text that is not its deltas");
+    this.#doubt("a text whose end was not streamed");
+    part.text = copy;
   }
 
   #takeArguments(step: string | undefined, data: Json): void {
     must(this.#isCall, "arguments of an item that is no call");
-    must(!this.#areArgumentsDone, "arguments behind their end");
-    if (step === "delta") this.#arguments = (this.#arguments ?? "") + asText(data["delta"]);
+    if (step === "delta") {
+      must(!this.#areArgumentsDone, "arguments behind their end");
+      this.#arguments = (this.#arguments ?? "") + asText(data["delta"]);
+    }
     if (step === "done") {
       this.#areArgumentsDone = true;
-      this.#compareArguments(data["arguments"]);
+      this.#replaceArguments(data["arguments"]);
     }
   }
 
-  /** Servers that send no deltas send the arguments in the first copy. */
-  #compareArguments(copy: unknown): void {
-    this.#arguments ??= asText(copy);
-    must(copy === this.#arguments, "arguments whose copy is not their deltas");
+  /**
+   * Servers that send no deltas send the arguments in the first copy; GitHub Copilot encrypts its
+   * deltas. What is given as a whole counts.
+   */
+  #replaceArguments(copy: unknown): void {
+    if (this.#arguments !== undefined && copy !== this.#arguments)
+      this.#doubt("arguments whose copy is not their deltas");
+    this.#arguments = asText(copy);
   }
 
-  #takePart(parts: Part[], index: number, step: string | undefined, data: Json): void {
-    const part = asObject(data["part"]);
-    if (step === "added") {
-      must(index === parts.length, "a part whose index is not the next one");
-      must(parts.at(-1)?.isDone !== false, "a part that begins within another");
-      parts.push({ type: asText(part["type"]), text: textOf(part), isDone: false });
-      return;
-    }
-    const own = parts[index];
-    must(own !== undefined, "the end of a part that has not begun");
-    must(!own.isDone, "a part that ends twice");
-    own.isDone = true;
-    must(part["type"] === own.type, "a part of another type than it began");
-    must(textOf(part) === own.text, "a part whose copy is not its deltas");
+  /**
+   * The part that an event is of, once it has text. Proxies leave out where parts begin and end, and
+   * count them as they like.
+   */
+  #partAt(
+    list: "content" | "summary",
+    index: number,
+    type: string,
+    step: string | undefined,
+    text: string,
+  ): Part | undefined {
+    const parts = this.#parts[list];
+    const known = parts.get(index);
+    const place = `${list} ${index}`;
+    const isBegun = this.#begunParts.has(place);
+    const isAlone = [...parts.values()].every(({ isDone }) => isDone);
+    if (step === "added" ? isBegun || !isAlone : !isBegun) this.#doubt("parts that do not follow");
+    this.#begunParts.add(place);
+    if (known?.isDone === true && text !== "" && !isThought(type))
+      must(step !== "delta", "text of a part that is done");
+    must(known === undefined || known.type === type, "text of another kind of part");
+    if (text === "") return known;
+    const part = known ?? { type, text: "", isDone: false };
+    parts.set(index, part);
+    return part;
   }
+}
+
+function isThought(partType: string): boolean {
+  return partType === "summary_text" || partType === "reasoning_text";
 }
 
 function textOf({ text, refusal }: Json = {}): string {

@@ -34,11 +34,21 @@ export type Verdict =
 /** Thrown where a stream breaks its wire's grammar. */
 export class Illegal extends Error {}
 
-/** Runs an acceptor. What it doubts, and still takes, it says by the function it is given. */
-export function judge(accept: (doubt: (reason: string) => void) => Held): Verdict {
+/**
+ * Says what is doubted, and still taken. `"text"`: it is taken for a text, and never for calls.
+ */
+export type Doubt = (reason: string, of?: "text") => void;
+
+/** Runs an acceptor. */
+export function judge(accept: (doubt: Doubt) => Held): Verdict {
   let reason: string | undefined;
+  let ofText: string | undefined;
   try {
-    const held = accept((why) => (reason ??= why));
+    const held = accept((why, of) => {
+      reason ??= why;
+      if (of === "text") ofText ??= why;
+    });
+    if (ofText !== undefined && held.calls.length > 0) return { is: "illegal", reason: ofText };
     return reason === undefined ? { is: "legal", held } : { is: "doubtful", held, reason };
   } catch (error) {
     if (error instanceof Illegal) return { is: "illegal", reason: error.message };

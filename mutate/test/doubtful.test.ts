@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { accept, type Wire } from "../acceptors/accept.ts";
+import { decode } from "../decode.ts";
+import { findProblem } from "../judge.ts";
 import {
+  blockStart,
   blockStop,
   body,
   callItem,
@@ -20,6 +23,7 @@ import {
   messageStart,
   messageStop,
   of,
+  textDelta,
   toolStart,
 } from "./wire-events.ts";
 
@@ -32,6 +36,14 @@ const item = callItem("{}");
 const call = [itemAdded(0, callItem("")), itemDone(0, item)];
 const part = { type: "output_text", text: "", annotations: [] };
 const at = { item_id: "msg_0", content_index: 0 };
+const begun = of("content_part.added", 0, { ...at, part });
+const spoken = (delta: string, text: string, copy = text) => [
+  itemAdded(0, messageItem()),
+  begun,
+  of("output_text.delta", 0, { ...at, delta }),
+  of("output_text.done", 0, { ...at, text }),
+  itemDone(0, messageItem(copy)),
+];
 const functionF = functionCall({ id: "1", name: "f", args: {} });
 
 const chat: Cases = {
@@ -40,7 +52,7 @@ const chat: Cases = {
     holds: "a",
   },
   "a choice that was not asked for": {
-    stream: body(chunk({ content: "a" }, null, 0), chunk(fragment(0, "{}", "f"), null, 1), ...end),
+    stream: body(chunk({ content: "a" }), chunk(fragment(0, "{}", "f"), "tool_calls", 1), ...end),
     holds: "a f{}",
   },
   "content behind the finish reason": {
@@ -48,11 +60,23 @@ const chat: Cases = {
     holds: "a f{}",
   },
   "ends without [DONE]": { stream: body(whole, chunk({}, "tool_calls")), holds: " f{}" },
+  "[DONE], without a finish reason": { stream: body(whole, done), holds: " f{}" },
+  "a finish reason that promises a call, without one": {
+    stream: body(chunk({ content: "a" }), ...end),
+    holds: "a",
+  },
   "the last event lacks its empty line": {
     stream: body(chunk({ content: "a" }), chunk({}, "stop")).slice(0, -1),
     holds: "a",
   },
-  "calls counted from 1": { stream: body(chunk(fragment(1, "{}", "f")), ...end), holds: " f{}" },
+  "calls counted from another number than 0": {
+    stream: body(chunk(fragment(1, "{}", "f")), ...end),
+    holds: " f{}",
+  },
+  "a gap between indices": {
+    stream: body(whole, chunk(fragment(2, "{}", "g")), ...end),
+    holds: " f{} g{}",
+  },
   "two whole calls at one index": {
     stream: body(whole, chunk(fragment(0, "{}", "g", "call_1")), ...end),
     holds: " f{} g{}",
@@ -60,6 +84,26 @@ const chat: Cases = {
   "two calls of one id": {
     stream: body(whole, chunk(fragment(1, "{}", "g", "call_0")), ...end),
     holds: " f{} g{}",
+  },
+  "a call without an id": {
+    stream: body(chunk(fragment(0, "{}", "f", "")), ...end),
+    holds: " f{}",
+  },
+  "an empty call": {
+    stream: body(chunk({ tool_calls: [{ index: 0, function: {} }] }), whole, ...end),
+    holds: " f{}",
+  },
+  "a fragment of a call that has no name yet": {
+    stream: body(chunk(fragment(0, "{")), chunk(fragment(0, "}", "f")), ...end),
+    holds: " f{}",
+  },
+  "a fragment with another id than its call": {
+    stream: body(
+      chunk(fragment(0, "{", "f")),
+      chunk({ tool_calls: [{ index: 0, id: "call_9", function: { arguments: "}" } }] }),
+      ...end,
+    ),
+    holds: " f{}",
   },
   "a call named again, without arguments": {
     stream: body(chunk(fragment(0, "", "f")), chunk(fragment(0, "", "f")), ...end),
@@ -72,17 +116,58 @@ const chat: Cases = {
   "whole arguments that are sent twice": { stream: body(whole, whole, ...end), holds: " f{}" },
 };
 
+const toolCall = [toolStart(0), inputDelta(0, "{}"), blockStop(0)];
+const stopped = [messageDelta("tool_use"), messageStop];
 const messages: Cases = {
+  "message_start once more": {
+    stream: body(messageStart, ...toolCall, messageStart, ...stopped),
+    holds: " f{}",
+  },
+  "indices of blocks that do not follow": {
+    stream: body(messageStart, toolStart(4), blockStop(4), ...stopped),
+    holds: " f{}",
+  },
+  "a block that begins within another": {
+    stream: body(messageStart, toolStart(0), toolStart(1), blockStop(1), blockStop(0), ...stopped),
+    holds: " f{} f{}",
+  },
   "a block that was not ended": {
+    stream: body(messageStart, toolStart(0), inputDelta(0, "{}"), ...stopped),
+    holds: " f{}",
+  },
+  "the end of a block that is not open": {
+    stream: body(messageStart, ...toolCall, blockStop(0), blockStop(7), ...stopped),
+    holds: " f{}",
+  },
+  "a text that has not begun": {
     stream: body(
       messageStart,
-      toolStart(0),
-      inputDelta(0, "{}"),
-      toolStart(1),
-      messageDelta("tool_use"),
+      textDelta(0, "a"),
+      blockStop(0),
+      messageDelta("end_turn"),
       messageStop,
     ),
-    holds: " f{} f{}",
+    holds: "a",
+  },
+  "nothing, for a text that has not begun": {
+    stream: body(messageStart, textDelta(1, ""), ...toolCall, ...stopped),
+    holds: " f{}",
+  },
+  "a delta of another kind in a block of the server's own": {
+    stream: body(
+      messageStart,
+      blockStart(0, { type: "hologram" }),
+      textDelta(0, "a"),
+      blockStop(0),
+      toolStart(1),
+      blockStop(1),
+      ...stopped,
+    ),
+    holds: " f{}",
+  },
+  "a stop reason that is null": {
+    stream: body(messageStart, ...toolCall, messageDelta(null), messageStop),
+    holds: " f{}",
   },
   "two calls of one id": {
     stream: body(
@@ -91,8 +176,7 @@ const messages: Cases = {
       blockStop(0),
       toolStart(1, "a"),
       blockStop(1),
-      messageDelta("tool_use"),
-      messageStop,
+      ...stopped,
     ),
     holds: " f{} f{}",
   },
@@ -102,6 +186,7 @@ const messages: Cases = {
   },
 };
 
+const argumentsDone = of("function_call_arguments.done", 0, { item_id: "fc_0", arguments: "{}" });
 const responses: Cases = {
   "sequence numbers that do not follow": {
     stream: body(created, { ...call[0], sequence_number: 1 }, call[1] ?? {}, completed(item)),
@@ -115,12 +200,74 @@ const responses: Cases = {
     stream: body({ ...created, response: { id: "resp_2" } }, ...call, completed(item)),
     holds: " f{}",
   },
-  "ids that are never the same": {
+  "an item that has not begun": {
+    stream: body(created, itemDone(0, item), completed(item)),
+    holds: " f{}",
+  },
+  "nothing, for an item that has not begun": {
+    stream: body(
+      created,
+      ...call,
+      of("output_text.delta", 1, { ...at, delta: "" }),
+      completed(item),
+    ),
+    holds: " f{}",
+  },
+  "indices of items that do not follow": {
+    stream: body(created, itemAdded(2, callItem("")), itemDone(2, item), completed(item)),
+    holds: " f{}",
+  },
+  "several items of one index": {
+    stream: body(
+      created,
+      ...call,
+      itemAdded(0, callItem("", "fc_1", "call_1")),
+      itemDone(0, callItem("{}", "fc_1", "call_1")),
+      completed(item, callItem("{}", "fc_1", "call_1")),
+    ),
+    holds: " f{} f{}",
+  },
+  "an id that is not that of its beginning": {
     stream: body(
       created,
       itemAdded(0, callItem("", "a")),
       itemDone(0, callItem("{}", "b")),
       completed(callItem("{}", "c")),
+    ),
+    holds: " f{}",
+  },
+  "progress of another item": {
+    stream: body(
+      created,
+      ...call,
+      of("web_search_call.completed", 0, { item_id: "ws_1" }),
+      completed(item),
+    ),
+    holds: " f{}",
+  },
+  "an item that is done twice": {
+    stream: body(created, ...call, itemDone(0, item), completed(item)),
+    holds: " f{}",
+  },
+  "an item that was not streamed": { stream: body(created, completed(item)), holds: " f{}" },
+  "an item that only the output ends": {
+    stream: body(created, call[0] ?? {}, argumentsDone, completed(item)),
+    holds: " f{}",
+  },
+  "a status that is not known": {
+    stream: body(created, ...spoken("a", "a"), {
+      type: "response.completed",
+      response: { id: "resp_1", status: "paused", output: [messageItem("a")] },
+    }),
+    holds: "a",
+  },
+  "arguments whose copy is not their deltas": {
+    stream: body(
+      created,
+      call[0] ?? {},
+      of("function_call_arguments.delta", 0, { item_id: "fc_0", delta: "x9" }),
+      call[1] ?? {},
+      completed(item),
     ),
     holds: " f{}",
   },
@@ -135,6 +282,33 @@ const responses: Cases = {
     holds: " f{} f{}",
   },
   "an output that was left empty": { stream: body(created, ...call, completed()), holds: " f{}" },
+  "parts that do not follow": {
+    stream: body(
+      created,
+      itemAdded(0, messageItem()),
+      of("output_text.delta", 0, { ...at, content_index: 1, delta: "a" }),
+      itemDone(0, messageItem("a")),
+      completed(messageItem("a")),
+    ),
+    holds: "a",
+  },
+  "a text whose end was not streamed": {
+    stream: body(created, ...spoken("a", "a", "ab"), completed(messageItem("ab"))),
+    holds: "ab",
+  },
+  "a text with other blanks around it": {
+    stream: body(created, ...spoken("a ", "a ", "a"), completed(messageItem("a"))),
+    holds: "a ",
+  },
+  "a message whose copy is empty": {
+    stream: body(
+      created,
+      ...spoken("a", "a").slice(0, -1),
+      itemDone(0, messageItem()),
+      completed(),
+    ),
+    holds: "a",
+  },
   "a part that was not ended": {
     stream: body(
       created,
@@ -194,7 +368,7 @@ const all: Record<Wire, Cases> = {
 for (const [wire, cases] of Object.entries(all))
   describe(`the acceptor of ${wire}`, () => {
     for (const [reason, { stream, holds }] of Object.entries(cases))
-      it(`doubts, and reads: ${reason}`, () => {
+      it(`doubts, and reads: ${reason}`, async () => {
         const verdict = accept(wire as Wire, stream);
         assert.ok(verdict.is === "doubtful", JSON.stringify(verdict));
         assert.equal(verdict.reason, reason);
@@ -202,5 +376,7 @@ for (const [wire, cases] of Object.entries(all))
         const names = calls.map((one) => ` ${one.name}${one.arguments}`);
         assert.equal(text + names.join(""), holds);
         assert.equal(ending, "complete");
+        const decoded = await decode(wire as Wire, new Uint8Array(stream), ["f", "g"]);
+        assert.equal(findProblem(verdict, decoded, verdict.held), undefined);
       });
   });
