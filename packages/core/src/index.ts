@@ -122,7 +122,7 @@ export type {
   ToolChoice,
 } from "./llm/model.ts";
 export { supportsOutput } from "./protocols.ts";
-export { addUsage } from "./llm/usage.ts";
+export { addUsage, billedUsage } from "./llm/usage.ts";
 export type { Cost, Prices, Usage } from "./llm/usage.ts";
 
 export { complete } from "./providers/complete.ts";

@@ -56,6 +56,7 @@ describe("the public surface", () => {
       "agentLoop",
       "agentLoopContinue",
       "applyEvent",
+      "billedUsage",
       "checkJson",
       "complete",
       "contextTokens",

@@ -5,7 +5,14 @@
 import { toBowlineError, toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { GrowingText } from "./growing-text.ts";
-import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
+import {
+  withDiscarded,
+  type AssistantContent,
+  type AssistantMessage,
+  type OpaqueContent,
+  type ToolCall,
+} from "./message.ts";
+import type { Usage } from "./usage.ts";
 
 /**
  * `partial` is the live message as the stream has it so far: one shared object that goes on
@@ -139,6 +146,18 @@ export type DeltaType = "text_delta" | "thinking_delta" | "toolcall_delta";
 /** Whether the event is the stream's last. */
 export function isTerminal(event: AssistantMessageEvent): event is DoneEvent | ErrorEvent {
   return event.type === "done" || event.type === "error";
+}
+
+/** The message that a stream ended with. */
+export function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {
+  return end.type === "done" ? end.message : end.error;
+}
+
+/** The end, with what discarded tries before it were billed. */
+export function withDiscardedEnd(end: DoneEvent | ErrorEvent, lost: Usage): DoneEvent | ErrorEvent {
+  const message = withDiscarded(messageOf(end), lost);
+  if (message === messageOf(end)) return end;
+  return end.type === "done" ? { ...end, message } : { ...end, error: message };
 }
 
 /**

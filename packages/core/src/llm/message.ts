@@ -5,7 +5,7 @@
  */
 import type { ErrorInfo } from "../errors.ts";
 import { asRecord } from "../json-value.ts";
-import type { Usage } from "./usage.ts";
+import { addUsage, type Usage } from "./usage.ts";
 
 export interface TextContent {
   type: "text";
@@ -94,6 +94,11 @@ export interface AssistantMessage {
   responseId?: string;
   /** Always there; a field that the server did not report is absent, never 0. */
   usage: Usage;
+  /**
+   * What tries before this answer were billed that came to nothing: failed, empty or retracted ones.
+   * Absent when there was no such try, or none reported its usage. `billedUsage()` adds both.
+   */
+  discardedUsage?: Usage;
   stopReason: StopReason;
   /**
    * The provider's own tools are not done: the message is sent back as it is, and the next one goes
@@ -145,6 +150,12 @@ export function unsupported(part: unknown): string | undefined {
     return undefined;
   const why = url === undefined ? "" : " An image is not sent by its url: load it first.";
   return `An image part must have its data in base64 and its mimeType.${why}`;
+}
+
+/** The message, with what discarded tries before it were billed. */
+export function withDiscarded(message: AssistantMessage, lost: Usage): AssistantMessage {
+  if (Object.keys(lost).length === 0) return message;
+  return { ...message, discardedUsage: addUsage(message.discardedUsage ?? {}, lost) };
 }
 
 /** What a model is told about a tool. */

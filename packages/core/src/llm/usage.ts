@@ -57,7 +57,28 @@ export function costOf(usage: Usage, prices: Prices): Cost | undefined {
 
 /** Fills in `totalTokens` when the server gave the parts only. */
 export function withTotal(usage: Usage): Usage {
-  const { input, output, cacheRead = 0, cacheWrite = 0, totalTokens } = usage;
-  if (input === undefined || output === undefined) return usage;
-  return { ...usage, totalTokens: totalTokens ?? input + output + cacheRead + cacheWrite };
+  return usage.input === undefined || usage.output === undefined ? usage : knownTotal(usage);
+}
+
+/** What is known counts, also where a call ended before all of it was reported. */
+function knownTotal(usage: Usage): Usage {
+  const { input, output, cacheRead, cacheWrite, totalTokens } = usage;
+  if (totalTokens !== undefined || (input ?? output ?? cacheRead ?? cacheWrite) === undefined)
+    return usage;
+  const total = (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
+  return { ...usage, totalTokens: total };
+}
+
+/**
+ * What a message was billed: its own usage, and that of discarded tries before it. Has
+ * `totalTokens` when any count is known.
+ */
+export function billedUsage({
+  usage,
+  discardedUsage,
+}: {
+  readonly usage: Usage;
+  readonly discardedUsage?: Usage;
+}): Usage {
+  return addUsage(knownTotal({ ...usage }), knownTotal({ ...discardedUsage }));
 }

@@ -4,7 +4,14 @@
  */
 import { systemClock } from "../clock.ts";
 import type { ErrorCode } from "../errors.ts";
-import { brokenCall, type AssistantMessageEvent, type ErrorEvent } from "../llm/event.ts";
+import {
+  brokenCall,
+  isTerminal,
+  messageOf,
+  withDiscardedEnd,
+  type AssistantMessageEvent,
+  type ErrorEvent,
+} from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type {
   AssistantMessageEventStream,
@@ -14,6 +21,7 @@ import type {
   StreamOptions,
 } from "../llm/model.ts";
 import { batchesOf, EventStream, truncated } from "../llm/stream.ts";
+import { addUsage, billedUsage, type Usage } from "../llm/usage.ts";
 
 /**
  * Failures that another model or vendor may not share. A refusal, a filter and a bad request would
@@ -66,6 +74,7 @@ export function createFailover(
       const askFirst = async (
         candidate: Model,
         [next, ...others]: readonly Model[],
+        lost: Usage,
       ): Promise<AssistantMessage> => {
         const ask = async (): Promise<AssistantMessageStream> => {
           const { apiKey: _, ...rest } = callOptions;
@@ -77,13 +86,13 @@ export function createFailover(
           });
         };
         const broken = (error: unknown): ErrorEvent => brokenCall(error, candidate, clock.now());
-        const failed = await pass(ask, broken, push, next === undefined ? [] : kinds);
+        const failed = await pass(ask, broken, push, next === undefined ? [] : kinds, lost);
         if (next === undefined || failed.message !== undefined)
           return failed.message as AssistantMessage;
         push([failover(candidate, next, failed.event)]);
-        return askFirst(next, others);
+        return askFirst(next, others, addUsage(lost, billedUsage(failed.event.error)));
       };
-      return askFirst(model, options.models);
+      return askFirst(model, options.models, {});
     }, callOptions.signal);
 }
 
@@ -96,6 +105,7 @@ async function pass(
   broken: (error: unknown) => ErrorEvent,
   push: (batch: readonly AssistantMessageEvent[]) => void,
   kinds: readonly ErrorCode[],
+  lost: Usage,
 ): Promise<
   { message: AssistantMessage; event?: undefined } | { message?: undefined; event: ErrorEvent }
 > {
@@ -111,17 +121,18 @@ async function pass(
       if (last?.type === "error" && !isPassed(last)) return { event: last };
       // A start alone shows nothing: it is held back with the rest of a batch that only fails.
       shown ||= batch.some(({ type }) => type !== "request_retry" && type !== "model_failover");
-      push(batch);
-      if (last?.type === "done") return { message: last.message };
-      if (last?.type === "error") return { message: last.error };
+      const end = last && isTerminal(last) ? withDiscardedEnd(last, lost) : undefined;
+      push(end ? [...batch.slice(0, -1), end] : batch);
+      if (end) return { message: messageOf(end) };
     }
     throw truncated();
   } catch (error) {
     if (shown) throw error; // its reader has what came of it
     const event = broken(error);
     if (!isPassed(event)) return { event };
-    push([event]);
-    return { message: event.error };
+    const end = withDiscardedEnd(event, lost);
+    push([end]);
+    return { message: messageOf(end) };
   }
 }
 

@@ -3,10 +3,10 @@ import { monotonicNow, randomId, sleep, systemClock } from "../clock.ts";
 import { callHook, toBowlineError, toErrorInfo, type BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
-import type { AssistantMessage, Context } from "../llm/message.ts";
+import { withDiscarded, type AssistantMessage, type Context } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Push } from "../llm/stream.ts";
-import { costOf } from "../llm/usage.ts";
+import { addUsage, billedUsage, costOf, type Usage } from "../llm/usage.ts";
 import { postForStream } from "../transport/post.ts";
 import type { ChunkVerdict, PostOptions, PostRequest } from "../transport/request.ts";
 import { prepareRequest } from "./prepare-request.ts";
@@ -25,6 +25,8 @@ export class WireCall {
   readonly #posting: Omit<PostOptions, "fresh" | "onChunk">;
   readonly #budget: RetryBudget;
   #firstFailureAt: number | undefined;
+  /** What the tries so far were billed, none of which is the answer. */
+  #discarded: Usage = {};
   /** The model as the wire knows it by now. */
   #asked: Model;
   /** Made once for all tries that nothing was learned between. */
@@ -69,6 +71,8 @@ export class WireCall {
       const error = withoutKeys(failure, { ...this.#model.headers, ...headers, key: apiKey });
       const delayMs = this.#learn(error, decoder) ?? this.#plan(error, decoder, attempt);
       if (delayMs === undefined) return decoder.message;
+      this.#price(decoder);
+      this.#discarded = addUsage(this.#discarded, billedUsage(decoder.message));
       const failed = { attempt, error: toErrorInfo(error) };
       if (decoder.started) this.#push([{ type: "message_retract", ...failed, contentIndex: 0 }]);
       this.#push([{ type: "request_retry", ...failed, delayMs }]);
@@ -106,13 +110,20 @@ export class WireCall {
   }
 
   #tell(decoder: Decoder, events: AssistantMessageEvent[]): ChunkVerdict {
-    const { ended, message } = decoder;
-    const { usage } = message;
-    const { cost } = this.#model;
-    if (ended && cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, cost) }));
+    const { ended } = decoder;
+    if (ended) {
+      this.#price(decoder);
+      Object.assign(decoder.message, withDiscarded(decoder.message, this.#discarded));
+      this.#discarded = {};
+    }
     this.#push(events, ended);
     if (ended || decoder.failure) return "complete";
     return events.length > 0 ? "progress" : "alive";
+  }
+
+  #price({ message: { usage } }: Decoder): void {
+    const { cost } = this.#model;
+    if (cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, cost) }));
   }
 
   /** Asks otherwise, at once, where the wire knows how: returns 0, else undefined. */

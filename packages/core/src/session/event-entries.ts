@@ -4,6 +4,7 @@ import type { AgentEvent } from "../agent/contract/event.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import { defined } from "../json-value.ts";
 import { messageText } from "../llm/message.ts";
+import { billedUsage, type Usage } from "../llm/usage.ts";
 import type { EntryBody } from "./entry.ts";
 
 /**
@@ -32,14 +33,8 @@ export function entriesOfEvent(event: AgentEvent, transcript: KeptTranscript): E
       const { type, approvalId, decision, by, reason } = event;
       return [{ type, approvalId, decision, ...defined({ by, reason }) }];
     }
-    case "compaction_end": {
-      const { usage } = event;
-      const isFree = Object.keys(usage).length === 0;
-      return [
-        ...(isFree ? [] : [{ type: "usage", runId, usage } as const]),
-        ...compactionOf(event, transcript),
-      ];
-    }
+    case "compaction_end":
+      return [...usageEntry(runId, event.usage), ...compactionOf(event, transcript)];
     case "agent_start":
     case "turn_start":
     case "turn_end":
@@ -53,6 +48,17 @@ export function entriesOfEvent(event: AgentEvent, transcript: KeptTranscript): E
     case "compaction_start":
       return [];
   }
+}
+
+/** What a model call of a nested run was billed, for the run whose tool began it. */
+export function nestedUsage(event: AgentEvent, runId: string): EntryBody[] {
+  if (event.type === "compaction_end") return usageEntry(runId, event.usage);
+  if (event.type !== "message_end" || event.message.role !== "assistant") return [];
+  return usageEntry(runId, billedUsage(event.message));
+}
+
+function usageEntry(runId: string, usage: Usage): EntryBody[] {
+  return Object.keys(usage).length === 0 ? [] : [{ type: "usage", runId, usage }];
 }
 
 /** Says what is sent from now on, so that another process sends the same. */

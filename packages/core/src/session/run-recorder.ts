@@ -6,7 +6,7 @@ import { onAbort, systemClock } from "../clock.ts";
 import { defined } from "../json-value.ts";
 import type { AgentTranscript } from "./agent-transcript.ts";
 import type { EntryBody } from "./entry.ts";
-import { entriesOfEvent } from "./event-entries.ts";
+import { entriesOfEvent, nestedUsage } from "./event-entries.ts";
 import type { KeptQueues } from "./kept-queues.ts";
 import { recordCall } from "./record-call.ts";
 import { inJson, outcomeOf, unansweredResults } from "./recorded-calls.ts";
@@ -75,8 +75,12 @@ export class RunRecorder<TContext> {
   }
 
   #hear(event: AgentEvent, queues: KeptQueues, signal: AbortSignal): Promise<void> | undefined {
-    if (event.parentRunId !== this.#agent.parentRunId) return undefined; // a nested run is part of its tool's step
-    const bodies = entriesOfEvent(event, this.#transcript);
+    // A nested run is part of its tool's step, which has no place for what its calls were billed.
+    const isNested = event.parentRunId !== this.#agent.parentRunId;
+    const bodies = isNested
+      ? nestedUsage(event, this.#runId)
+      : entriesOfEvent(event, this.#transcript);
+    if (isNested && bodies.length === 0) return undefined;
     if (bodies.length === 0 && event.type !== "agent_start" && event.type !== "turn_end")
       return undefined;
     // What comes behind it has an event of its own.
@@ -105,7 +109,7 @@ export class RunRecorder<TContext> {
     if (event.type === "turn_end") return queues.written(); // they are read behind it: what no log has is not taken
     if (this.#isAnswered(event)) return;
     for (const body of bodies) {
-      if (event.type === "message_end") {
+      if (event.type === "message_end" && body.type === "message") {
         await this.#transcript.addBefore(event.message);
         const queuedId = queues.take(event.message);
         await this.#transcript.add(event.message, { ...body, ...defined({ queuedId }) });

@@ -1,6 +1,6 @@
 /** Where a session stands: its model, and its last run with whatever that left open. */
 import type { AssistantMessage } from "../llm/message.ts";
-import { addUsage, type Usage } from "../llm/usage.ts";
+import { addUsage, billedUsage, type Usage } from "../llm/usage.ts";
 import {
   isKnownEntry,
   modelIn,
@@ -42,7 +42,7 @@ export interface RunState {
   readonly isAborted: boolean;
   /** Answers of the model so far, by which steps are numbered. */
   readonly turns: number;
-  /** The sum over those answers and over `usage` entries. */
+  /** What those answers were billed, and `usage` entries: retries, summaries and sub-agents too. */
   readonly usage: Usage;
   /** Tool calls by their idempotency key, in the order in which they began. */
   readonly calls: ReadonlyMap<string, RecordedCall>;
@@ -133,10 +133,10 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
         hasBegun ||= entry.runId === runId;
         if (entry.runId !== runId || entry.message.role !== "assistant") break;
         turns++;
-        usage = addUsage(usage, (entry.message as AssistantMessage).usage);
+        usage = addUsage(usage, billedUsage(entry.message as AssistantMessage));
         break;
       case "usage":
-        usage = addUsage(usage, entry.usage);
+        usage = addUsage(usage, billedUsage(entry));
         break;
       case "tool_intent":
         calls.set(entry.idempotencyKey, { intent: entry });

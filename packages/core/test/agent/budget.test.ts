@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, createBudget, type AgentOptions } from "../../src/agent/index.ts";
+import { BowlineError } from "../../src/errors.ts";
 import { createScriptedModel, type ScriptedStep } from "../../src/testing/index.ts";
 import { call, rig, tool } from "../support.ts";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
@@ -62,7 +63,7 @@ describe("a budget", () => {
     const run = await other.agent.prompt("Hi");
     assert.equal(run.reason, "budget");
     assert.equal(other.script.calls.length, 1);
-    assert.deepEqual(budget.used, { turns: 3, tokens: 0, cost: 0 });
+    assert.deepEqual([budget.used.turns, budget.used.tokens, budget.used.cost], [3, 0, 0]);
   });
 
   it("goes on as JSON in another process", async () => {
@@ -131,7 +132,9 @@ describe("a budget", () => {
       },
     });
     assert.deepEqual([(await agent.prompt("Hi")).reason, script.calls.length], ["budget", 0]);
-    assert.deepEqual(budget.used, { turns: 1, tokens: 1, cost: 2, last: used(1, 2).usage });
+    const { unfinished, ...sums } = budget.used;
+    assert.deepEqual(sums, { turns: 1, tokens: 1, cost: 2, last: used(1, 2).usage });
+    assert.equal(unfinished?.length, 1);
   });
 
   it("knows what a call used before its message is told, however long that takes", async () => {
@@ -180,6 +183,63 @@ describe("a budget", () => {
       assert.match(run.error?.message ?? "", /maxCost needs the prices of scripted/);
       assert.equal(script.calls.length, 0);
     }
+  });
+
+  it("counts input and output where a server reports no total, and what is known of a cut answer", async () => {
+    const budget = createBudget({ maxTokens: 1000 });
+    const usage = { input: 100, output: 20, cacheRead: 3 };
+    const { agent } = rig(
+      [
+        { ...call("a"), usage },
+        { content: [{ type: "text", text: "Hi" }], usage: { input: 50 } },
+      ],
+      [a],
+      { budget },
+    );
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([budget.used.tokens, run.usage.totalTokens], [173, 173]);
+  });
+
+  it("tells what was used, without what calls that go on have reserved", async () => {
+    const budget = createBudget({ maxCost: 2 });
+    const seen: unknown[] = [];
+    const look = (): void => void seen.push([budget.used.cost, budget.used.reserved?.cost]);
+    const dear = { ...call("a"), ...used(1, 0.4) };
+    const { agent } = rig([dear, () => (look(), dear), "never"], [a], { budget });
+    agent.budget = createBudget({ maxCost: 1 }, budget);
+    const run = await agent.prompt("Hi");
+    assert.deepEqual(seen, [[0.4, 0.4]]);
+    assert.deepEqual([budget.used.cost, budget.used.reserved?.cost], [0.8, 0]);
+    const message =
+      "The run used $0.8 of its budget of $1, which has no room for another model call.";
+    assert.equal(run.error?.message, message);
+    assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(budget)).used as object).toSorted(), [
+      "cost",
+      "last",
+      "tokens",
+      "turns",
+      "unfinished",
+    ]);
+  });
+
+  it("is charged for a resumed run once in one process, and in full in another", async () => {
+    const budget = createBudget({ maxTurns: 9 });
+    const failing = { error: new BowlineError("server_error", "No."), ...used(10) };
+    const first = rig([{ ...call("a"), ...used(100) }, failing], [a], { budget });
+    const { runId, turns, usage } = await first.agent.prompt("Hi");
+    const counts = [];
+    for (const shared of [budget, createBudget()]) {
+      const { agent } = rig([{ content: [{ type: "text", text: "Done." }], ...used(7) }], [], {
+        budget: shared,
+      });
+      agent.state.messages = first.agent.state.messages.slice(0, -1);
+      const run = await agent.resume({ runId, turns: turns - 1, usage });
+      counts.push([shared.used.tokens, run.usage.totalTokens, shared.used.unfinished]);
+    }
+    assert.deepEqual(counts, [
+      [117, 117, undefined],
+      [117, 117, undefined],
+    ]);
   });
 
   it("of time has one deadline for all who share it", async () => {

@@ -264,7 +264,7 @@ describe("the state of a session", () => {
     const { run } = await session.state();
     assert.deepEqual(
       [run?.runId, run?.reason, run?.turns, run?.usage],
-      ["r", undefined, 1, { input: 11, output: 2 }],
+      ["r", undefined, 1, { input: 11, output: 2, totalTokens: 13 }],
     );
     assert.deepEqual(
       run?.openApprovals.map(({ approvalId }) => approvalId),

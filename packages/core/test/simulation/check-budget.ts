@@ -56,6 +56,7 @@ export function checkRefusal(
   if (turns < maxTurns) report("budget", `${turns} turns used up a budget of ${maxTurns}`);
 }
 
-function withNested(run: RunRecord): RunRecord[] {
+/** The run and those that its tools started, at any depth. */
+export function withNested(run: RunRecord): RunRecord[] {
   return [run, ...run.nested.flatMap(withNested)];
 }

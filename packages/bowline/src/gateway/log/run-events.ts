@@ -15,7 +15,7 @@ import { cut } from "./blocks.ts";
 import type { ErrorKind } from "../protocol/protocol.ts";
 import type { RunLog } from "./run-log.ts";
 import type { SecretFilter } from "../../secrets.ts";
-import { tokensOf } from "../protocol/shown-message.ts";
+import { billedTokens, tokensOf } from "../protocol/shown-message.ts";
 
 const MAX_PROGRESS = 4000;
 const MAX_RESULT = 100_000;
@@ -121,9 +121,11 @@ class RunEvents {
     });
   }
 
-  #tellTurn({ provider, model, usage }: AssistantMessage): void {
+  #tellTurn(message: AssistantMessage): void {
     this.#flush();
-    this.#log.append("chat.turn", { turn: this.#turn, provider, model, usage: tokensOf(usage) });
+    const { provider, model } = message;
+    const usage = billedTokens(message);
+    this.#log.append("chat.turn", { turn: this.#turn, provider, model, usage });
     this.#turn++;
   }
 

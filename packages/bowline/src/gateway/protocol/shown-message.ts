@@ -35,3 +35,14 @@ export function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage =
     ...(cost !== undefined && { cost: cost.total }),
   };
 }
+
+/** What a message was billed: its own tokens, and those of discarded tries before it. */
+export function billedTokens({
+  usage,
+  discardedUsage,
+}: Pick<HistoryAssistantMessage, "usage" | "discardedUsage">): TokenCounts {
+  const sum: Partial<Record<keyof TokenCounts, number>> = { ...tokensOf(usage) };
+  for (const [field, value] of Object.entries(tokensOf(discardedUsage)))
+    sum[field as keyof TokenCounts] = (sum[field as keyof TokenCounts] ?? 0) + value;
+  return sum;
+}

@@ -6,7 +6,7 @@ import type {
   HistoryToolResult,
 } from "../../gateway/protocol/history-message.ts";
 import type { ErrorKind, HistoryEntry } from "../../gateway/protocol/protocol.ts";
-import { partsOf, tokensOf } from "../../gateway/protocol/shown-message.ts";
+import { billedTokens, partsOf } from "../../gateway/protocol/shown-message.ts";
 import { bytesText } from "../text/wording.ts";
 import type { SentImage } from "./sent-image.ts";
 import {
@@ -46,12 +46,12 @@ function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
         break;
       case "assistant": {
         last = message;
-        const { provider, model, usage } = last;
+        const { provider, model } = last;
         const turn = run.turns.length;
         blocks.push(
           ...partsOf(last, turn).filter((block) => block.type !== "text" || block.text !== ""),
         );
-        run.turns.push({ turn, provider, model, usage: tokensOf(usage) });
+        run.turns.push({ turn, provider, model, usage: billedTokens(last) });
         break;
       }
       case "toolResult":

@@ -50,7 +50,7 @@ export interface CompactionOptions {
   convertToLlm?: AgentLoopConfig["convertToLlm"];
   /** Default: {@link estimateTokens}. Bring a tokenizer to be exact. */
   estimateTokens?: TokenEstimate;
-  /** Charged with what summaries use. Default: the run's own. */
+  /** Charged with what summaries use, beside the run's own. */
   budget?: SharedBudget;
   /** Goes on from what a compaction of the same transcript kept. */
   state?: CompactionState | undefined;

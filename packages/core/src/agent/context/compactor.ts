@@ -8,7 +8,7 @@ import { defined } from "../../json-value.ts";
 import type { Message } from "../../llm/message.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
-import { budgetChain, charge } from "../contract/budget.ts";
+import { budgetChain, charge, usesOf } from "../contract/budget.ts";
 import type { CompactionEvent, CompactionReason } from "../contract/compaction-event.ts";
 import type { RunPort } from "../contract/run-port.ts";
 import { compactOnce, type CompactionResult } from "./compact-once.ts";
@@ -174,6 +174,8 @@ export class Compactor {
     const room = roomFor(sizes, target, keepRecentTokens, maxSummaryTokens);
     const { maxSummary: maxTokens } = room;
     const by = maxTokens < MIN_SUMMARY_TOKENS ? undefined : this.#writer.model;
+    const graceMs = (this.#run?.abortGraceMs ?? 0) / 2; // then the run's own patience ends
+    const asked = { messages, before, reason, maxTokens, signal, graceMs };
     return compactOnce({
       messages,
       old: this.state,
@@ -183,9 +185,7 @@ export class Compactor {
       estimate: this.#estimate,
       now: this.#clock.now(),
       signal,
-      write:
-        by &&
-        ((cut) => this.#writer.summarize(by, { messages, cut, before, reason, maxTokens, signal })),
+      write: by && ((cut) => this.#writer.summarize(by, { ...asked, cut })),
     });
   }
 
@@ -195,8 +195,8 @@ export class Compactor {
     about: { reason: CompactionReason; before: number; limit: number; isAborted: boolean },
   ): void {
     const { budget } = this.#options;
-    if (budget) charge(budgetChain(budget), 0, usage);
-    else this.#run?.addUsage(usage);
+    if (this.#run) this.#run.addUsage(usage, budget);
+    else if (budget) charge(usesOf(budgetChain(budget)), 0, usage);
     this.#transcript.state = next ?? this.state;
     if (!about.isAborted) {
       const isOver = tokensAfter > about.limit;

@@ -4,13 +4,16 @@ import type { ErrorInfo } from "../../errors.ts";
 import {
   brokenCall,
   isTerminal,
+  messageOf,
+  withDiscardedEnd,
   type AssistantMessageEvent,
   type DoneEvent,
   type ErrorEvent,
 } from "../../llm/event.ts";
-import type { AssistantMessage, Context } from "../../llm/message.ts";
+import type { Context } from "../../llm/message.ts";
 import type { AssistantMessageStream, StreamFn } from "../../llm/model.ts";
 import { batchesOf, EventStream, truncated, type Push } from "../../llm/stream.ts";
+import { billedUsage, type Usage } from "../../llm/usage.ts";
 import type { Compactor } from "./compactor.ts";
 import { overflowCodes } from "./summary.ts";
 
@@ -21,6 +24,7 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
     if (!compactor.owns(options.signal, context.messages)) return streamFn(model, context, options);
     return new EventStream(async (passOn, signal) => {
       let isShown = false;
+      let lost: Usage = {};
       const push: Push<AssistantMessageEvent> = (batch, isLast) => {
         isShown ||= batch.some(
           ({ type }) => type !== "start" && type !== "request_retry" && type !== "model_failover",
@@ -36,41 +40,47 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
           { model, streamFn, context: about, options: kept },
           signal,
         );
-        const { end, held } = await pass(await ask(fewer ?? given), push, true);
+        const { end, held } = await pass(await ask(fewer ?? given), push);
         if (!held) return messageOf(end);
+        lost = billedUsage(messageOf(end));
         const again = await compactor.recover(signal);
         if (!again) {
           push(held);
           return messageOf(end);
         }
         push([{ type: "request_retry", attempt: end.attempt, delayMs: 0, error: reasonOf(end) }]);
-        return messageOf((await pass(await ask(again), push, false)).end);
+        return messageOf((await pass(await ask(again), push, lost)).end);
       } catch (error) {
         if (isShown) throw error; // of a stream that breaks its contract: its reader has what came of it
         // Or of an abort while a summary was written.
         const { clock = systemClock } = options;
-        const event = brokenCall(error, model, clock.now());
+        const event = withDiscardedEnd(brokenCall(error, model, clock.now()), lost);
         push([event]);
-        return event.error;
+        return messageOf(event);
       }
     }, options.signal);
   };
 }
 
 /**
- * Passes a stream on, up to an end that says "too long" and follows no output: that is held back.
+ * Passes a stream on, up to an end that says "too long" and follows no output: that is held back,
+ * unless a try was `lost` to it before.
  */
 async function pass(
   stream: AssistantMessageStream,
   push: Push<AssistantMessageEvent>,
-  holds: boolean,
+  lost?: Usage,
 ): Promise<{ end: DoneEvent | ErrorEvent; held?: readonly AssistantMessageEvent[] }> {
   for await (const batch of batchesOf(stream)) {
-    const end = batch.at(-1);
-    const isEnd = end && isTerminal(end);
-    if (isEnd && holds && isTooLong(end)) return { end, held: batch };
-    push(batch);
-    if (isEnd) return { end };
+    const last = batch.at(-1);
+    if (!last || !isTerminal(last)) {
+      push(batch);
+      continue;
+    }
+    if (!lost && isTooLong(last)) return { end: last, held: batch };
+    const end = withDiscardedEnd(last, lost ?? {});
+    push([...batch.slice(0, -1), end]);
+    return { end };
   }
   throw truncated();
 }
@@ -93,8 +103,4 @@ function reasonOf(end: DoneEvent | ErrorEvent): ErrorInfo {
       retryable: false,
     }
   );
-}
-
-function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {
-  return end.type === "done" ? end.message : end.error;
 }

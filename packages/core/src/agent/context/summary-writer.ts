@@ -34,6 +34,7 @@ export interface OlderPart {
   readonly reason: CompactionReason;
   readonly maxTokens: number;
   readonly signal: AbortSignal | undefined;
+  readonly graceMs: number;
 }
 
 export class SummaryWriter {
@@ -97,7 +98,7 @@ export class SummaryWriter {
 
   /** Never rejects: what a hook throws is why there is no summary. */
   async summarize(by: Summarizer, task: OlderPart): Promise<SummaryResult> {
-    const { messages, cut, before, maxTokens, signal } = task;
+    const { messages, cut, before, maxTokens, signal, graceMs } = task;
     const {
       summary = "",
       firstKeptIndex = 0,
@@ -118,6 +119,7 @@ export class SummaryWriter {
         maxInputTokens: Math.floor(contextWindow / 2),
         maxTokens,
         signal,
+        graceMs,
       });
     } catch (error) {
       return { error: toBowlineError(error, "hook_failed"), usage: {} };

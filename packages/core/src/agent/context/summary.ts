@@ -13,7 +13,7 @@ import {
 } from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { batchesOf, truncated } from "../../llm/stream.ts";
-import { addUsage, type Usage } from "../../llm/usage.ts";
+import { addUsage, billedUsage, type Usage } from "../../llm/usage.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import { shortenText } from "./shorten.ts";
 import { transcriptText } from "./transcript-text.ts";
@@ -41,6 +41,8 @@ export interface SummaryTask {
   readonly maxInputTokens: number;
   readonly maxTokens: number;
   readonly signal: AbortSignal | undefined;
+  /** How long after an abort the call may take to say what it used, in milliseconds. */
+  readonly graceMs: number;
 }
 
 export interface SummaryResult {
@@ -80,14 +82,15 @@ Write at most ${Math.floor(maxTokens * 0.6)} words, the summary only, and call n
 
 /** Never rejects; `aborted` is its error when the signal fired. */
 export async function writeSummary(task: SummaryTask): Promise<SummaryResult> {
-  const { signal } = task;
+  const { signal, graceMs } = task;
   const { clock = systemClock, random = Math.random } = task.by.options;
   let { request, maxInputTokens } = task;
   let usage: Usage = {};
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted) return { error: abortedRun(), usage };
     const given: Answer = { text: "", usage: {}, error: abortedRun() };
-    const answer = await untilAborted(ask({ ...task, request, maxInputTokens }), signal, given);
+    const asked = ask({ ...task, request, maxInputTokens });
+    const answer = await untilAborted(asked, signal, given, { clock, graceMs });
     usage = addUsage(usage, answer.usage);
     const { error } = answer;
     if (error === undefined) return { summary: shortenText(answer.text, task.maxTokens), usage };
@@ -165,7 +168,8 @@ export function roomToAnswer(
 }
 
 function readAnswer(message: AssistantMessage): Answer {
-  const { usage, stopReason, error, errorMessage = "The summary was not written." } = message;
+  const { stopReason, error, errorMessage = "The summary was not written." } = message;
+  const usage = billedUsage(message);
   const text = messageText(message).trim();
   if (stopReason === "error" || stopReason === "aborted") {
     const { code = "stream_function_failed" as const } = error ?? {};

@@ -1,8 +1,8 @@
 /**
- * What a run may use. Each model call is taken out of the budget before it is made, so that runs
+ * What a run may use. Each model call is reserved in the budget before it is made, so that runs
  * that share one keep it together.
  */
-import type { Usage } from "../../llm/usage.ts";
+import { addUsage, type Usage } from "../../llm/usage.ts";
 
 /**
  * Limits; whatever is absent is unlimited. Checked before each model call; time also during calls
@@ -29,14 +29,24 @@ export interface SharedBudget extends Budget {
   readonly parent?: SharedBudget;
 }
 
-interface BudgetUse {
+interface Amounts {
   turns: number;
   tokens: number;
   cost: number;
+}
+
+/** What the calls that have ended used. */
+interface BudgetUse extends Amounts {
   /** What the last call used: the first of a run is taken to use as much. */
   last?: Usage;
   /** Milliseconds since the epoch; set by the first run, from `maxTimeMs`. */
   deadline?: number;
+  /** Runs that drew on it and did not end well: their calls are not charged again on resume. */
+  unfinished?: string[];
+  /** Of calls that are going on. Not enumerable: nothing goes on in what was kept. */
+  readonly reserved?: Amounts;
+  /** The budget of one run: what its calls reported. */
+  reported?: Usage;
 }
 
 /**
@@ -52,16 +62,42 @@ export function budgetChain(budget: SharedBudget): SharedBudget[] {
   return budget.parent ? [budget, ...budgetChain(budget.parent)] : [budget];
 }
 
-/** Takes a call's use out of every budget of the chain; `sign` -1 gives it back. */
+/** What the budgets count in: each once, also where it stands in the chain twice. */
+export function usesOf(chain: readonly SharedBudget[]): ReadonlySet<BudgetUse> {
+  return new Set(chain.map(({ used }) => used));
+}
+
+/** Counts what calls used. */
 export function charge(
-  chain: readonly SharedBudget[],
+  uses: Iterable<BudgetUse>,
   turns: number,
   usage: Usage,
-  sign: 1 | -1 = 1,
+  tokens: number | undefined = usage.totalTokens,
 ): void {
-  for (const { used } of chain) {
-    used.turns += turns * sign;
-    used.tokens += (usage.totalTokens ?? 0) * sign;
-    used.cost += (usage.cost?.total ?? 0) * sign;
+  for (const used of uses) {
+    add(used, turns, tokens, usage);
+    if (used.reported) used.reported = addUsage(used.reported, usage);
   }
+}
+
+/** Reserves one call that uses as much; `sign` -1 gives it back. */
+export function reserve(uses: Iterable<BudgetUse>, usage: Usage, sign: 1 | -1): void {
+  for (const used of uses) {
+    const reserved = reservedIn(used);
+    add(reserved, sign, usage.totalTokens, usage, sign);
+    if (reserved.turns === 0) reserved.cost = 0; // not what rounding leaves
+  }
+}
+
+/** What calls that are going on are taken to use. */
+export function reservedIn(used: BudgetUse): Amounts {
+  if (!used.reserved)
+    Object.defineProperty(used, "reserved", { value: { turns: 0, tokens: 0, cost: 0 } });
+  return used.reserved as Amounts;
+}
+
+function add(amounts: Amounts, turns: number, tokens = 0, { cost }: Usage, sign = 1): void {
+  amounts.turns += turns;
+  amounts.tokens += tokens * sign;
+  amounts.cost += (cost?.total ?? 0) * sign;
 }

@@ -36,7 +36,7 @@ interface AgentEndEvent {
   /** Messages new in this run; the prompt included, for a run that began with one. */
   readonly messages: AgentMessage[];
   readonly reason: RunEndReason;
-  /** The sum over the run's model calls. */
+  /** What its model calls were billed: retries, summaries and sub-agents too. */
   readonly usage: Usage;
   readonly error?: ErrorInfo;
 }

@@ -7,7 +7,10 @@ import type { AgentEvent, AgentEventBody } from "./event.ts";
 export interface RunPort {
   readonly runId: string;
   readonly clock: Clock;
-  /** What the run draws on: handed to a run that a tool starts, both keep it together. */
+  /**
+   * What the run draws on. A run that a tool starts with it keeps to it too, and what that run uses
+   * is in this run's usage.
+   */
   readonly budget: SharedBudget;
   /** How long, after an abort, what ignores its signal is waited for, in milliseconds. */
   readonly abortGraceMs: number;
@@ -16,8 +19,8 @@ export interface RunPort {
    * when listeners are done.
    */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined;
-  /** Counts a model call that was made for the run but is in no message of it. */
-  addUsage(usage: Usage): void;
+  /** Counts a model call that was made for the run but is in no message of it; in `budget` too. */
+  addUsage(usage: Usage, budget?: SharedBudget): void;
   /**
    * Waits for an answer from outside under this name. Rejects when the signal fires; default: the
    * run's.

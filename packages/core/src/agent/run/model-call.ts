@@ -14,12 +14,14 @@ import {
 } from "../../llm/event.ts";
 import {
   toolCallsOf,
+  withDiscarded,
   type AssistantMessage,
   type Context,
   type Message,
 } from "../../llm/message.ts";
 import type { AssistantMessageStream, StreamOptions } from "../../llm/model.ts";
 import { truncated } from "../../llm/stream.ts";
+import { addUsage, billedUsage, type Usage } from "../../llm/usage.ts";
 import { estimateTokens, sumTokens } from "../context/tokens.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { Emitter } from "./emitter.ts";
@@ -55,7 +57,7 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     turn,
   });
   // Before anybody is told, who may take long: others draw on the budget meanwhile.
-  run.spending.settle(message.usage, () =>
+  run.spending.settle(billedUsage(message), () =>
     message.content.length > 0 ? sumTokens([...call.asked, message], estimateTokens) : 0,
   );
   await run.add(message, call.isTold);
@@ -71,6 +73,8 @@ class ModelCall {
   isTold = false;
   #partial: AssistantMessage | undefined;
   #isOver = false;
+  /** Of a request that was made again with another key. */
+  #discarded: Usage = {};
   /** Listeners that are being waited for, and since when. */
   #hearing: Promise<void> | undefined;
   #since = 0;
@@ -95,6 +99,7 @@ class ModelCall {
       answer = this.#failed(run.stop ?? toBowlineError(error, "internal_error"));
     }
     this.#isOver = true;
+    answer = withDiscarded(answer, this.#discarded);
     if (answer.stopReason === "toolUse" && toolCallsOf(answer).length === 0) {
       answer = this.#failed(
         new BowlineError("stream_corrupt", "The model stopped to use a tool and called none."),
@@ -212,6 +217,7 @@ class ModelCall {
     if (ask.mayExpire && !this.isTold && error?.code === "authentication_failed") {
       const apiKey = await this.#key();
       if (apiKey && apiKey !== ask.apiKey) {
+        this.#discarded = addUsage(this.#discarded, billedUsage(message));
         await this.#emitter.emit({ type: "request_retry", attempt, delayMs: 0, error });
         return this.#ask({ ...ask, apiKey, mayExpire: false });
       }

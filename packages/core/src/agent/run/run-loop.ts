@@ -22,20 +22,21 @@ export async function runLoop(
   const cause = await turns(run, prompts).catch((error) => run.stop ?? run.fail(error));
   const { reason, error } = endOf(run, cause);
   run.isEnding = true;
+  const { usage } = run.spending; // of what is left running, no more is told
   await emitter.emit({
     type: "agent_end",
     messages,
     reason,
-    usage: run.spending.usage,
+    usage,
     ...(error && { error: toErrorInfo(error) }),
   });
-  run.end();
   const end = endOf(run, cause); // again, for a listener of agent_end itself
-  const { id: runId, spending, turns: count, tools } = run;
+  run.end(end.error === undefined);
+  const { id: runId, turns: count, tools } = run;
   return {
     runId,
     messages,
-    usage: spending.usage,
+    usage,
     turns: count,
     tools,
     ...end,

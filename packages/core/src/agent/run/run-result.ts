@@ -19,7 +19,7 @@ export interface RunResult<TOutput = unknown> {
   readonly output?: TOutput;
   /** Messages new in this run. */
   readonly messages: AgentMessage[];
-  /** The sum over the run's model calls. */
+  /** What its model calls were billed: retries, summaries and sub-agents too. */
   readonly usage: Usage;
   /** Model calls begun, one that a hook ended before it was sent included. */
   readonly turns: number;
@@ -37,7 +37,7 @@ export interface InterruptedRun {
   readonly runId: string;
   /** Answers of the model that the transcript has of this run. */
   readonly turns: number;
-  /** What they used. */
+  /** What the run used so far, retries, summaries and sub-agents too. */
   readonly usage?: Usage;
   /** The number of its next event. Default 0. */
   readonly seq?: number;

@@ -92,7 +92,7 @@ export class Run {
       hookTimeoutMs,
       onFailure,
     });
-    this.spending = new Spending({ budget, clock, turns, usage, onLate: onFailure });
+    this.spending = new Spending({ budget, clock, runId, turns, usage, onLate: onFailure });
     this.effects = {
       ...effects,
       step: (name, fn, about) => this.#step(effects, name, fn, about),
@@ -164,9 +164,9 @@ export class Run {
     await this.emitter.emit({ type: "message_end", message });
   }
 
-  /** Releases what the run held. */
-  end(): void {
-    this.spending.end();
+  /** Releases what the run held. One that has `endedWell` is not resumed. */
+  end(endedWell: boolean): void {
+    this.spending.end(endedWell);
     this.#release();
   }
 
@@ -205,7 +205,7 @@ export class Run {
       },
       // A nested run may outlive this one.
       emit: (event) => (this.isEnding ? undefined : this.emitter.emit(event)),
-      addUsage: (used) => spending.add(used),
+      addUsage: (used, also) => spending.add(used, also),
       waitFor: (name, until = signal) => effects.waitFor(name, until),
     };
   }

@@ -1,18 +1,25 @@
 /** What one run uses: the sum, and what it takes out of its budget and of those that it shares. */
 import type { Clock } from "../../clock.ts";
 import { BowlineError } from "../../errors.ts";
-import { addUsage, type Usage } from "../../llm/usage.ts";
+import type { Usage } from "../../llm/usage.ts";
 import {
   budgetChain,
   charge,
   createBudget,
+  reserve,
+  reservedIn,
+  usesOf,
   type Budget,
   type SharedBudget,
 } from "../contract/budget.ts";
 
+/** How many unfinished runs a budget remembers. */
+const MAX_UNFINISHED = 100;
+
 export interface SpendingOptions {
   readonly budget: Budget | SharedBudget | undefined;
   readonly clock: Clock;
+  readonly runId: string;
   /** What a run that goes on had used before. */
   readonly turns: number;
   readonly usage: Usage;
@@ -21,28 +28,44 @@ export interface SpendingOptions {
 }
 
 export class Spending {
-  /** A plain budget is the run's own; a shared one is kept with others. */
+  /**
+   * The run's own, within one that it shares. Runs that tools start draw on it, so it knows what
+   * they use.
+   */
   readonly budget: SharedBudget;
-  /** The sum over the run's model calls. */
-  usage: Usage;
   readonly #chain: readonly SharedBudget[];
+  readonly #uses: ReturnType<typeof usesOf>;
+  readonly #runId: string;
   readonly #clock: Clock;
   readonly #timers: readonly (() => void)[];
   /** What the last call used, which the next is taken to use too. */
   #last: Usage | undefined;
   #reserved: Usage | undefined;
 
-  constructor({ budget, clock, turns, usage, onLate }: SpendingOptions) {
-    this.budget = budget && "used" in budget ? budget : createBudget(budget);
-    this.usage = usage;
+  constructor({ budget, clock, runId, turns, usage, onLate }: SpendingOptions) {
+    const isShared = budget !== undefined && "used" in budget;
+    this.budget = isShared ? createBudget({}, budget) : createBudget(budget);
+    this.budget.used.reported = {};
     this.#chain = budgetChain(this.budget);
+    this.#uses = usesOf(this.#chain);
+    this.#runId = runId;
     this.#clock = clock;
     this.#timers = this.#chain.map(({ maxTimeMs, used }) => {
       if (maxTimeMs === undefined) return () => {};
       used.deadline ??= clock.now() + maxTimeMs;
       return clock.setTimer(used.deadline - clock.now(), () => onLate(exceeded(`${maxTimeMs} ms`)));
     });
-    charge(this.#chain, turns, usage);
+    const isNew = ({ unfinished = [] }: SharedBudget["used"]): boolean =>
+      !unfinished.includes(runId);
+    charge([...this.#uses].filter(isNew), turns, usage);
+    for (const used of this.#uses)
+      if (used !== this.budget.used && isNew(used))
+        used.unfinished = [...(used.unfinished ?? []), runId].slice(-MAX_UNFINISHED);
+  }
+
+  /** The sum over all model calls that were made for the run, as far as they were reported. */
+  get usage(): Usage {
+    return this.budget.used.reported as Usage;
   }
 
   /** Whether money limits the run. */
@@ -57,7 +80,7 @@ export class Spending {
     this.#last ??= this.#chain.find(({ used }) => used.last)?.used.last ?? {};
     const error = exceededBudget(this.#chain, this.#last, this.#clock.now());
     if (error) return error;
-    charge(this.#chain, 1, (this.#reserved = this.#last));
+    reserve(this.#uses, (this.#reserved = this.#last), 1);
     return undefined;
   }
 
@@ -67,29 +90,33 @@ export class Spending {
    */
   settle(usage?: Usage, guess?: () => number): void {
     if (!this.#reserved) return;
-    const chain = this.#chain;
-    charge(chain, 1, this.#reserved, -1);
+    reserve(this.#uses, this.#reserved, -1);
     this.#reserved = undefined;
     if (!usage) return;
-    this.usage = addUsage(this.usage, usage);
-    let last = usage;
-    if (guess && usage.totalTokens === undefined && chain.some(({ maxTokens }) => maxTokens))
-      last = { ...usage, totalTokens: guess() };
-    this.#last = last;
-    charge(chain, 1, last);
-    if (last.totalTokens) for (const { used } of chain) used.last = last;
+    let tokens = usage.totalTokens;
+    if (guess && tokens === undefined && this.#chain.some(({ maxTokens }) => maxTokens))
+      tokens = guess();
+    charge(this.#uses, 1, usage, tokens);
+    this.#last = tokens === undefined ? usage : { ...usage, totalTokens: tokens };
+    if (tokens) for (const used of this.#uses) used.last = this.#last;
   }
 
-  /** Counts a call that was made for the run but is in no message of it. */
-  add(usage: Usage): void {
-    this.usage = addUsage(this.usage, usage);
-    charge(this.#chain, 0, usage);
+  /** Counts a call that is in no message of the run, in `budget` too. */
+  add(usage: Usage, budget?: SharedBudget): void {
+    const chain = budget ? [...this.#chain, ...budgetChain(budget)] : this.#chain;
+    charge(usesOf(chain), 0, usage);
   }
 
-  /** Gives back what is reserved, and stops the time limits. */
-  end(): void {
+  /** Gives back what is reserved, and stops the time limits. A run that has `endedWell` is not resumed. */
+  end(endedWell: boolean): void {
     this.settle();
     for (const stop of this.#timers) stop();
+    if (!endedWell) return;
+    for (const used of this.#uses) {
+      const rest = used.unfinished?.filter((runId) => runId !== this.#runId) ?? [];
+      if (rest.length > 0) used.unfinished = rest;
+      else delete used.unfinished;
+    }
   }
 }
 
@@ -106,16 +133,24 @@ function exceededBudget(
     maxTimeMs,
     used,
   } of chain) {
-    if (!(used.turns < maxTurns)) return exceeded(`${maxTurns} turns`);
-    if (isOver(used.tokens, last.totalTokens, maxTokens)) return exceeded(`${maxTokens} tokens`);
-    if (isOver(used.cost, last.cost?.total, maxCost)) return exceeded(`$${maxCost}`);
+    const reserved = reservedIn(used);
+    const dollars = `$${maxCost}`;
+    if (!(used.turns + reserved.turns < maxTurns)) return exceeded(`${maxTurns} turns`);
+    if (isOver(used.tokens + reserved.tokens, last.totalTokens, maxTokens))
+      return exceeded(`${maxTokens} tokens`, used.tokens < maxTokens && `${used.tokens}`);
+    if (isOver(used.cost + reserved.cost, last.cost?.total, maxCost))
+      return exceeded(dollars, used.cost < maxCost && `$${Number(used.cost.toPrecision(6))}`);
     if (!(now < (used.deadline ?? Infinity))) return exceeded(`${maxTimeMs} ms`);
   }
   return undefined;
 }
 
-function exceeded(what: string): BowlineError {
-  return new BowlineError("budget_exceeded", `The run used its budget of ${what}.`);
+/** `spent` is what was used of a budget that only has no room for another call. */
+function exceeded(budget: string, spent: string | false = false): BowlineError {
+  const message = spent
+    ? `The run used ${spent} of its budget of ${budget}, which has no room for another model call.`
+    : `The run used its budget of ${budget}.`;
+  return new BowlineError("budget_exceeded", message);
 }
 
 function isOver(used: number, next = 0, limit: number): boolean {

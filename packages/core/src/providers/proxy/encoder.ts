@@ -127,12 +127,13 @@ function startOf({ api, provider, model, timestamp }: Omit<StartEvent, "type">):
 
 function endingOf({
   usage,
+  discardedUsage,
   paused,
   rawStopReason,
   responseId,
   responseModel,
 }: AssistantMessage): Ending {
-  return { usage, ...defined({ paused, rawStopReason, responseId, responseModel }) };
+  return { usage, ...defined({ discardedUsage, paused, rawStopReason, responseId, responseModel }) };
 }
 
 /** A part that was never streamed, as the events that say it. */

@@ -57,7 +57,7 @@ type MessageRetractEvent = Unchanged<"message_retract">;
 /** What only the end of an answer knows. */
 export type Ending = Pick<
   AssistantMessage,
-  "usage" | "paused" | "rawStopReason" | "responseId" | "responseModel"
+  "usage" | "discardedUsage" | "paused" | "rawStopReason" | "responseId" | "responseModel"
 >;
 interface ProxyDoneEvent extends EventBase, Ending {
   readonly type: "done";

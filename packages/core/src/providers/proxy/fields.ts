@@ -50,6 +50,7 @@ export function readCall(value: unknown, part: ToolCall): ToolCall {
 
 export function readEnding({
   usage,
+  discardedUsage,
   paused,
   rawStopReason,
   responseId,
@@ -57,6 +58,7 @@ export function readEnding({
 }: Json): Partial<AssistantMessage> {
   return {
     usage: readUsage(usage),
+    ...(discardedUsage !== undefined && { discardedUsage: readUsage(discardedUsage) }),
     ...(paused === true && { paused }),
     ...(typeof rawStopReason === "string" && { rawStopReason }),
     ...(typeof responseId === "string" && { responseId }),

@@ -256,6 +256,39 @@ describe("a wrapped stream function", () => {
     assert.ok(budget.used.tokens >= model.input.total);
   });
 
+  it("counts its calls in a budget of the compaction's own too, and each once where both are the same", async () => {
+    const own = createBudget();
+    const shared = createBudget();
+    for (const budget of [own, shared]) {
+      const { agent, ends } = rig(60, { agent: { budget: shared }, compact: { budget } });
+      const before = shared.used.tokens;
+      const { usage } = await agent.prompt("Read all of it.");
+      assert.equal(shared.used.tokens - before, usage.totalTokens);
+      const summaries = ends.reduce((sum, end) => sum + (end.usage.totalTokens ?? 0), 0);
+      if (budget === own) assert.deepEqual([own.used.tokens, summaries > 0], [summaries, true]);
+    }
+  });
+
+  it("counts a request that was too long, also when the run is aborted before it is asked again", async () => {
+    let isFirst = true;
+    const summarize = (): never => {
+      agent.abort();
+      throw new BowlineError("aborted", "Aborted.");
+    };
+    const { agent, compaction, model } = rig(100, { known: false, work: { summarize } });
+    agent.streamFn = compaction.wrap((asked, context, options) => {
+      if (asksForSummary(context) || context.messages.length < 20 || !isFirst)
+        return model.streamFn(asked, context, options);
+      isFirst = false;
+      const usage = { input: 7_000_000, output: 0 };
+      const tooLong = createScriptedModel([{ content: [], stopReason: "length", usage }]);
+      return tooLong.streamFn(asked, context, options);
+    });
+    const { reason, usage } = await agent.prompt("Read all of it.");
+    assert.deepEqual([reason, isFirst], ["aborted", false]);
+    assert.ok((usage.input ?? 0) > 7_000_000);
+  });
+
   it("learns of a restored conversation's window before it asks for the first time", async () => {
     const messages = task(40);
     const { agent, model, ends } = rig(0, { compact: { contextWindow: 4000 } });

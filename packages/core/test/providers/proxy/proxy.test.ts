@@ -85,6 +85,19 @@ describe("a call through a proxy", () => {
     });
   }
 
+  it("tells what tries before the answer were billed", async () => {
+    const lost = { input: 5, output: 1, cost: { total: 0.5 } };
+    const error = new BowlineError("overloaded", "No.");
+    const script = createScriptedModel([
+      { usage: lost, error },
+      { content: [{ type: "text", text: "Hi" }], usage },
+    ]);
+    const streamFn = createFailover({ streamFn: script.streamFn, models: [script.model] });
+    const { handler } = serve([], { streamFn });
+    const { message } = await call("http://proxy.invalid", { fetch: inProcess(handler) });
+    assert.deepEqual([message.usage, message.discardedUsage], [usage, { ...lost, totalTokens: 6 }]);
+  });
+
   it("gives any message as it is, and the server any transcript", async () => {
     await fc.assert(
       fc.asyncProperty(
