@@ -44,6 +44,29 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   answers: fc.array(answer, { maxLength: 20 }),
 });
 
+/** An answer that was cut, then a request that was too long, and an abort while it is summarised. */
+const abortedSummary: Plan = {
+  wire: "chat",
+  hasFailover: false,
+  retriesAfterOutput: true,
+  compaction: "plain",
+  subAgent: "none",
+  budget: "none",
+  maxTurns: 9,
+  maxCost: 1,
+  forOutput: false,
+  prompts: 1,
+  session: "none",
+  failsAt: 0,
+  answers: (["tool", "tool", "cut", "tooLong", "hangs"] as const).map((kind) => ({
+    kind,
+    input: 1,
+    output: 1,
+    cached: 0,
+    hasTotal: false,
+  })),
+};
+
 describe("what was billed", () => {
   it("is told once, by results, budgets and sessions", async () => {
     const seen = { calls: 0, sessions: 0, budgets: 0 };
@@ -64,7 +87,7 @@ describe("what was billed", () => {
         const { turns = 0, tokens = 0 } = budget?.used.reserved ?? {};
         assert.deepEqual([turns, tokens], [0, 0], "reserved");
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [[abortedSummary]] },
     );
     assert.ok(seen.calls > RUNS && seen.sessions > RUNS / 10 && seen.budgets > RUNS / 10);
   });

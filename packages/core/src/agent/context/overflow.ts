@@ -43,6 +43,7 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
         const { end, held } = await pass(await ask(fewer ?? given), push);
         if (!held) return messageOf(end);
         lost = billedUsage(messageOf(end));
+        isShown = false; // what there was is retracted
         const again = await compactor.recover(signal);
         if (!again) {
           push(held);
