@@ -204,7 +204,9 @@ export type {
   ToolDefinition,
   ToolExecutionMode,
   ToolOutcome,
+  ToolReturn,
   ToolRun,
   ToolRunContext,
+  ToolValue,
 } from "./agent/index.ts";
 export type { Entry, EntryBase, EntryBody, RunEnd } from "./session/entry.ts";

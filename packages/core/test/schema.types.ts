@@ -175,8 +175,8 @@ export const noQueue: Agent<Harbour> = new Agent<Harbour>({ initialState: { tool
 // What is no definition
 // @ts-expect-error a tool says what it does
 defineTool({ ...base, parameters: typebox });
-// @ts-expect-error the result is text or content
-defineTool({ ...base, parameters: typebox, execute: () => 5 });
+// @ts-expect-error JSON has no such numbers
+defineTool({ ...base, parameters: typebox, execute: () => 5n });
 // @ts-expect-error a JSON Schema is an object
 defineTool({ ...base, parameters: v.object({}), jsonSchema: "object", execute: () => "" });
 // @ts-expect-error the owner is named

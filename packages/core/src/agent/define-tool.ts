@@ -1,4 +1,4 @@
-/** The typed way to make a tool: arguments follow from the schema, results may be plain text. */
+/** The typed way to make a tool: arguments follow from the schema, results may be plain values. */
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import { defined } from "../json-value.ts";
@@ -6,6 +6,7 @@ import { assertSchema, isStandardSchema, withJsonSchema, type JsonSchema } from 
 import type { RunPort } from "./contract/run-port.ts";
 import type { AgentTool } from "./contract/tool.ts";
 import { textResult, type AgentToolResult } from "./contract/tool-result.ts";
+import { resultOf, type ToolReturn } from "./contract/tool-value.ts";
 
 /** What a tool's `execute` is told about its call. */
 export interface ToolRun<TContext = unknown, TDetails = unknown> {
@@ -32,11 +33,11 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
    * 4.2.
    */
   jsonSchema?: JsonSchema;
-  /** Throw to fail. A string is the text of the result. */
-  execute(
-    args: InferSchema<TParameters>,
-    run: ToolRun<TContext, TDetails>,
-  ): string | AgentToolResult<TDetails> | Promise<string | AgentToolResult<TDetails>>;
+  /**
+   * Throw to fail. A string is the text of the result, any other value its JSON. What an
+   * `async *execute` yields is progress; what it returns, or else yielded last, is the result.
+   */
+  execute(args: InferSchema<TParameters>, run: ToolRun<TContext, TDetails>): ToolReturn<TDetails>;
 }
 
 /**
@@ -88,7 +89,7 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
     ...defined({ prepareArguments: definition.prepareArguments?.bind(definition) }),
     parameters: parameters as TParameters,
     async execute(toolCallId, params, signal, onUpdate, run) {
-      const result = await definition.execute(params, {
+      const value = definition.execute(params, {
         toolCallId,
         signal: signal ?? new AbortController().signal,
         context: run?.context as TContext,
@@ -97,7 +98,7 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
         update: (partial) =>
           onUpdate?.(typeof partial === "string" ? textResult(partial) : partial),
       });
-      return typeof result === "string" ? textResult(result) : result;
+      return resultOf(value, onUpdate, signal);
     },
   };
 }

@@ -58,6 +58,7 @@ export type {
   ToolRunContext,
 } from "./contract/tool.ts";
 export { textResult } from "./contract/tool-result.ts";
+export type { ToolReturn, ToolValue } from "./contract/tool-value.ts";
 export type {
   AgentToolResult,
   CheckedToolResult,

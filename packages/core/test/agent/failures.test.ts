@@ -71,15 +71,6 @@ describe("tools", () => {
     assert.equal(events.filter(({ type }) => type === "tool_execution_update").length, 1);
   });
 
-  it("that give back nothing fail as any other failure", async () => {
-    const { agent } = rig(
-      [call("a"), "Done."],
-      [{ ...tool("a", () => ""), execute: () => undefined as never }],
-    );
-    assert.equal((await agent.prompt("Hi")).reason, "done");
-    assert.match(JSON.stringify(agent.state.messages), /The tool gave no \{ content \}/);
-  });
-
   it("that give back what no model takes fail, and spoil no later request", async () => {
     const resource = { type: "resource", resource: { uri: "a", text: "b" } };
     const contents = [
@@ -91,13 +82,7 @@ describe("tools", () => {
       [{ type: "image" }],
       [resource],
     ];
-    // A value is no result: as one without content the model would be told nothing.
-    for (const result of [
-      ...contents.map((content) => ({ content })),
-      { temp: 3 },
-      { temp: 3, details: 1 },
-      ["text"],
-    ]) {
+    for (const result of contents.map((content) => ({ content, details: 1 }))) {
       const { agent } = rig(
         [call("a"), "Done."],
         [{ ...tool("a", () => ""), execute: () => result as never }],

@@ -3,16 +3,14 @@
  * the grace after it.
  */
 import { errorText } from "../../errors.ts";
-import { asRecord, defined, isRecord } from "../../json-value.ts";
-import { unsupported } from "../../llm/message.ts";
 import { monotonicNow } from "../../clock.ts";
 import {
   textResult,
   type AgentToolResult,
-  type CheckedToolResult,
   type SettledCall,
   type ToolOutcome,
 } from "../contract/tool-result.ts";
+import { resultOf } from "../contract/tool-value.ts";
 import { keyOf, namesOf, stepOf } from "./call-names.ts";
 import type { Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
@@ -81,7 +79,8 @@ async function settle(
   async function execute(): Promise<Omit<SettledCall, "durationMs">> {
     try {
       const context = { context: config.toolContext, idempotencyKey, run: run.port };
-      const result = normalize(await tool.execute(call.id, args, signal, update, context));
+      const given = tool.execute(call.id, args, signal, update, context);
+      const result = await resultOf(given, update, signal);
       const isError = result.isError === true;
       return { result, isError, outcome: isError ? "failed" : "finished" };
     } catch (error) {
@@ -117,20 +116,4 @@ async function settle(
     } as const;
     updates = emitter.emit(event) ?? updates;
   }
-}
-
-/**
- * Tools are other people's code: what comes back may be nothing, have no content, or hold what no
- * model takes. A value such as `{ temp: 3 }` has nothing for the model: taken for a result without
- * content it would be lost in silence. An instance of a class may have its fields from accessors,
- * which a spread leaves out.
- */
-function normalize(result: unknown): CheckedToolResult {
-  const { content, details, isError, terminate, ...others } = asRecord(result) as AgentToolResult;
-  const isEmpty = isRecord(result) && Object.keys(others).length === 0;
-  const parts = content ?? (isEmpty ? [] : undefined);
-  if (!Array.isArray(parts)) throw new Error("The tool gave no { content } of text or images.");
-  const fault = parts.map(unsupported).find((why) => why !== undefined);
-  if (fault) throw new Error(`The tool gave no { content } of text or images. ${fault}`);
-  return { ...others, ...defined({ details, isError, terminate }), content: parts };
 }

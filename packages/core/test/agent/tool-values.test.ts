@@ -1,0 +1,187 @@
+/** What a tool's function may give: plain values, progress, and what cannot be a result. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { defineTool, type AgentTool, type ToolReturn } from "../../src/agent/index.ts";
+import { messageText } from "../../src/llm/message.ts";
+import { isBowlineError } from "../../src/errors.ts";
+import { call, rig, type Rig } from "../support.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+
+const giving = (execute: () => ToolReturn): AgentTool =>
+  defineTool({
+    name: "a",
+    description: "Gives it.",
+    parameters: { type: "object", properties: {} },
+    execute,
+  }) as AgentTool;
+
+/** The tool's result, of a tool that was defined and of the same function as a plain tool. */
+async function resultsOf(
+  execute: () => ToolReturn,
+): Promise<(Rig & { text: string; isError: boolean })[]> {
+  const defined = giving(execute);
+  const all = [];
+  for (const tool of [defined, { ...defined, execute: execute as never }]) {
+    const set = rig([call("a"), "Done."], [tool]);
+    const { messages } = await set.agent.prompt("Hi");
+    const result = messages.find(({ role }) => role === "toolResult");
+    assert.ok(result?.role === "toolResult");
+    all.push({ ...set, text: messageText(result), isError: result.isError });
+  }
+  return all;
+}
+
+class Boat {
+  readonly name = "Ida";
+  #secret = 1;
+  get secret(): number {
+    return this.#secret;
+  }
+}
+
+const cycle: { self?: unknown } = {};
+cycle.self = cycle;
+
+describe("what a tool gives", () => {
+  it("is the text of its result where it is a string, and JSON where it is another plain value", async () => {
+    const values: [unknown, string][] = [
+      ["Fog.", "Fog."],
+      ["", ""],
+      [5, "5"],
+      [false, "false"],
+      [null, "null"],
+      [undefined, ""],
+      [["text", 1], '["text",1]'],
+      [{ temp: 3 }, '{"temp":3}'],
+      [{ temp: 3, details: 1 }, '{"temp":3,"details":1}'],
+      [{ content: "text", size: 4 }, '{"content":"text","size":4}'],
+      [Object.assign(Object.create(null) as object, { a: 1 }), '{"a":1}'],
+      [new Boat(), '{"name":"Ida"}'],
+      [new Date(0), '"1970-01-01T00:00:00.000Z"'],
+      [{ at: new URL("https://a.test/b"), left: undefined }, '{"at":"https://a.test/b"}'],
+      [{ content: [{ type: "text", text: "Whole." }] }, "Whole."],
+      [{}, ""],
+    ];
+    for (const [value, text] of values)
+      for (const result of await resultsOf(() => value as object))
+        assert.deepEqual([result.text, result.isError], [text, false]);
+  });
+
+  it("fails the call where JSON cannot say it, and names what it is", async () => {
+    const values: [unknown, RegExp][] = [
+      [new Response("text"), /gave a Response/],
+      [new Map([[1, 2]]), /gave a Map/],
+      [new Error("No."), /gave an Error/],
+      [Object.assign(new TypeError("No."), { code: 5 }), /gave a TypeError/],
+      [new Uint8Array(3), /gave an? Uint8Array/],
+      [new ArrayBuffer(3), /gave an ArrayBuffer/],
+      [new ReadableStream(), /gave a ReadableStream/],
+      [(function* () {})(), /gave an? object|Generator/],
+      [() => 1, /gave a function/],
+      [5n, /gave a bigint/],
+      [Number.NaN, /gave NaN/],
+      [{ rows: [new Set([1])] }, /gave a Set/],
+      [cycle, /circular/i],
+      [nested(100_000), /nested too deep/],
+    ];
+    for (const [value, why] of values)
+      for (const { text, isError, agent } of await resultsOf(() => value as object)) {
+        assert.deepEqual([isError, agent.state.messages.length], [true, 4]);
+        assert.match(text, why);
+        assert.doesNotMatch(text, /\n/);
+      }
+  });
+
+  it("rejects as an invalid argument where the tool is called by hand", async () => {
+    const executed = giving(() => new Map()).execute("id", {});
+    await assert.rejects(
+      async () => executed,
+      (error) => isBowlineError(error) && error.code === "invalid_argument",
+    );
+  });
+});
+
+describe("a tool that is a generator", () => {
+  it("tells what it yields as progress, and what it returns as its result", async () => {
+    const steps = async function* (): AsyncGenerator<string | object, string> {
+      yield "Casting off.";
+      yield { miles: 2 };
+      return "There.";
+    };
+    for (const { text, events } of await resultsOf(steps)) {
+      const told = events.flatMap((event) =>
+        event.type === "tool_execution_update" ? [event.partialResult.content] : [],
+      );
+      assert.deepEqual(told, [
+        [{ type: "text", text: "Casting off." }],
+        [{ type: "text", text: '{"miles":2}' }],
+      ]);
+      assert.equal(text, "There.");
+    }
+  });
+
+  it("has what it yielded last for its result where it returns nothing, and none where it yields nothing", async () => {
+    const two = async function* (): AsyncGenerator<string, void> {
+      yield "One.";
+      yield "Two.";
+    };
+    for (const { text } of await resultsOf(two)) assert.equal(text, "Two.");
+    const none = async function* (): AsyncGenerator<string, void> {};
+    for (const { text, isError } of await resultsOf(none))
+      assert.deepEqual([text, isError], ["", false]);
+  });
+
+  it("fails where it throws or yields what is no value, and is closed", async () => {
+    let closed = 0;
+    const bad = async function* (): AsyncGenerator<object, void> {
+      try {
+        yield new Map();
+      } finally {
+        closed++;
+      }
+    };
+    for (const { text, isError } of await resultsOf(bad))
+      assert.deepEqual([/a Map/.test(text), isError], [true, true]);
+    assert.equal(closed, 2);
+    const throwing = async function* (): AsyncGenerator<string, void> {
+      yield "One.";
+      throw new Error("Aground.");
+    };
+    for (const { text, isError } of await resultsOf(throwing))
+      assert.deepEqual([text, isError], ["Aground.", true]);
+  });
+
+  it("is left at its next value after an abort, and closed", async () => {
+    const begun = deferred();
+    const go = deferred();
+    let isClosed = false;
+    const set = rig(
+      [call("a"), "never"],
+      [
+        giving(async function* () {
+          try {
+            begun.resolve();
+            await go.promise;
+            yield "late";
+            yield "never";
+          } finally {
+            isClosed = true;
+          }
+        }),
+      ],
+    );
+    const running = set.agent.prompt("Hi");
+    await begun.promise;
+    set.agent.abort();
+    go.resolve();
+    const { tools } = await running;
+    assert.deepEqual([tools[0]?.outcome, isClosed], ["stopped", true]);
+    assert.ok(set.events.every(({ type }) => type !== "tool_execution_update"));
+  });
+});
+
+function nested(depth: number): object {
+  let value: object = {};
+  for (let level = 0; level < depth; level++) value = { value };
+  return value;
+}
