@@ -94,7 +94,11 @@ export class BowlineError extends Error implements ErrorInfo {
 
 /** True for a {@link BowlineError} of any copy of this package. */
 export function isBowlineError(value: unknown): value is BowlineError {
-  return (value as Record<symbol, unknown> | null | undefined)?.[brand] === true;
+  try {
+    return (value as Record<symbol, unknown> | null | undefined)?.[brand] === true;
+  } catch {
+    return false; // a proxy that was revoked
+  }
 }
 
 /**

@@ -7,19 +7,27 @@ import type { AgentEvent, AgentEventSink } from "./agent/contract/event.ts";
 import type { AgentMessage } from "./agent/contract/agent-message.ts";
 import type { AgentContext, AgentLoopConfig } from "./agent/contract/hooks.ts";
 import * as loop from "./agent/loop.ts";
+import { checkAgentOptions, checkLoopConfig } from "./agent/known-options.ts";
 import { createOutputRun, type OutputRunFactory } from "./agent/output.ts";
 import type { StreamFn } from "./llm/model.ts";
 import type { EventStream } from "./llm/stream.ts";
 import { streamByProtocol } from "./providers/by-protocol.ts";
 
-/** The agent whose default stream function speaks the wire that the model names. */
+/**
+ * The agent whose default stream function speaks the wire that the model names. Its constructor
+ * throws `invalid_argument` for an option that there is not.
+ */
 export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
   declare streamFn: StreamFn;
   static override readonly defaultStreamFn: StreamFn = streamByProtocol;
   static override readonly outputRun: OutputRunFactory = createOutputRun;
+  static override readonly checkOptions: (options: object) => void = checkAgentOptions;
 }
 
-/** {@link loop.agentLoop} with a default stream function. */
+/**
+ * {@link loop.agentLoop} with a default stream function. This and the next three throw
+ * `invalid_argument`, or reject with it, for an option that there is not.
+ */
 export function agentLoop(
   prompts: AgentMessage[],
   context: AgentContext,
@@ -27,6 +35,7 @@ export function agentLoop(
   signal?: AbortSignal,
   streamFn: StreamFn = streamByProtocol,
 ): EventStream<AgentEvent, AgentMessage[]> {
+  checkLoopConfig(config);
   return loop.agentLoop(prompts, context, config, signal, streamFn);
 }
 
@@ -37,11 +46,12 @@ export function agentLoopContinue(
   signal?: AbortSignal,
   streamFn: StreamFn = streamByProtocol,
 ): EventStream<AgentEvent, AgentMessage[]> {
+  checkLoopConfig(config);
   return loop.agentLoopContinue(context, config, signal, streamFn);
 }
 
 /** {@link loop.runAgentLoop} with a default stream function. */
-export function runAgentLoop(
+export async function runAgentLoop(
   prompts: AgentMessage[],
   context: AgentContext,
   config: AgentLoopConfig,
@@ -49,17 +59,19 @@ export function runAgentLoop(
   signal?: AbortSignal,
   streamFn: StreamFn = streamByProtocol,
 ): Promise<AgentMessage[]> {
+  checkLoopConfig(config);
   return loop.runAgentLoop(prompts, context, config, emit, signal, streamFn);
 }
 
 /** {@link loop.runAgentLoopContinue} with a default stream function. */
-export function runAgentLoopContinue(
+export async function runAgentLoopContinue(
   context: AgentContext,
   config: AgentLoopConfig,
   emit: AgentEventSink,
   signal?: AbortSignal,
   streamFn: StreamFn = streamByProtocol,
 ): Promise<AgentMessage[]> {
+  checkLoopConfig(config);
   return loop.runAgentLoopContinue(context, config, emit, signal, streamFn);
 }
 

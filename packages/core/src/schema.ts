@@ -34,7 +34,8 @@ export type StandardResult<Output> =
       }[];
     };
 
-const jsonSchemas = new WeakMap<object, JsonSchema>();
+/** With the text of a schema as it was: one that was edited is another. */
+const jsonSchemas = new WeakMap<object, { readonly json: JsonSchema; readonly text: string }>();
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   const standard = (schema as Partial<StandardSchema> | null | undefined)?.["~standard"];
@@ -57,8 +58,9 @@ export function withJsonSchema<Input, Output>(
 export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   if (!isRecord(schema) && !isStandardSchema(schema))
     throw refusal(what, `must be a schema, not ${describe(schema)}`);
+  const text = isStandardSchema(schema) ? "" : textOf(schema);
   const known = jsonSchemas.get(schema);
-  if (known) return known;
+  if (known?.text === text) return known.json;
   const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : schema;
   const { properties, type = properties ? "object" : (Object.keys(json)[0] ?? "object") } = json;
   // Properties that nothing is around are none; a union or a `$ref` is no object that every wire
@@ -70,8 +72,16 @@ export function toJsonSchema(schema: unknown, what: string): JsonSchema {
     );
   const complete = { ...json, type, properties: properties ?? {} };
   if (!isStandardSchema(schema)) assertCheckable(complete, what);
-  jsonSchemas.set(schema, complete);
+  jsonSchemas.set(schema, { json: complete, text });
   return complete;
+}
+
+function textOf(schema: JsonSchema): string {
+  try {
+    return JSON.stringify(schema);
+  } catch {
+    return ""; // one that contains itself is refused, or sent by nobody
+  }
 }
 
 const part = { $ref: "#" };

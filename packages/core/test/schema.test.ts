@@ -442,3 +442,23 @@ describe("a tool is refused", () => {
     });
   }
 });
+
+describe("a schema that was edited", () => {
+  it("is checked as it is now, also at its top and by its new patterns", async () => {
+    const schema = {
+      type: "object",
+      properties: { a: { type: "string", pattern: "^x" } } as Record<string, object>,
+      required: [] as string[],
+    };
+    define(schema);
+    assert.deepEqual((await check(schema, { a: "y" })).issues?.length, 1);
+    schema.properties.a = { type: "string", pattern: "^y" };
+    assert.equal((await check(schema, { a: "y" })).issues, undefined);
+    Object.assign(schema, { required: ["b"], additionalProperties: false });
+    assert.deepEqual(
+      (await check(schema, { a: "y" })).issues?.map(({ path }) => path),
+      ["b"],
+    );
+    assert.deepEqual(toJsonSchema(schema, "a").required, ["b"]);
+  });
+});

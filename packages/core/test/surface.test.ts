@@ -103,6 +103,8 @@ describe("the public surface", () => {
       "Agent",
       "agentLoop",
       "agentLoopContinue",
+      "checkAgentOptions",
+      "checkLoopConfig",
       "contextTokens",
       "createAgentTool",
       "createBudget",

@@ -1,8 +1,4 @@
-/**
- * The stateful agent: a transcript, two queues, an abort controller and listeners around the one
- * loop. Nothing global; two agents never meet. Its length is that of its public face, which says
- * what each call does and throws.
- */
+/** The stateful agent: a transcript, two queues, listeners and an abort around the one loop. */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
@@ -47,6 +43,8 @@ export class Agent<TContext = unknown> {
    * What makes a run for {@link PromptOptions.output}; a subclass may set it to `createOutputRun`.
    */
   static outputRun: OutputRunFactory | undefined;
+  /** Throws for unknown options; a subclass may set it to `checkAgentOptions`. */
+  static checkOptions: ((options: object) => void) | undefined;
 
   /** Default `parallel`. */
   toolExecution: ToolExecutionMode = "parallel";
@@ -61,6 +59,7 @@ export class Agent<TContext = unknown> {
   readonly #effects = createMemoryEffects();
 
   constructor(options: AgentOptions<TContext> = {}) {
+    new.target.checkOptions?.(options);
     // What streams and what converts is there to be called and wrapped, also when it is the
     // default.
     const {
@@ -176,10 +175,10 @@ export class Agent<TContext = unknown> {
 
   /**
    * Cancels the run: no further model call, no further tool; the partial answer and the queues are
-   * kept.
+   * kept. The run's error says the reason (`cause`).
    */
-  abort(): void {
-    this.#controller?.abort();
+  abort(reason?: unknown): void {
+    this.#controller?.abort(reason);
   }
 
   /**

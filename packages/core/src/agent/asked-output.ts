@@ -12,6 +12,7 @@ import { abortedRun } from "./contract/aborted-run.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 import type { AgentTool } from "./contract/tool.ts";
 import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput } from "./run/run.ts";
+import { STEERED } from "./run/run-tool.ts";
 
 /** The tool by which a model without native support gives its answer. */
 export const OUTPUT_TOOL = "final_answer";
@@ -75,7 +76,7 @@ export class AskedOutput {
     if (message.role === "assistant") this.#calls = toolCallsOf(message);
     if (message.role !== "toolResult" || message.toolName !== OUTPUT_TOOL) return;
     const { toolCallId, isError } = message;
-    if (isError) this.#attempts++;
+    if (isError) this.#attempts += messageText(message) === STEERED ? 0 : 1;
     else if (this.#taken.has(toolCallId)) {
       this.#found = { value: this.#taken.get(toolCallId) };
       this.#given = undefined;

@@ -11,6 +11,7 @@ export { defineTool } from "./define-tool.ts";
 export type { ToolDefinition, ToolRun } from "./define-tool.ts";
 export type { AgentListener } from "./contract/event.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
+export { checkAgentOptions, checkLoopConfig } from "./known-options.ts";
 export { createOutputRun } from "./output.ts";
 export type { OutputRun, OutputRunFactory } from "./output.ts";
 export { createProgressGuard } from "./progress-guard.ts";

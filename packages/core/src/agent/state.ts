@@ -132,7 +132,9 @@ export function applyToState(state: MutableAgentState, event: AgentEvent): void 
       state.errorMessage = event.message.errorMessage;
       break;
     case "agent_end":
-      state.errorMessage = event.error?.message;
+      // An abort that the last answer has told in its words has been told.
+      if (event.reason !== "aborted" || !state.errorMessage)
+        state.errorMessage = event.error?.message;
       break;
     case "turn_start":
     case "tool_execution_update":

@@ -4,6 +4,9 @@
  */
 import { describe, isRecord, keepDigits, parseJson } from "../json-value.ts";
 
+/** What is deeper cannot be written by every engine, and fits no schema. */
+const MAX_DEPTH = 1000;
+
 export interface ParsedArguments {
   readonly arguments: Record<string, unknown>;
   /** Why the text is no JSON object; absent when it is one. */
@@ -29,8 +32,16 @@ export function parseToolArguments(text: string): ParsedArguments {
       };
   }
   const object = typeof value === "string" ? parseJson(keepDigits(value)) : (value ?? {});
+  if (text.length > MAX_DEPTH && isDeeper(object, MAX_DEPTH))
+    return { arguments: {}, error: `The arguments are nested deeper than ${MAX_DEPTH} levels.` };
   if (isRecord(object)) return { arguments: object };
   return { arguments: {}, error: `The arguments must be a JSON object, not ${describe(value)}.` };
+}
+
+/** Recursive itself, as far as is allowed. */
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1));
 }
 
 /**

@@ -144,7 +144,8 @@ export class RunRecorder<TContext> {
     }
     this.#stopListening = onAbort(signal, () => {
       // Nobody can be told here; a store that fails says so with the next entry.
-      this.#log.add({ type: "abort", runId }).catch(() => {});
+      const reason = typeof signal.reason === "string" ? signal.reason : undefined;
+      this.#log.add({ type: "abort", runId, ...defined({ reason }) }).catch(() => {});
     });
   }
 

@@ -14,6 +14,9 @@ const overflowWords =
   /context[ _]?(?:length|window|size)|(?:prompt|input) (?:(?:is )?too long|token count)|(?:prompt|input|prompt exceeds max) length|length of the messages|model token limit/i;
 const throttleWords = /rate limit|too many requests|please wait/i;
 
+/** How deep a reason is looked for. */
+const MAX_DEPTH = 20;
+
 export interface ResponseFacts {
   readonly status: number;
   /** Names in lower case. */
@@ -51,12 +54,20 @@ export function errorOfEnvelope(
   envelope: unknown,
   status: number | undefined = statusIn(envelope),
 ): BowlineError {
-  const body = JSON.stringify(envelope) ?? "";
+  const body = textOf(envelope);
   const said = messageIn(envelope) ?? messageIn(body);
   const isLost = /unexpected endpoint/i.test(body); // LM Studio answers any path with 200 (Q019)
   const facts = { status: isLost ? 404 : status, headers: {}, body, url: "", now: 0 };
   const hint = isLost ? " (does the base URL lack its /v1?)" : "";
   return toError(facts, `The server reported an error in the stream: ${said}${hint}`);
+}
+
+function textOf(envelope: unknown): string {
+  try {
+    return JSON.stringify(envelope) ?? "";
+  } catch {
+    return "an error that is nested too deep"; // for this engine's stack
+  }
 }
 
 /** Whether the `error` of an event is one: an empty one beside an answer is none (Q100). */
@@ -125,8 +136,8 @@ export function htmlTitle(body: string): string | undefined {
 /**
  * The readable part of an error, whatever shape the server gave it (Q102): text is its own message.
  */
-function messageIn(given: unknown): string | undefined {
-  const value = first(given);
+function messageIn(given: unknown, depth = 0): string | undefined {
+  const value = depth > MAX_DEPTH ? undefined : first(given);
   if (typeof value === "string") return (htmlTitle(value) ?? quote(value)) || undefined;
   if (!value) return undefined;
   const { error, metadata, message, detail, errors, msg, error_msg, error_message, loc } =
@@ -142,20 +153,20 @@ function messageIn(given: unknown): string | undefined {
     error_msg,
     error_message,
   ]
-    .map(messageIn)
+    .map((part) => messageIn(part, depth + 1))
     .find((text) => text);
   const where = list(loc).filter((part) => typeof part === "string" || typeof part === "number"); // in the request (Q106)
   return said && where.length > 0 ? `${where.join(".")}: ${said}` : said;
 }
 
 /** The status an envelope names, by number, type or code, at any depth of `error`. */
-function statusIn(value: unknown): number | undefined {
+function statusIn(value: unknown, depth = 0): number | undefined {
   const { error, type, code, status, statusCode } = asRecord(first(value));
   return (
     [code, status, statusCode].map(Number).find((number) => number >= 400 && number < 600) ??
     statusOfName.get(type) ??
     statusOfName.get(code) ??
-    (error ? statusIn(error) : undefined)
+    (error && depth < MAX_DEPTH ? statusIn(error, depth + 1) : undefined)
   );
 }
 

@@ -19,6 +19,7 @@ import {
   type Message,
   type Model,
 } from "../../src/index.ts";
+import * as main from "../../src/index.ts";
 import { streamByProtocol } from "../../src/providers/by-protocol.ts";
 import { attachSession, createMemoryStore, createSession } from "../../src/session/index.ts";
 import { createScriptedModel, type ScriptedModel } from "../../src/testing/index.ts";
@@ -206,4 +207,40 @@ it("a queue takes no text and no nothing, also that of a session", async () => {
   assert.deepEqual((await session.state()).queued ?? [], []);
   assert.equal((await agent.prompt("Hi")).reason, "done");
   assert.equal(script.calls.length, 1);
+});
+
+describe("an option that there is not", () => {
+  const typos: [object, string][] = [
+    [{ maxRetrys: 3 }, "maxRetries"],
+    [{ max_tokens: 3 }, "maxTokens"],
+    [{ steeringmode: "all" }, "steeringMode"],
+    [{ toolTimeout: 3 }, "toolTimeoutMs"],
+    [{ model: {} }, "initialState.model"],
+    [{ tools: [] }, "initialState.tools"],
+    [{ system_prompt: "" }, "initialState.systemPrompt"],
+    [{ beforeTool: () => {} }, "beforeToolCall"],
+  ];
+  it("is refused by an agent, which names the nearest", () => {
+    for (const [options, nearest] of typos)
+      assert.throws(() => new Agent(options), invalid(new RegExp(`Did you mean "${nearest}"`)));
+    assert.ok(new Agent({ maxRetries: 1, unknown: undefined } as object));
+  });
+
+  it("is refused by every loop", async () => {
+    const { model, streamFn } = createScriptedModel([]);
+    const config = { model, convertToLlm: () => [], getSteeringMessage: () => [] } as never;
+    const context = { systemPrompt: "", messages: [hello] };
+    const refusal = invalid(/"getSteeringMessage".*"getSteeringMessages"/);
+    assert.throws(() => main.agentLoop([], context, config, undefined, streamFn), refusal);
+    assert.throws(() => main.agentLoopContinue(context, config, undefined, streamFn), refusal);
+    const emit = (): void => {};
+    await assert.rejects(
+      main.runAgentLoop([], context, config, emit, undefined, streamFn),
+      refusal,
+    );
+    await assert.rejects(
+      main.runAgentLoopContinue(context, config, emit, undefined, streamFn),
+      refusal,
+    );
+  });
 });

@@ -6,10 +6,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import { agentLoop, defineTool, type AgentLoopConfig } from "../../src/agent/index.ts";
+import { Agent } from "../../src/index.ts";
 import { toolCallsOf, type AssistantMessage } from "../../src/llm/message.ts";
 import {
   createScriptedModel,
   scriptedToolCall,
+  type ScriptedAnswer,
   type ScriptedStep,
 } from "../../src/testing/index.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
@@ -174,6 +176,27 @@ describe("skipToolsOnSteering", () => {
     gate.resolve("1");
     assert.equal((await run).reason, "aborted");
     assert.ok(agent.hasQueuedMessages());
+  });
+
+  it("uses up no attempt at an output", async () => {
+    const answer = (n: unknown) => ({ content: [scriptedToolCall("final_answer", { n })] });
+    const interrupted = (): ScriptedAnswer => {
+      agent.steer({ ...hello, content: "Wait" });
+      return answer(1);
+    };
+    const { model, streamFn } = createScriptedModel([
+      interrupted,
+      interrupted,
+      answer("x"),
+      interrupted,
+      answer("y"),
+      answer(5),
+    ]);
+    const initialState = { model };
+    const agent = new Agent({ initialState, streamFn, skipToolsOnSteering: true });
+    const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    const run = await agent.prompt("Hi", { output });
+    assert.deepEqual([run.reason, run.output], ["done", { n: 5 }]);
   });
 
   it("works on the low level with a queue that says whether it holds something", async () => {

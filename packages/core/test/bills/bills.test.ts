@@ -68,27 +68,31 @@ const abortedSummary: Plan = {
 };
 
 describe("what was billed", () => {
-  it("is told once, by results, budgets and sessions", async () => {
-    const seen = { calls: 0, sessions: 0, budgets: 0 };
-    await fc.assert(
-      fc.asyncProperty(plans, async (plan) => {
-        const { bill, usage, budget, session } = await play(plan);
-        seen.calls += bill.calls;
-        const told = { result: [usage.totalTokens ?? 0, usage.cost?.total ?? 0] };
-        const all: Record<string, number[]> = told;
-        if (budget) all.budget = [budget.used.tokens, budget.used.cost];
-        if (session) all.session = [session.totalTokens ?? 0, session.cost?.total ?? 0];
-        if (budget) seen.budgets++;
-        if (session) seen.sessions++;
-        for (const [where, [tokens = 0, cost = 0]] of Object.entries(all)) {
-          assert.equal(tokens, bill.tokens, where);
-          assert.ok(Math.abs(cost - bill.cost) < 1e-9, `${where}: $${cost}, not $${bill.cost}`);
-        }
-        const { turns = 0, tokens = 0 } = budget?.used.reserved ?? {};
-        assert.deepEqual([turns, tokens], [0, 0], "reserved");
-      }),
-      { numRuns: RUNS, examples: [[abortedSummary]] },
-    );
-    assert.ok(seen.calls > RUNS && seen.sessions > RUNS / 10 && seen.budgets > RUNS / 10);
-  });
+  it(
+    "is told once, by results, budgets and sessions",
+    { timeout: 60_000 + RUNS * 60 },
+    async () => {
+      const seen = { calls: 0, sessions: 0, budgets: 0 };
+      await fc.assert(
+        fc.asyncProperty(plans, async (plan) => {
+          const { bill, usage, budget, session } = await play(plan);
+          seen.calls += bill.calls;
+          const told = { result: [usage.totalTokens ?? 0, usage.cost?.total ?? 0] };
+          const all: Record<string, number[]> = told;
+          if (budget) all.budget = [budget.used.tokens, budget.used.cost];
+          if (session) all.session = [session.totalTokens ?? 0, session.cost?.total ?? 0];
+          if (budget) seen.budgets++;
+          if (session) seen.sessions++;
+          for (const [where, [tokens = 0, cost = 0]] of Object.entries(all)) {
+            assert.equal(tokens, bill.tokens, where);
+            assert.ok(Math.abs(cost - bill.cost) < 1e-9, `${where}: $${cost}, not $${bill.cost}`);
+          }
+          const { turns = 0, tokens = 0 } = budget?.used.reserved ?? {};
+          assert.deepEqual([turns, tokens], [0, 0], "reserved");
+        }),
+        { numRuns: RUNS, examples: [[abortedSummary]] },
+      );
+      assert.ok(seen.calls > RUNS && seen.sessions > RUNS / 10 && seen.budgets > RUNS / 10);
+    },
+  );
 });

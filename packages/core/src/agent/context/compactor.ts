@@ -18,7 +18,7 @@ import { roomFor } from "./plan.ts";
 import { SummaryWriter, type Asked } from "./summary-writer.ts";
 import { estimateTokens, rememberEstimates, sumTokens, type TokenEstimate } from "./tokens.ts";
 import { untilAborted } from "./until-aborted.ts";
-import { standInText, type CompactionState } from "./view.ts";
+import { markOf, standInText, type CompactionState } from "./view.ts";
 
 const STUCK = "the conversation fills the context window, and compaction frees nothing";
 /** To the model, at the first such try. */
@@ -47,6 +47,8 @@ export class Compactor {
   #retryAbove = 0;
   /** Tries in a row that freed nothing. */
   #failures = 0;
+  /** Of what transcript the two are: its beginning, and its length. */
+  #of = { mark: "", length: 0 };
   #previous: Promise<unknown> = Promise.resolve();
   /** The run whose context was asked for last. */
   #run: RunPort | undefined;
@@ -150,6 +152,7 @@ export class Compactor {
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     this.#transcript.forgetOthers(messages);
+    this.#forgetTries(messages);
     const before = this.#transcript.count(messages);
     const { limit } = this.#writer;
     if (reason === "limit" && before <= Math.max(limit, this.#retryAbove)) return false;
@@ -159,6 +162,14 @@ export class Compactor {
     await this.#tell(this.#endOf(messages, reason, before, result), signal);
     if (signal?.aborted) throw abortedRun();
     return result.state !== undefined;
+  }
+
+  /** Tries of another transcript, or of one that was rewound, say nothing of this one. */
+  #forgetTries(messages: readonly AgentMessage[]): void {
+    const { length } = messages;
+    const mark = markOf(messages, Math.min(1, length));
+    if (mark !== this.#of.mark || length < this.#of.length) this.#retryAbove = this.#failures = 0;
+    this.#of = { mark, length };
   }
 
   #compactOnce(

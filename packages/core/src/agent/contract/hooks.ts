@@ -36,12 +36,14 @@ export interface BeforeToolCallContext {
 }
 
 /**
- * `block` prevents the call; the model gets `reason` as an error result. `args` replaces the
- * arguments, which are then checked again. Nothing returned lets the call run.
+ * `block` prevents the call; the model gets `reason` as an error result, and with `terminate` is not
+ * asked again, if every result of the answer says so. `args` replaces the arguments, which are then
+ * checked again. Nothing returned lets the call run.
  */
 export interface BeforeToolCallResult {
   block?: boolean;
   reason?: string;
+  terminate?: boolean;
   args?: unknown;
 }
 
@@ -105,7 +107,10 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
     signal?: AbortSignal,
   ) => MaybePromise<AfterToolCallResult | undefined | void>;
   /** Runs after a turn that ended well; `true` ends the run before any queue is read. */
-  shouldStopAfterTurn?: (context: ShouldStopAfterTurnContext) => MaybePromise<boolean>;
+  shouldStopAfterTurn?: (
+    context: ShouldStopAfterTurnContext,
+    signal?: AbortSignal,
+  ) => MaybePromise<boolean>;
   /**
    * Messages to inject before the next model call. What it gives too late goes to `returnMessages`.
    */

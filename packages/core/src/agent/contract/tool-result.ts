@@ -43,3 +43,8 @@ export interface SettledCall {
   readonly outcome: ToolOutcome;
   readonly durationMs: number;
 }
+
+/** What becomes of a call that fails with this text. */
+export function failedCall(why: string, outcome: ToolOutcome = "not_started"): SettledCall {
+  return { result: textResult(why), isError: true, outcome, durationMs: 0 };
+}

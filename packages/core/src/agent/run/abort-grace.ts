@@ -25,10 +25,10 @@ export class AbortGrace {
     return this.#graceMs();
   }
 
-  abort(): void {
+  abort(reason?: unknown): void {
     if (this.signal.aborted) return;
     this.#abortedAt = monotonicNow(this.#clock);
-    this.#controller.abort();
+    this.#controller.abort(reason);
     for (const listener of this.#listeners) listener();
   }
 

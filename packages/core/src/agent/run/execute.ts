@@ -14,11 +14,16 @@ import {
 import type { AgentMessage } from "../contract/agent-message.ts";
 import type { AfterToolCallResult } from "../contract/hooks.ts";
 import type { AgentTool } from "../contract/tool.ts";
-import { textResult, type CheckedToolResult, type SettledCall } from "../contract/tool-result.ts";
+import {
+  failedCall,
+  textResult,
+  type CheckedToolResult,
+  type SettledCall,
+} from "../contract/tool-result.ts";
 import { namesOf, stepOf } from "./call-names.ts";
 import { aboutCall, preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
-import { failedCall, notToStart, runTool } from "./run-tool.ts";
+import { notToStart, runTool } from "./run-tool.ts";
 
 export interface BatchResult {
   readonly toolResults: ToolResultMessage[];
@@ -99,12 +104,14 @@ async function prepare(
   try {
     if (!settled) {
       const ready = await preflight(run, message, call, tools);
-      return async () =>
-        announceEnd(
-          run,
-          call,
-          await runTool(run, ready, (done) => after(run, message, ready, done)),
-        );
+      if ("call" in ready)
+        return async () =>
+          announceEnd(
+            run,
+            call,
+            await runTool(run, ready, (done) => after(run, message, ready, done)),
+          );
+      settled = ready;
     }
   } catch (error) {
     settled = failedCall(errorText(error));

@@ -105,10 +105,11 @@ class ModelCall {
         new BowlineError("stream_corrupt", "The model stopped to use a tool and called none."),
       );
     }
-    // An abort that a failed listener or the time budget caused is named after its cause.
+    // An abort with a cause is named after it: the caller's reason, a failed listener, the time
+    // budget.
     const { stop } = run;
     const isStopped = answer.stopReason === "aborted" || answer.error?.code === stop?.code;
-    if (isStopped && stop && stop.code !== "aborted") {
+    if (isStopped && stop && (stop.code !== "aborted" || stop.cause !== undefined)) {
       Object.assign(
         answer,
         failureOf(stop),

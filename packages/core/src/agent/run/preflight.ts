@@ -2,11 +2,12 @@
  * Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its
  * schema, and be allowed.
  */
-import { jsonText, keepDigits } from "../../json-value.ts";
+import { defined, jsonText, keepDigits } from "../../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
 import { validate, type SchemaIssue, type ValidationResult } from "../../schema.ts";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "../contract/hooks.ts";
 import type { AgentTool } from "../contract/tool.ts";
+import { failedCall, type SettledCall } from "../contract/tool-result.ts";
 import { keyOf } from "./call-names.ts";
 import type { Run } from "./run.ts";
 
@@ -20,13 +21,16 @@ export interface Ready {
   readonly args: unknown;
 }
 
-/** Throws with a text for the model, which says what to do instead, when the call may not run. */
+/**
+ * Throws with a text for the model, which says what to do instead, when the call may not run; gives
+ * the result of one that a hook has blocked.
+ */
 export async function preflight(
   run: Run,
   message: AssistantMessage,
   call: ToolCall,
   tools: ReadonlyMap<string, AgentTool>,
-): Promise<Ready> {
+): Promise<Ready | SettledCall> {
   const tool = tools.get(call.name);
   if (!tool) throw new Error(unknownTool(call.name, [...tools.keys()]));
   const again = `Call ${call.name} again with`;
@@ -51,7 +55,11 @@ export async function preflight(
     (await run.grace.patiently<BeforeToolCallResult | undefined | void>(
       beforeToolCall(aboutCall(run, message, call, args), run.signal),
     )) ?? {};
-  if (verdict.block) throw new Error(verdict.reason || "Tool execution was blocked");
+  if (verdict.block) {
+    const blocked = failedCall(verdict.reason || "Tool execution was blocked");
+    const { terminate } = verdict;
+    return { ...blocked, result: { ...blocked.result, ...defined({ terminate }) } };
+  }
   // Arguments changed by the hook, in their place too, are checked like the model's own.
   const { args: edited = args } = verdict;
   return { call, tool, args: jsonText(edited) === before ? args : await check(edited) };

@@ -4,16 +4,14 @@
  */
 import { errorText } from "../../errors.ts";
 import { monotonicNow } from "../../clock.ts";
-import {
-  textResult,
-  type AgentToolResult,
-  type SettledCall,
-  type ToolOutcome,
-} from "../contract/tool-result.ts";
+import { failedCall, type AgentToolResult, type SettledCall } from "../contract/tool-result.ts";
 import { resultOf } from "../contract/tool-value.ts";
 import { keyOf, namesOf, stepOf } from "./call-names.ts";
 import type { Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
+
+/** To the model, of a call that gave way to a message. */
+export const STEERED = "Not run: a new message from the user came first.";
 
 /**
  * Runs the tool, and `after` behind it, as one recorded step. Never rejects: a throw is an error
@@ -41,10 +39,6 @@ export async function runTool(
   );
 }
 
-export function failedCall(why: string, outcome: ToolOutcome = "not_started"): SettledCall {
-  return { result: textResult(why), isError: true, outcome, durationMs: 0 };
-}
-
 /**
  * Why a call is not to be started now: the run has to stop, or a person wants to be heard first.
  */
@@ -54,7 +48,7 @@ export function notToStart(
 ): SettledCall | undefined {
   if (why) return failedCall(why);
   return config.skipToolsOnSteering && effects.hasQueued?.("steering")
-    ? failedCall("Not run: a new message from the user came first.")
+    ? failedCall(STEERED)
     : undefined;
 }
 
@@ -93,7 +87,7 @@ async function settle(
     return new Promise((resolve) => {
       const stop = (why: string): void => {
         if (signal.aborted) return;
-        controller.abort(new Error(why));
+        controller.abort(run.stop ?? new Error(why));
         const text = `${why} The tool was left running and may still take effect.`;
         releases.push(
           clock.setTimer(run.grace.ms, () => resolve(failedCall(text, "left_running"))),

@@ -98,7 +98,7 @@ export class Run {
       step: (name, fn, about) => this.#step(effects, name, fn, about),
     };
     this.port = this.#portTo(effects);
-    this.#release = onAbort(caller, () => this.#abort());
+    this.#release = onAbort(caller, () => this.#abort(caller?.reason));
   }
 
   get signal(): AbortSignal {
@@ -170,10 +170,12 @@ export class Run {
     this.#release();
   }
 
-  #abort(): void {
+  #abort(given?: unknown): void {
     if (this.signal.aborted) return;
-    this.#aborted = abortedRun();
-    this.grace.abort();
+    // An abort without a reason has an error for one.
+    const isDefault = (given as Partial<Error> | undefined)?.name === "AbortError";
+    this.#aborted = abortedRun(isDefault ? undefined : given);
+    this.grace.abort(this.stop);
   }
 
   /** A step that cannot be recorded stops the run, and counts as what it came to. */

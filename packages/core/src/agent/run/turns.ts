@@ -106,7 +106,7 @@ async function causeToStop(
   const state = { message, toolResults, context, newMessages };
   if (
     shouldStopAfterTurn &&
-    (await run.hook("shouldStopAfterTurn", () => shouldStopAfterTurn(state)))
+    (await run.hook("shouldStopAfterTurn", () => shouldStopAfterTurn(state, run.signal)))
   )
     return "done";
   return run.stop;

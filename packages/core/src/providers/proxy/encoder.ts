@@ -133,7 +133,10 @@ function endingOf({
   responseId,
   responseModel,
 }: AssistantMessage): Ending {
-  return { usage, ...defined({ discardedUsage, paused, rawStopReason, responseId, responseModel }) };
+  return {
+    usage,
+    ...defined({ discardedUsage, paused, rawStopReason, responseId, responseModel }),
+  };
 }
 
 /** A part that was never streamed, as the events that say it. */

@@ -412,6 +412,20 @@ describe("a compaction", () => {
     assert.deepEqual(budget.used, { turns: 0, tokens: 1000, cost: 0 });
   });
 
+  it("forgets its failed tries with the transcript that they were of", async () => {
+    const { transform, ends } = set(
+      Array.from({ length: 9 }, () => ({ error: new BowlineError("server_error", "No.") })),
+      { minFreedShare: 0.99 },
+    );
+    const stuck = (at: number): Message[] => [user(`Read ${at}.`, at), ...task(20, 4000).slice(1)];
+    await transform(stuck(1));
+    const tries = ends.length;
+    await transform(stuck(1));
+    assert.equal(ends.length, tries);
+    await transform(stuck(2));
+    assert.equal(ends.length, tries + 1);
+  });
+
   it("refuses limits that leave no room", () => {
     assert.throws(
       () => createCompaction({ contextWindow: 100, reserveTokens: 100 }),

@@ -1,0 +1,106 @@
+/** The options there are, as data: what JavaScript gives beside them is refused, not ignored. */
+import { BowlineError } from "../errors.ts";
+import type { AgentOptions, AgentSettings } from "./agent-options.ts";
+import type { AgentLoopConfig } from "./contract/hooks.ts";
+import type { InitialState } from "./state.ts";
+
+type Names<T> = Readonly<Record<Exclude<keyof T, "streamFn" | "effects">, true>>;
+
+const settings: Names<AgentSettings> = {
+  abortGraceMs: true,
+  afterToolCall: true,
+  apiKey: true,
+  beforeToolCall: true,
+  budget: true,
+  cacheRetention: true,
+  clock: true,
+  convertToLlm: true,
+  createId: true,
+  extraBody: true,
+  fetch: true,
+  getApiKey: true,
+  headers: true,
+  hookTimeoutMs: true,
+  maxAnswerLength: true,
+  maxEventLength: true,
+  maxParallelTools: true,
+  maxRetries: true,
+  maxRetryDelayMs: true,
+  maxRetryTimeMs: true,
+  maxTokens: true,
+  metadata: true,
+  onPayload: true,
+  onResponse: true,
+  onWarning: true,
+  parentRunId: true,
+  random: true,
+  retryAfterOutput: true,
+  sessionId: true,
+  shouldStopAfterTurn: true,
+  skipToolsOnSteering: true,
+  temperature: true,
+  thinkingBudgets: true,
+  timeouts: true,
+  toolChoice: true,
+  toolExecution: true,
+  toolTimeoutMs: true,
+  transformContext: true,
+};
+
+const ofAgent: Readonly<Record<Exclude<keyof AgentOptions, keyof typeof settings>, true>> = {
+  context: true,
+  effects: true,
+  followUpMode: true,
+  initialState: true,
+  steeringMode: true,
+  streamFn: true,
+};
+
+const ofState: Readonly<Record<keyof InitialState, true>> = {
+  messages: true,
+  model: true,
+  systemPrompt: true,
+  thinkingLevel: true,
+  tools: true,
+};
+
+const ofLoop: Readonly<Record<Exclude<keyof AgentLoopConfig, keyof typeof settings>, true>> = {
+  getFollowUpMessages: true,
+  getSteeringMessages: true,
+  hasSteeringMessages: true,
+  model: true,
+  output: true,
+  reasoning: true,
+  returnMessages: true,
+  toolContext: true,
+};
+
+/** Throws `invalid_argument` for an option that an agent does not know. */
+export function checkAgentOptions(options: object): void {
+  const inState = Object.keys(ofState).map((name) => `initialState.${name}`);
+  checkNames(options, [...Object.keys({ ...settings, ...ofAgent }), ...inState]);
+}
+
+/** Throws `invalid_argument` for an option that the loop does not know. */
+export function checkLoopConfig(config: object): void {
+  checkNames(config, Object.keys({ ...settings, ...ofLoop }));
+}
+
+function checkNames(given: object, known: readonly string[]): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || known.includes(name)) continue;
+    const [nearest] = known.toSorted((a, b) => likeness(name, b) - likeness(name, a));
+    throw new BowlineError(
+      "invalid_argument",
+      `There is no option "${name}". Did you mean "${nearest}"?`,
+    );
+  }
+}
+
+/** From 0 to 1: how many pairs of letters that stand together two names share. */
+function likeness(name: string, known: string): number {
+  const [one = [], other = []] = [name, known.replace(/^.*\./, "")].map((text) =>
+    Array.from(text.toLowerCase(), (letter, at) => letter + text.charAt(at + 1).toLowerCase()),
+  );
+  return (2 * one.filter((pair) => other.includes(pair)).length) / (one.length + other.length);
+}
