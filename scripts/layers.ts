@@ -17,6 +17,7 @@ const bottom = [
   "errors",
   "infer-schema",
   "json-value",
+  "pattern",
   "schema-links",
   "json-type",
   "schema-walk",

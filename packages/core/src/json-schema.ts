@@ -15,6 +15,7 @@ import {
   toText,
   type JsonSchema,
 } from "./json-value.ts";
+import type { Pattern } from "./pattern.ts";
 import { linksOf } from "./schema-links.ts";
 import {
   bound,
@@ -24,6 +25,7 @@ import {
   summarize,
   target,
   type SchemaIssue,
+  type Side,
   type Walk,
 } from "./schema-walk.ts";
 
@@ -56,6 +58,7 @@ export function checkJson(schema: JsonSchema | boolean, value: unknown): Validat
     issues: [],
     path: [],
     steps: 0,
+    known: [new Map(), new Map()],
   };
   try {
     visit(walk, schema, value);
@@ -81,6 +84,7 @@ export function issuesOf(schema: JsonSchema, value: unknown): readonly SchemaIss
     issues: [],
     path: [],
     steps: 0,
+    known: [new Map(), new Map()],
   };
   try {
     visit(walk, schema, value);
@@ -110,16 +114,17 @@ function visit(walk: Walk, schema: unknown, given: unknown, key?: PropertyKey): 
 }
 
 /** A visit on the side, which notes what is wrong in a list of its own. */
-function attempt(
-  walk: Walk,
-  schema: unknown,
-  value: unknown,
-  mend = false,
-): [made: unknown, found: SchemaIssue[]] {
+function attempt(walk: Walk, schema: unknown, value: unknown, mend = false): Side {
+  // What is around a union asks about its parts again and again.
+  const known = walk.known[mend ? 1 : 0];
+  const of = (typeof value === "object" && known.get(schema)) || new Map<unknown, Side>();
+  const before = of.get(value);
+  if (before) return before;
   const side = { ...walk, mend, issues: [] };
-  const made = visit(side, schema, value);
+  const found: Side = [visit(side, schema, value), side.issues];
   walk.steps = side.steps;
-  return [made, side.issues];
+  if (typeof value === "object") known.set(schema, of.set(value, found));
+  return found;
 }
 
 function fits(walk: Walk, schema: unknown, value: unknown): boolean {
@@ -152,7 +157,7 @@ function check(walk: Walk, schema: JsonSchema, given: unknown): unknown {
       );
     if (
       typeof schema.pattern === "string" &&
-      !(walk.links.get(schema.pattern) as RegExp).test(value)
+      !(walk.links.get(schema.pattern) as Pattern).test(value)
     )
       expect(walk, value, `text that matches ${schema.pattern}`);
   } else if (Array.isArray(value)) value = checkArray(walk, schema, value);
@@ -184,7 +189,7 @@ function checkArray(walk: Walk, schema: JsonSchema, array: readonly unknown[]): 
   }
   if (uniqueItems === true && new Set(made.map(toText)).size < made.length)
     expect(walk, made, "items that differ");
-  return walk.mend ? made : array;
+  return made.some((item, index) => item !== array[index]) ? made : array;
 }
 
 function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknown {
@@ -202,7 +207,7 @@ function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknow
     if (item === undefined || (mayGo && !fits(walk, properties[name], item))) continue;
     if (isKnown) item = visit(walk, properties[name], item, name);
     for (const [pattern, part] of patterns) {
-      if (!(walk.links.get(pattern) as RegExp).test(name)) continue;
+      if (!(walk.links.get(pattern) as Pattern).test(name)) continue;
       isKnown = true;
       item = visit(walk, part, item, name);
     }
@@ -221,7 +226,11 @@ function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknow
     isRecord,
   );
   // Not by assignment: a property may be called "__proto__".
-  let value: unknown = walk.mend ? Object.fromEntries(mended) : object;
+  // What stays as it is stays the same object, of which is known what was found.
+  const isSame =
+    mended.length === Object.keys(object).length &&
+    mended.every(([name, item]) => object[name] === item);
+  let value: unknown = walk.mend && !isSame ? Object.fromEntries(mended) : object;
   for (const [name, rule] of rules.flatMap(Object.entries<unknown>)) {
     if (!names.includes(name)) continue;
     for (const also of list(rule) as string[])

@@ -3,7 +3,12 @@
  * `$ref` leads.
  */
 import { toBowlineError } from "./errors.ts";
+import { compilePattern } from "./pattern.ts";
 import { isRecord, type JsonSchema, asRecord, asText } from "./json-value.ts";
+
+/** Keywords that hold schemas by name, and those that hold no schema. */
+const isMap = /^(?:\$defs|definitions|dependencies|dependentSchemas|(?:patternP|p)roperties)$/;
+const isData = /^(?:const|enum|default|examples)$/;
 
 /** What each schema with a `$ref` leads to, and the expression of each pattern. */
 export type SchemaLinks = ReadonlyMap<unknown, unknown>;
@@ -39,16 +44,16 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
       for (const [key, value] of Object.entries(part as JsonSchema)) {
         if (/^(?:unevaluated(?:Items|Properties)|\$(?:dynamic|recursive)Ref)$/.test(key))
           throw new Error(`"${key}" cannot be checked: ${remedy}`);
-        if (key === "pattern") links.set(String(value), toRegExp(String(value)));
-        if (key === "patternProperties")
-          for (const pattern of Object.keys(asRecord(value))) links.set(pattern, toRegExp(pattern));
-        const isMap =
-          /^(?:\$defs|definitions|dependencies|dependentSchemas|(?:patternP|p)roperties)$/.test(
-            key,
+        if (value === true && /^(?:nullable|exclusiveM(?:in|ax)imum)$/.test(key))
+          throw new Error(
+            `"${key}: true" cannot be checked: toJsonSchema() makes today's words of it`,
           );
-        const children = isMap ? Object.values(asRecord(value)) : [value].flat();
-        for (const child of /^(?:const|enum|default|examples)$/.test(key) ? [] : children)
-          add(child, base);
+        if (key === "pattern") links.set(value, compilePattern(String(value)));
+        if (key === "patternProperties")
+          for (const pattern of Object.keys(asRecord(value)))
+            links.set(pattern, compilePattern(pattern));
+        const children = isMap.test(key) ? Object.values(asRecord(value)) : [value].flat();
+        for (const child of isData.test(key) ? [] : children) add(child, base);
       }
     }
     for (const [part, base] of bases) {
@@ -78,17 +83,58 @@ function resolveRef(
       const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
       return Object.hasOwn(Object(at) as object, key) ? (at as JsonSchema)[key] : undefined;
     }, base);
-  const named = [...bases].find(([part, own]) => {
+  const found = [...bases].find(([part, own]) => {
     const { $id, $anchor } = part as JsonSchema;
     return $id === ref || (own === base && `#${String($anchor)}` === ref);
   });
-  return named?.[0];
+  return found?.[0];
 }
 
-function toRegExp(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, "u");
-  } catch {
-    return new RegExp(pattern);
+/** The forms of draft 4 and OpenAPI 3.0 that such a text may have. */
+const older = /"(?:nullable|exclusiveM(?:in|ax)imum)": ?(?:true|false)/;
+
+/**
+ * The schema in today's words: `exclusiveMaximum: true` beside a `maximum`, and the same of the
+ * minimum, become one number; `nullable: true` becomes a type more, or a union with null.
+ */
+export function inTodaysWords(schema: JsonSchema, text: string): JsonSchema {
+  return older.test(text) ? (modern(schema) as JsonSchema) : schema;
+}
+
+function modern(given: unknown): unknown {
+  if (Array.isArray(given)) return given.map(modern);
+  if (!isRecord(given)) return given;
+  const schema: JsonSchema = {};
+  for (const [key, value] of Object.entries(given))
+    schema[key] = isData.test(key) ? value : isMap.test(key) ? named(value) : modern(value);
+  for (const [limit, exclusive] of limits) {
+    if (typeof schema[exclusive] !== "boolean") continue;
+    if (schema[exclusive] && schema[limit] !== undefined) {
+      schema[exclusive] = schema[limit];
+      delete schema[limit];
+    } else delete schema[exclusive];
   }
+  const { nullable, ...rest } = schema;
+  if (typeof nullable !== "boolean") return schema;
+  if (!nullable) return rest;
+  const { type, enum: options } = rest;
+  const isUnion = ["$ref", "const", "allOf", "anyOf", "oneOf"].some((word) => word in rest);
+  if (type === undefined || isUnion) return { anyOf: [rest, { type: "null" }] };
+  return {
+    ...rest,
+    type: [...new Set([type, "null"].flat())],
+    ...(Array.isArray(options) && { enum: [...new Set([...(options as unknown[]), null])] }),
+  };
+}
+
+const limits = [
+  ["minimum", "exclusiveMinimum"],
+  ["maximum", "exclusiveMaximum"],
+] as const;
+
+/** Schemas by their names, of which one may be that of a keyword. */
+function named(schemas: unknown): unknown {
+  return Object.fromEntries(
+    Object.entries(asRecord(schemas)).map(([name, part]) => [name, modern(part)]),
+  );
 }

@@ -19,7 +19,13 @@ export interface Walk {
   readonly issues: SchemaIssue[];
   readonly path: (PropertyKey | undefined)[];
   steps: number;
+  /** What visits on the side found, by schema and value: of a look, and of a mending. */
+  readonly known: readonly [Sides, Sides];
 }
+
+/** What a visit on the side made of a value, and what is wrong with that. */
+export type Side = readonly [made: unknown, found: SchemaIssue[]];
+type Sides = Map<unknown, Map<unknown, Side>>;
 
 export function fail(walk: Walk, message: string, key?: PropertyKey): void {
   const keys = [...walk.path, key].filter((part) => part !== undefined);

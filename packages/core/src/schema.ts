@@ -6,7 +6,7 @@
 import { BowlineError, errorText } from "./errors.ts";
 import { checkJson, issuesOf, type ValidationResult } from "./json-schema.ts";
 import { describe, isRecord, joinPath, type JsonSchema } from "./json-value.ts";
-import { assertCheckable } from "./schema-links.ts";
+import { assertCheckable, inTodaysWords } from "./schema-links.ts";
 
 export type { JsonSchema } from "./json-value.ts";
 export type { ValidationResult } from "./json-schema.ts";
@@ -61,7 +61,8 @@ export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   const text = isStandardSchema(schema) ? "" : textOf(schema);
   const known = jsonSchemas.get(schema);
   if (known?.text === text) return known.json;
-  const { $schema: _, ...json } = isStandardSchema(schema) ? standardJson(schema, what) : schema;
+  const given = isStandardSchema(schema) ? standardJson(schema, what) : schema;
+  const { $schema: _, ...json } = inTodaysWords(given, text || textOf(given));
   const { properties, type = properties ? "object" : (Object.keys(json)[0] ?? "object") } = json;
   // Properties that nothing is around are none; a union or a `$ref` is no object that every wire
   // takes.

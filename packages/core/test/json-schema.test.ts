@@ -663,7 +663,7 @@ describe("a hostile value", () => {
   it("does not make a recursive union take for ever", () => {
     const node = (more: JsonSchema): JsonSchema => object({ a: { $ref: "#" }, ...more }, ["a"]);
     const union = { oneOf: [node({}), node({ b: { type: "string" } }), { type: "number" }] };
-    assert.deepEqual(issues(union, deep(50)).slice(-1), tooLarge);
+    assert.match(issues(union, deep(50)).join(), /^: expected one of: [^]+; received an object$/);
   });
 
   it("finds a $ref that leads back to itself", () => {

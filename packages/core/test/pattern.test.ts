@@ -1,0 +1,163 @@
+/** Patterns: what the engine's own expressions say, in a time that grows with the text. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import { isBowlineError } from "../src/errors.ts";
+import { checkJson } from "../src/json-schema.ts";
+import { compilePattern } from "../src/pattern.ts";
+
+const atom = fc.constantFrom(
+  "a",
+  "b",
+  ".",
+  "\\d",
+  "\\w",
+  "\\W",
+  "[ab]",
+  "[^a]",
+  "[]",
+  "[^]",
+  "[\\]a-]",
+  "\\u0061",
+  "\\x62",
+  "\\p{L}",
+  "^",
+  "$",
+  "\\b",
+  "\\B",
+  "\\.",
+  "é",
+  "\\n",
+  "()",
+  "(?:)",
+);
+const quantifier = fc.constantFrom(
+  "",
+  "",
+  "*",
+  "+",
+  "?",
+  "*?",
+  "+?",
+  "??",
+  "{2}",
+  "{1,}",
+  "{0,2}?",
+  "{0}",
+);
+const { pattern } = fc.letrec<{ pattern: string; part: string }>((tie) => ({
+  pattern: fc
+    .array(fc.array(tie("part"), { maxLength: 4 }), { minLength: 1, maxLength: 3 })
+    .map((ways) => ways.map((parts) => parts.join("")).join("|")),
+  part: fc.oneof(
+    { maxDepth: 3 },
+    fc
+      .tuple(atom, quantifier)
+      .map(([one, often]) => (/^(?:[$^]|\\[bB])$/.test(one) ? one : one + often)),
+    fc
+      .tuple(fc.constantFrom("(", "(?:", "(?<n>"), tie("pattern"), quantifier)
+      .map(([begin, inner, often]) => `${begin}${inner})${often}`),
+    fc
+      .tuple(fc.constantFrom("(?=", "(?!"), tie("pattern"))
+      .map(([begin, inner]) => `${begin}${inner})`),
+  ),
+}));
+const text = fc.string({
+  unit: fc.constantFrom("a", "b", "1", " ", "\n", "]", "é", "."),
+  maxLength: 8,
+});
+
+const isValid = (source: string): boolean => {
+  try {
+    return new RegExp(source, "u") instanceof RegExp;
+  } catch {
+    return false; // a name twice
+  }
+};
+
+describe("a pattern", () => {
+  it("matches what the engine's own expression matches", () => {
+    fc.assert(
+      fc.property(
+        pattern.filter(isValid),
+        fc.array(text, { minLength: 5, maxLength: 5 }),
+        (source, all) => {
+          const own = compilePattern(source);
+          for (const one of all)
+            assert.equal(own.test(one), new RegExp(source, "u").test(one), one);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("counts characters beyond the first 65,536 as one", () => {
+    for (const [source, fits] of [
+      ["^.$", true],
+      ["^..$", false],
+      ["^[🪢a]{1}$", true],
+      ["^\\u{1faa2}$", true],
+    ] as const)
+      assert.equal(compilePattern(source).test("🪢"), fits, source);
+  });
+
+  it("in the older syntax does, too", () => {
+    for (const source of ["\\_a", "[\\w-.]+", "a{", "x{,2}", "a]", "\\-{2}", "^\\/tmp\\/", "{}"])
+      for (const one of ["_a", "a-.", "a{", "x{,2}", "a]", "--", "/tmp/", "{}", "", "b"])
+        assert.equal(
+          compilePattern(source).test(one),
+          new RegExp(source).test(one),
+          `${source} ${one}`,
+        );
+  });
+
+  it("takes milliseconds, whatever an engine that tries one way after another would take", () => {
+    const attacks: [string, string][] = [
+      ["^(a+)+$", `${"a".repeat(40)}!`],
+      ["^(a|a)*$", `${"a".repeat(40)}!`],
+      ["^(a|aa)+$", `${"a".repeat(60)}!`],
+      ["^(?:a?){40}a{40}$", "a".repeat(39)],
+      ["(.*)*=(.*)*;", "a=".repeat(40)],
+      ["^([a-z]+-?)*$", `${"abc-".repeat(20)}!`],
+      ["^\\s+|\\s+$", `${" ".repeat(10_000)}x`],
+      ["a*a*a*a*b", "a".repeat(2_000)],
+      ["^(?=(a+)+b)", "a".repeat(40)],
+    ];
+    for (const [source, one] of attacks) {
+      const schema = { type: "string", pattern: source };
+      const from = performance.now();
+      const result = checkJson(schema, one);
+      assert.ok(performance.now() - from < 500, source);
+      assert.equal(result.issues === undefined, source === "^\\s+|\\s+$", source);
+    }
+  });
+
+  it("that looks ahead from everywhere in a long text gives up, and does not fit", () => {
+    const schema = { type: "string", pattern: "^(?:(?=[^]*!)a)*!$" };
+    const { issues } = checkJson(schema, `${"a".repeat(100_000)}!`);
+    assert.match(issues?.[0]?.message ?? "", /too large to be checked/);
+  });
+
+  it("has the anchors of other languages", () => {
+    const own = compilePattern("\\A\\d+\\Z");
+    assert.deepEqual([own.test("12"), own.test("A12Z"), own.test("12\n")], [true, false, false]);
+  });
+
+  it("that refers back, looks behind, counts too much or is none is refused", () => {
+    const sources = [
+      "(a)\\1",
+      "(?<n>a)\\k<n>",
+      "(?<=a)b",
+      "(?<!a)b",
+      "(?:a{1000}){1000}",
+      "(?:){1000000000}",
+      "(",
+    ];
+    for (const source of sources)
+      assert.throws(
+        () => checkJson({ type: "string", pattern: source }, "a"),
+        (error) => isBowlineError(error) && error.code === "invalid_argument",
+        source,
+      );
+  });
+});
