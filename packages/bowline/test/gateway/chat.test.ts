@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { defineTool, BowlineError } from "@bowline/core";
-import { scriptedToolCall } from "@bowline/core/testing";
+import { createFailover, defineTool, BowlineError } from "@bowline/core";
+import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { loadRules } from "../../src/policy/rules.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith, wait } from "./gateway.ts";
@@ -55,6 +55,25 @@ describe("a run over the socket", () => {
     };
     assert.deepEqual((await client.event("chat.final", runId)).usage, told);
     assert.deepEqual((await client.event("chat.turn", runId)).usage, told);
+  });
+
+  it("counts tries that came to nothing in the turn and in the sum", async () => {
+    const script = createScriptedModel([
+      { usage: { input: 10, output: 1 }, error: new BowlineError("overloaded", "No.") },
+      { content: [{ type: "text", text: "Four." }], usage: { input: 20, output: 2 } },
+    ]);
+    const { model } = script;
+    const streamFn = createFailover({ streamFn: script.streamFn, models: [model] });
+    const backendFor = () => ({ model, streamFn, isPractice: false });
+    await using server = await gatewayWith([], { backendFor });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "What is 2+2?" });
+    const told = { inputTokens: 30, outputTokens: 3 };
+    const [final, turn] = [
+      await client.event("chat.final", runId),
+      await client.event("chat.turn", runId),
+    ];
+    assert.partialDeepStrictEqual([final.usage, turn.usage], [told, told]);
   });
 
   it("numbers a run's events without gaps and ends it once, usage summed over its model calls [X12]", async () => {
