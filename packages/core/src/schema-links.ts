@@ -117,14 +117,9 @@ function modern(given: unknown): unknown {
   const { nullable, ...rest } = schema;
   if (typeof nullable !== "boolean") return schema;
   if (!nullable) return rest;
-  const { type, enum: options } = rest;
-  const isUnion = ["$ref", "const", "allOf", "anyOf", "oneOf"].some((word) => word in rest);
-  if (type === undefined || isUnion) return { anyOf: [rest, { type: "null" }] };
-  return {
-    ...rest,
-    type: [...new Set([type, "null"].flat())],
-    ...(Array.isArray(options) && { enum: [...new Set([...(options as unknown[]), null])] }),
-  };
+  const isUnion = ["$ref", "const", "enum", "allOf", "anyOf", "oneOf"].some((word) => word in rest);
+  if (rest.type === undefined || isUnion) return { anyOf: [rest, { type: "null" }] };
+  return { ...rest, type: [rest.type, "null"].flat() };
 }
 
 const limits = [

@@ -486,7 +486,7 @@ describe("the words of older schemas", () => {
       high: { type: "number", exclusiveMaximum: 10 },
       plain: { type: "number", maximum: 10 },
       name: { type: ["string", "null"] },
-      kind: { type: ["string", "null"], enum: ["a", null] },
+      kind: { anyOf: [{ type: "string", enum: ["a"] }, { type: "null" }] },
       at: { anyOf: [{ $ref: "#/$defs/at" }, { type: "null" }] },
       nullable: { type: "boolean", default: { nullable: true } },
     });

@@ -108,13 +108,11 @@ function toJson(value: unknown): string {
 /** Gives the part back; throws for one of which JSON would leave out what it holds. */
 function sayable(part: unknown): unknown {
   const isSilent =
-    typeof part === "object" && part !== null
-      ? part instanceof Error ||
-        ArrayBuffer.isView(part) ||
-        (!Array.isArray(part) && !isPlain(part) && Object.keys(part).length === 0)
-      : typeof part === "number"
-        ? !Number.isFinite(part)
-        : typeof part === "bigint" || typeof part === "function" || typeof part === "symbol";
+    /^(?:bigint|function|symbol)$/.test(typeof part) ||
+    (typeof part === "number" && !Number.isFinite(part)) ||
+    part instanceof Error ||
+    ArrayBuffer.isView(part) ||
+    (isRecord(part) && !isPlain(part) && Object.keys(part).length === 0);
   if (!isSilent) return part;
   throw invalid(
     `The tool gave ${nameOf(part)}, which JSON cannot say: return text, or an object with the fields that matter.`,
