@@ -2,8 +2,6 @@
  * Regular expressions whose time grows with the text and no faster: all ways to match are followed
  * at once, none is tried after another. A `pattern` is somebody else's, and the text a model's.
  */
-import { BowlineError } from "./errors.ts";
-
 export interface Pattern {
   /** Throws a `RangeError` for a text that takes too long. */
   test(text: string): boolean;
@@ -33,12 +31,12 @@ const MAX_STATES = 20_000;
 const MAX_STEPS = 20_000_000;
 
 const tokens =
-  /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[a-zA-Z]|[^])|\[(?:\\[^]|[^\]\\])*\]|\((?:\?(?:<(?![=!])[^>]*>|[:=!]))?|[*+?]\??|\{\d+(?:,\d*)?\}\??|[^]/gu;
+  /\\(?:[pPu]\{[^}]*\}|u[\da-fA-F]{4}|x..|c.|[^])|\[(?:\\[^]|[^\]\\])*\]|\((?:\?(?:<(?![=!])[^>]*>|[:=!]))?|[*+?]\??|\{\d+(?:,\d*)?\}\??|[^]/gu;
 
 /**
- * Takes what ECMAScript does, but for references back and what looks behind: throws `invalid_argument`
- * for those, and a `SyntaxError` for a pattern that is none. `\A`, `\Z` and `\z`, as other languages
- * have them, are the beginning and the end.
+ * Takes what ECMAScript does, but for references back and what looks behind: throws for those, and
+ * for a pattern that is none. `\A`, `\Z` and `\z`, as other languages have them, are the beginning
+ * and the end.
  */
 export function compilePattern(source: string): Pattern {
   const pattern = source.replace(/\\([^])/g, (escape, letter: string) =>
@@ -140,11 +138,8 @@ class Reader {
     return { ...about, next };
   }
 
-  #refusal(why: string): BowlineError {
-    return new BowlineError(
-      "invalid_argument",
-      `The pattern ${this.#pattern} ${why}, which cannot be checked: use a Standard Schema library for it.`,
-    );
+  #refusal(why: string): Error {
+    return new Error(`"pattern" ${this.#pattern} ${why}: use a Standard Schema library for it`);
   }
 }
 
