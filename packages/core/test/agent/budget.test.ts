@@ -222,6 +222,21 @@ describe("a budget", () => {
     ]);
   });
 
+  it("that others have reserved says what was used of it", async () => {
+    const budget = createBudget({ maxTurns: 2 });
+    let refused: string | undefined;
+    const look = async (): Promise<void> => {
+      const { error } = await rig(["never"], [], { budget }).agent.prompt("Hi");
+      refused = error?.message;
+    };
+    const { agent } = rig([call("a"), () => look().then(() => "Done.")], [a], { budget });
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+    assert.equal(
+      refused,
+      "The run used 1 of its budget of 2 turns, which has no room for another model call.",
+    );
+  });
+
   it("is charged for a resumed run once in one process, and in full in another", async () => {
     const budget = createBudget({ maxTurns: 9 });
     const failing = { error: new BowlineError("server_error", "No."), ...used(10) };

@@ -135,7 +135,8 @@ function exceededBudget(
   } of chain) {
     const reserved = reservedIn(used);
     const dollars = `$${maxCost}`;
-    if (!(used.turns + reserved.turns < maxTurns)) return exceeded(`${maxTurns} turns`);
+    if (!(used.turns + reserved.turns < maxTurns))
+      return exceeded(`${maxTurns} turns`, used.turns < maxTurns && `${used.turns}`);
     if (isOver(used.tokens + reserved.tokens, last.totalTokens, maxTokens))
       return exceeded(`${maxTokens} tokens`, used.tokens < maxTokens && `${used.tokens}`);
     if (isOver(used.cost + reserved.cost, last.cost?.total, maxCost))
