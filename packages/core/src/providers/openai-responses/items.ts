@@ -3,52 +3,32 @@
  * which some servers change with each event (Q187); it is made on demand (Q185, Q189), and its end
  * says what it is (Q186, Q188).
  */
-import { asRecord, asText, list } from "../../json-value.ts";
+import { asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { CallReader } from "./calls.ts";
+import { kindOf, type Item, type Kind } from "./item.ts";
 import { OutputList } from "./output-list.ts";
 import { PartWriter, type Part } from "./parts.ts";
-import { itemId, toSignature } from "./signature.ts";
+import { TextReader } from "./texts.ts";
 
 type Json = Record<string, unknown>;
-
-const kinds = ["message", "reasoning", "function_call"] as const;
-type Kind = (typeof kinds)[number] | "opaque";
-
-interface Item {
-  readonly kind: Kind;
-  /** The item as it began, then as it ended. */
-  raw: Json;
-  readonly position: unknown;
-  /** Whether its beginning came, and not only a piece of it. */
-  begun: boolean;
-  done: boolean;
-  /** Of a message, by `content_index`. */
-  readonly texts: Map<unknown, Part>;
-  /** Of any other item. */
-  readonly part: Part | undefined;
-  /** Of reasoning: the sections so far; where in the text the last one begins. */
-  readonly sections: Set<unknown>;
-  section: unknown;
-  from: number;
-}
 
 export class ItemAssembler {
   readonly #facts: ReaderFacts;
   readonly #parts: PartWriter;
   readonly #calls: CallReader;
+  readonly #texts: TextReader;
   readonly #items: Item[] = [];
   readonly #known = new Map<unknown, Item>();
   /** By the id on the wire; undefined for one that several items have. */
   readonly #byId = new Map<unknown, Item | undefined>();
-  readonly #citations = new Map<Part, unknown[]>();
-  #refused = false;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#facts = facts;
     this.#parts = new PartWriter(writer);
     this.#calls = new CallReader(this.#parts, facts);
+    this.#texts = new TextReader(this.#parts, facts.proof);
   }
 
   /** Whether a call was cut: the server says so, whatever its arguments look like (Q182). */
@@ -57,7 +37,7 @@ export class ItemAssembler {
   }
 
   get refused(): boolean {
-    return this.#refused;
+    return this.#texts.refused;
   }
 
   added(event: Json, raw: Json): void {
@@ -97,24 +77,11 @@ export class ItemAssembler {
     whole: unknown,
     isEnd: boolean = piece === undefined,
   ): void {
-    if (field === "refusal") this.#refused = true;
+    if (field === "refusal") this.#texts.refuse();
     const text = asText(piece) || asText(whole);
     const item = this.#itemFor(event, "message", text);
     if (item === undefined || text === "") return; // no reason to open a part (Q072)
-    const slot = event.content_index ?? 0;
-    const part = item.texts.get(slot) ?? this.#parts.begin("text");
-    item.texts.set(slot, part);
-    if (part.isClosed && piece !== undefined)
-      this.#contradict("the stream had a piece for a text that had ended");
-    if (piece === undefined) this.#complete(part, text);
-    else this.#parts.append(part, text);
-    part.isClosed ||= isEnd;
-  }
-
-  /** Text that is said to be whole must be what came of it, and more. */
-  #complete(part: Part, whole: string): void {
-    if (!this.#parts.complete(part, whole))
-      this.#contradict("the stream gave a text that is not its pieces");
+    this.#texts.add(item, event.content_index ?? 0, text, piece === undefined, isEnd);
   }
 
   /** A content part that begins or ends. Reasoning has events of its own. */
@@ -127,10 +94,8 @@ export class ItemAssembler {
 
   citation(event: Json): void {
     const part = this.#find(event, event.item_id)?.texts.get(event.content_index ?? 0);
-    if (part === undefined || event.annotation === undefined) return;
-    const known = this.#citations.get(part);
-    if (known === undefined) this.#citations.set(part, [event.annotation]);
-    else known.push(event.annotation);
+    if (part !== undefined && event.annotation !== undefined)
+      this.#texts.cite(part, event.annotation);
   }
 
   /**
@@ -148,15 +113,7 @@ export class ItemAssembler {
     if (item === undefined || part === undefined || text === "") return;
     if ((part.field ??= field) !== field) return;
     const section = event.summary_index ?? event.content_index ?? 0;
-    if (section !== item.section) {
-      if (item.sections.has(section)) return; // the end of one that others followed
-      item.sections.add(section);
-      item.section = section;
-      if (part.length > 0) this.#parts.append(part, "\n\n");
-      item.from = part.length;
-    }
-    if (typeof piece === "string") this.#parts.append(part, piece);
-    else this.#parts.complete(part, asText(whole), item.from);
+    this.#texts.think(item, part, section, text, typeof piece !== "string");
   }
 
   /** Arguments of a call: a piece, or the whole. */
@@ -299,10 +256,10 @@ export class ItemAssembler {
     const { part } = item;
     switch (item.kind) {
       case "message":
-        this.#finishMessage(item, raw);
+        this.#texts.finishMessage(item, raw);
         break;
       case "reasoning":
-        this.#finishReasoning(part as Part, raw);
+        this.#texts.finishReasoning(part as Part, raw);
         break;
       case "function_call":
         if (item.begun && isOtherCall(item.raw, raw))
@@ -316,47 +273,6 @@ export class ItemAssembler {
     }
     item.raw = raw;
   }
-
-  #finishMessage(item: Item, raw: Json): void {
-    const contents = asList(raw.content).filter((content) => textOf(content) !== "");
-    const phase = raw.phase ?? item.raw.phase;
-    // In the order of the texts: places in the list and `content_index` do not always agree.
-    const parts = [...item.texts.values()];
-    for (const [index, content] of contents.entries()) {
-      if (content.type === "refusal") this.#refused = true;
-      const part = parts[index];
-      if (part === undefined) parts.push(this.#parts.begin("text", textOf(content)));
-      else this.#complete(part, textOf(content));
-    }
-    if (contents.length > 0 && parts.length > contents.length)
-      this.#contradict("the stream gave a text that its item does not have");
-    for (const [index, part] of parts.entries()) {
-      const given = contents[index]?.annotations;
-      const annotations =
-        Array.isArray(given) && given.length > 0 ? given : this.#citations.get(part);
-      part.signature = toSignature({ id: itemId(raw.id, "msg_"), phase, annotations });
-      this.#parts.end(part);
-    }
-  }
-
-  #finishReasoning(part: Part, raw: Json): void {
-    const [summary = "", content = ""] = [raw.summary, raw.content].map((parts) =>
-      asList(parts)
-        .map(textOf)
-        .filter((text) => text !== "")
-        .join("\n\n"),
-    );
-    part.field ??= summary === "" && content !== "" ? "reasoning_text" : "summary_text";
-    this.#parts.complete(part, part.field === "reasoning_text" ? content : summary);
-    const { encrypted_content } = raw;
-    part.isEncrypted = typeof encrypted_content === "string" && encrypted_content !== "";
-    part.signature = toSignature({ id: itemId(raw.id, "rs_"), encrypted_content });
-    this.#parts.end(part);
-  }
-}
-
-function kindOf(type: unknown): Kind {
-  return kinds.find((kind) => kind === type) ?? "opaque"; // server tools and what is yet to come (Q190)
 }
 
 /** Whether both name the call, and not the same one. */
@@ -365,12 +281,4 @@ function isOtherCall(one: Json, other: Json): boolean {
     [one.call_id, other.call_id],
     [one.name, other.name],
   ].some(([a, b]) => asText(a) !== "" && asText(b) !== "" && a !== b);
-}
-
-function textOf({ type, text, refusal }: Json): string {
-  return asText(type === "refusal" ? refusal : text);
-}
-
-function asList(value: unknown): Json[] {
-  return list(value).map(asRecord);
 }
