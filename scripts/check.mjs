@@ -107,6 +107,10 @@ const steps = [
     command: ["node", "--conditions=@bowline/source", "conformance/run.ts", "--ours"],
   },
   {
+    name: "mutated streams",
+    command: ["node", "--conditions=@bowline/source", "mutate/run.ts", "--quick"],
+  },
+  {
     name: "official clients",
     command: ["node", "--conditions=@bowline/source", "peer-tests/run.mjs"],
     after: ["build and types"],

@@ -204,9 +204,9 @@ class ResponseStream {
 function kindOf(type: string, part: Json): string | undefined {
   if (type.includes("annotation")) return undefined;
   if (part["type"] === "reasoning_text") return "reasoning";
-  if (/^response\.function_call_arguments/.test(type)) return "function_call";
+  if (type.startsWith("response.function_call_arguments")) return "function_call";
   if (/^response\.(?:output_text|refusal|content_part)/.test(type)) return "message";
-  return /^response\.reasoning/.test(type) ? "reasoning" : undefined;
+  return type.startsWith("response.reasoning") ? "reasoning" : undefined;
 }
 
 function textOf({ text, refusal }: Json): unknown {
