@@ -92,7 +92,8 @@ export class ChatCalls {
       return;
     }
     // Servers that flush what they have send whole arguments once more.
-    if (args.trim() === call.arguments.trim() && isObjectText(args)) {
+    const isWhole = isObjectText(args) || args.trim() === "null";
+    if (isWhole && args.trim() === call.arguments.trim()) {
       call.isTwice = true;
       return this.#doubt("whole arguments that are sent twice");
     }

@@ -126,7 +126,7 @@ class GenerateStream {
     const { text, thought, functionCall } = part;
     if (functionCall !== undefined) return this.#call(asObject(functionCall), node);
     if (text === undefined) return true; // an image, code
-    if (text !== "") must(this.#open === undefined, "text within the arguments of a call");
+    if (text !== "" && this.#open !== undefined) this.#doubt("text within the arguments of a call");
     if (thought !== true) this.#text += asText(text);
     return text !== "";
   }

@@ -56,7 +56,7 @@ class ResponseStream {
         throw error;
       }
       const type = asText(data["type"]);
-      must(event.name === undefined || event.name === type, "an event under another name");
+      if ((event.name ?? type) !== type) this.#doubt("an event under another name");
       if (type === "error") return this.#failed();
       this.#count(data);
       this.#take(type, data);

@@ -74,6 +74,7 @@ export class OutputItem {
     if (copy["type"] !== this.type) return false;
     const { call_id: callId } = this.#begun;
     if (this.#isCall && callId !== undefined) return copy["call_id"] === callId;
+    if (this.#isCall) return copy["id"] === this.id;
     return (
       copy["id"] === this.id ||
       asList(copy["content"])

@@ -348,6 +348,14 @@ const google: Cases = {
     stream: body(generated([functionF, functionCall({})], "STOP")),
     holds: " f{}",
   },
+  "text within the arguments of a call": {
+    stream: body(
+      generated([functionCall({ name: "f", willContinue: true })]),
+      generated([{ text: "a" }]),
+      generated([functionCall({})], "STOP"),
+    ),
+    holds: "a f{}",
+  },
   "a finish reason that says nothing": {
     stream: body(generated([{ text: "a" }], "OTHER")),
     holds: "a",

@@ -313,10 +313,6 @@ const google: Cases = {
   ),
   "a call without a name": body(generated([functionCall({ name: "", args: {} })], "STOP")),
   "arguments of a call that has not begun": body(generated([streamed("$.a", "x", false)])),
-  "text within the arguments of a call": body(
-    generated([open]),
-    generated([{ text: "Hello" }], "STOP"),
-  ),
   "an argument left open": body(generated([open, streamed("$.a", "x", true)]), end),
   "an argument left open for another": body(
     generated([open, streamed("$.a", "x", true), streamed("$.b", "x", false)]),

@@ -36,10 +36,10 @@ export class OtherChoices {
     const choice = this.#choices.get(key) ?? { calls: [], words: [], hasText: false };
     this.#choices.set(key, choice);
     const from = isRecord(delta) ? delta : asRecord(message);
-    const { content, tool_calls: calls, function_call: old } = from;
+    const { content, refusal, tool_calls: calls, function_call: old } = from;
     choice.calls.push(...list(this.#facts.exactly(calls)).map(asRecord));
     if (old) choice.calls.push({ index: 0, function: this.#facts.exactly(old) });
-    choice.hasText ||= list(content).length > 0 || asText(content) !== "";
+    choice.hasText ||= list(content).length > 0 || asText(content) + asText(refusal) !== "";
     if (word) choice.words.push(asText(word) || JSON.stringify(word));
   }
 

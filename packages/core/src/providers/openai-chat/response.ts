@@ -61,6 +61,8 @@ export class ChatReader implements ProtocolReader {
   #model: unknown;
   #usage: Usage = {};
   #refused = false;
+  /** Whether the server speaks the old form, in which an answer has one call. */
+  #isSingle = false;
 
   constructor(writer: ChatWriter, facts: ReaderFacts) {
     this.#writer = writer;
@@ -107,6 +109,8 @@ export class ChatReader implements ProtocolReader {
         raw: { reasoning_details: details },
       });
     this.#calls.close();
+    if (this.#isSingle && this.#calls.count > 1)
+      this.#facts.proof.contradict("the stream began a second call where there can be one");
     this.#writer.settle?.(this.#end.isCut);
     endAnswer(this.#writer, this.#facts, this.#end);
   }
@@ -167,7 +171,10 @@ export class ChatReader implements ProtocolReader {
     else if (content) this.#writer.say("text", asText(content));
     if (delta.refusal) this.#refuse(asText(delta.refusal));
     if (delta.tool_calls) for (const call of list(delta.tool_calls)) this.#addCall(asRecord(call));
-    if (delta.function_call) this.#addCall({ index: 0, function: delta.function_call }); // the old single-call form (Q068)
+    if (delta.function_call) {
+      this.#isSingle = true;
+      this.#addCall({ index: 0, function: delta.function_call }); // the old form (Q068)
+    }
   }
 
   #addCall(wire: Json): void {

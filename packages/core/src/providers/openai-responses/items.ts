@@ -42,7 +42,8 @@ export class ItemAssembler {
 
   added(event: Json, raw: Json): void {
     const item = this.#find(event, raw.id);
-    const isOther = item?.done === true && item.raw.id !== raw.id; // nobody counts the items
+    const isOther = // nobody counts the items
+      item?.done === true && item.raw.id !== raw.id && this.#byId.get(raw.id) !== item;
     const isKnown =
       item !== undefined && (item.begun || item.done || item.kind !== kindOf(raw.type));
     if (isKnown && !isOther) this.#contradict("the stream opened an item twice");
