@@ -93,7 +93,7 @@ class MessageStream {
 
   #take(type: string, data: Json): void {
     if (type === "message_start") return this.#begin(asObject(data["message"]));
-    if (type === "ping") return;
+    if (!/^(?:content_block_|message_delta)/.test(type)) return; // pings, and what is yet to come
     must(this.#hasBegun, "an event before message_start");
     if (type === "content_block_start") this.#start(data);
     else if (type === "content_block_delta") this.#delta(data);

@@ -4,7 +4,7 @@
  * Streams without numbers are held against the copies only.
  */
 import { readEvents } from "../event-stream.ts";
-import { OutputItem } from "./responses-item.ts";
+import { OutputItem, type Part } from "./responses-item.ts";
 import {
   areUnique,
   asList,
@@ -33,8 +33,8 @@ class ResponseStream {
   readonly #items: OutputItem[] = [];
   /** The item that has an index now: servers that do not count give each the same. */
   readonly #byIndex = new Map<unknown, OutputItem>();
-  /** Items that have text, in the order in which it began. */
-  readonly #speaking = new Set<OutputItem>();
+  /** The parts of all items, in the order in which they had text. */
+  readonly #parts: Part[] = [];
   #events = 0;
   #number: unknown;
   #areNumbersInOrder = true;
@@ -100,7 +100,6 @@ class ResponseStream {
     this.#compareIds(id, own);
     if (type === "response.output_item.done") own.finish(asObject(item));
     else own.take(type, data);
-    if (own.text !== "") this.#speaking.add(own);
   }
 
   #begin(index: unknown, item: Json): void {
@@ -114,7 +113,7 @@ class ResponseStream {
   }
 
   #add(index: unknown, item: Json): OutputItem {
-    const made = new OutputItem(item, this.#doubt);
+    const made = new OutputItem(item, this.#doubt, this.#parts);
     this.#items.push(made);
     this.#byIndex.set(index, made);
     return made;
@@ -154,6 +153,8 @@ class ResponseStream {
     this.#compareOutput(asList(output).map(asObject), isCompleted);
     for (const item of this.#items) must(item.isSound(isCompleted), "an item that is not done");
     const calls = this.#items.flatMap((item) => item.call ?? []);
+    const isNamed = calls.every(({ id, name }) => id !== "" && name !== "");
+    must(isNamed, "a call without an id or a name");
     if (!areUnique(calls.map(({ id }) => id))) this.#doubt("two calls of one id");
     const isFiltered = asObject(details)["reason"] === "content_filter";
     if (isFiltered || this.#items.some(({ hasRefusal }) => hasRefusal)) return this.#failed();
@@ -194,9 +195,8 @@ class ResponseStream {
   }
 
   #text(): string {
-    return [...this.#speaking, ...this.#items.filter((item) => !this.#speaking.has(item))]
-      .map(({ text }) => text)
-      .join("");
+    const texts = this.#parts.filter(({ type }) => type === "output_text");
+    return texts.map(({ text }) => text).join("");
   }
 }
 

@@ -1,7 +1,7 @@
 /** One output item of a Responses answer: its parts, its arguments, and their copies. */
 import { asList, asObject, asText, must, type Doubt, type HeldCall, type Json } from "./verdict.ts";
 
-interface Part {
+export interface Part {
   readonly type: string;
   text: string;
   isDone: boolean;
@@ -25,16 +25,21 @@ export class OutputItem {
   readonly #parts = { content: new Map<number, Part>(), summary: new Map<number, Part>() };
   /** Of a call; undefined until a delta or a copy came. */
   #arguments: string | undefined;
+  readonly #allParts: Part[];
   #areArgumentsDone = false;
   #isBegun = false;
   /** Parts that began, by their list and index; those without text are in no list yet. */
   readonly #begunParts = new Set<string>();
   isDone = false;
 
-  /** `begun` is what is known of the item: how it began, or else what else came of it. */
-  constructor(begun: Json, doubt: Doubt) {
+  /**
+   * `begun` is what is known of the item: how it began, or else what else came of it; `parts` are
+   * those of all items in the order in which they had text.
+   */
+  constructor(begun: Json, doubt: Doubt, parts: Part[] = []) {
     this.#begun = begun;
     this.#doubt = doubt;
+    this.#allParts = parts;
   }
 
   get id(): unknown {
@@ -53,7 +58,7 @@ export class OutputItem {
     return this.type === "function_call";
   }
 
-  get text(): string {
+  get #text(): string {
     return this.#texts("output_text");
   }
 
@@ -80,7 +85,7 @@ export class OutputItem {
       asList(copy["content"])
         .map((part) => textOf(asObject(part)))
         .join("") ===
-        this.text + this.#texts("refusal")
+        this.#text + this.#texts("refusal")
     );
   }
 
@@ -169,7 +174,7 @@ export class OutputItem {
       const part = parts[n] ?? { type: asText(copy["type"]), text: "", isDone: true };
       must(part.type === copy["type"], "a message whose copy is not its deltas");
       this.#complete(part, textOf(copy));
-      if (parts[n] === undefined) this.#parts.content.set(this.#parts.content.size + n, part);
+      if (parts[n] === undefined) this.#add("content", this.#parts.content.size + n, part);
     }
   }
 
@@ -233,8 +238,12 @@ export class OutputItem {
       must(step !== "delta", "text of a part that is done");
     must(known === undefined || known.type === type, "text of another kind of part");
     if (text === "") return known;
-    const part = known ?? { type, text: "", isDone: false };
-    parts.set(index, part);
+    return known ?? this.#add(list, index, { type, text: "", isDone: false });
+  }
+
+  #add(list: "content" | "summary", index: number, part: Part): Part {
+    this.#parts[list].set(index, part);
+    this.#allParts.push(part);
     return part;
   }
 }

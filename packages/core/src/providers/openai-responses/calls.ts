@@ -73,6 +73,8 @@ export class CallReader {
     if (isEnd) this.complete(part, ended.arguments);
     if (part.length === 0) part.whole ??= this.#textOf(begun.arguments) || undefined;
     part.hasArguments ||= part.length > 0 || part.whole !== undefined;
+    if (!isEnd && asText(raw.name) + asText(raw.call_id) === "")
+      this.#facts.proof.contradict("the stream had a piece for a call that had not begun");
     if (raw.status === "incomplete") this.#isCut = true;
     const uses = part.name === "" ? toolUses(part.whole ?? part.held) : [];
     if (uses.length > 0) return this.#expand(part, raw, uses);
