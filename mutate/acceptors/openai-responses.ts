@@ -172,8 +172,11 @@ class ResponseStream {
       if (this.#items.length > 0) this.#doubt("an output that was left empty");
       return;
     }
-    const own = this.#items.filter(({ isEmpty }) => !isEmpty);
     const copies = output.filter((copy) => !new OutputItem(copy, this.#doubt).isEmpty);
+    // What only began may have all of its text in the output.
+    const isLate = ({ isDone, id }: OutputItem): boolean =>
+      !isDone && copies.some((copy) => copy["id"] === id);
+    const own = this.#items.filter((item) => !item.isEmpty || isLate(item));
     for (const item of own) {
       const place = copies.findIndex((copy) => item.isOf(copy));
       must(place !== -1, "an output of other items than were sent");
