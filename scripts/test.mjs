@@ -5,15 +5,8 @@ import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { startsProcesses } from "./test-processes.ts";
 
-// Core and compat patch nothing global, so their files share one process. What starts processes or
-// sets the environment runs beside it, a process a file.
-const apart = [
-  "bowline/test",
-  "compat/test/(?:seeds|gateway)",
-  "core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",
-];
-const startsProcesses = new RegExp(`packages/(?:${apart.join("|")})`);
 /** No test takes so long, however busy the machine: it hangs, and is named. */
 const TEST_MS = 10 * 60_000;
 /** Nor does a suite, though its tests may be over: something keeps its process alive. */
@@ -32,7 +25,7 @@ const suites = [
 ];
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-const files = globSync(["packages/*/test/**/*.test.ts", "mutate/test/*.test.ts"])
+const files = globSync(["packages/*/test/**/*.test.ts", "{mutate,mutants}/test/*.test.ts"])
   .filter((file) =>
     words.length === 0 ? !file.includes("/browser/") : words.some((word) => file.includes(word)),
   )

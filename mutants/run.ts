@@ -1,0 +1,101 @@
+// npm run mutants: breaks one place of the source after the other, and runs the tests that execute
+// it. A mutant that no test notices is a line without a test.
+//   -- agent session        only of files whose path has one of these words
+//   --count=400             mutants, spread evenly over the folders
+//   --seed=1                other mutants by another seed, the same ones by the same
+//   --jobs=1                mutants at a time
+//   --seconds=20            the best tests that take so long together judge a mutant
+//   --at-least=90           exit code 1 if a smaller part of them, in percent, is killed
+//   --json                  a line of JSON for each mutant and each folder
+import { globSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { startsProcesses } from "../scripts/test-processes.ts";
+import { count, countByFolder, percentOf, printReport } from "./report.ts";
+import { mutantsOf, sample } from "./sample.ts";
+import type { Project } from "./test-map.ts";
+import { tryAll } from "./try-all.ts";
+import type { Verdict } from "./try-mutant.ts";
+
+/** A run of tests that takes longer hangs: without a mutant it takes 10 s at most. */
+const LIMIT_MS = 20_000;
+
+const root = new URL("..", import.meta.url).pathname;
+const project: Project = {
+  root,
+  cache: `${root}node_modules/.cache/mutants`,
+  packages: [
+    { sources: "packages/core/src", tests: "packages/core/test" },
+    { sources: "packages/bowline/src/gateway", tests: "packages/bowline/test" },
+  ],
+  sharesProcess: (test) => !startsProcesses.test(test),
+};
+
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: "string", default: "400" },
+    seed: { type: "string", default: "1" },
+    jobs: { type: "string", default: "1" },
+    seconds: { type: "string", default: "20" },
+    "at-least": { type: "string", default: "0" },
+    json: { type: "boolean", default: false },
+  },
+});
+const numbers = [values.count, values.seed, values.jobs, values.seconds, values["at-least"]];
+if (numbers.map(Number).some((number) => !Number.isInteger(number) || number < 0)) {
+  console.error("mutants/run.ts [--count=N] [--seed=N] [--jobs=N] [--seconds=N] [--at-least=N]");
+  process.exit(2);
+}
+const interrupt = new AbortController();
+process.once("SIGINT", () => interrupt.abort());
+process.once("SIGTERM", () => interrupt.abort());
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!interrupt.signal.aborted) throw error;
+  process.exitCode = 130;
+}
+
+async function main(): Promise<number> {
+  const files = project.packages
+    .flatMap(({ sources }) => globSync(`${sources}/**/*.ts`, { cwd: root }))
+    .filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
+  const all = files.toSorted().flatMap((file) => mutantsOf(root, file));
+  const chosen = sample(all, Number(values.count), Number(values.seed));
+  const progress = { tried: 0, left: 0 };
+  const verdicts = await tryAll(project, chosen, {
+    jobs: Math.max(1, Number(values.jobs)),
+    budgetMs: Number(values.seconds) * 1000,
+    limitMs: LIMIT_MS,
+    signal: interrupt.signal,
+    onMapped: ({ file, outcome }, done, total) => {
+      show(`${done} of ${total} test files mapped`);
+      if (outcome !== "passed") show(`${file} judges no mutant: ${outcome}\n`);
+    },
+    onVerdict: (verdict) => {
+      progress.tried += 1;
+      if (verdict.outcome !== "killed") progress.left += 1;
+      show(`${progress.tried} of ${chosen.length} mutants, ${progress.left} not killed`);
+      if (values.json) printJson(verdict);
+    },
+  });
+  show("\n");
+  const total = count("all", verdicts);
+  if (values.json) for (const row of [...countByFolder(verdicts), total]) printLine("folder", row);
+  else printReport(verdicts, console.log);
+  return percentOf(total) >= Number(values["at-least"]) ? 0 : 1;
+}
+
+/** Moves within its line; a text with an end of line stays. */
+function show(text: string): void {
+  process.stderr.write(`\r\u001B[K${text}`);
+}
+
+function printJson({ mutant, ...rest }: Verdict): void {
+  const { file, line, original, replacement } = mutant;
+  printLine("mutant", { file, line, original, replacement, ...rest });
+}
+
+function printLine(type: string, fields: object): void {
+  console.log(JSON.stringify({ type, ...fields }));
+}

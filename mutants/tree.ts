@@ -1,0 +1,64 @@
+/** A copy of the checkout in which files may be broken. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
+import { symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative, sep } from "node:path";
+
+export interface Tree {
+  readonly root: string;
+  /** For what tests write: their `TMPDIR` and `HOME`. */
+  readonly scratch: string;
+  remove(): void;
+}
+
+export function copyTree(checkout: string): Tree {
+  const from = realpathSync(checkout);
+  // Short, since the paths of sockets may have 108 bytes.
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "mutants-")));
+  const root = join(folder, "tree");
+  const scratch = join(folder, "tmp");
+  mkdirSync(scratch);
+  cpSync(from, root, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => {
+      if (basename(path) !== "node_modules") return basename(path) !== ".git";
+      linkModules(path, join(root, relative(from, path)), from, root);
+      return false;
+    },
+  });
+  return { root, scratch, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Packages are linked, not copied. A workspace is the copy's, or its tests would run the checkout. */
+function linkModules(modules: string, target: string, from: string, root: string): void {
+  mkdirSync(dirname(target), { recursive: true });
+  mkdirSync(target);
+  for (const name of readdirSync(modules)) {
+    if (name === ".cache") continue;
+    const path = join(modules, name);
+    if (name.startsWith("@")) {
+      linkModules(path, join(target, name), from, root);
+      continue;
+    }
+    const real = realpathSync(path);
+    const own = relative(from, real);
+    const isWorkspace = !own.startsWith("..") && !own.split(sep).includes("node_modules");
+    symlinkSync(isWorkspace ? join(root, own) : real, join(target, name));
+  }
+}
+
+/** Removes what tests that were killed left behind. */
+export function emptyScratch({ scratch }: Tree): void {
+  if (!existsSync(scratch)) return;
+  for (const name of readdirSync(scratch))
+    rmSync(join(scratch, name), { recursive: true, force: true });
+}

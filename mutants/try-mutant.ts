@@ -1,0 +1,79 @@
+/** One mutant, judged by the tests that execute it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runTests } from "./run-tests.ts";
+import type { Mutant } from "./sample.ts";
+import { applySite } from "./sites.ts";
+import type { MappedTest } from "./test-map.ts";
+import type { Tree } from "./tree.ts";
+
+export interface Verdict {
+  readonly mutant: Mutant;
+  readonly outcome: "killed" | "survived" | "hung";
+  /** How many test files execute the place, and how many of them were run. */
+  readonly executing: number;
+  readonly tried: number;
+  /** The test that failed, or the files that did not end. */
+  readonly by?: string;
+}
+
+export interface JudgeOptions {
+  readonly sharesProcess: (test: string) => boolean;
+  /** The best tests that together take so long judge a mutant. */
+  readonly budgetMs: number;
+  /** A run of tests that takes longer hangs. */
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Files that share a process together take no longer, so that the limit means a hang. */
+const BATCH_MS = 4000;
+
+export async function tryMutant(
+  tree: Tree,
+  mutant: Mutant,
+  tests: readonly MappedTest[],
+  options: JudgeOptions,
+): Promise<Verdict> {
+  const { limitMs, signal, budgetMs, sharesProcess } = options;
+  const path = join(tree.root, mutant.file);
+  const source = readFileSync(path, "utf8");
+  const chosen = affordable(tests, budgetMs);
+  const verdict = { mutant, executing: tests.length };
+  let tried = 0;
+  writeFileSync(path, applySite(source, mutant));
+  try {
+    for (const batch of batchesOf(chosen, sharesProcess)) {
+      tried += batch.length;
+      const { outcome, failure } = await runTests(tree, batch, { limitMs, signal });
+      const by = failure ?? batch.join(" ");
+      if (outcome === "failed") return { ...verdict, outcome: "killed", tried, by };
+      if (outcome === "late") return { ...verdict, outcome: "hung", tried, by };
+    }
+    return { ...verdict, outcome: "survived", tried };
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+/** At least one, and then as many as the time allows. */
+function affordable(tests: readonly MappedTest[], budgetMs: number): readonly MappedTest[] {
+  let sum = 0;
+  return tests.filter(({ ms }, at) => (sum += ms) <= budgetMs || at === 0);
+}
+
+function batchesOf(
+  tests: readonly MappedTest[],
+  sharesProcess: (test: string) => boolean,
+): string[][] {
+  const batches: { files: string[]; ms: number; isShared: boolean }[] = [];
+  for (const { file, ms } of tests) {
+    const isShared = sharesProcess(file);
+    const last = batches.at(-1);
+    if (isShared && last?.isShared === true && last.ms + ms <= BATCH_MS) {
+      last.files.push(file);
+      last.ms += ms;
+    } else batches.push({ files: [file], ms, isShared });
+  }
+  return batches.map(({ files }) => files);
+}
