@@ -25,14 +25,14 @@ export interface MappedTest {
 /** A test file that takes longer judges no mutant: it would take as long for each. */
 const SLOW_MS = 10_000;
 
-export function testFiles({ root, packages }: Project): string[] {
+export function testFiles({ packages }: Project, { root }: Tree): string[] {
   const patterns = packages.map(({ tests }) => `${tests}/**/*.test.ts`);
   // As in `npm test`, a browser is not started.
   return globSync(patterns, { cwd: root, exclude: ["**/browser/**"] }).toSorted();
 }
 
 /** Hashes what all tests depend on. Another test file does not make the map stale. */
-export function hashOfAll({ root }: Project): string {
+export function hashOfAll({ root }: Tree): string {
   const files = globSync("{package-lock.json,packages/**/*.{ts,js,mjs,json}}", {
     cwd: root,
     exclude: ["**/node_modules/**", "**/dist/**", "**/*.test.ts"],
@@ -48,7 +48,7 @@ export async function mapTest(
   tree: Tree,
   { file, hash, signal }: { file: string; hash: string; signal: AbortSignal },
 ): Promise<MappedTest> {
-  const own = readFileSync(join(project.root, file));
+  const own = readFileSync(join(tree.root, file));
   const key = createHash("sha256").update(hash).update(own).digest("hex");
   const path = join(project.cache, `${file.replaceAll("/", "+")}.json`);
   const cached = readCache(path);

@@ -23,13 +23,15 @@ export async function tryAll(
   { jobs, onMapped, onVerdict, ...options }: AllOptions,
 ): Promise<Verdict[]> {
   const trees = Array.from({ length: jobs }, () => copyTree(project.root));
+  const [first] = trees;
+  if (first === undefined) return [];
   const { sharesProcess } = project;
   const { signal } = options;
   try {
-    const files = testFiles(project).filter((file) =>
+    const files = testFiles(project, first).filter((file) =>
       mutants.some((mutant) => judges(project, mutant)(file)),
     );
-    const hash = hashOfAll(project);
+    const hash = hashOfAll(first);
     let done = 0;
     const tests = await share(trees, files, async (tree, file) => {
       const test = await mapTest(project, tree, { file, hash, signal });

@@ -36,7 +36,9 @@ it("${title}", () => { ${body} });
 `;
 }
 
-async function run(isTried: (mutant: Mutant) => boolean = () => true): Promise<Map<string, Verdict>> {
+async function run(
+  isTried: (mutant: Mutant) => boolean = () => true,
+): Promise<Map<string, Verdict>> {
   const mutants = mutantsOf(root, "packages/a/src/numbers.ts").filter(isTried);
   const verdicts = await tryAll(project(), mutants, {
     jobs: 1,
