@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { describe, it } from "node:test";
+import { EventStream } from "../../src/llm/stream.ts";
+import { MessageWriter } from "../../src/llm/writer.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { settle } from "../../../../test/support/manual-clock.ts";
+
+describe("EventStream", () => {
+  it("leaves no listener on the caller's signal when it is over", async () => {
+    const { signal } = new AbortController();
+    const stream = new EventStream<number, string>(async (push) => {
+      push([1]);
+      assert.equal(getEventListeners(signal, "abort").length, 1);
+      return "over";
+    }, signal);
+    assert.equal(await stream.result(), "over");
+    assert.equal(getEventListeners(signal, "abort").length, 0);
+    const broken = new EventStream<number, string>(() => Promise.reject(new Error("no")), signal);
+    await assert.rejects(broken.result(), /no/);
+    assert.equal(getEventListeners(signal, "abort").length, 0);
+  });
+
+  it("aborts the producer when its reader leaves, but not after the last batch", async () => {
+    for (const isLast of [false, true]) {
+      const isOver = deferred();
+      let aborted: boolean | undefined;
+      const stream = new EventStream<number, string>(async (push, signal) => {
+        push([1], isLast);
+        await isOver.promise;
+        aborted = signal.aborted;
+        return "over";
+      });
+      for await (const _ of stream) break;
+      await settle();
+      isOver.resolve();
+      await stream.result();
+      assert.equal(aborted, !isLast);
+    }
+  });
+
+  it("that has settled aborts nothing when its reader leaves", async () => {
+    let given: AbortSignal | undefined;
+    const stream = new EventStream<number, string>(async (push, signal) => {
+      given = signal;
+      push([1]);
+      return "over";
+    });
+    await stream.result();
+    for await (const _ of stream) break;
+    assert.equal(given?.aborted, false);
+  });
+});
+
+describe("MessageWriter", () => {
+  const origin = { api: "a", provider: "p", model: "m", timestamp: 1 };
+
+  it("writes half a surrogate pair when its part is closed before the other half came", () => {
+    const writer = new MessageWriter(origin);
+    const index = writer.openText();
+    writer.append(index, "a\ud83d");
+    writer.close(index);
+    const deltas = writer
+      .take()
+      .flatMap((event) => (event.type === "text_delta" ? [event.delta] : []));
+    assert.deepEqual(deltas, ["a", "\ud83d"]);
+    assert.deepEqual(writer.message.content, [{ type: "text", text: "a\ud83d" }]);
+  });
+
+  it("drops what comes for a part that is closed", () => {
+    const writer = new MessageWriter(origin);
+    const index = writer.openText();
+    writer.append(index, "Hello");
+    writer.close(index);
+    writer.take();
+    writer.append(index, " there");
+    writer.close(index);
+    assert.deepEqual(writer.take(), []);
+    assert.deepEqual(writer.message.content, [{ type: "text", text: "Hello" }]);
+  });
+});

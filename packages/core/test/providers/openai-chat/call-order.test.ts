@@ -1,0 +1,91 @@
+/** Tool calls whose names, ids or arguments make it hard to tell where one ends. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { toolCallsOf, type AssistantMessage } from "../../../src/llm/message.ts";
+import { openaiChat } from "../../../src/providers/openai-chat/index.ts";
+import { decodeEveryWay } from "../decode.ts";
+
+type Json = Record<string, unknown>;
+
+const chunk = (delta: object, finish: string | null = null): object => ({
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+const piece = (index: number | undefined, id: string | undefined, fn: Json): object =>
+  chunk({ tool_calls: [{ index, id, function: fn }] });
+const ends = (reason: string): object => chunk({}, reason);
+
+function answer(tools: readonly string[], ...chunks: object[]): AssistantMessage {
+  const body = [...chunks.map((one) => JSON.stringify(one)), "[DONE]"];
+  return decodeEveryWay(openaiChat, body.map((one) => `data: ${one}\n\n`).join(""), tools).message;
+}
+
+const called = (message: AssistantMessage): unknown[] =>
+  toolCallsOf(message).map(({ name, arguments: args }) => [name, args]);
+
+describe("calls of the chat wire", () => {
+  it("stand in the order in which they began, though a name may still grow", () => {
+    const message = answer(
+      ["read", "read_file", "write"],
+      piece(0, "a", { name: "read" }),
+      piece(1, "b", { name: "write", arguments: "{}" }),
+      piece(0, "a", { arguments: '{"path":"x"}' }),
+      ends("tool_calls"),
+    );
+    assert.deepEqual(called(message), [
+      ["read", { path: "x" }],
+      ["write", {}],
+    ]);
+  });
+
+  it("stand in that order when the first is named last", () => {
+    const message = answer(
+      ["read", "read_file", "list", "list_all", "write"],
+      piece(0, "a", { arguments: "" }),
+      piece(1, "b", { name: "list" }),
+      piece(0, "a", { name: "read" }),
+      piece(2, "c", { name: "write", arguments: "{}" }),
+      piece(0, "a", { arguments: '{"n":1}' }),
+      piece(1, "b", { arguments: '{"n":2}' }),
+      ends("tool_calls"),
+    );
+    assert.deepEqual(called(message), [
+      ["read", { n: 1 }],
+      ["list", { n: 2 }],
+      ["write", {}],
+    ]);
+  });
+
+  it("do not end at a brace behind an escaped quote", () => {
+    const message = answer(
+      ["write"],
+      piece(0, "a", { name: "write", arguments: '{"text":"say \\"}' }),
+      piece(0, "b", { name: "write", arguments: ' and go\\" on"}' }),
+      ends("tool_calls"),
+    );
+    assert.deepEqual(called(message), [["write", { text: 'say "} and go" on' }]]);
+  });
+
+  it("do end at a brace behind an escaped backslash", () => {
+    const message = answer(
+      ["write"],
+      piece(undefined, "a", { name: "write", arguments: '{"text":"C:\\\\"}' }),
+      piece(undefined, "b", { name: "write", arguments: '{"text":"D:\\\\"}' }),
+      ends("tool_calls"),
+    );
+    assert.deepEqual(called(message), [
+      ["write", { text: "C:\\" }],
+      ["write", { text: "D:\\" }],
+    ]);
+  });
+
+  it("end the answer as its finish reason says, though their arguments are broken", () => {
+    const broken = piece(0, "a", { name: "write", arguments: '{"text":"' });
+    const cut = answer(["write"], broken, ends("length"));
+    assert.deepEqual([cut.stopReason, cut.error], ["length", undefined]);
+    const filtered = answer(["write"], broken, ends("content_filter"));
+    assert.equal(filtered.error?.code, "content_filtered");
+    const whole = answer(["write"], broken, ends("tool_calls"));
+    assert.equal(whole.stopReason, "toolUse");
+    assert.ok(toolCallsOf(whole)[0]?.argumentsError !== undefined);
+  });
+});
