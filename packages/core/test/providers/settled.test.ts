@@ -179,6 +179,30 @@ describe("a transcript that grows turn by turn", () => {
     assert.equal(rests.length, 4);
   });
 
+  test("is encoded anew when the server is to keep its items from now on, whose ids then count", async () => {
+    const { ask } = rig(openaiResponses);
+    const model = getModel("openai", "m", { api: openaiResponses.api });
+    const signed = (message: Message, index: number): Message =>
+      message.role !== "assistant"
+        ? message
+        : {
+            ...message,
+            api: model.api,
+            content: message.content.map((part) => ({
+              ...part,
+              thoughtSignature: JSON.stringify({ id: `fc_${index}` }),
+            })),
+          };
+    const messages = conversation(10).map(signed);
+    for (let length = 1; length <= messages.length; length += 2) {
+      const context = { ...system, messages: messages.slice(0, length) };
+      const extraBody = { store: length > 15 };
+      const sent = await ask(model, context, { extraBody });
+      assert.equal(sent.includes("fc_1"), length > 15);
+      assert.equal(sent.split("fc_").length - 1, length > 15 ? (length - 1) / 2 : 0);
+    }
+  });
+
   test("is encoded anew without tools, since a wire may declare those that were called", async () => {
     const { ask, rests } = rig(anthropicMessages);
     const model = getModel("anthropic", "m");

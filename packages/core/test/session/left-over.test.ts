@@ -1,0 +1,214 @@
+/** Sessions with a part missing, and questions about which the log says only half. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { requireApproval } from "../../src/agent/index.ts";
+import type { AssistantMessage } from "../../src/llm/message.ts";
+import {
+  attachSession,
+  createMemoryStore,
+  createSession,
+  openSession,
+  resumeSession,
+  type Entry,
+  type EntryBody,
+  type Session,
+} from "../../src/session/index.ts";
+import { pathTo } from "../../src/session/path.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { settle } from "../../../../test/support/manual-clock.ts";
+import { texts } from "../../../../test/support/message-texts.ts";
+import { withAppend } from "../../../../test/support/with-append.ts";
+import { call, hello, rig, tool } from "../support.ts";
+import { sessionOf } from "./agent-rig.ts";
+import { collect, user } from "./support.ts";
+
+const entry = (seq: number, parentId: string | null, body: EntryBody): Entry => ({
+  seq,
+  id: `e${seq}`,
+  parentId,
+  timestamp: 1,
+  ...body,
+});
+const chain = (...bodies: EntryBody[]): Entry[] =>
+  bodies.map((body, seq) => entry(seq, seq === 0 ? null : `e${seq - 1}`, body));
+
+describe("what is read of a session", () => {
+  it("holds every entry that was appended before, awaited or not", async () => {
+    const gate = deferred();
+    const store = withAppend(createMemoryStore(), async (append, entries) => {
+      await gate.promise;
+      await append(entries);
+    });
+    const session = await createSession(store, { id: "s" });
+    const appending = session.append(user("a"));
+    const reading = collect(session.entries());
+    const asked = Promise.all([session.lastSeq(), session.contextMessages()]);
+    await settle();
+    gate.resolve();
+    assert.deepEqual((await reading).length, 1);
+    const [last, messages] = await asked;
+    assert.deepEqual([last, messages.length], [0, 1]);
+    await appending;
+  });
+
+  it("can be read after an append that failed", async () => {
+    const store = withAppend(createMemoryStore(), () => Promise.reject(new Error("full")));
+    const session = await createSession(store, { id: "s" });
+    await assert.rejects(session.append(user("a")), /full/);
+    assert.deepEqual(await collect(session.entries()), []);
+  });
+});
+
+describe("the path through a log with missing entries", () => {
+  const idsOf = async (entries: readonly Entry[], at?: string): Promise<string> => {
+    const read = async function* ({ from = Infinity }: { from?: number | undefined }) {
+      yield entries.filter(({ seq }) => seq <= from).toReversed();
+    };
+    const path = await pathTo(read, at);
+    return path.map(({ id }) => id).join(" ");
+  };
+  const log = (...places: [seq: number, parent: number | null][]): Entry[] =>
+    places.map(([seq, parent]) => entry(seq, parent === null ? null : `e${parent}`, user("x")));
+
+  it("goes on with what stands before the gap", async () => {
+    assert.equal(await idsOf(log([0, null], [1, 0], [3, 2])), "e0 e1 e3");
+  });
+
+  it("goes over several gaps, each in its turn", async () => {
+    const entries = log([0, null], [2, 1], [3, 2], [5, 4], [6, 5]);
+    assert.equal(await idsOf(entries), "e0 e2 e3 e5 e6");
+    assert.equal(await idsOf(entries, "e3"), "e0 e2 e3");
+  });
+
+  it("leaves out another branch, though entries of it are missing", async () => {
+    const entries = log([0, null], [1, 0], [3, 2], [4, 1]);
+    assert.equal(await idsOf(entries), "e0 e1 e4");
+    assert.equal(await idsOf(log([0, null], [1, 0], [3, 0], [4, 2])), "e0 e1 e4");
+    assert.equal(await idsOf(log([1, 0], [2, 1], [4, 1])), "e1 e4");
+  });
+});
+
+describe("a compaction whose first kept entry is missing", () => {
+  it("shows its summary and what came after", async () => {
+    const store = createMemoryStore();
+    const compaction = { type: "compaction", summary: "All so far.", firstKeptId: "gone" } as const;
+    await sessionOf(
+      store,
+      "s",
+      chain(user("a"), user("b"), compaction as unknown as EntryBody, user("c")),
+    );
+    const session = await openSession(store, "s", { readOnly: true });
+    const shown = (await session.contextMessages()) as AssistantMessage[];
+    assert.deepEqual(texts(shown), ["user: All so far.", "user: c"]);
+  });
+});
+
+const answer: EntryBody = {
+  type: "message",
+  runId: "old",
+  message: {
+    role: "assistant",
+    content: [{ type: "toolCall", id: "1", name: "a", arguments: {} }],
+    api: "scripted",
+    provider: "scripted",
+    model: "scripted",
+    usage: {},
+    stopReason: "toolUse",
+    timestamp: 1,
+  },
+};
+const request: EntryBody = {
+  type: "approval_request",
+  approvalId: "old:1:1",
+  toolCallId: "1",
+  toolName: "a",
+  args: {},
+};
+const allowed: EntryBody = {
+  type: "approval_answer",
+  approvalId: "old:1:1",
+  decision: "allow",
+};
+const kinds = async (session: Session): Promise<string[]> =>
+  (await collect(session.entries())).map(({ type }) => type);
+
+describe("an approval in the log of a run that is gone on with", () => {
+  const left = (...more: EntryBody[]): Entry[] =>
+    chain(
+      { type: "run_start", runId: "old" },
+      { type: "message", runId: "old", message: hello },
+      answer,
+      ...more,
+    );
+
+  it("that was answered, and then asked for again, needs another answer", async () => {
+    for (const [entries, expected] of [
+      [[request, allowed], "toolResult: ran"],
+      [[request, allowed, request], "toolResult: Denied: not now."],
+    ] as const) {
+      const store = createMemoryStore();
+      await sessionOf(store, "s", left(...entries));
+      const { agent } = rig(["Done."], [tool("a", () => "ran")], {
+        beforeToolCall: requireApproval(),
+      });
+      agent.subscribe((event) => {
+        if (event.type === "approval_request")
+          setImmediate(() =>
+            agent.answer(event.approvalId, { decision: "deny", reason: "not now" }),
+          );
+      });
+      const { session } = await resumeSession(store, "s", agent);
+      assert.equal(texts((await session.contextMessages()) as AssistantMessage[])[2], expected);
+    }
+  });
+
+  it("is written down again where nobody takes the answer that is there", async () => {
+    const store = createMemoryStore();
+    await sessionOf(store, "s", left(request, allowed));
+    const { agent } = rig(["Done."], [tool("a", () => "ran")], {
+      // A question that is shown and not waited for.
+      beforeToolCall: async ({ run, toolCall, args, idempotencyKey: approvalId }) => {
+        const { id: toolCallId, name: toolName } = toolCall;
+        await run.emit({ type: "approval_request", approvalId, toolCallId, toolName, args });
+        await run.emit({ type: "approval_answer", approvalId, decision: "deny" });
+        return { block: true, reason: "Nobody waits." };
+      },
+    });
+    const { session } = await resumeSession(store, "s", agent);
+    const asked = (await kinds(session)).filter((kind) => kind.startsWith("approval_"));
+    assert.deepEqual(asked, [
+      "approval_request",
+      "approval_answer",
+      "approval_request",
+      "approval_answer",
+    ]);
+  });
+
+  it("is taken once, and written down no second time", async () => {
+    const store = createMemoryStore();
+    await sessionOf(store, "s", left(request, allowed));
+    const { agent } = rig(["Done."], [tool("a", () => "ran")], {
+      beforeToolCall: requireApproval(),
+    });
+    const { session } = await resumeSession(store, "s", agent);
+    const asked = (await kinds(session)).filter((kind) => kind.startsWith("approval_"));
+    assert.deepEqual(asked, ["approval_request", "approval_answer"]);
+  });
+});
+
+describe("a session that is attached", () => {
+  it("keeps both halves of a question that its own process answers", async () => {
+    const session = await createSession(createMemoryStore(), { id: "s" });
+    const { agent } = rig([call("a"), "Done."], [tool("a", () => "ran")], {
+      beforeToolCall: requireApproval(),
+    });
+    agent.subscribe((event) => {
+      if (event.type === "approval_request")
+        setImmediate(() => agent.answer(event.approvalId, { decision: "allow" }));
+    });
+    await attachSession(agent, session);
+    await agent.prompt("Go");
+    const asked = (await kinds(session)).filter((kind) => kind.startsWith("approval_"));
+    assert.deepEqual(asked, ["approval_request", "approval_answer"]);
+  });
+});
