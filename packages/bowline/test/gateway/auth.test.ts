@@ -16,6 +16,7 @@ import {
   type AnyFrame,
   type TestGateway,
 } from "./gateway.ts";
+import { within } from "../../../../test/support/within.ts";
 
 /** Sends these as first frames; gives the answer, if there was one, and the code of the end. */
 async function knock(
@@ -319,7 +320,7 @@ describe("the upgrade", () => {
       "GET / HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
     ]) {
       const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
-      await once(socket.resume(), "close");
+      await within("the server closes the connection", once(socket.resume(), "close"));
     }
     await server.client();
   });

@@ -11,6 +11,7 @@ import {
 } from "../../src/gateway/client/client.ts";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
+import { eventually } from "../../../../test/support/within.ts";
 
 /** Its sockets can be cut. */
 function clientOf(
@@ -269,11 +270,15 @@ describe("the client", () => {
     await client.ready();
     isDead = true;
     client.cut();
-    while (connections.length < 3) await wait(5);
-    isDead = false;
-    while (client.state !== "open") await wait(5);
-    client.close();
-    proxy.close();
+    try {
+      await eventually("the client tries another connection", () => connections.length >= 3);
+      isDead = false;
+      await eventually("the client is let in again", () => client.state === "open");
+    } finally {
+      client.close();
+      proxy.close();
+      for (const connection of connections) connection.destroy();
+    }
   });
 
   it("tells who waits for a run that the server knows no more when it comes back", async () => {

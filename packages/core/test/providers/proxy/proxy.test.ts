@@ -20,6 +20,7 @@ import { serveFetch } from "../../../../../test/support/fetch-server.ts";
 import { chatText, failing, loopback, type Handler } from "../../../../../test/support/loopback.ts";
 import { asked, call, hello, inProcess, serve } from "./rig.ts";
 import { deferred } from "../../../../../test/support/deferred.ts";
+import { within } from "../../../../../test/support/within.ts";
 import { tool } from "../../support.ts";
 import { transcripts } from "../transcripts.ts";
 
@@ -329,7 +330,7 @@ describe("an end from outside", () => {
       [stopReason, error?.code, content],
       ["aborted", "aborted", [{ type: "text", text: "Well" }]],
     );
-    await stopped;
+    await within("the model's call is aborted", stopped);
   });
 
   it("reaches the model: the reader leaves", async () => {
@@ -340,7 +341,7 @@ describe("an end from outside", () => {
       proxyUrl: server.url,
     }))
       if (event.type === "text_delta") break;
-    await stopped;
+    await within("the model's call is aborted", stopped);
   });
 
   it("reaches the model: the connection breaks", async () => {
@@ -353,7 +354,7 @@ describe("an end from outside", () => {
     });
     for await (const event of stream)
       if (event.type === "text_delta") await server[Symbol.asyncDispose]();
-    await stopped;
+    await within("the model's call is aborted", stopped);
     const { error } = await stream.result();
     assert.deepEqual([error?.code, error?.retryable], ["connection_failed", true]);
   });

@@ -1,0 +1,76 @@
+/** Bad frames, and clients that go while they are let in. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { describe, it } from "node:test";
+import { createMemoryStore } from "@bowline/core/session";
+import { closeCodes } from "../../src/gateway/protocol/frame.ts";
+import { Choices } from "../../src/gateway/agents/choices.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { eventually, within } from "../../../../test/support/within.ts";
+import { closed, gatewayWith, token, wait } from "./gateway.ts";
+
+describe("bad frames", () => {
+  const limits = { maxBadFrames: 3 };
+
+  it("are counted anew behind a good one", async () => {
+    await using server = await gatewayWith([], { limits });
+    const client = await server.client();
+    for (let round = 0; round < 3; round++) {
+      for (let bad = 1; bad < limits.maxBadFrames; bad++) client.socket.send("{");
+      await client.call("health.check", {});
+    }
+    const code = closed(client.socket);
+    for (let bad = 0; bad < limits.maxBadFrames; bad++) client.socket.send("{");
+    assert.equal(await within("the connection is closed", code), closeCodes.badFrames);
+  });
+
+  it("are not those whose parameters are wrong", async () => {
+    await using server = await gatewayWith([], { limits });
+    const client = await server.client();
+    for (let count = 0; count <= limits.maxBadFrames; count++)
+      assert.equal(await client.refused("chat.history", { sessionKey: 1 }), "bad_params");
+    await client.call("health.check", {});
+  });
+});
+
+describe("a client that goes while it is let in", () => {
+  it("is not counted among those that are connected", async () => {
+    const gate = deferred();
+    let asked = 0;
+    await using server = await gatewayWith([], {
+      authorize: async (given) => {
+        asked++;
+        if (given === "late") await gate.promise;
+        return { scope: "full" };
+      },
+    });
+    const client = await server.client({ token: "other" });
+    const socket = server.socket();
+    await once(socket, "open");
+    socket.send(JSON.stringify({ type: "auth", token: "late" }));
+    await eventually("the token is looked at", () => asked === 2);
+    socket.terminate();
+    await wait(50);
+    gate.resolve();
+    await wait(50);
+    assert.equal((await client.call("health.check", {})).connections, 1);
+    assert.ok(token);
+  });
+});
+
+describe("the choice of a session", () => {
+  it("that could not be read is read again", async () => {
+    const store = createMemoryStore();
+    let isBroken = true;
+    const choices = new Choices({
+      ...store,
+      load: async (id) => {
+        if (isBroken) throw new Error("too many open files");
+        return store.load(id);
+      },
+    });
+    await assert.rejects(choices.of("s"), /open files/);
+    isBroken = false;
+    assert.deepEqual(await choices.of("s"), {});
+  });
+});

@@ -1,0 +1,85 @@
+/** The deltas of a run that wait for a slow client: none is lost, and their size is known. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Outbox, type Frame } from "../../src/gateway/log/outbox.ts";
+
+/** A socket that has taken what it was given when `take` is called. */
+class SlowSocket {
+  readonly sent: string[] = [];
+  bufferedAmount = 0;
+  #taken: (() => void)[] = [];
+
+  send(json: string, taken: () => void): void {
+    this.sent.push(json);
+    this.bufferedAmount += json.length;
+    this.#taken.push(taken);
+  }
+
+  take(): void {
+    const taken = this.#taken.splice(0);
+    this.bufferedAmount = 0;
+    for (const each of taken) each();
+  }
+}
+
+const large: Frame = { json: "x".repeat(200 * 1024) };
+
+function delta(seq: number, text: string): Frame {
+  const data = { runId: "r", sessionKey: "s", turn: 0, seq, text };
+  const json = JSON.stringify({ event: "chat.delta", data });
+  return { json, runId: "r", seq, event: "chat.delta", delta: data };
+}
+
+function outboxOf(maxBytes = 1024 * 1024): {
+  outbox: Outbox;
+  socket: SlowSocket;
+  isFull: () => boolean;
+} {
+  const socket = new SlowSocket();
+  let full = false;
+  return { outbox: new Outbox(socket, maxBytes, () => (full = true)), socket, isFull: () => full };
+}
+
+const textOf = ({ sent }: SlowSocket): string =>
+  sent
+    .filter((json) => json.startsWith("{"))
+    .map((json) => (JSON.parse(json) as { data: { text: string } }).data.text)
+    .join("");
+
+describe("deltas for a slow client", () => {
+  it("are all sent, though the client falls behind again behind the last one", () => {
+    const { outbox, socket } = outboxOf();
+    outbox.push(large);
+    outbox.push(delta(0, "a"));
+    socket.take();
+    outbox.push(large);
+    outbox.push(delta(1, "b"));
+    outbox.push(delta(2, "c"));
+    socket.take();
+    assert.equal(textOf(socket), "abc");
+  });
+
+  it("count as long as they wait, joined ones too", () => {
+    const { outbox, isFull } = outboxOf(100 * 1024);
+    outbox.push(large);
+    for (let seq = 0; seq < 10; seq++) outbox.push(delta(seq, "y".repeat(4000)));
+    assert.equal(isFull(), false);
+    for (let seq = 10; seq < 30; seq++) outbox.push(delta(seq, "y".repeat(4000)));
+    assert.equal(isFull(), true);
+  });
+
+  it("do not count any more when they were sent", () => {
+    const { outbox, socket, isFull } = outboxOf(100 * 1024);
+    let seq = 0;
+    for (let round = 0; round < 20; round++) {
+      outbox.push(large);
+      for (let count = 0; count < 10; count++) outbox.push(delta(seq++, "y".repeat(4000)));
+      assert.equal(isFull(), false, `round ${round}`);
+      socket.take();
+      socket.take();
+    }
+    outbox.push(large);
+    for (let count = 0; count < 15; count++) outbox.push(delta(seq++, "y".repeat(4000)));
+    assert.equal(isFull(), true);
+  });
+});
