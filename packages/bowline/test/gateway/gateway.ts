@@ -23,6 +23,7 @@ import type {
 } from "../../src/gateway/protocol/protocol.ts";
 import { events, methods } from "../../src/gateway/protocol/schema.ts";
 import type { FrameError, Welcome } from "../../src/gateway/protocol/frame.ts";
+import { within } from "../../../../test/support/within.ts";
 
 export const token = "the-token-of-this-test";
 
@@ -118,7 +119,7 @@ export class TestClient {
     await once(socket, "open");
     socket.send(JSON.stringify({ type: "auth", token: own, ...(wanted && { events: wanted }) }));
     // It listens at once: what comes together with the welcome is for it.
-    return new Promise((resolve, reject) => {
+    const entering = new Promise<TestClient>((resolve, reject) => {
       socket.once("close", (code) => reject(new Error(`not let in: ${code}`)));
       socket.once("message", (data: Buffer) => {
         const welcome = JSON.parse(data.toString()) as Welcome;
@@ -126,6 +127,7 @@ export class TestClient {
         else reject(new Error(data.toString()));
       });
     });
+    return within("the client is let in", entering);
   }
 
   /** The result. Throws the error frame's error. */
@@ -149,7 +151,7 @@ export class TestClient {
   }
 
   /** The first frame, of those that came or will come, that is it. */
-  async until(isIt: (frame: AnyFrame) => boolean, ms = 30_000): Promise<AnyFrame> {
+  async until(isIt: (frame: AnyFrame) => boolean, ms = 12_000): Promise<AnyFrame> {
     const deadline = Date.now() + ms;
     for (;;) {
       const found = this.frames.find(isIt);
@@ -198,6 +200,6 @@ export const wait = (ms: number): Promise<void> =>
 /** The code of a socket's end. */
 export async function closed(socket: WebSocket): Promise<number> {
   if (socket.readyState === WebSocket.CLOSED) return assert.fail("closed already");
-  const [code] = (await once(socket, "close")) as [number];
+  const [code] = await within("the socket is closed", once(socket, "close") as Promise<[number]>);
   return code;
 }

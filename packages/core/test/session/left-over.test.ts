@@ -92,11 +92,7 @@ describe("a compaction whose first kept entry is missing", () => {
   it("shows its summary and what came after", async () => {
     const store = createMemoryStore();
     const compaction = { type: "compaction", summary: "All so far.", firstKeptId: "gone" } as const;
-    await sessionOf(
-      store,
-      "s",
-      chain(user("a"), user("b"), compaction as unknown as EntryBody, user("c")),
-    );
+    await sessionOf(store, "s", chain(user("a"), user("b"), compaction, user("c")));
     const session = await openSession(store, "s", { readOnly: true });
     const shown = (await session.contextMessages()) as AssistantMessage[];
     assert.deepEqual(texts(shown), ["user: All so far.", "user: c"]);

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createMemoryEffects } from "../../src/agent/index.ts";
+import { code } from "../../../../test/support/error-code.ts";
+import { within } from "../../../../test/support/within.ts";
+import { call, rig, tool } from "../support.ts";
+
+describe("createMemoryEffects", () => {
+  it("gives an answer to all who wait under its name, once", async () => {
+    const effects = createMemoryEffects();
+    const waiting = Promise.all([effects.waitFor("a"), effects.waitFor("a")]);
+    const other = effects.waitFor("b");
+    assert.equal(effects.answer("a", 1), true);
+    assert.deepEqual(await within("both have the answer", waiting), [1, 1]);
+    assert.equal(effects.answer("a", 2), false);
+    assert.equal(effects.answer("b", 3), true);
+    assert.equal(await within("the other has its own", other), 3);
+  });
+
+  it("rejects a wait whose signal fires, which then takes no answer", async () => {
+    const effects = createMemoryEffects();
+    const abort = new AbortController();
+    const waiting = effects.waitFor("a", abort.signal);
+    abort.abort();
+    await within("the wait ends", assert.rejects(waiting, code("aborted")));
+    assert.equal(effects.answer("a", 1), false);
+    const late = effects.waitFor("a", abort.signal);
+    await within("a wait that begins late ends", assert.rejects(late, code("aborted")));
+  });
+});
+
+describe("a run that is stopped before its model call", () => {
+  it("asks no model", async () => {
+    for (const type of ["agent_start", "turn_start"] as const) {
+      const { agent, script } = rig(["never"]);
+      agent.subscribe((event) => {
+        if (event.type === type) agent.abort();
+      });
+      assert.equal((await agent.prompt("Hi")).reason, "aborted");
+      assert.equal(script.calls.length, 0);
+    }
+  });
+
+  it("asks none for another turn", async () => {
+    const { agent, script } = rig([call("a"), "never"], [tool("a", () => "1")]);
+    agent.subscribe((event) => {
+      if (event.type === "turn_start" && script.calls.length === 1) agent.abort();
+    });
+    assert.equal((await agent.prompt("Hi")).reason, "aborted");
+    assert.equal(script.calls.length, 1);
+  });
+});

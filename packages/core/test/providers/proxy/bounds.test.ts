@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { streamProxy } from "../../../src/providers/proxy/index.ts";
+import { ManualClock } from "../../../../../test/support/manual-clock.ts";
+import { asked, hello, serve } from "./rig.ts";
+
+describe("the limits of a call through a proxy", () => {
+  /** How long a call lasts whose proxy answers at once, is alive, and says nothing. */
+  async function lasts(timeouts: object): Promise<number | undefined> {
+    const clock = new ManualClock();
+    const begun = clock.now();
+    let ended: number | undefined;
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          const ping = (): void => {
+            if (init?.signal?.aborted === true) return;
+            controller.enqueue(new TextEncoder().encode(": ping\n\n"));
+            clock.setTimer(10, ping);
+          };
+          ping();
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    };
+    const abort = new AbortController();
+    const stream = streamProxy(asked, hello, {
+      authToken: "token",
+      proxyUrl: "http://proxy.invalid",
+      maxRetries: 0,
+      clock,
+      fetch,
+      timeouts,
+      signal: abort.signal,
+    });
+    void stream.result().then(() => (ended ??= clock.now() - begun));
+    for (let step = 0; step < 50; step++) await clock.advance(10);
+    const lasted = ended;
+    abort.abort();
+    await stream.result();
+    return lasted;
+  }
+
+  it("give its model the time of the first byte and that of progress together", async () => {
+    const lasted = await lasts({ firstByteMs: 100, progressMs: 200, idleMs: 0 });
+    assert.ok(lasted !== undefined && lasted >= 300 && lasted < 320, String(lasted));
+  });
+
+  it("are none where one of the two is none", async () => {
+    assert.equal(await lasts({ firstByteMs: 0, progressMs: 200, idleMs: 0 }), undefined);
+    assert.equal(await lasts({ firstByteMs: 100, progressMs: 0, idleMs: 0 }), undefined);
+  });
+});
+
+describe("the body of a request to the handler", () => {
+  it("may be as long as the limit, and not longer, said or streamed", async () => {
+    const body = JSON.stringify({ model: asked, context: hello, options: {} });
+    const status = async (maxBodyBytes: number, isStreamed: boolean): Promise<number> => {
+      const { handler } = serve(["Hello."], { maxBodyBytes });
+      const sent = isStreamed ? new Blob([body]).stream() : body;
+      const request = new Request("http://proxy.invalid/api/stream", {
+        method: "POST",
+        headers: {
+          authorization: "Bearer token",
+          "content-type": "application/json",
+          ...(!isStreamed && { "content-length": String(body.length) }),
+        },
+        body: sent,
+        duplex: "half",
+      } as RequestInit);
+      const response = await handler(request);
+      await response.body?.cancel();
+      return response.status;
+    };
+    for (const isStreamed of [false, true]) {
+      assert.equal(await status(body.length, isStreamed), 200);
+      assert.equal(await status(body.length - 1, isStreamed), 413);
+    }
+  });
+});

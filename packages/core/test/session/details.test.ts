@@ -1,0 +1,90 @@
+/** What a session says in words: titles, exports, and refusals. */
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { describe, it } from "node:test";
+import {
+  createMemoryStore,
+  createSession,
+  openSession,
+  sessionToMarkdown,
+} from "../../src/session/index.ts";
+import { createJsonlStore } from "../../src/session/node/index.ts";
+import { checkSequence } from "../../src/session/store.ts";
+import { collect, say, temporaryFolder, user } from "./support.ts";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+
+describe("the title of a session", () => {
+  it("is its first line up to 56 characters, and cut beyond", async () => {
+    const store = createMemoryStore();
+    for (const length of [56, 57]) {
+      const session = await createSession(store, { id: `s${length}` });
+      await say(session, "x".repeat(length));
+    }
+    const { sessions } = await store.list();
+    const titles = Object.fromEntries(sessions.map(({ id, title }) => [id, title]));
+    assert.deepEqual(titles, { s56: "x".repeat(56), s57: `${"x".repeat(55)}…` });
+  });
+
+  it("leaves no half of a character at its cut", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "s" });
+    await say(session, `${"x".repeat(54)}😀${"x".repeat(9)}`);
+    assert.equal((await store.list()).sessions[0]?.title, `${"x".repeat(54)}…`);
+  });
+});
+
+it("an export shows arguments that cannot be read as they came", async () => {
+  const session = await createSession(createMemoryStore(), { id: "s" });
+  await session.append({
+    type: "message",
+    message: {
+      role: "assistant",
+      content: [
+        {
+          type: "toolCall",
+          id: "1",
+          name: "write",
+          arguments: {},
+          argumentsText: '{"path": "roof',
+          argumentsError: "cut",
+        },
+      ],
+      api: "a",
+      provider: "p",
+      model: "m",
+      usage: {},
+      stopReason: "toolUse",
+      timestamp: 1,
+    },
+  });
+  assert.ok((await sessionToMarkdown(session)).includes('{"path": "roof'));
+});
+
+it("an entry that does not follow is refused with the one that it should follow", () => {
+  const entry = { ...user("a"), seq: 5, id: "e", parentId: null, timestamp: 1 };
+  assert.throws(() => checkSequence([entry], 3), /The entry after 2 cannot be 5/);
+});
+
+describe("a file whose end is torn", () => {
+  it("is mended where the last record lacks only its newline, and cut where it lacks more", async () => {
+    for (const [rest, became, left] of [
+      [0, "is mended", 2],
+      [5, "is cut off", 1],
+    ] as const) {
+      await using folder = await temporaryFolder();
+      const store = createJsonlStore(folder.path);
+      const session = await createSession(store, { id: "s" });
+      await say(session, "a", "b");
+      await session.close();
+      const [name = ""] = globSync("**/*.jsonl", { cwd: folder.path });
+      const path = join(folder.path, name);
+      const bytes = await readFile(path);
+      await writeFile(path, bytes.subarray(0, bytes.length - 1 - rest));
+      const again = await openSession(store, "s");
+      assert.equal((await collect(again.entries())).length, left);
+      assert.ok(again.damage[0]?.message.includes(became), again.damage[0]?.message);
+      await again.close();
+    }
+  });
+});
