@@ -1,0 +1,169 @@
+/** What a client is refused, and in which words. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { BowlineError, defineTool, type AgentTool } from "@bowline/core";
+import { createMemoryStore, type Store } from "@bowline/core/session";
+import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
+import { Choices } from "../../src/gateway/agents/choices.ts";
+import { agentOf } from "../../src/gateway/agents/session-agent.ts";
+import { RequestError } from "../../src/gateway/client/request-error.ts";
+import { errorNumbers, type FrameError } from "../../src/gateway/protocol/frame.ts";
+import { Lane } from "../../src/gateway/runs/lane.ts";
+import { toResponse } from "../../src/gateway/server/http.ts";
+import { startGateway } from "../../src/gateway/server/server.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { agents, gatewayWith, token, type TestClient } from "./gateway.ts";
+
+/** Starts a gateway with these tokens, and ends it if it would start. */
+async function startWith(tokens: { full: string; read?: string }): Promise<void> {
+  const gateway = await startGateway({
+    tokens,
+    store: createMemoryStore(),
+    agents: () => agents,
+    backendFor: () => Promise.reject(new Error("not asked")),
+    systemPrompt: () => "",
+    workspacePath: "/",
+    port: 0,
+  });
+  await gateway.close();
+}
+
+it("tokens that are empty, or the same, are refused", async () => {
+  for (const tokens of [
+    { full: "" },
+    { full: "", read: "r" },
+    { full: "f", read: "" },
+    { full: "f", read: "f" },
+  ])
+    await assert.rejects(startWith(tokens), /must not be empty, nor the same/, tokens.read);
+});
+
+describe("the id of a request", () => {
+  /** The id and the word of the answer. */
+  async function answered(client: TestClient, id: string): Promise<unknown[]> {
+    const before = client.frames.length;
+    client.socket.send(`{"id":${id},"method":"health.check"}`);
+    const isNew = (frame: object): boolean => client.frames.slice(before).includes(frame as never);
+    const frame = await client.until((one) => isNew(one) && "id" in one);
+    return [frame.id, frame.error?.data?.code];
+  }
+
+  it("is a number or a text up to 200 characters, and nothing else", async () => {
+    await using server = await gatewayWith([]);
+    const client = await server.client();
+    assert.deepEqual(await answered(client, "7"), [7, undefined]);
+    const long = "x".repeat(200);
+    assert.deepEqual(await answered(client, JSON.stringify(long)), [long, undefined]);
+    for (const id of [JSON.stringify(`${long}x`), "1e400", "true", "[1]"]) {
+      assert.deepEqual(await answered(client, id), [null, "bad_request"], id);
+      await client.call("health.check", {});
+    }
+  });
+});
+
+describe("a session that cannot be read", () => {
+  it("is answered by no agent: another may have been chosen", async () => {
+    const store = createMemoryStore();
+    const load: Store["load"] = async () => {
+      throw new BowlineError("storage_failed", "Too many open files.");
+    };
+    const parts = { agents: async () => agents, choices: new Choices(store) };
+    assert.equal((await agentOf({ ...parts, store }, "s")).id, "assistant");
+    await assert.rejects(agentOf({ ...parts, store: { ...store, load } }, "s"), /open files/);
+  });
+});
+
+describe("a question", () => {
+  const bash: AgentTool = defineTool({
+    name: "bash",
+    description: "Runs a command.",
+    parameters: {
+      type: "object",
+      properties: { command: { type: "string" } },
+      required: ["command"],
+    } as const,
+    execute: () => "done",
+  });
+  const call = (command: string): ScriptedStep => ({
+    content: [scriptedToolCall("bash", { command }, "1")],
+  });
+
+  it("that was answered is refused with what was answered", async () => {
+    await using server = await gatewayWith([call("git status"), "Done."], { tools: () => [bash] });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId } = await client.event("exec.approval_request", runId);
+    await client.call("exec.approve", { approvalId });
+    await client.end(runId);
+    await assert.rejects(client.call("exec.deny", { approvalId }), /answered already: allow/);
+  });
+
+  it("offers no pattern that would show a secret", async () => {
+    await using server = await gatewayWith([call(`git push ${token}`), "Done."], {
+      tools: () => [bash],
+    });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const asked = await client.event("exec.approval_request", runId);
+    assert.equal(asked.pattern, undefined);
+    assert.ok(!JSON.stringify(asked).includes(token));
+    await client.call("exec.approve", { approvalId: asked.approvalId });
+    await client.end(runId);
+  });
+});
+
+it("signatures and raw arguments are no part of the history", async () => {
+  const step: ScriptedStep = {
+    content: [
+      { type: "thinking", thinking: "hm", thinkingSignature: "SIGNED" },
+      { type: "text", text: "Hello", textSignature: "SIGNED" },
+      { type: "toolCall", id: "1", name: "none", arguments: {}, thoughtSignature: "SIGNED" },
+    ],
+  };
+  await using server = await gatewayWith([step, "Done."]);
+  const client = await server.client();
+  const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+  await client.end(runId);
+  const history = JSON.stringify(await client.call("chat.history", { sessionKey: "s" }));
+  assert.ok(history.includes("Hello"));
+  assert.ok(!/SIGNED|Signature|argumentsText/.test(history), history);
+});
+
+describe("the wait that a refusal asks for", () => {
+  const busy: FrameError = {
+    code: errorNumbers.busy,
+    message: "Too many.",
+    data: { code: "busy", retryable: true, retryAfterMs: 1500 },
+  };
+
+  it("is told in whole seconds over HTTP", () => {
+    assert.equal(toResponse(busy).headers.get("retry-after"), "2");
+    const { headers } = toResponse({ ...busy, data: { code: "busy", retryable: true } });
+    assert.equal(headers.get("retry-after"), null);
+  });
+
+  it("is told to the program by the client", () => {
+    const { code, number, retryable, retryAfterMs } = new RequestError(busy);
+    assert.deepEqual(
+      [code, number, retryable, retryAfterMs],
+      ["busy", errorNumbers.busy, true, 1500],
+    );
+  });
+});
+
+describe("the lane of a session", () => {
+  it("is idle only while nobody uses it", async () => {
+    for (const use of ["exclusive", "inOrder"] as const) {
+      const lane = new Lane("s", createMemoryStore());
+      const gate = deferred();
+      assert.equal(lane.isIdle, true);
+      const done = lane[use](() => gate.promise);
+      assert.equal(lane.isIdle, false);
+      gate.resolve();
+      await done;
+      assert.equal(lane.isIdle, true);
+      await assert.rejects(lane[use](() => Promise.reject(new Error("no"))));
+      assert.equal(lane.isIdle, true);
+    }
+  });
+});

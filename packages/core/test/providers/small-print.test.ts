@@ -1,0 +1,80 @@
+/** Errors, and parts of requests, that nobody else asserts. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Message } from "../../src/llm/message.ts";
+import { googleGenerate } from "../../src/providers/google-generate/index.ts";
+import { getModel } from "../../src/providers/vendors.ts";
+import { errorOfEnvelope } from "../../src/transport/http-error.ts";
+import { hello } from "../support.ts";
+import * as messages from "./anthropic-messages/events.ts";
+
+describe("the error of an envelope", () => {
+  it("of LM Studio, which answers any path, advises to look at the base URL", () => {
+    const error = errorOfEnvelope({ error: "Unexpected endpoint or method. (POST /x)" });
+    assert.equal(error.code, "not_found");
+    assert.match(error.message, /lack its \/v1/);
+  });
+
+  it("of others gives no such advice", () => {
+    const error = errorOfEnvelope({ error: { message: "Something broke." } });
+    assert.equal(error.code, "server_error");
+    assert.doesNotMatch(error.message, /v1/);
+    assert.match(error.message, /Something broke\./);
+  });
+});
+
+describe("a tool's result for Gemini", () => {
+  const answer: Message = {
+    role: "assistant",
+    content: [{ type: "toolCall", id: "1", name: "read", arguments: {} }],
+    api: "a",
+    provider: "p",
+    model: "m",
+    usage: {},
+    stopReason: "toolUse",
+    timestamp: 1,
+  };
+  function outputOf(content: Extract<Message, { role: "toolResult" }>["content"]): unknown {
+    const result: Message = {
+      role: "toolResult",
+      toolCallId: "1",
+      toolName: "read",
+      content,
+      isError: false,
+      timestamp: 1,
+    };
+    const model = getModel("google", "gemini-2.5-pro", {
+      api: googleGenerate.api,
+      input: ["text", "image"],
+    });
+    const { body } = googleGenerate.encode(model, { messages: [hello, answer, result] }, {});
+    const found = /"output":"([^"]*)"/.exec(JSON.stringify(body));
+    return found?.[1];
+  }
+
+  it("says that it has an image, or nothing, where it has no text", () => {
+    assert.equal(outputOf([{ type: "text", text: "1" }]), "1");
+    assert.equal(outputOf([]), "(no output)");
+    const image = { type: "image", data: "aGk=", mimeType: "image/png" } as const;
+    assert.equal(outputOf([image]), "(see the image)");
+    assert.equal(outputOf([{ type: "text", text: "1" }, image]), "1");
+  });
+});
+
+describe("the end word of a Messages answer", () => {
+  it("that says nothing ends no block", () => {
+    const { content, stopReason } = messages.answer(
+      messages.begin(),
+      messages.start(0, { type: "text", text: "" }),
+      messages.delta(0, { type: "text_delta", text: "Hel" }),
+      messages.end("null"),
+      messages.delta(0, { type: "text_delta", text: "lo" }),
+      messages.stop(0),
+      ...messages.call(1, "toolu_1", "{}"),
+      messages.end("tool_use"),
+      messages.over,
+    );
+    assert.deepEqual(content[0], { type: "text", text: "Hello" });
+    assert.equal(stopReason, "toolUse");
+  });
+});
