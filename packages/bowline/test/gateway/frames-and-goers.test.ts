@@ -73,4 +73,19 @@ describe("the choice of a session", () => {
     isBroken = false;
     assert.deepEqual(await choices.of("s"), {});
   });
+
+  it("is read once", async () => {
+    const store = createMemoryStore();
+    let loads = 0;
+    const load: typeof store.load = (id) => {
+      loads++;
+      return store.load(id);
+    };
+    const choices = new Choices({ ...store, load });
+    for (const key of ["s", "t", "s", "t"]) await choices.of(key);
+    assert.equal(loads, 2);
+    choices.forget("s");
+    await choices.of("s");
+    assert.equal(loads, 3);
+  });
 });

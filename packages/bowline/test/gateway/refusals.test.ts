@@ -12,7 +12,7 @@ import { Lane } from "../../src/gateway/runs/lane.ts";
 import { toResponse } from "../../src/gateway/server/http.ts";
 import { startGateway } from "../../src/gateway/server/server.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
-import { agents, gatewayWith, token, type TestClient } from "./gateway.ts";
+import { agents, gatewayWith, token, type AnyFrame, type TestClient } from "./gateway.ts";
 
 /** Starts a gateway with these tokens, and ends it if it would start. */
 async function startWith(tokens: { full: string; read?: string }): Promise<void> {
@@ -43,7 +43,7 @@ describe("the id of a request", () => {
   async function answered(client: TestClient, id: string): Promise<unknown[]> {
     const before = client.frames.length;
     client.socket.send(`{"id":${id},"method":"health.check"}`);
-    const isNew = (frame: object): boolean => client.frames.slice(before).includes(frame as never);
+    const isNew = (frame: AnyFrame): boolean => client.frames.indexOf(frame) >= before;
     const frame = await client.until((one) => isNew(one) && "id" in one);
     return [frame.id, frame.error?.data?.code];
   }

@@ -1,6 +1,7 @@
 /** The deltas of a run that wait for a slow client: none is lost, and their size is known. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { RunLog } from "../../src/gateway/log/run-log.ts";
 import { Outbox, type Frame } from "../../src/gateway/log/outbox.ts";
 
 /** A socket that has taken what it was given when `take` is called. */
@@ -82,4 +83,22 @@ describe("deltas for a slow client", () => {
     for (let count = 0; count < 15; count++) outbox.push(delta(seq++, "y".repeat(4000)));
     assert.equal(isFull(), true);
   });
+});
+
+it("only deltas of texts and thoughts may be joined", () => {
+  const joinable: string[] = [];
+  const log = new RunLog({
+    runId: "r",
+    sessionKey: "s",
+    maxEvents: 100,
+    maxLength: 1e6,
+    publish: (frame, event) => {
+      if ("delta" in frame) joinable.push(event);
+    },
+  });
+  log.append("chat.user", { text: "Hi" });
+  log.append("chat.thinking", { turn: 0, text: "hm" });
+  log.append("chat.delta", { turn: 0, text: "Hello" });
+  log.append("chat.final", { usage: {}, turns: 1 } as never);
+  assert.deepEqual(joinable, ["chat.thinking", "chat.delta"]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createMemoryEffects } from "../../src/agent/index.ts";
+import { createMemoryEffects, requireApproval } from "../../src/agent/index.ts";
 import { code } from "../../../../test/support/error-code.ts";
 import { within } from "../../../../test/support/within.ts";
 import { call, rig, tool } from "../support.ts";
@@ -49,4 +49,15 @@ describe("a run that is stopped before its model call", () => {
     assert.equal((await agent.prompt("Hi")).reason, "aborted");
     assert.equal(script.calls.length, 1);
   });
+});
+
+it("a call that needs no approval runs at once", async () => {
+  for (const needed of [false, undefined]) {
+    const { agent, events } = rig([call("a"), "Done."], [tool("a", () => "1")], {
+      beforeToolCall: requireApproval({ needed: () => needed, timeoutMs: 50 }),
+    });
+    const { reason } = await within("the run ends", agent.prompt("Hi"));
+    assert.equal(reason, "done");
+    assert.ok(!events.some(({ type }) => type === "approval_request"));
+  }
 });

@@ -2,11 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Message } from "../../src/llm/message.ts";
+import { streamByProtocol } from "../../src/providers/by-protocol.ts";
 import { googleGenerate } from "../../src/providers/google-generate/index.ts";
+import { openaiChat } from "../../src/providers/openai-chat/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
 import { errorOfEnvelope } from "../../src/transport/http-error.ts";
 import { hello } from "../support.ts";
+import { decode } from "./decode.ts";
 import * as messages from "./anthropic-messages/events.ts";
+import * as responses from "./openai-responses/events.ts";
 
 describe("the error of an envelope", () => {
   it("of LM Studio, which answers any path, advises to look at the base URL", () => {
@@ -76,5 +80,59 @@ describe("the end word of a Messages answer", () => {
     );
     assert.deepEqual(content[0], { type: "text", text: "Hello" });
     assert.equal(stopReason, "toolUse");
+  });
+});
+
+describe("a message whose content is no list of parts", () => {
+  async function refused(content: unknown): Promise<string> {
+    const message = { role: "user", content, timestamp: 1 } as unknown as Message;
+    const model = getModel("openai", "m");
+    try {
+      await streamByProtocol(model, { messages: [message] }, {});
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return "";
+  }
+
+  it("is refused with its place, and with no more than is known", async () => {
+    assert.match(await refused({ text: "Hi" }), /messages\[0\] \(user\).*parts, such as .*\]\.$/);
+    assert.match(await refused([{ type: "file" }]), /such as .*\]\. \S/);
+  });
+});
+
+describe("a call of the chat wire that is named twice", () => {
+  it("under one id and index is not trusted", () => {
+    const piece = (name: string, args: string): object => ({
+      choices: [
+        {
+          index: 0,
+          delta: { tool_calls: [{ index: 0, id: "a", function: { name, arguments: args } }] },
+        },
+      ],
+    });
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] };
+    const body = [piece("f", "{}"), piece("g", '{"x":1}'), end].map(
+      (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
+    );
+    const bytes = new TextEncoder().encode(`${body.join("")}data: [DONE]\n\n`);
+    const { error } = decode(openaiChat, [bytes], ["f", "g"]).message;
+    assert.equal(error?.code, "stream_corrupt");
+  });
+});
+
+describe("an item of a Responses answer that is opened twice", () => {
+  it("keeps the calls of the answer from running", () => {
+    const item = { type: "function_call", id: "fc_1", call_id: "a", name: "f", arguments: "" };
+    const whole = { ...item, arguments: "{}" };
+    const once = [
+      responses.created(),
+      responses.added(0, item),
+      responses.done(0, whole),
+      responses.completed(),
+    ];
+    assert.equal(responses.answer(...once).stopReason, "toolUse");
+    const twice = [...once.slice(0, 2), responses.added(0, item), ...once.slice(2)];
+    assert.equal(responses.answer(...twice).error?.code, "stream_corrupt");
   });
 });

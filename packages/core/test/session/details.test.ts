@@ -34,6 +34,31 @@ describe("the title of a session", () => {
   });
 });
 
+it("sessions of the same time are listed by their ids, page by page", async () => {
+  const store = createMemoryStore();
+  const clock = { now: () => 1, setTimer: () => () => {} };
+  for (const id of ["b", "c", "a"]) await createSession(store, { id, clock });
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ limit: 1, cursor });
+    ids.push(...page.sessions.map(({ id }) => id));
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  assert.deepEqual(ids, ["a", "b", "c"]);
+});
+
+it("an export shows no error of a run that has none", async () => {
+  const session = await createSession(createMemoryStore(), { id: "s" });
+  await session.append({ type: "run_start", runId: "r" });
+  await session.append({ type: "run_end", runId: "r", reason: "done", usage: {} });
+  await session.append({ type: "run_end", runId: "r", reason: "error", usage: {} });
+  const error = { code: "overloaded", message: "Too many.", retryable: true } as const;
+  assert.doesNotMatch(await sessionToMarkdown(session), /undefined|Too many/);
+  await session.append({ type: "run_end", runId: "r", reason: "error", usage: {}, error });
+  assert.match(await sessionToMarkdown(session), /Too many/);
+});
+
 it("an export shows arguments that cannot be read as they came", async () => {
   const session = await createSession(createMemoryStore(), { id: "s" });
   await session.append({

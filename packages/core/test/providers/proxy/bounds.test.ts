@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { streamProxy } from "../../../src/providers/proxy/index.ts";
-import { ManualClock } from "../../../../../test/support/manual-clock.ts";
+import type { AssistantMessageEvent } from "../../../src/llm/event.ts";
+import type { StreamFn } from "../../../src/llm/model.ts";
+import { ManualClock, settle } from "../../../../../test/support/manual-clock.ts";
+import { within } from "../../../../../test/support/within.ts";
 import { asked, hello, serve } from "./rig.ts";
 
 describe("the limits of a call through a proxy", () => {
@@ -76,5 +79,40 @@ describe("the body of a request to the handler", () => {
       assert.equal(await status(body.length, isStreamed), 200);
       assert.equal(await status(body.length - 1, isStreamed), 413);
     }
+  });
+});
+
+describe("a response of the handler", () => {
+  const request = (): Request =>
+    new Request("http://proxy.invalid/api/stream", {
+      method: "POST",
+      headers: { authorization: "Bearer token", "content-type": "application/json" },
+      body: JSON.stringify({ model: asked, context: hello, options: {} }),
+    });
+
+  it("ends behind its last event", async () => {
+    const response = await serve(["Hello."]).handler(request());
+    const text = await within("the response ends", response.text());
+    assert.match(text, /Hello/);
+  });
+
+  it("that nobody reads any more aborts the call, though its stream listens to the signal only", async () => {
+    let heard: AbortSignal | undefined;
+    const streamFn: StreamFn = (_model, _context, { signal }) => {
+      heard = signal;
+      const silent = async function* (): AsyncGenerator<AssistantMessageEvent> {
+        await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()));
+        yield* [];
+      };
+      const result = (): Promise<never> => new Promise(() => {});
+      return Object.assign(silent(), { result });
+    };
+    const response = await serve([], { streamFn }).handler(request());
+    const reader = response.body?.getReader();
+    await reader?.read(); // the first sign of life
+    void reader?.read();
+    await settle();
+    await reader?.cancel();
+    assert.equal(heard?.aborted, true);
   });
 });
