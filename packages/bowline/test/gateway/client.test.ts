@@ -11,7 +11,7 @@ import {
 } from "../../src/gateway/client/client.ts";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
-import { eventually } from "../../../../test/support/within.ts";
+import { eventually, within } from "../../../../test/support/within.ts";
 
 /** Its sockets can be cut. */
 function clientOf(
@@ -104,7 +104,8 @@ describe("the client", () => {
   it("does not try again with a wrong token", async () => {
     await using server = await gatewayWith([]);
     using client = clientOf(server, { token: "wrong" });
-    await assert.rejects(client.ready(), (error: RequestError) => error.code === "unauthorized");
+    const ready = within("the client gives up", client.ready());
+    await assert.rejects(ready, (error: RequestError) => error.code === "unauthorized");
     assert.equal(client.state, "ended");
     await assert.rejects(client.request("health.check", {}), RequestError);
   });

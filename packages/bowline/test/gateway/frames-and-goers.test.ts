@@ -88,4 +88,19 @@ describe("the choice of a session", () => {
     await choices.of("s");
     assert.equal(loads, 3);
   });
+
+  it("is forgotten when a thousand others were asked for since", async () => {
+    const store = createMemoryStore();
+    const loaded: string[] = [];
+    const load: typeof store.load = (id) => {
+      loaded.push(id);
+      return store.load(id);
+    };
+    const choices = new Choices({ ...store, load });
+    for (let count = 0; count <= 1000; count++) await choices.of(`s${count}`);
+    await choices.of("s1000");
+    assert.equal(loaded.length, 1001);
+    await choices.of("s0");
+    assert.deepEqual(loaded.slice(1001), ["s0"]);
+  });
 });

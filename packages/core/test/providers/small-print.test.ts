@@ -2,9 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Message } from "../../src/llm/message.ts";
+import { StreamDecoder } from "../../src/providers/decoder.ts";
 import { streamByProtocol } from "../../src/providers/by-protocol.ts";
 import { googleGenerate } from "../../src/providers/google-generate/index.ts";
 import { openaiChat } from "../../src/providers/openai-chat/index.ts";
+import { createTaggedReader } from "../../src/providers/openai-chat/tagged-reader.ts";
+import type { Protocol } from "../../src/providers/protocol.ts";
+import { ProxyDecoder } from "../../src/providers/proxy/decoder.ts";
 import { getModel } from "../../src/providers/vendors.ts";
 import { errorOfEnvelope } from "../../src/transport/http-error.ts";
 import { hello } from "../support.ts";
@@ -134,5 +138,73 @@ describe("an item of a Responses answer that is opened twice", () => {
     assert.equal(responses.answer(...once).stopReason, "toolUse");
     const twice = [...once.slice(0, 2), responses.added(0, item), ...once.slice(2)];
     assert.equal(responses.answer(...twice).error?.code, "stream_corrupt");
+  });
+});
+
+describe("an answer that is no call, of a server whose calls are JSON in the text", () => {
+  it("is told as it comes", () => {
+    const protocol: Protocol = {
+      ...openaiChat,
+      createReader: (writer, facts) => createTaggedReader({ textCalls: "json" }, writer, facts),
+    };
+    const model = getModel("openai", "m");
+    const decoder = new StreamDecoder(protocol, model, { timestamp: 1, toolNames: ["f"] });
+    const say = (content: string): unknown[] => {
+      const chunk = { choices: [{ index: 0, delta: { content }, finish_reason: null }] };
+      const bytes = new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);
+      return decoder
+        .push(bytes)
+        .flatMap((event) => (event.type === "text_delta" ? [event.delta] : []));
+    };
+    assert.deepEqual(say("Hel"), ["Hel"]);
+    assert.deepEqual(say("lo"), ["lo"]);
+  });
+});
+
+describe("a text block of a Messages answer that is opened twice", () => {
+  it("keeps the calls of the answer from running", () => {
+    const open = messages.start(0, { type: "text", text: "" });
+    const rest = [
+      messages.delta(0, { type: "text_delta", text: "Hi" }),
+      messages.stop(0),
+      ...messages.call(1, "toolu_1", "{}"),
+      messages.end("tool_use"),
+      messages.over,
+    ];
+    assert.equal(messages.answer(messages.begin(), open, ...rest).stopReason, "toolUse");
+    const twice = messages.answer(messages.begin(), open, open, ...rest);
+    assert.equal(twice.error?.code, "stream_corrupt");
+  });
+});
+
+describe("reasoning of a Responses answer without a word or a signature", () => {
+  it("is no part of the message", () => {
+    const item = { type: "reasoning", id: "", summary: [] };
+    const { content } = responses.answer(
+      responses.created(),
+      responses.added(0, item),
+      responses.done(0, item),
+      responses.piece(1, "Hello"),
+      responses.completed(),
+    );
+    assert.deepEqual(
+      content.map(({ type }) => type),
+      ["text"],
+    );
+  });
+});
+
+describe("an error behind a proxy", () => {
+  it("ends the parts that are open before it is told", () => {
+    const decoder = new ProxyDecoder(getModel("openai", "m"), { timestamp: 1 });
+    const events = [
+      { type: "start", attempt: 1 },
+      { type: "text_start", attempt: 1, contentIndex: 0 },
+      { type: "text_delta", attempt: 1, contentIndex: 0, delta: "Hel" },
+      { type: "error", attempt: 1, reason: "error", error: { code: "timeout", message: "Late." } },
+    ];
+    const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    const told = decoder.push(new TextEncoder().encode(text)).map(({ type }) => type);
+    assert.deepEqual(told, ["start", "text_start", "text_delta", "text_end", "error"]);
   });
 });
