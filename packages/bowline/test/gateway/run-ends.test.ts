@@ -5,15 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
-import { createMemoryStore, type Store } from "@bowline/core/session";
+import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/session";
 import {
   createMemoryPending,
   createPendingFolder,
   type PendingMessage,
 } from "../../src/gateway/runs/pending.ts";
+import { scriptedToolCall } from "@bowline/core/testing";
+import { withAppend } from "../../../../test/support/with-append.ts";
+import { heldTool } from "../held-tool.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { eventually, within } from "../../../../test/support/within.ts";
-import { agents, gatewayWith, wait, type TestClient } from "./gateway.ts";
+import { agents, gatewayWith, type TestClient } from "./gateway.ts";
 
 const noRoom = new BowlineError("storage_failed", "There is no room left.", { retryable: true });
 const idle = (client: TestClient): Promise<void> =>
@@ -41,16 +44,17 @@ describe("a message that could not be kept", () => {
   });
 
   it("ends for those who follow it already", async () => {
-    const gate = deferred();
+    const [reached, gate] = [deferred(), deferred()];
     const pending = createMemoryPending();
     const add = async (): Promise<void> => {
+      reached.resolve();
       await gate.promise;
       throw noRoom;
     };
     await using server = await gatewayWith([], { pending: { ...pending, add } });
     const [client, other] = [await server.client(), await server.client()];
     const refused = client.refused("chat.send", once);
-    await wait(20);
+    await within("the message is being kept", reached.promise);
     await other.call("chat.subscribe", { sessionKey: "s", runId: "key" });
     gate.resolve();
     assert.equal(await refused, "storage_failed");
@@ -82,10 +86,13 @@ describe("a run whose session cannot be opened", () => {
 
 describe("a run that is over", () => {
   it("takes no message that was being kept when it ended: that begins a run of its own", async () => {
-    const [model, disk] = [deferred(), deferred()];
+    const [model, disk, reached] = [deferred(), deferred(), deferred()];
     const pending = createMemoryPending();
     const add = async (message: PendingMessage): Promise<void> => {
-      if (message.kind === "steer") await disk.promise;
+      if (message.kind === "steer") {
+        reached.resolve();
+        await disk.promise;
+      }
       await pending.add(message);
     };
     const script = [() => model.promise.then(() => "One."), "Two."];
@@ -98,7 +105,7 @@ describe("a run that is over", () => {
       message: "So",
       idempotencyKey: "so",
     });
-    await wait(20);
+    await within("the message is being kept", reached.promise);
     model.resolve();
     assert.equal(await end(client, first.runId), "chat.final");
     await idle(client);
@@ -111,11 +118,13 @@ describe("a run that is over", () => {
   });
 
   it("leaves nothing on the disk of a message that came too late and could not begin one", async () => {
-    const [model, disk] = [deferred(), deferred()];
+    const [model, disk, reached] = [deferred(), deferred(), deferred()];
     const pending = createMemoryPending();
     const add = async (message: PendingMessage): Promise<void> => {
-      if (message.kind === "steer") await disk.promise;
-      else if (message.text === "So") throw noRoom;
+      if (message.kind === "steer") {
+        reached.resolve();
+        await disk.promise;
+      } else if (message.text === "So") throw noRoom;
       await pending.add(message);
     };
     const script = [() => model.promise.then(() => "One.")];
@@ -124,7 +133,7 @@ describe("a run that is over", () => {
     const first = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
     await eventually("the model is asked", () => server.model.calls.length === 1);
     const steered = client.refused("chat.steer", { sessionKey: "s", message: "So" });
-    await wait(20);
+    await within("the message is being kept", reached.promise);
     model.resolve();
     assert.equal(await end(client, first.runId), "chat.final");
     await idle(client);
@@ -153,6 +162,39 @@ describe("a run that is over", () => {
     await client.call("sessions.patch", { sessionKey: "s", agentId: "writer" });
     gate.resolve();
     await idle(client);
+    assert.deepEqual(await pending.list(), []);
+  });
+});
+
+describe("a run that is stopped while a message of it is being written", () => {
+  it("leaves nothing of that message: the transcript has it", async () => {
+    const { tool, release } = heldTool();
+    const [reached, disk] = [deferred(), deferred()];
+    const isIt = ({ type }: AnyEntry): boolean => type === "message";
+    const store = withAppend(createMemoryStore(), async (append, entries) => {
+      await append(entries);
+      if (!entries.some(isIt) || !JSON.stringify(entries).includes("But so")) return;
+      reached.resolve();
+      await disk.promise;
+    });
+    const pending = createMemoryPending();
+    const rules = { judge: () => ({ action: "allow" as const }), add: async () => {} };
+    const script = [{ content: [scriptedToolCall("wait", {}, "1")] }, "never"];
+    await using server = await gatewayWith(script, { store, pending, tools: () => [tool], rules });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await client.event("chat.tool_call", runId);
+    const into = { sessionKey: "s", message: "But so", idempotencyKey: "so" };
+    await client.call("chat.steer", into);
+    release();
+    await within("the message is being written", reached.promise);
+    await client.call("chat.abort", { runId });
+    disk.resolve();
+    assert.equal(await end(client, runId), "chat.aborted");
+    await idle(client);
+    const { waiting, messages } = await client.call("chat.history", { sessionKey: "s" });
+    assert.deepEqual(waiting, []);
+    assert.ok(JSON.stringify(messages).includes("But so"));
     assert.deepEqual(await pending.list(), []);
   });
 });
