@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError, defineTool, type AgentTool } from "@bowline/core";
-import { createMemoryStore, type Store } from "@bowline/core/session";
+import { createMemoryStore, openSession, type Store } from "@bowline/core/session";
 import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
 import { Choices } from "../../src/gateway/agents/choices.ts";
 import { agentOf } from "../../src/gateway/agents/session-agent.ts";
@@ -11,6 +11,7 @@ import { errorNumbers, type FrameError } from "../../src/gateway/protocol/frame.
 import { Lane } from "../../src/gateway/runs/lane.ts";
 import { toResponse } from "../../src/gateway/server/http.ts";
 import { startGateway } from "../../src/gateway/server/server.ts";
+import { eventually } from "../../../../test/support/within.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { agents, gatewayWith, token, type AnyFrame, type TestClient } from "./gateway.ts";
 
@@ -112,6 +113,44 @@ describe("a question", () => {
   });
 });
 
+describe("the key of a session", () => {
+  it("is well-formed and up to 512 units long, of one that is there and of a new one", async () => {
+    await using server = await gatewayWith([]);
+    const client = await server.client();
+    await client.call("sessions.create", { sessionKey: "s" });
+    const fits = "k".repeat(512);
+    for (const key of [`${fits}k`, "\ud83d"]) {
+      assert.equal(await client.refused("sessions.create", { sessionKey: key }), "bad_params");
+      const fork = { sessionKey: "s", newSessionKey: key };
+      assert.equal(await client.refused("sessions.fork", fork), "bad_params");
+    }
+    await client.call("sessions.fork", { sessionKey: "s", newSessionKey: fits });
+  });
+});
+
+describe("a fork", () => {
+  it("has what leads to its entry, and without one all", async () => {
+    await using server = await gatewayWith(["One.", "Two."]);
+    const client = await server.client();
+    for (const message of ["First", "Second"]) {
+      const { runId } = await client.call("chat.send", { sessionKey: "s", message });
+      await client.end(runId);
+      await eventually("no run goes on", async () => {
+        return (await client.call("health.check", {})).runs === 0;
+      });
+    }
+    const session = await openSession(server.store, "s", { readOnly: true });
+    const path = await session.path();
+    const at = path.find((entry) => JSON.stringify(entry).includes("One."))?.id ?? "";
+    await client.call("sessions.fork", { sessionKey: "s", newSessionKey: "half", at });
+    await client.call("sessions.fork", { sessionKey: "s", newSessionKey: "whole" });
+    const counts: number[] = [];
+    for (const sessionKey of ["half", "whole"])
+      counts.push((await client.call("chat.history", { sessionKey })).messages.length);
+    assert.deepEqual(counts, [2, 4]);
+  });
+});
+
 it("signatures and raw arguments are no part of the history", async () => {
   const step: ScriptedStep = {
     content: [
@@ -148,6 +187,9 @@ describe("the wait that a refusal asks for", () => {
       [code, number, retryable, retryAfterMs],
       ["busy", errorNumbers.busy, true, 1500],
     );
+    const bare = new RequestError({ code: errorNumbers.not_found, message: "No such session." });
+    assert.deepEqual([bare.code, bare.retryable], ["not_found", false]);
+    assert.equal(new RequestError({ code: 1, message: "?" }).code, "internal");
   });
 });
 
