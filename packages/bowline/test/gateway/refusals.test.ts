@@ -123,6 +123,8 @@ describe("the key of a session", () => {
       assert.equal(await client.refused("sessions.create", { sessionKey: key }), "bad_params");
       const fork = { sessionKey: "s", newSessionKey: key };
       assert.equal(await client.refused("sessions.fork", fork), "bad_params");
+      const sent = { sessionKey: key, message: "Hi" };
+      assert.equal(await client.refused("chat.send", sent), "bad_params");
     }
     await client.call("sessions.fork", { sessionKey: "s", newSessionKey: fits });
   });

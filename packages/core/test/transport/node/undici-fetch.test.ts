@@ -60,6 +60,21 @@ async function errorOf(work: Promise<unknown>): Promise<Fault> {
 }
 
 describe("the fetch over undici", () => {
+  it("hands what is no plain text of a URL to undici's own fetch", async () => {
+    const asked: unknown[] = [];
+    const fetch = createUndiciFetch({
+      fetch: async (input: unknown) => {
+        asked.push(input);
+        return new Response("own");
+      },
+    } as Parameters<typeof createUndiciFetch>[0]);
+    for (const input of [new Request("http://a.invalid/x"), "/relative"]) {
+      const response = await fetch(input);
+      assert.equal(await response.text(), "own");
+      assert.equal(asked.at(-1), input);
+    }
+  });
+
   it("posts a text and gives a standard response", async () => {
     await using loopback = await serve(async (request, response) => {
       const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>);
