@@ -67,7 +67,7 @@ describe("the fetch over undici", () => {
         asked.push(input);
         return new Response("own");
       },
-    } as Parameters<typeof createUndiciFetch>[0]);
+    } as unknown as Parameters<typeof createUndiciFetch>[0]);
     for (const input of [new Request("http://a.invalid/x"), "/relative"]) {
       const response = await fetch(input);
       assert.equal(await response.text(), "own");
