@@ -7,8 +7,8 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  symlinkSync,
 } from "node:fs";
-import { symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
 

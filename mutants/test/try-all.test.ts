@@ -81,6 +81,13 @@ describe("tryAll", () => {
     assert.equal(statSync(mapOf("sum.test.ts")).mtimeMs, before);
   });
 
+  it("asks no test that fails without a mutant", async () => {
+    write("packages/a/test/sum.test.ts", test("adds", "assert.equal(sum([1, 2]), 4);"));
+    const verdicts = await run(({ original }) => original === "+");
+    const verdict = verdicts.get("4: + → -");
+    assert.deepEqual([verdict?.outcome, verdict?.executing], ["survived", 0]);
+  });
+
   it("tells a hang apart", async () => {
     const waits = "while (sum([1]) !== 1) await new Promise((go) => setTimeout(go, 10));";
     const waiting = test("waits", waits).replace("() =>", "async () =>");
