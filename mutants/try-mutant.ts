@@ -13,7 +13,7 @@ export interface Verdict {
   /** How many test files execute the place, and how many of them were run. */
   readonly executing: number;
   readonly tried: number;
-  /** The test that failed, or the files that did not end. */
+  /** The test that failed, or the first file that did not end. */
   readonly by?: string;
 }
 
@@ -40,17 +40,30 @@ export async function tryMutant(
   const source = readFileSync(path, "utf8");
   const chosen = affordable(tests, budgetMs);
   const verdict = { mutant, executing: tests.length };
+  const queue = batchesOf(chosen, sharesProcess);
   let tried = 0;
+  let hanging: string | undefined;
   writeFileSync(path, applySite(source, mutant));
   try {
-    for (const batch of batchesOf(chosen, sharesProcess)) {
-      tried += batch.length;
+    for (let batch = queue.shift(); batch; batch = queue.shift()) {
       const { outcome, failure } = await runTests(tree, batch, { limitMs, signal });
-      const by = failure ?? batch.join(" ");
-      if (outcome === "failed") return { ...verdict, outcome: "killed", tried, by };
-      if (outcome === "late") return { ...verdict, outcome: "hung", tried, by };
+      const [first = "", ...others] = batch;
+      if (outcome === "late" && others.length > 0) {
+        // One that hangs keeps the others of its process from failing.
+        queue.unshift(...batch.map((file) => [file]));
+        continue;
+      }
+      tried += batch.length;
+      if (outcome === "failed")
+        return { ...verdict, outcome: "killed", tried, by: failure ?? batch.join(" ") };
+      if (outcome === "passed") continue;
+      // Others may still fail, but two hangs are long enough.
+      if (hanging !== undefined) break;
+      hanging = first;
     }
-    return { ...verdict, outcome: "survived", tried };
+    return hanging === undefined
+      ? { ...verdict, outcome: "survived", tried }
+      : { ...verdict, outcome: "hung", tried, by: hanging };
   } finally {
     writeFileSync(path, source);
   }

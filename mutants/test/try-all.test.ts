@@ -96,4 +96,11 @@ describe("tryAll", () => {
     const hung = verdicts.get("4: + → -");
     assert.deepEqual([hung?.outcome, hung?.by], ["hung", "packages/a/test/sum.test.ts"]);
   });
+
+  it("tries the other tests when one hangs", async () => {
+    write("packages/a/test/more.test.ts", test("adds one", "assert.equal(sum([1]), 1);"));
+    const verdicts = await run(({ original }) => original === "+");
+    const killed = verdicts.get("4: + → -");
+    assert.deepEqual([killed?.outcome, killed?.by], ["killed", "adds one"]);
+  });
 });

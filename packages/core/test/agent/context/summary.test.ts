@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { writeSummary, type SummaryResult } from "../../../src/agent/context/summary.ts";
+import type { Clock } from "../../../src/clock.ts";
+import { BowlineError } from "../../../src/errors.ts";
+import type { StreamFn } from "../../../src/llm/model.ts";
+import { createScriptedModel, type ScriptedStep } from "../../../src/testing/index.ts";
+import { within } from "../../../../../test/support/within.ts";
+import { hello } from "../../support.ts";
+
+/** Waits for nothing, and notes what it was asked to wait for. */
+function hasty(): { clock: Clock; waits: number[] } {
+  const waits: number[] = [];
+  const setTimer: Clock["setTimer"] = (ms, fire) => {
+    waits.push(ms);
+    const timer = setImmediate(fire);
+    return () => clearImmediate(timer);
+  };
+  return { clock: { now: () => 0, setTimer }, waits };
+}
+
+interface Outcome extends SummaryResult {
+  readonly asked: number;
+  readonly waits: readonly number[];
+}
+
+async function summarise(
+  steps: readonly ScriptedStep[],
+  instead?: () => ReturnType<StreamFn>,
+): Promise<Outcome> {
+  const script = createScriptedModel(steps, { deltaLength: 1000 });
+  const { clock, waits } = hasty();
+  let asked = 0;
+  const streamFn: StreamFn = (...given) => {
+    asked++;
+    return instead?.() ?? script.streamFn(...given);
+  };
+  const by = { model: script.model, streamFn, options: { clock, random: () => 1 } };
+  const writing = writeSummary({
+    by,
+    previous: "",
+    older: [hello],
+    instruction: "Write a summary.",
+    maxInputTokens: 1000,
+    maxTokens: 100,
+    signal: undefined,
+  });
+  return { ...(await within("the summary is written or given up", writing)), asked, waits };
+}
+
+const fails = (retryAfterMs?: number): ScriptedStep => ({
+  error: new BowlineError("overloaded", "Too many.", {
+    retryable: true,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }),
+});
+
+describe("a summary", () => {
+  it("is tried three times where that may help, after longer and longer waits", async () => {
+    const { summary, asked, waits } = await summarise([fails(), fails(), "So far."]);
+    assert.deepEqual([summary, asked, waits], ["So far.", 3, [1000, 2000]]);
+    const failed = await summarise([fails(), fails(), fails(), "never"]);
+    assert.deepEqual([failed.error?.code, failed.asked], ["overloaded", 3]);
+  });
+
+  it("waits for as long as the server asks, up to a minute", async () => {
+    assert.deepEqual((await summarise([fails(60_000), "So far."])).waits, [60_000]);
+    const { error, asked } = await summarise([fails(60_001), "never"]);
+    assert.deepEqual([error?.code, asked], ["overloaded", 1]);
+  });
+
+  it("is given up at once where another try would not help", async () => {
+    const error = new BowlineError("authentication_failed", "No.");
+    const failed = await summarise([{ error }, "never"]);
+    assert.deepEqual([failed.error?.code, failed.asked], ["authentication_failed", 1]);
+  });
+
+  it("is given up when the stream function throws", async () => {
+    const { error, asked } = await summarise([], () => assert.fail("a fault of its own"));
+    assert.deepEqual([error?.code, asked], ["stream_function_failed", 1]);
+  });
+});
