@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
+import { within } from "../../../../test/support/within.ts";
 
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
@@ -42,9 +43,8 @@ describe("a run over plain HTTP", () => {
     const started = await post(server, { sessionKey: "s", message: "Hi" });
     assert.equal(started.status, 202);
     const { runId, events } = (await started.json()) as { runId: string; events: string };
-    const all = eventsOf(
-      await (await fetch(`${server.gateway.url}${events}&seq=-1`, { headers })).text(),
-    );
+    const stream = await fetch(`${server.gateway.url}${events}&seq=-1`, { headers });
+    const all = eventsOf(await within("the stream ends with its run", stream.text()));
     assert.deepEqual(
       all.map(({ id }) => id),
       all.map((_, index) => index),

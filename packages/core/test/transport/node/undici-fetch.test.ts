@@ -15,6 +15,7 @@ import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import { connectProxy } from "../../../../../test/support/connect-proxy.ts";
 import { createUndiciFetch } from "../../../src/transport/node/undici.ts";
 import { code } from "../../../../../test/support/error-code.ts";
+import { within } from "../../../../../test/support/within.ts";
 
 interface Loopback extends AsyncDisposable {
   readonly server: Server;
@@ -83,14 +84,16 @@ describe("the fetch over undici", () => {
         `${request.method} ${request.url} ${request.headers["accept-encoding"]} ${Buffer.concat(chunks).toString()}`,
       );
     });
-    const response = await createUndiciFetch()(`${loopback.origin}/v1/x?y=z#part`, post());
+    const posted = createUndiciFetch()(`${loopback.origin}/v1/x?y=z#part`, post());
+    const response = await within("there is a response", posted);
     assert.ok(response instanceof Response);
     assert.deepEqual([response.status, response.statusText, response.ok], [201, "Made", true]);
     assert.deepEqual(
       [response.headers.get("x-a"), response.headers.getSetCookie()],
       ["1", ["a=1", "b=2"]],
     );
-    assert.equal(await response.text(), 'POST /v1/x?y=z identity {"ä":1}');
+    const text = await within("its body ends", response.text());
+    assert.equal(text, 'POST /v1/x?y=z identity {"ä":1}');
   });
 
   it("gives the status and the joined headers of a refusal, also of what is no plain post", async () => {
@@ -327,7 +330,8 @@ describe("the fetch over undici", () => {
       const response = await fetch(`${loopback.origin}/${status}`, post());
       assert.deepEqual([response.status, await response.text()], [status, ""]);
     }
-    assert.equal((await errorOf(fetch(`${loopback.origin}/999`, post()))).message, "fetch failed");
+    const failed = within("it is refused", errorOf(fetch(`${loopback.origin}/999`, post())));
+    assert.equal((await failed).message, "fetch failed");
   });
 
   it("rejects what cannot be sent, and says why there is no connection", async () => {
