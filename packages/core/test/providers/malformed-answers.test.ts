@@ -1,4 +1,4 @@
-/** Answers of which little is as it should be, and what is said of them. */
+/** Malformed answers, and the errors that they become. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toolCallsOf, type Message } from "../../src/llm/message.ts";

@@ -1,4 +1,4 @@
-/** Errors, and parts of requests, that nobody else asserts. */
+/** Errors in streams, parts of requests, and streams that contradict themselves. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Message } from "../../src/llm/message.ts";

@@ -1,11 +1,9 @@
-/** Bad frames, and clients that go while they are let in. */
+/** Bad frames, refused connections, and clients that leave while they are let in. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
-import { createMemoryStore } from "@bowline/core/session";
 import { closeCodes } from "../../src/gateway/protocol/frame.ts";
-import { Choices } from "../../src/gateway/agents/choices.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { eventually, within } from "../../../../test/support/within.ts";
 import { closed, gatewayWith, wait } from "./gateway.ts";
@@ -82,52 +80,5 @@ describe("a client that goes while it is let in", () => {
     await eventually("one is connected", async () => {
       return (await client.call("health.check", {})).connections === 1;
     });
-  });
-});
-
-describe("the choice of a session", () => {
-  it("that could not be read is read again", async () => {
-    const store = createMemoryStore();
-    let isBroken = true;
-    const choices = new Choices({
-      ...store,
-      load: async (id) => {
-        if (isBroken) throw new Error("too many open files");
-        return store.load(id);
-      },
-    });
-    await assert.rejects(choices.of("s"), /open files/);
-    isBroken = false;
-    assert.deepEqual(await choices.of("s"), {});
-  });
-
-  it("is read once", async () => {
-    const store = createMemoryStore();
-    let loads = 0;
-    const load: typeof store.load = (id) => {
-      loads++;
-      return store.load(id);
-    };
-    const choices = new Choices({ ...store, load });
-    for (const key of ["s", "t", "s", "t"]) await choices.of(key);
-    assert.equal(loads, 2);
-    choices.forget("s");
-    await choices.of("s");
-    assert.equal(loads, 3);
-  });
-
-  it("is forgotten when a thousand others were asked for since", async () => {
-    const store = createMemoryStore();
-    const loaded: string[] = [];
-    const load: typeof store.load = (id) => {
-      loaded.push(id);
-      return store.load(id);
-    };
-    const choices = new Choices({ ...store, load });
-    for (let count = 0; count <= 1000; count++) await choices.of(`s${count}`);
-    await choices.of("s1000");
-    assert.equal(loaded.length, 1001);
-    await choices.of("s0");
-    assert.deepEqual(loaded.slice(1001), ["s0"]);
   });
 });

@@ -1,4 +1,4 @@
-/** Sessions with a part missing, and questions about which the log says only half. */
+/** Reading a session with missing entries, and approvals that the log holds in part. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { requireApproval } from "../../src/agent/index.ts";
