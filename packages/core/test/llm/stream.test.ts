@@ -39,6 +39,25 @@ describe("EventStream", () => {
     }
   });
 
+  it("aborts a silent producer at once, though its reader waits for the next event", async () => {
+    for (const kind of ["events", "batches"] as const) {
+      let given: AbortSignal | undefined;
+      const stream = new EventStream<number, string>(
+        (_push, signal) =>
+          new Promise((resolve) => {
+            given = signal;
+            signal.addEventListener("abort", () => resolve("over"));
+          }),
+      );
+      const reader = kind === "events" ? stream[Symbol.asyncIterator]() : stream.batches();
+      const next = reader.next();
+      await settle();
+      const left = reader.return();
+      assert.equal(given?.aborted, true);
+      await Promise.all([next, left]);
+    }
+  });
+
   it("that has settled aborts nothing when its reader leaves", async () => {
     let given: AbortSignal | undefined;
     const stream = new EventStream<number, string>(async (push, signal) => {

@@ -87,8 +87,13 @@ it("an export shows arguments that cannot be read as they came", async () => {
 });
 
 it("an entry that does not follow is refused with the one that it should follow", () => {
-  const entry = { ...user("a"), seq: 5, id: "e", parentId: null, timestamp: 1 };
-  assert.throws(() => checkSequence([entry], 3), /The entry after 2 cannot be 5/);
+  const entry = { ...user("a"), id: "e", parentId: null, timestamp: 1 };
+  assert.throws(() => checkSequence([{ ...entry, seq: 5 }], 3), /The entry after 2 cannot be 5/);
+  const two = [
+    { ...entry, seq: 3 },
+    { ...entry, seq: 7 },
+  ];
+  assert.throws(() => checkSequence(two, 3), /The entry after 3 cannot be 7/);
 });
 
 describe("a file whose end is torn", () => {
