@@ -99,6 +99,19 @@ describe("a question", () => {
     await assert.rejects(client.call("exec.deny", { approvalId }), /answered already: allow/);
   });
 
+  it("says until when it waits", async () => {
+    await using server = await gatewayWith([call("git status"), "Done."], { tools: () => [bash] });
+    const client = await server.client();
+    const before = Date.now();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const { approvalId, expiresAt = 0 } = await client.event("exec.approval_request", runId);
+    assert.ok(expiresAt > before, String(expiresAt));
+    const { approvals } = await client.call("approvals.list", {});
+    assert.equal(approvals[0]?.expiresAt, expiresAt);
+    await client.call("exec.approve", { approvalId });
+    await client.end(runId);
+  });
+
   it("offers no pattern that would show a secret", async () => {
     await using server = await gatewayWith([call(`git push ${token}`), "Done."], {
       tools: () => [bash],
