@@ -1,5 +1,5 @@
 /** Server-sent events, read strictly: for acceptors, which must see what a lenient reader drops. */
-import { Illegal } from "./acceptors/verdict.ts";
+import type { Doubt } from "./acceptors/verdict.ts";
 
 export interface WireEvent {
   /** The `event:` field; undefined without one. */
@@ -13,9 +13,9 @@ const field = /^(data|event|id|retry)(?::|$) ?/;
 
 /**
  * The events that have data, one at a time, so that nothing behind a wire's last event is looked
- * at. Throws {@link Illegal} for a line that is neither a field of event streams nor a comment.
+ * at. Doubts a line that is neither a field of event streams nor a comment.
  */
-export function* readEvents(body: Uint8Array): Generator<WireEvent> {
+export function* readEvents(body: Uint8Array, doubt: Doubt): Generator<WireEvent> {
   const text = new TextDecoder().decode(body); // drops a byte order mark
   let name: string | undefined;
   let data: string[] = [];
@@ -32,8 +32,10 @@ export function* readEvents(body: Uint8Array): Generator<WireEvent> {
     // The last line may be the beginning of a field's name.
     if (prefix === undefined && ended === "" && isBeginning(line))
       return yield { name, data: data.join("\n"), isCut: true };
-    if (prefix === undefined || key === undefined)
-      throw new Illegal("a line that is no field of an event stream");
+    if (prefix === undefined || key === undefined) {
+      doubt("a line that is no field of an event stream", "text");
+      continue;
+    }
     if (key === "data") data.push(line.slice(prefix.length));
     else if (key === "event") name = line.slice(prefix.length);
     if (ended === "") return yield { name, data: data.join("\n"), isCut: true };

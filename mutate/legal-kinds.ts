@@ -21,7 +21,7 @@ const fragments = ["lose", "double", "swap"] as const;
 /**
  * By which mutations each wire lets an answer change unnoticed. In Responses nothing goes
  * unnoticed: every text and every call is there again at the end. In chat a fragment can move to
- * another call, and only the first and the last call can be lost, since the indices count them; in
+ * another call, or behind `[DONE]`, and only the first and the last call can be lost, since the indices count them; in
  * Messages a call can be lost only with all its events. Gemini's parts have neither index nor end,
  * and a chunk that says why the answer ends may be the first one, with a cut behind it.
  */
@@ -32,7 +32,7 @@ const unnoticed: {
     text: fragments,
     arguments: [...fragments, "move"],
     id: ["move"],
-    "call lost": ["lose"],
+    "call lost": ["lose", "swap"],
     "refusal lost": ["lose"],
   },
   "anthropic-messages": {

@@ -69,7 +69,7 @@ class MessageStream {
   }
 
   read(body: Uint8Array): Held {
-    for (const event of readEvents(body)) {
+    for (const event of readEvents(body, this.#doubt)) {
       let data: Json;
       try {
         data = parseObject(event.data);
@@ -193,7 +193,7 @@ class MessageStream {
     // As Kimi's are.
     if (!areUnique(calls.map(({ id }) => id))) this.#doubt("two calls of one id");
     const hasCall = calls.length > 0;
-    must(this.#reason !== "tool_use" || hasCall, "stop reason tool_use without a call");
+    if (this.#reason === "tool_use" && !hasCall) this.#doubt("stop reason tool_use without a call");
     return { text: this.#text(), calls, ending: this.#ending };
   }
 }

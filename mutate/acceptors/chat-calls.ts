@@ -84,7 +84,7 @@ export class ChatCalls {
       if (name === "") this.#doubt("a fragment of a call that has no name yet");
       // Ollama gave every call the index 0. Each came whole, so they can be told apart.
       if (call !== undefined) {
-        must(isJson(call.arguments), "two calls at one index");
+        must(isClosed(call.arguments), "two calls at one index");
         this.#doubt("two whole calls at one index");
       }
       const counts = { fragments: 0, restated: 0, isTwice: false };
@@ -96,6 +96,11 @@ export class ChatCalls {
     if (isWhole && args.trim() === call.arguments.trim()) {
       call.isTwice = true;
       return this.#doubt("whole arguments that are sent twice");
+    }
+    // LiteLLM sends an empty object before the arguments of some servers.
+    if (call.arguments === "{}" && args.startsWith("{")) {
+      call.arguments = "";
+      this.#doubt("a placeholder before the arguments");
     }
     if (!isBegun) {
       call.name = name;
@@ -123,6 +128,11 @@ export class ChatCalls {
 
 function isObjectText(text: string): boolean {
   return isJson(text) && text.trim().startsWith("{");
+}
+
+/** Whether a text has the ends of an object or a list. */
+function isClosed(text: string): boolean {
+  return /^\s*[{[][^]*[}\]]\s*$/.test(text);
 }
 
 function isJson(text: string): boolean {

@@ -61,7 +61,7 @@ class GenerateStream {
   }
 
   read(body: Uint8Array): Held {
-    for (const { data, isCut } of readEvents(body)) {
+    for (const { data, isCut } of readEvents(body, this.#doubt)) {
       if (isCut) this.#doubt("the last event lacks its empty line");
       let chunk: Json;
       try {

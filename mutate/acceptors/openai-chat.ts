@@ -31,7 +31,7 @@ class ChatStream {
   }
 
   read(body: Uint8Array): Held {
-    for (const event of readEvents(body)) {
+    for (const event of readEvents(body, this.#doubt)) {
       if (event.data === "[DONE]") return this.#end(true);
       if (event.isCut) this.#doubt("the last event lacks its empty line");
       if (event.isCut && !isWhole(event)) {
@@ -80,12 +80,13 @@ class ChatStream {
     if (!isDone) this.#doubt("ends without [DONE]");
     const main = this.#main;
     const others = [...this.#choices.values()].filter((one) => one !== main && !one.isEmpty);
+    // Proxies in front of Claude put its text and its calls into choices of their own.
+    const isSplit = main.promisesCall && !main.hasCalls;
     must(
-      others.every(({ reason }) => reason !== undefined),
+      others.every(({ reason, hasCalls }) => reason !== undefined || (isSplit && hasCalls)),
       "a choice that was not asked for, without an end",
     );
-    // Proxies in front of Claude put its text and its calls into choices of their own.
-    const caller = [main, ...others].find((one) => one.hasCalls) ?? main;
+    const callers = main.hasCalls ? [main] : others.filter((one) => one.hasCalls);
     const ended = [main, ...this.#choices.values()].find(({ reason }) => reason !== undefined);
     if (ended === undefined) {
       // llama.cpp, NewAPI and Snowflake's servers know no reason, or say null to the end.
@@ -93,16 +94,16 @@ class ChatStream {
       this.#doubt("[DONE], without a finish reason");
       must(!main.isEmpty, "[DONE], and nothing else");
     }
-    const endings = [caller.ending, ended?.ending ?? "complete"];
+    const endings = [...callers.map((one) => one.ending), ended?.ending ?? "complete"];
     const worst = endings.includes("failed")
       ? "failed"
       : endings.includes("cut")
         ? "cut"
         : "complete";
     const ending = main.hasRefusal ? "failed" : worst;
-    if (ended?.promisesCall === true && !caller.hasCalls)
+    if (ended?.promisesCall === true && callers.length === 0)
       this.#doubt("a finish reason that promises a call, without one");
-    return { text: main.text, calls: caller.callsOf(ending), ending };
+    return { text: main.text, calls: callers.flatMap((one) => one.callsOf(ending)), ending };
   }
 
   #failed(): Held {

@@ -47,7 +47,7 @@ class ResponseStream {
   }
 
   read(body: Uint8Array): Held {
-    for (const event of readEvents(body)) {
+    for (const event of readEvents(body, this.#doubt)) {
       let data: Json;
       try {
         data = parseObject(event.data);

@@ -24,6 +24,7 @@ import {
   messageStop,
   of,
   textDelta,
+  textStart,
   toolStart,
 } from "./wire-events.ts";
 
@@ -58,6 +59,14 @@ const chat: Cases = {
   "content behind the finish reason": {
     stream: body(whole, chunk({}, "stop"), chunk({ content: "a" }), done),
     holds: "a f{}",
+  },
+  "a line that is no field of an event stream": {
+    stream: body(chunk({ content: "a" }), "processing\n\n", chunk({}, "stop"), done),
+    holds: "a",
+  },
+  "a placeholder before the arguments": {
+    stream: body(chunk(fragment(0, "{}", "f")), chunk(fragment(0, '{"a":1}')), ...end),
+    holds: ' f{"a":1}',
   },
   "ends without [DONE]": { stream: body(whole, chunk({}, "tool_calls")), holds: " f{}" },
   "[DONE], without a finish reason": { stream: body(whole, done), holds: " f{}" },
@@ -168,6 +177,10 @@ const messages: Cases = {
   "a stop reason that is null": {
     stream: body(messageStart, ...toolCall, messageDelta(null), messageStop),
     holds: " f{}",
+  },
+  "stop reason tool_use without a call": {
+    stream: body(messageStart, textStart(0), textDelta(0, "a"), blockStop(0), ...stopped),
+    holds: "a",
   },
   "two calls of one id": {
     stream: body(

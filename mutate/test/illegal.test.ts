@@ -59,9 +59,9 @@ const chat: Cases = {
   "ends without a finish reason": body(hello),
   "[DONE], and nothing else": body(chunk({ role: "assistant" }), done),
   "a line that is no field of an event stream": body(
-    hello,
-    '{"error":{"message":"upstream"}}\n\n',
-    chunk({}, "stop"),
+    whole,
+    "processing the request\n\n",
+    chunk({}, "tool_calls"),
     done,
   ),
   "data that is no JSON": body(hello, "data: upstream failed\n\n", chunk({}, "stop"), done),
@@ -165,12 +165,6 @@ const messages: Cases = {
     textStart(1),
     messageDelta(null),
     messageStop,
-  ),
-  "stop reason tool_use without a call": body(
-    messageStart,
-    blockStart(0, { type: "thinking", thinking: "hm" }),
-    blockStop(0),
-    ...ended,
   ),
 };
 
@@ -308,8 +302,8 @@ const google: Cases = {
     },
   ),
   "a line that is no field of an event stream": body(
-    "upstream connect error\n\n",
-    generated([{ text: "Hello" }], "STOP"),
+    "processing the request\n\n",
+    generated([functionCall({ name: "f", args: {} })], "STOP"),
   ),
   "a call without a name": body(generated([functionCall({ name: "", args: {} })], "STOP")),
   "arguments of a call that has not begun": body(generated([streamed("$.a", "x", false)])),

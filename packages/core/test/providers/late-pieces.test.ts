@@ -10,15 +10,15 @@ const textOf = (content: readonly { type: string }[]): unknown[] =>
 describe("a piece behind the stop of its Messages block", () => {
   const late = messages.delta(0, { type: "text_delta", text: " there" });
 
-  it("is kept as text of its own", () => {
-    const { content, stopReason } = messages.answer(
+  it("is kept as text of its own, of an answer that contradicts itself", () => {
+    const { content, error } = messages.answer(
       messages.begin(),
       ...messages.text(0, "Hello"),
       late,
       messages.end("end_turn"),
       messages.over,
     );
-    assert.deepEqual([textOf(content), stopReason], [["Hello", " there"], "stop"]);
+    assert.deepEqual([textOf(content), error?.code], [["Hello", " there"], "stream_corrupt"]);
   });
 
   it("keeps the calls of the answer from running", () => {

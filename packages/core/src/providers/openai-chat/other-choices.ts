@@ -46,20 +46,17 @@ export class OtherChoices {
   /**
    * Adds the calls that belong to the answer: those of choices without an index, and any where the
    * answer says that it calls tools and has no call. Where it does not say so, or where they come
-   * with a text of their own, it is not known whose they are.
+   * with a text of their own, it is not known whose they are. Any other choice is an alternative,
+   * which says itself how it ends.
    */
   join(calls: ToolCallAssembler, end: AnswerEnd): void {
-    for (const { hasText, words, calls: own } of this.#choices.values()) {
-      if (end.word === "" && words.length > 0) {
-        for (const word of words) end.add(word);
-        if (calls.count > 0 || hasText)
-          this.#facts.proof.contradict("another choice ended the answer");
-      }
-      if (words.length === 0 && (hasText || own.length > 0) && !this.#isUnnumbered)
-        this.#facts.proof.contradict("a choice beside the answer's has no end");
-    }
-    const calling = [...this.#choices.values()].filter((choice) => choice.calls.length > 0);
-    if (calling.length === 0 || (calls.count > 0 && !this.#isUnnumbered)) return;
+    const others = [...this.#choices.values()];
+    const calling = others.filter((choice) => choice.calls.length > 0);
+    const isJoined = calling.length > 0 && (calls.count === 0 || this.#isUnnumbered);
+    for (const other of others)
+      if (!isJoined || other.calls.length === 0) this.#check(other, calls.count > 0, end.word);
+    if (end.word === "") for (const { words } of others) for (const word of words) end.add(word);
+    if (!isJoined) return;
     if ((!this.#isUnnumbered && !end.saysCalls) || calling.some(({ hasText }) => hasText))
       this.#facts.proof.suspect("they came in a choice that is not the answer's");
     for (const choice of calling) {
@@ -67,5 +64,14 @@ export class OtherChoices {
       for (const call of choice.calls) calls.add(call);
       for (const word of choice.words) end.add(word);
     }
+  }
+
+  /** An alternative to the answer has an end of its own, and so has the answer. */
+  #check({ hasText, words, calls }: Choice, isCalling: boolean, end: string): void {
+    if (this.#isUnnumbered) return;
+    if (words.length === 0 && (hasText || calls.length > 0))
+      this.#facts.proof.contradict("a choice beside the answer's has no end");
+    if (words.length > 0 && end === "" && (isCalling || hasText))
+      this.#facts.proof.contradict("another choice ended the answer");
   }
 }

@@ -135,7 +135,7 @@ export class ToolCallAssembler {
     for (const call of this.#calls) {
       if (call.name === "" && call.wireId === "")
         proof.contradict("the stream had a piece for a call that had not begun");
-      if (this.#covered.has(call) && !isComplete(call))
+      if (this.#covered.has(call) && (call.name === "" || !isComplete(call)))
         proof.contradict("the stream began a call within another");
       if (isBegunAgain(call)) proof.contradict("the stream began a call twice");
       call.name ||= "unnamed"; // still reported, so that the model hears of it (Q045)

@@ -10,7 +10,7 @@ import { CallReader } from "./calls.ts";
 import { kindOf, type Item, type Kind } from "./item.ts";
 import { OutputList } from "./output-list.ts";
 import { PartWriter, type Part } from "./parts.ts";
-import { TextReader } from "./texts.ts";
+import { hasText, TextReader } from "./texts.ts";
 
 type Json = Record<string, unknown>;
 
@@ -160,7 +160,7 @@ export class ItemAssembler {
       const isNew =
         seen.size === 0 || kind === "function_call" || (kind === "message" && !seen.has(kind));
       if (isNew && typeof raw.type === "string") this.#finish(this.#create(raw, {}), raw);
-      else if (kind === "message") isAlone = true;
+      else if (kind === "message" && hasText(raw)) isAlone = true;
     }
     if (entries.all.length > 0 && (isAlone || alone.length > 0))
       this.#contradict("the complete answer has other items than the stream");

@@ -102,6 +102,11 @@ export class TextReader {
   }
 }
 
+/** Whether a message as a whole says anything. */
+export function hasText({ content }: Json): boolean {
+  return asList(content).some((part) => textOf(part) !== "");
+}
+
 function textOf({ type, text, refusal }: Json): string {
   return asText(type === "refusal" ? refusal : text);
 }

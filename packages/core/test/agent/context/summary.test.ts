@@ -44,6 +44,7 @@ async function summarise(
     maxInputTokens: 1000,
     maxTokens: 100,
     signal: undefined,
+    graceMs: 5000,
   });
   return { ...(await within("the summary is written or given up", writing)), asked, waits };
 }

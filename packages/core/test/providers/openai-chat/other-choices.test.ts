@@ -57,8 +57,10 @@ describe("the calls of another choice", () => {
   });
 
   it("are an alternative where the answer has a call, and are left out", () => {
-    const chunks = [[calling(0, list)], [calling(1, read)], [choice(0, {}, "tool_calls")]];
-    assert.deepEqual(outcome(...chunks), ["toolUse", "list"]);
+    const other = [[calling(1, read)], [choice(1, {}, "tool_calls")]];
+    const ends = [choice(0, {}, "tool_calls")];
+    assert.deepEqual(outcome([calling(0, list)], ...other, ends), ["toolUse", "list"]);
+    assert.equal(outcome([calling(0, list)], other[0]!, ends)[0], "stream_corrupt");
   });
 
   it("belong to the answer where the choices have no index", () => {
