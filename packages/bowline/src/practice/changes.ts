@@ -1,41 +1,121 @@
-/** Steps that run commands or change files: one call, and never a second try. */
+/** Steps that change files: one change each, never a second try, and nothing made up. */
+import { capture } from "./commands.ts";
+import { readPages } from "./contents.ts";
 import { isQuoted, restore, unquote } from "./phrase.ts";
-import { resolve, resolveText, Setback, useText } from "./step.ts";
-import type { Answer, Call, Play, Step } from "./step.ts";
-import { fence } from "./wording.ts";
+import { quoteForShell, resolve, resolveText, Setback, useText } from "./step.ts";
+import type { Answer, Call, Play, Step, Subject } from "./step.ts";
 
-const FAILURE = /(?:^|\n)\[(?:exit code [1-9]\d*|timed out after .+|killed by .+)\]\s*$/;
-
-export function runCommand(words: string): Step {
-  return function* (): Play<Answer> {
-    // A shell would take what is meant for me as its own: "and" as an argument, backticks round a
-    // part as a command.
-    const isMixed = restore(words).includes("`") || /\s(?:and|then)\s/i.test(words);
-    if (isMixed && !isQuoted(words))
-      throw new Setback("Please put all of the command in backticks: run `npm test`");
-    const command = unquote(words);
-    const call: Call = { name: "bash", arguments: { command } };
-    const output = useText(call, (yield [call])[0]);
-    const text = `${FAILURE.test(output) ? "failed" : "printed"}:\n\n${fence(output)}`;
-    if (FAILURE.test(output)) throw new Setback(`\`${command}\` ${text}`);
-    return { text: `\`${command}\` ${text}`, value: output };
+export function writeFile(content: string, refs: readonly string[]): Step {
+  return function* (subject): Play<Answer> {
+    const path = onePath(subject, refs);
+    return yield* change("write", { path, content: toContent(subject, content) });
   };
 }
 
-/** Writes or edits one file; in the texts "it" is what the step before found. */
-export function changeFile(
-  name: "write" | "edit",
-  texts: Record<string, string>,
+/** Leaves a file alone that is there already. `said` is the text as it stands. */
+export function createFile(
+  { said, content }: { readonly said: string | undefined; readonly content: string | undefined },
   refs: readonly string[],
 ): Step {
   return function* (subject): Play<Answer> {
-    const [path = "", ...others] = resolve(subject, refs);
-    if (others.length > 0) throw new Setback("I can change one file at a time. Please name one.");
-    const values = Object.entries(texts).map(
-      ([key, text]) => [key, resolveText(subject, text)] as const,
-    );
-    const all = name === "edit" ? { replaceAll: true } : {};
-    const call: Call = { name, arguments: { path, ...Object.fromEntries(values), ...all } };
-    return { text: `${useText(call, (yield [call])[0]).trim()}.`, paths: [path] };
+    const path = onePath(subject, refs);
+    const text = said === undefined ? toContent(subject, content) : unquote(said);
+    const call: Call = { name: "read", arguments: { path, limit: 1 } };
+    const [result] = yield [call];
+    if (result?.state !== "failed") useText(call, result);
+    if (!/^No such/.test(result?.text ?? ""))
+      throw new Setback(`${path} exists already. To replace all of it: write "text" to ${path}`);
+    return yield* change("write", { path, content: text });
   };
+}
+
+/** Edits the end of the file, so that all before it stays as it is, byte for byte. */
+export function appendLine(content: string, refs: readonly string[]): Step {
+  return function* (subject): Play<Answer> {
+    const line = toContent(subject, content);
+    const [page] = yield* readPages(subject, [onePath(subject, refs)], () => ({}));
+    const { path = "", whole } = page ?? {};
+    if (whole === undefined) throw new Setback(`${path} is too large for me to append to.`);
+    if (whole.trim() === "") throw new Setback(`${path} is empty. Say: write "text" to ${path}`);
+    const text = whole.replace(/(?:\r?\n)+$/, "");
+    const newLine = text.includes("\r\n") ? "\r\n" : "\n";
+    const oldText = uniqueEnd(text);
+    const change: Call = {
+      name: "edit",
+      arguments: { path, oldText, newText: `${oldText}${newLine}${line}` },
+    };
+    useText(change, (yield [change])[0]);
+    return { text: `Appended 1 line to ${path}.`, paths: [path] };
+  };
+}
+
+/** The last lines, as many as it takes for them to be nowhere else. */
+function uniqueEnd(text: string): string {
+  for (let from = text.lastIndexOf("\n"); from > 0; from = text.lastIndexOf("\n", from - 1)) {
+    const end = text.slice(from + 1);
+    if (end !== "" && text.indexOf(end) === from + 1) return end;
+  }
+  return text;
+}
+
+export function replaceText(oldText: string, newText: string, refs: readonly string[]): Step {
+  return function* (subject): Play<Answer> {
+    const path = onePath(subject, refs);
+    const texts = [oldText, newText].map((text) => {
+      if (isQuoted(text) || !/\s/.test(text)) return resolveText(subject, text);
+      throw new Setback(`Put texts of several words in quotes, such as "${restore(text)}".`);
+    });
+    const [from = "", to = ""] = texts;
+    return yield* change("edit", { path, oldText: from, newText: to, replaceAll: true });
+  };
+}
+
+export function copyOrMove(program: "cp" | "mv", source: string, refs: readonly string[]): Step {
+  return function* (subject): Play<Answer> {
+    const from = onePath(subject, [unquote(source)]);
+    const to = onePath(subject, refs);
+    const target = quoteForShell(to);
+    const taken = `if [ -e ${target} ]; then echo ${quoteForShell(`${to} exists already`)}; exit 1; fi`;
+    const options = program === "cp" ? "-R --" : "--";
+    yield* capture(
+      `${taken}; ${program} ${options} ${quoteForShell(from)} ${target}`,
+      `I could not ${program === "cp" ? "copy" : "rename"} ${from}`,
+    );
+    return { text: `${program === "cp" ? "Copied" : "Renamed"} ${from} to ${to}.`, paths: [to] };
+  };
+}
+
+export function makeFolder(refs: readonly string[]): Step {
+  return function* (subject): Play<Answer> {
+    const path = onePath(subject, refs);
+    yield* capture(`mkdir -- ${quoteForShell(path)}`, `I could not make the folder ${path}`);
+    return { text: `Made the folder ${path}.`, paths: [path] };
+  };
+}
+
+export function refuseDelete(refs: readonly string[]): Step {
+  return (subject) => {
+    const names = resolve(subject, refs).map(quoteForShell).join(" ");
+    throw new Setback(`I delete nothing by myself. If you mean it, say: run \`rm ${names}\``);
+  };
+}
+
+function* change(name: "write" | "edit", args: Call["arguments"]): Play<Answer> {
+  const call: Call = { name, arguments: args };
+  return { text: `${useText(call, (yield [call])[0]).trim()}.`, paths: [String(args["path"])] };
+}
+
+function onePath(subject: Subject, refs: readonly string[]): string {
+  const [path = "", ...others] = resolve(subject, refs);
+  if (others.length > 0) throw new Setback("I can change one file at a time. Please name one.");
+  return path;
+}
+
+/** A text in quotes, or what the step before found; empty if nothing was asked for. */
+function toContent(subject: Subject, text = ""): string {
+  const found = resolveText(subject, text);
+  if (text === "" || isQuoted(text) || found !== restore(text)) return found;
+  throw new Setback(
+    `I write nothing of my own. If “${restore(text)}” is the text itself, put it in quotes: "${restore(text)}".`,
+  );
 }

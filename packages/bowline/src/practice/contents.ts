@@ -1,9 +1,9 @@
 /**
  * Steps about what is in files: a read or a search of each path, and a summary of what came back.
  */
-import { inspect, look, Setback } from "./step.ts";
+import { look, Setback } from "./step.ts";
 import type { Answer, Call, Play, Seen, Step, Subject } from "./step.ts";
-import { bullets, enumerate, fence, plural } from "./wording.ts";
+import { enumerate, fence, plural } from "./wording.ts";
 
 /** Lines from-to, counted from 1, or the last so many. */
 export interface Range {
@@ -27,11 +27,17 @@ export function readFiles(
   refs: readonly string[],
   range: Range,
   summarize: (pages: Page[]) => Answer,
+  readme = false,
 ): Step {
   return function* (subject): Play<Answer> {
     const { last } = range;
     // Where a file ends is known only after a first look.
-    let pages = yield* readPages(subject, refs, () => (last === undefined ? range : { to: 1 }));
+    let pages = yield* readPages(
+      subject,
+      refs,
+      () => (last === undefined ? range : { to: 1 }),
+      readme,
+    );
     const paths = pages.map(({ path }) => path);
     const starts = new Map(
       pages.map(({ path, total }) => [path, Math.max(1, total - (last ?? 0) + 1)]),
@@ -42,20 +48,24 @@ export function readFiles(
   };
 }
 
-function* readPages(
+export function* readPages(
   subject: Subject,
   refs: readonly string[],
   toRange: (path: string) => Range,
+  readme = false,
 ): Play<Page[]> {
-  const seen = yield* look(subject, refs, (path): Call => {
+  const toCall = (path: string): Call => {
     const { from = 1, to } = toRange(path);
     const limit = to === undefined ? {} : { limit: to - from + 1 };
     return { name: "read", arguments: { path, ...(from > 1 ? { offset: from } : {}), ...limit } };
-  });
+  };
+  const seen = yield* look(subject, refs, toCall, { readme });
   return seen.map(toPage);
 }
 
 function toPage({ path, call, text: said }: Seen): Page {
+  if (/\[the file was changed by something else[^\n]*\]$/.test(said))
+    throw new Setback(`${path} was changed while I read it. Please ask again.`);
   const [notice = "", total] = /(?<=\n)\[lines \d+-\d+ of (\d+|more)\b.*\]$/.exec(said) ?? [];
   // An image comes without a text, and of a very large file the lines are not counted.
   if (said === "" || total === "more")
@@ -75,35 +85,20 @@ export function showLines(pages: Page[]): Answer {
   return { text: texts.join("\n\n"), value: pages.length === 1 ? pages[0]?.whole : undefined };
 }
 
-export function countLines(pages: Page[]): Answer {
-  const sum = pages.reduce((all, { total }) => all + total, 0);
-  const text = enumerate(pages.map(({ path, total }) => `${path} has ${plural(total, "line")}`));
-  return { text: `${text}${pages.length > 1 ? `, ${sum} together` : ""}.`, value: `${sum}` };
-}
-
-/** Where a text occurs and how often. */
-export function searchText(pattern: string, refs: readonly string[]): Step {
-  const toCall = (path: string): Call => ({
-    name: "grep",
-    arguments: { pattern, literal: true, path, limit: 10_000 },
-  });
-  return inspect(refs, toCall, (seen) => {
-    const said = seen.map(({ text }) => text).join("\n");
-    const hits = [...said.matchAll(/^(.+?):(\d+):(.*)$/gm)];
-    const where = `in ${enumerate(seen.map(({ path }) => path))}`;
-    if (hits.length === 0) return { text: `\`${pattern}\` does not occur ${where}.`, value: "0" };
-    const paths = [...new Set(hits.map(([, path = ""]) => path))];
-    const times = hits.reduce(
-      (sum, [, , , body = ""]) => sum + Math.max(1, body.split(pattern).length - 1),
-      0,
-    );
-    const least = /^\[\d+ of .*\]$/m.test(said) ? "at least " : "";
-    const places = `on ${plural(hits.length, "line")} of ${plural(paths.length, "file")}`;
-    const shown = hits.map(
-      ([, path, line, body]) => `${path}:${line}: ${body?.trim().slice(0, 200)}`,
-    );
-    const text = `\`${pattern}\` occurs ${least}${plural(times, "time")} ${where}: ${places}.\n\n${bullets(shown)}`;
-    return { text, paths, value: `${times}` };
+/** How many lines, words or characters files have. Lines are counted by the tool. */
+export function countText(what: string, refs: readonly string[]): Step {
+  const noun = what.replace(/s$/, "");
+  return readFiles(refs, noun === "line" ? { to: 1 } : {}, (pages) => {
+    const counts = pages.map(({ path, whole, total }) => {
+      if (noun === "line") return { path, count: total };
+      if (whole === undefined)
+        throw new Setback(`${path} is too large for me to count its ${what}.`);
+      const units = noun === "word" ? (whole.match(/\S+/g) ?? []) : [...whole];
+      return { path, count: units.length };
+    });
+    const sum = counts.reduce((all, { count }) => all + count, 0);
+    const text = enumerate(counts.map(({ path, count }) => `${path} has ${plural(count, noun)}`));
+    return { text: `${text}${pages.length > 1 ? `, ${sum} together` : ""}.`, value: `${sum}` };
   });
 }
 

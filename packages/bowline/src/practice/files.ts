@@ -1,6 +1,6 @@
 /** Steps about names and sizes: a glob in each place, and a summary of what it lists. */
 import { inspect, Setback, toEntries, toGlob, toLiteral } from "./step.ts";
-import type { Answer, Call, Entry, Step } from "./step.ts";
+import type { Answer, Call, Entry, Kind, Step } from "./step.ts";
 import { bullets, enumerate, plural } from "./wording.ts";
 
 interface Survey {
@@ -9,18 +9,20 @@ interface Survey {
   readonly label: string;
 }
 
+const NOUNS = { any: "item", file: "file", directory: "folder" } as const;
+
 /** `pattern` is relative to each place; without ** it lists folders too. */
 export function survey(
   refs: readonly string[],
   pattern: string,
   summarize: (survey: Survey) => Partial<Answer>,
+  kind: Kind = pattern.startsWith("**/") ? "file" : "any",
 ): Step {
-  const kind = pattern.startsWith("**/") ? "file" : "any";
   const toCall = (path: string): Call => toGlob(pattern, path, kind);
   return inspect(refs, toCall, (seen) => {
     const entries = seen.flatMap(({ text }) => toEntries(text));
     const names = pattern.replace(/^\*\*\//, "");
-    const noun = `${names === "*" ? "" : `\`${names}\` `}${kind === "any" ? "item" : "file"}`;
+    const noun = `${names === "*" ? "" : `\`${names}\` `}${NOUNS[kind]}`;
     const counted = plural(entries.length, noun).replace(/^0/, "no");
     const label = `${counted} in ${enumerate(seen.map(({ path }) => path))}`;
     const paths = entries.map(({ path }) => path);
@@ -44,11 +46,18 @@ export function count({ entries, label }: Survey): Partial<Answer> {
   return { text, value: `${entries.length}` };
 }
 
-/** `word` is largest, biggest or smallest. */
-export function rank(word = "largest"): (survey: Survey) => Partial<Answer> {
+/** `word` is largest, biggest or smallest; `most` is how many to name. */
+export function rank(word = "largest", most = 1): (survey: Survey) => Partial<Answer> {
   const sign = /^small/i.test(word) ? 1 : -1;
   return ({ entries, label }) => {
     const sorted = entries.toSorted((a, b) => sign * (a.size - b.size));
+    if (most > 1 && sorted.length > most) {
+      const first = sorted.slice(0, most);
+      const lines = first.map((entry) => `${entry.path}: ${plural(entry.size, "byte")}`);
+      const named = first.map(({ path }) => path);
+      const text = `The ${most} ${word} of the ${label}:\n\n${bullets(lines)}`;
+      return { text, paths: named, value: named.join("\n") };
+    }
     const size = sorted[0]?.size ?? 0;
     const paths = sorted.filter((entry) => entry.size === size).map(({ path }) => path);
     if (paths.length === 0) return {};

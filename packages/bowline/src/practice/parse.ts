@@ -1,7 +1,8 @@
 /** From what a person wrote to the steps of a task. */
-import { forms, help } from "./forms.ts";
+import { forms, hint } from "./forms.ts";
 import { protect, restore, toPhrase, toRefs, withoutQuotes } from "./phrase.ts";
 import type { Step } from "./step.ts";
+import { toPattern } from "./vocabulary.ts";
 
 /** A step, with the name of its form and the words it was read from. */
 export interface Task {
@@ -11,7 +12,7 @@ export interface Task {
 }
 
 /** So much text outside of quotes, and in all, is looked at: no message makes the patterns slow. */
-const MAX_LENGTH = 2000;
+const MAX_LENGTH = 1000;
 const MAX_MESSAGE = 200_000;
 /** Where a phrase may be cut in two; so many joining words may be within one step. */
 const JOINER = /\s*[;\n]\s*|[.,]\s+|\s+(?:and|then)\s+/gi;
@@ -21,28 +22,62 @@ const readings = Object.entries(forms).flatMap(([name, { wordings, toStep }]) =>
   wordings.map((wording) => ({ name, toStep, pattern: toPattern(wording) })),
 );
 
-/**
- * The notation is told at `Form.wordings`. The phrase is matched with a space before it, so that
- * every word has one.
- */
-function toPattern(wording: string): RegExp {
-  const source = ` ${wording}`
-    .replaceAll(/<(\w+)(?::([^>]+))?>/g, (_, name: string, own = ".+?") => `(?<${name}>${own})`)
-    .replaceAll(/ \[([^\]]+)\]/g, "(?: (?:$1))?")
-    .replaceAll(/(what|which|where) is\b/g, "$1(?: is| are|['’]s)")
-    .replaceAll(" ", String.raw`\s+`);
-  return new RegExp(`^${source}$`, "is");
-}
+/** A file that is read only to be spoken of: "read a.txt and tell me what it is for". */
+const READ_FIRST =
+  /^(?:read|open|look at|look into|check)\s+(?:the\s+)?(?:file\s+)?(?<ref>\S+?),?\s+and\s+(?:then\s+)?(?<rest>(?:tell me|say|explain|describe|summari[sz]e)\s.*)$/is;
+/** "in src, which file …" */
+const PLACE_FIRST =
+  /^(?:in|inside|within)\s+(?<place>(?:the\s+)?\S+?(?:\s+folder)?),?\s+(?<rest>\S+\s.*)$/is;
 
-/** The steps of a message; one that lists the task forms if it is none of them. */
+/** The steps of a message; one that says what was not understood if there are none. */
 export function parseTask(message: string): readonly Task[] {
   const text = message.length > MAX_MESSAGE ? "" : protect(message);
-  const tasks =
-    withoutQuotes(text).length > MAX_LENGTH ? undefined : parseAll(toPhrase(text), new Map());
+  const phrase = withoutQuotes(text).length > MAX_LENGTH ? "" : text.trim();
+  const known = new Map<string, readonly Task[] | undefined>();
+  const tasks = parseAll(aboutOne(toPhrase(phrase)), known) ?? parseWhole(phrase);
   if (tasks !== undefined) return tasks;
-  const said = message.trim().slice(0, 200);
-  const lead = said === "" ? "" : `I do not understand “${said}”.\n\n`;
-  return [{ form: "unknown", text: said, step: () => ({ text: lead + help().text }) }];
+  const said = shorten(message);
+  return [{ form: "unknown", text: said, step: () => ({ text: refusal(phrase, said, known) }) }];
+}
+
+/** A greeting is taken for politeness before a task, unless it is all there is. */
+function parseWhole(phrase: string): readonly Task[] | undefined {
+  const task = parseOne(phrase.replace(/[\s.!?,]+$/, ""));
+  return task && [task];
+}
+
+function aboutOne(phrase: string): string {
+  const { ref, rest = "" } = READ_FIRST.exec(phrase)?.groups ?? {};
+  const about = rest.replace(/\b(?:it|this|that)\b/i, () => ref ?? "");
+  return ref === undefined || about === rest ? phrase : toPhrase(about);
+}
+
+/** Two lines: what was understood, and what to try. */
+function refusal(
+  phrase: string,
+  said: string,
+  known: Map<string, readonly Task[] | undefined>,
+): string {
+  const whole = toPhrase(phrase);
+  for (const { index, 0: joiner } of joinersOf(whole).toReversed()) {
+    const first = parseAll(toPhrase(whole.slice(0, index)), known);
+    if (first === undefined) continue;
+    const [done, rest] = [whole.slice(0, index), whole.slice(index + joiner.length)];
+    return `I understand “${shorten(restore(done))}”, not “${shorten(restore(rest))}”, and did nothing.\n${hint}`;
+  }
+  if (said === "") return hint;
+  const path = /(?<![\w./-])[\w./-]*\w\.[a-z]\w{0,4}(?![\w/])/i.exec(withoutQuotes(phrase))?.[0];
+  const about = path === undefined ? "" : ` I see the file ${path}, not what to do with it.`;
+  return `I do not understand “${said}”.${about}\n${hint}`;
+}
+
+function shorten(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > 120 ? `${line.slice(0, 120)} …` : line;
+}
+
+function joinersOf(phrase: string): RegExpExecArray[] {
+  return [...phrase.matchAll(JOINER)].slice(0, MAX_JOINERS);
 }
 
 /**
@@ -55,7 +90,7 @@ function parseAll(
 ): readonly Task[] | undefined {
   if (known.has(phrase)) return known.get(phrase);
   let tasks: readonly Task[] | undefined;
-  for (const { index, 0: joiner } of [...phrase.matchAll(JOINER)].slice(0, MAX_JOINERS)) {
+  for (const { index, 0: joiner } of joinersOf(phrase)) {
     const first = parseOne(toPhrase(phrase.slice(0, index)));
     const rest = first && parseAll(toPhrase(phrase.slice(index + joiner.length)), known);
     tasks ??= rest && [first, ...rest];
@@ -67,6 +102,11 @@ function parseAll(
 }
 
 function parseOne(phrase: string): Task | undefined {
+  const { place, rest } = PLACE_FIRST.exec(phrase)?.groups ?? {};
+  return parseForm(phrase) ?? (rest === undefined ? undefined : parseForm(`${rest} in ${place}`));
+}
+
+function parseForm(phrase: string): Task | undefined {
   for (const { name, toStep, pattern } of readings) {
     const match = pattern.exec(` ${phrase}`);
     const refs = match === null ? undefined : toRefs(match.groups?.["place"]);

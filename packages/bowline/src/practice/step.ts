@@ -73,18 +73,23 @@ export function inspect(
 
 /**
  * Makes a call for each path, all in one turn, and needs all of them to succeed. Once, a path that leads to nothing is looked for
- * by its last name, and used from where it is if that is one place only. For a folder that cannot be read its readme is.
+ * by its last name, and used from where it is if that is one place only. With `readme`, a folder stands for its readme.
  */
 export function* look(
   subject: Subject,
   refs: readonly string[],
   toCall: ToCall,
-  isAgain = false,
+  {
+    readme = false,
+    isAgain = false,
+  }: { readonly readme?: boolean; readonly isAgain?: boolean } = {},
 ): Play<Seen[]> {
   const paths = resolve(subject, refs);
   const results = yield paths.map(toCall);
   const lost = results.findIndex(
-    (result) => result?.state === "failed" && /^No such| is a folder/.test(result.text),
+    (result) =>
+      result?.state === "failed" &&
+      (/^No such/.test(result.text) || (readme && result.text.includes(" is a folder"))),
   );
   const missing = paths[lost];
   if (missing !== undefined && !isAgain) {
@@ -95,7 +100,7 @@ export function* look(
       : toGlob(`**/${name}`, ".", "any");
     const [hit, ...others] = toEntries((yield [search])[0]?.text ?? "");
     if (hit && (isFolder || others.length === 0))
-      return yield* look(subject, paths.with(lost, hit.path), toCall, true);
+      return yield* look(subject, paths.with(lost, hit.path), toCall, { isAgain: true });
   }
   return paths.map((path, index) => ({
     path,
@@ -115,16 +120,24 @@ export function resolve({ paths = [] }: Subject, refs: readonly string[]): strin
 }
 
 /** A text as it stands, or for "it" and "the result" what the step before found. */
-export function resolveText({ value }: Subject, text: string): string {
-  if (!/^(?:it|this|that|them|the (?:result|answer|output|list))$/i.test(text))
+export function resolveText({ paths, value }: Subject, text: string): string {
+  if (/^(?:its|the|their) (?:file)?names?$/i.test(text) && paths !== undefined)
+    return paths.join("\n");
+  if (
+    !/^(?:it|this|that|them|(?:the|this|that) (?:result|answer|output|list|number|count|total|sum))$/i.test(
+      text,
+    )
+  )
     return unquote(text);
   if (value === undefined)
     throw new Setback(`I do not know what “${text}” is; no step before this one left a text.`);
   return value;
 }
 
+export type Kind = "file" | "directory" | "any";
+
 /** With sizes, and in full: the largest file may be the last. */
-export function toGlob(pattern: string, path: string, kind: "file" | "any"): Call {
+export function toGlob(pattern: string, path: string, kind: Kind): Call {
   return { name: "glob", arguments: { pattern, path, kind, sizes: true, limit: 100_000 } };
 }
 
@@ -139,4 +152,10 @@ export type Entry = Readonly<{ path: string; size: number }>;
 export function toEntries(text: string): Entry[] {
   const lines = [...text.matchAll(/^(\d+)\t(.+)$/gm)];
   return lines.map(([, size, path = ""]) => ({ path, size: Number(size) }));
+}
+
+/** A path or text as one word of a command. */
+export function quoteForShell(text: string): string {
+  const safe = text.startsWith("-") ? `./${text}` : text;
+  return /^[\w./@-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -89,23 +89,33 @@ describe("the task forms", () => {
     }
   });
 
-  it("are listed, with the way to a real model, for help and for what is none of them", () => {
-    for (const wording of [
-      "help",
-      "Who are you?",
-      "What can you do?",
-      "hello!",
-      "tell me a joke",
-      "",
-      "  ",
-      "zzz and help",
-    ]) {
+  it("are listed, with the way to a real model, for help", () => {
+    for (const wording of ["help", "What can you do?", "help!", "how do I use this?"]) {
       const text = open().say(wording);
       for (const { name, example } of taskForms)
         assert.ok(text.includes(name) && text.includes(example), wording);
       assert.match(text, /not an LLM[^]*ANTHROPIC_API_KEY=[^]*--model provider\/model[^]*Ollama/);
     }
-    assert.match(open().say("tell me a joke"), /^I do not understand “tell me a joke”/);
+  });
+
+  it("answer what is none of them in two lines, and with what was understood", () => {
+    const cases: Record<string, RegExp> = {
+      "tell me a joke": /^I do not understand “tell me a joke”\.\n/,
+      "zzz and help": /^I do not understand “zzz and help”\.\n/,
+      "fix the bug in src/tie.ts": /^I do not understand .* I see the file src\/tie.ts, not what/,
+      "read notes.txt and translate it":
+        /^I understand “read notes.txt”, not “translate it”, and did/,
+      ["x ".repeat(600)]: /^I do not understand “x x .* …”\.\n/,
+    };
+    for (const [wording, lead] of Object.entries(cases)) {
+      const talk = open();
+      const text = talk.say(wording);
+      assert.match(text, lead);
+      assert.match(text, /^[^\n]+\n[^\n]*not an LLM.*help.*ANTHROPIC_API_KEY[^\n]*$/);
+      assert.equal(talk.turns.length, 0);
+    }
+    for (const wording of ["hello!", "Hi there", "Who are you?", "", "  "])
+      assert.match(open().say(wording), /^I am the practice model[^\n]*not an LLM[^\n]*$/, wording);
   });
 
   it("are the ones that docs/practice.md shows, with the same examples", () => {
@@ -270,7 +280,7 @@ describe("search and count", () => {
       "- src/deep/plain.ts:2: ",
     );
     answers(["search for Splices"], "of 1 file", "- src/deep/tool.py:1:");
-    answers(["search for omega"], "`omega` does not occur in this folder.");
+    answers(["search for omega"], "`omega` does not occur in this folder, spelled just so.");
   });
 
   it("takes the text literally", () => {
@@ -427,7 +437,7 @@ describe("commands and changes", () => {
   it("writes exactly the text", () => {
     const wordings = [
       'write "hello there" to out/a.txt',
-      "Write hello there to the file out/a.txt",
+      'Write the text "hello there" to the file out/a.txt',
       "save `hello there` as out/a.txt",
       'create a file called out/a.txt with "hello there"',
     ];

@@ -94,7 +94,7 @@ describe("a task of several steps", () => {
 
   it("does not cut where only the whole makes sense", () => {
     const talk = open();
-    talk.say("write salt and pepper, then sugar to list.txt");
+    talk.say("create a file called list.txt that says salt and pepper, then sugar");
     assert.equal(
       readFileSync(join(talk.folder, "list.txt"), "utf8"),
       "salt and pepper, then sugar",
@@ -121,7 +121,7 @@ describe("a conversation", () => {
     assert.match(talk.say("What is it for?"), /src\/small.ts says of itself: Unties./);
     assert.match(talk.say("how many lines does it have?"), /src\/small.ts has 1 line\./);
     assert.match(talk.say("and what is its size?"), /src\/small.ts has 15 bytes\./);
-    assert.match(talk.say("thanks!"), /What I understand/);
+    assert.equal(talk.say("thanks!"), "You are welcome.");
     assert.match(talk.say("read it"), /src\/small.ts, lines 1 to 1 of 1/);
   });
 
@@ -411,7 +411,7 @@ describe("whatever the tools return", () => {
     ];
     assert.match(
       plan({ messages: junk as unknown as PracticeMessage[], tools: [null, {}] as never }).text,
-      /What I understand/,
+      /not an LLM/,
     );
     assert.equal(plan({ messages: [] }).toolCalls.length, 0);
   });

@@ -1,0 +1,67 @@
+/** Requests that change files. A text to be written stands in quotes: nothing is made up. */
+import {
+  appendLine,
+  copyOrMove,
+  createFile,
+  makeFolder,
+  refuseDelete,
+  replaceText,
+  writeFile,
+} from "./changes.ts";
+import type { Form } from "./form.ts";
+import { WORD } from "./vocabulary.ts";
+
+const NEW = "[new] [empty] [text]";
+const CALLED = "[called|named]";
+const SAID = "(that says|which says|saying)";
+
+export const changeForms: Readonly<Record<string, Form>> = {
+  "append a line": {
+    example: 'append "hello" to notes.txt',
+    wordings: [
+      "(append|add) [new] [line|text|word] <content:.+> (to|at) [(?:end|bottom) of] <place>",
+      "(put|write|insert) [new] [line|text|word] <content:.+> (at|on|to) (end|bottom) of <place>",
+    ],
+    toStep: ({ content = "" }, refs) => appendLine(content, refs),
+  },
+  "create a file": {
+    example: 'create a file called notes.txt with "hello"',
+    wordings: [
+      `(create|make|write|add) ${NEW} [file] ${CALLED} <place> ${SAID} <said:.+>`,
+      `(create|make|write|add) ${NEW} [file] ${CALLED} <place> (with|containing) [text|content|contents|line|words] <content:.+>`,
+      `(create|make|add) ${NEW} file ${CALLED} <place>`,
+    ],
+    toStep: ({ said, content }, refs) => createFile({ said, content }, refs),
+  },
+  "write a file": {
+    example: 'write "hello" to notes.txt',
+    wordings: [
+      "(write|save|put|store) [text|line|word|words] <content:.+> (to|into|as|in) [new] [file] [called|named] <place>",
+    ],
+    toStep: ({ content = "" }, refs) => writeFile(content, refs),
+  },
+  "replace text": {
+    example: "replace colour with color in notes.txt",
+    wordings: [
+      "(replace|change|rename|substitute) [every|each] [occurrences? of] [word|text] <oldText> (with|by|to) <newText:.+> in <place>",
+    ],
+    toStep: ({ oldText = "", newText = "" }, refs) => replaceText(oldText, newText, refs),
+  },
+  "rename or copy": {
+    example: "rename notes.txt to ideas.txt",
+    wordings: [
+      `<verb:rename|move|copy|duplicate> [file|folder] <from:${WORD}> (to|as|into) <place:${WORD}>`,
+    ],
+    toStep: ({ verb = "", from = "" }, refs) =>
+      copyOrMove(/copy|duplicate/i.test(verb) ? "cp" : "mv", from, refs),
+  },
+  "make a folder": {
+    example: "make a folder called drafts",
+    wordings: [`(create|make|add) ${NEW} (folder|directory) ${CALLED} <place>`],
+    toStep: (_, refs) => makeFolder(refs),
+  },
+  delete: {
+    wordings: ["(delete|remove|erase) <place>"],
+    toStep: (_, refs) => refuseDelete(refs),
+  },
+};

@@ -1,0 +1,103 @@
+/** Questions about which files there are: their names, sizes and times. */
+import { newestFile } from "./commands.ts";
+import type { Form } from "./form.ts";
+import { compareSizes, count, list, rank, survey } from "./files.ts";
+import { unquote } from "./phrase.ts";
+import { toLiteral } from "./step.ts";
+import { CHANGED, FILE_NAME, FILES, FOLDERS, IN, NUMBER, toNumber, toSort } from "./vocabulary.ts";
+
+const WHERE = `[${IN} <place>]`;
+const BIG = "<word:largest|biggest|smallest>";
+const LIST = "(list|show|find|which|what|name|print|display)";
+const THERE = "[are|do] [we|you|i] [have|see]";
+
+export const fileForms: Readonly<Record<string, Form>> = {
+  "largest or smallest file": {
+    example: "which file in src is the largest?",
+    wordings: [
+      `(which|what) ${FILES} ${WHERE} (is|are|has) ${BIG} [one|size]`,
+      `(which|what) ${FILES} (is|are) ${BIG} [one] ${WHERE}`,
+      `[what is|which is|show|find|list|get|name] [<n:${NUMBER}>] ${BIG} ${FILES} ${WHERE}`,
+      `what ${BIG} ${FILES} ${WHERE} is`,
+    ],
+    toStep: ({ sort, word, n = "one" }, refs) =>
+      survey(refs, `**/${toNames(toSort(sort))}`, rank(word, toNumber(n))),
+  },
+  "newest or oldest file": {
+    example: "which file was changed last?",
+    wordings: [
+      `(which|what) files? ${WHERE} (is|was) <word:newest|latest|oldest|most recent> [one]`,
+      `(which|what) files? ${WHERE} (is|was|were|has been|did i|have i) ${CHANGED} (last|most recently|latest)`,
+      `(which|what) files? ${WHERE} (is|was) (last|most recently|latest) ${CHANGED}`,
+      `[what is|which is|show|find] <word:newest|latest|oldest|most recent|most recently|last> [${CHANGED.slice(1, -1)}] file ${WHERE}`,
+    ],
+    toStep: ({ word = "newest" }, refs) => newestFile(refs, /oldest/i.test(word)),
+  },
+  "count files": {
+    example: "how many .md files are in docs?",
+    wordings: [
+      `(how many|count|what is number of) ${FILES} ${THERE} ${WHERE}`,
+      `how many ${FILES} (does|do|has) <place> [have|contain]`,
+      `how many ${FILES} <place> (has|contains)`,
+    ],
+    toStep: ({ sort }, refs) => survey(refs, `**/${toNames(toSort(sort))}`, count),
+  },
+  "count folders": {
+    example: "how many folders are in docs?",
+    wordings: [
+      `(how many|count) ${FOLDERS} ${THERE} ${WHERE}`,
+      `how many ${FOLDERS} (does|do|has) <place> [have|contain]`,
+    ],
+    toStep: (_, refs) => survey(refs, "**/*", count, "directory"),
+  },
+  "compare sizes": {
+    example: "compare the sizes of src and test",
+    wordings: [
+      "compare <place>",
+      "how (big|large|heavy) is <place>",
+      "how (big|large|heavy) <place> is",
+      "what is <place:its size|the (?:file )?size of .+>",
+      "what <place:size> is it",
+    ],
+    toStep: (_, refs) => compareSizes(refs),
+  },
+  "list files": {
+    example: "list the files in src",
+    wordings: [
+      `${LIST} ${FILES} ${THERE} ${WHERE}`,
+      "what is <place:here>",
+      "what is in <place:[\\w/\\s-]+>",
+      String.raw`what does <place:(?:(?:this|the) )?[\w/-]+(?: (?:folder|directory))?> (contain|hold)`,
+      `(list|show) [contents? of] <place:[\\w/-]+ (?:folder|directory)|(?:this|the) (?:folder|directory|project|repo)>`,
+      "(ls|dir) [<place:\\S+>]",
+    ],
+    toStep: ({ sort }, refs) => {
+      const extension = toSort(sort);
+      return survey(refs, extension === undefined ? "*" : `**/${toNames(extension)}`, list);
+    },
+  },
+  "list folders": {
+    example: "which folders are here?",
+    wordings: [`${LIST} ${FOLDERS} ${THERE} ${WHERE}`],
+    toStep: (_, refs) => survey(refs, "*", list, "directory"),
+  },
+  "find files": {
+    example: "find *.test.ts",
+    wordings: [
+      `(find|where is|is there) [file|files] (called|named|matching) <name:\\S+> [in <place>]`,
+      `(find|where is|is there|locate) [files?] [my|our|the] <name:\\S*[.*]\\S*|readme|license|licence|makefile|dockerfile|changelog> [in <place>]`,
+      `(find|where is|is there|locate) a <name:${FILE_NAME}|readme|license|licence|makefile|dockerfile|changelog> [in <place>]`,
+      `does [file] <name:${FILE_NAME}> exist [in <place>]`,
+    ],
+    toStep: ({ name = "" }, refs) => survey(refs, `**/${toNames(unquote(name))}`, list),
+  },
+};
+
+/**
+ * A glob for names: what has wildcards is one, .ts is an extension, and anything else is a part of
+ * the name.
+ */
+function toNames(word = "*"): string {
+  if (/[*?]/.test(word)) return word;
+  return word.startsWith(".") ? `*${word}` : `*${toLiteral(word)}*`;
+}

@@ -1,0 +1,83 @@
+/** Steps that search: where a text is, and where a name is declared. */
+import { isQuoted, restore, unquote } from "./phrase.ts";
+import { inspect, Setback } from "./step.ts";
+import type { Answer, Call, Seen, Step } from "./step.ts";
+import { bullets, enumerate, plural } from "./wording.ts";
+
+/** What takes judgement to find: a search for the bare word would answer another question. */
+const JUDGED =
+  /^(?:bugs?|errors?|mistakes?|typos?|problems?|issues?|duplicates?|functions?|class(?:es)?|methods?|variables?|comments?|tests?|dependenc(?:y|ies)|imports?|secrets?)$/i;
+const ARTICLES = /^(?:(?:the|a|an|all|any|every|word|words|text|string|term|of|occurrences?)\s+)+/i;
+const DECLARES =
+  "function\\*?|class|interface|type|enum|const|let|var|def|fn|func|struct|trait|module|namespace";
+
+/** Where a text occurs and how often: one in quotes, or one word. */
+export function searchText(words: string, refs: readonly string[]): Step {
+  const bare = words.replace(ARTICLES, "");
+  if (!isQuoted(bare) && (/\s/.test(bare) || JUDGED.test(bare))) return () => askForQuotes(bare);
+  const pattern = /^[A-Z]{2,}s$/.test(bare) ? bare.slice(0, -1) : unquote(bare);
+  const toCall = (path: string): Call => ({
+    name: "grep",
+    arguments: { pattern, literal: true, path, limit: 10_000 },
+  });
+  return inspect(refs, toCall, (seen) => {
+    const hits = toHits(seen);
+    const where = `in ${enumerate(seen.map(({ path }) => path))}`;
+    if (hits.length === 0)
+      return { text: `\`${pattern}\` does not occur ${where}, spelled just so.`, value: "0" };
+    const paths = [...new Set(hits.map(({ path }) => path))];
+    const times = hits.reduce(
+      (sum, { body }) => sum + Math.max(1, body.split(pattern).length - 1),
+      0,
+    );
+    const least = seen.some(({ text }) => /^\[\d+ of .*\]$/m.test(text)) ? "at least " : "";
+    const places = `on ${plural(hits.length, "line")} of ${plural(paths.length, "file")}`;
+    const text = `\`${pattern}\` occurs ${least}${plural(times, "time")} ${where}: ${places}.\n\n${show(hits)}`;
+    return { text, paths, value: `${times}` };
+  });
+}
+
+function askForQuotes(words: string): Answer {
+  const text = restore(words);
+  throw new Setback(
+    `I search for a text, and judge nothing. If “${text}” is the text, put it in quotes: search for "${text}".`,
+  );
+}
+
+/** The lines that declare a name with a word such as function or class. */
+export function findDefinition(name: string, refs: readonly string[]): Step {
+  const pattern = `\\b(?:${DECLARES})\\s+${name.replaceAll("$", String.raw`\$`)}(?![\\w$])`;
+  const toCall = (path: string): Call => ({
+    name: "grep",
+    arguments: { pattern, path, limit: 10_000 },
+  });
+  return inspect(refs, toCall, (seen) => {
+    const hits = toHits(seen);
+    const none = `No line in ${enumerate(seen.map(({ path }) => path))} declares \`${name}\` with a word such as function, class or const. To see where it is mentioned: search for "${name}"`;
+    if (hits.length === 0) throw new Setback(none);
+    const paths = [...new Set(hits.map(({ path }) => path))];
+    const text = `\`${name}\` is declared on ${plural(hits.length, "line")}:\n\n${show(hits)}`;
+    return { text, paths, value: paths.join("\n") };
+  });
+}
+
+interface Hit {
+  readonly path: string;
+  readonly line: string;
+  readonly body: string;
+}
+
+function toHits(seen: readonly Seen[]): Hit[] {
+  const said = seen.map(({ text }) => text).join("\n");
+  return [...said.matchAll(/^(.+?):(\d+):(.*)$/gm)].map(([, path = "", line = "", body = ""]) => ({
+    path,
+    line,
+    body,
+  }));
+}
+
+function show(hits: readonly Hit[]): string {
+  return bullets(
+    hits.map(({ path, line, body }) => `${path}:${line}: ${body.trim().slice(0, 200)}`),
+  );
+}
