@@ -23,7 +23,7 @@ export function createFile(
     const call: Call = { name: "read", arguments: { path, limit: 1 } };
     const [result] = yield [call];
     if (result?.state !== "failed") useText(call, result);
-    if (!/^No such/.test(result?.text ?? ""))
+    if (result?.text.startsWith("No such") !== true)
       throw new Setback(`${path} exists already. To replace all of it: write "text" to ${path}`);
     return yield* change("write", { path, content: text });
   };
@@ -40,11 +40,7 @@ export function appendLine(content: string, refs: readonly string[]): Step {
     const text = whole.replace(/(?:\r?\n)+$/, "");
     const newLine = text.includes("\r\n") ? "\r\n" : "\n";
     const oldText = uniqueEnd(text);
-    const change: Call = {
-      name: "edit",
-      arguments: { path, oldText, newText: `${oldText}${newLine}${line}` },
-    };
-    useText(change, (yield [change])[0]);
+    yield* change("edit", { path, oldText, newText: `${oldText}${newLine}${line}` });
     return { text: `Appended 1 line to ${path}.`, paths: [path] };
   };
 }

@@ -93,7 +93,7 @@ export function countText(what: string, refs: readonly string[]): Step {
       if (noun === "line") return { path, count: total };
       if (whole === undefined)
         throw new Setback(`${path} is too large for me to count its ${what}.`);
-      const units = noun === "word" ? (whole.match(/\S+/g) ?? []) : [...whole];
+      const units = noun === "word" ? (whole.match(/\S+/g) ?? []) : (whole.match(/[^]/gu) ?? []);
       return { path, count: units.length };
     });
     const sum = counts.reduce((all, { count }) => all + count, 0);

@@ -89,7 +89,7 @@ export function* look(
   const lost = results.findIndex(
     (result) =>
       result?.state === "failed" &&
-      (/^No such/.test(result.text) || (readme && result.text.includes(" is a folder"))),
+      (result.text.startsWith("No such") || (readme && result.text.includes(" is a folder"))),
   );
   const missing = paths[lost];
   if (missing !== undefined && !isAgain) {
