@@ -12,14 +12,11 @@ export function writeFile(content: string, refs: readonly string[]): Step {
   };
 }
 
-/** Leaves a file alone that is there already. `said` is the text as it stands. */
-export function createFile(
-  { said, content }: { readonly said: string | undefined; readonly content: string | undefined },
-  refs: readonly string[],
-): Step {
+/** Leaves a file alone that is there already; without a content the new one is empty. */
+export function createFile(content: string | undefined, refs: readonly string[]): Step {
   return function* (subject): Play<Answer> {
     const path = onePath(subject, refs);
-    const text = said === undefined ? toContent(subject, content) : unquote(said);
+    const text = toContent(subject, content);
     const call: Call = { name: "read", arguments: { path, limit: 1 } };
     const [result] = yield [call];
     if (result?.state !== "failed") useText(call, result);
@@ -54,14 +51,19 @@ function uniqueEnd(text: string): string {
   return text;
 }
 
-export function replaceText(oldText: string, newText: string, refs: readonly string[]): Step {
+/** Words without quotes are taken for the texts only if they can mean nothing else. */
+export function replaceText(
+  words: readonly [oldText: string, newText: string],
+  refs: readonly string[],
+  needsQuotes: boolean,
+): Step {
   return function* (subject): Play<Answer> {
     const path = onePath(subject, refs);
-    const texts = [oldText, newText].map((text) => {
-      if (isQuoted(text) || !/\s/.test(text)) return resolveText(subject, text);
-      throw new Setback(`Put texts of several words in quotes, such as "${restore(text)}".`);
-    });
-    const [from = "", to = ""] = texts;
+    if (words.some((text) => !isQuoted(text) && (needsQuotes || /\s/.test(text)))) {
+      const example = `replace "old text" with "new text" in ${path}`;
+      throw new Setback(`Put both texts in quotes, and name one pair at a time: ${example}`);
+    }
+    const [from = "", to = ""] = words.map((text) => resolveText(subject, text));
     return yield* change("edit", { path, oldText: from, newText: to, replaceAll: true });
   };
 }

@@ -9,17 +9,17 @@ import {
   writeFile,
 } from "./changes.ts";
 import type { Form } from "./form.ts";
-import { WORD } from "./vocabulary.ts";
+import { FILE_NAME, WORD } from "./vocabulary.ts";
 
 const NEW = "[new] [empty] [text]";
 const CALLED = "[called|named]";
-const SAID = "(that says|which says|saying)";
+const WITH = "(with|containing|that says|which says|saying) [text|content|contents|line|words]";
 
 export const changeForms: Readonly<Record<string, Form>> = {
   "append a line": {
     example: 'append "hello" to notes.txt',
     wordings: [
-      "(append|add) [new] [line|text|word] <content:.+> (to|at) [(?:end|bottom) of] <place>",
+      "(append|add) [new] [line|text|word] [saying|that says] <content:.+> (to|at) [(?:end|bottom) of] <place>",
       "(put|write|insert) [new] [line|text|word] <content:.+> (at|on|to) (end|bottom) of <place>",
     ],
     toStep: ({ content = "" }, refs) => appendLine(content, refs),
@@ -27,11 +27,11 @@ export const changeForms: Readonly<Record<string, Form>> = {
   "create a file": {
     example: 'create a file called notes.txt with "hello"',
     wordings: [
-      `(create|make|write|add) ${NEW} [file] ${CALLED} <place> ${SAID} <said:.+>`,
-      `(create|make|write|add) ${NEW} [file] ${CALLED} <place> (with|containing) [text|content|contents|line|words] <content:.+>`,
+      `(create|make|write|add) ${NEW} [file] ${CALLED} <place> ${WITH} <content:.+>`,
       `(create|make|add) ${NEW} file ${CALLED} <place>`,
+      `(create|touch) <place:${FILE_NAME}>`,
     ],
-    toStep: ({ said, content }, refs) => createFile({ said, content }, refs),
+    toStep: ({ content }, refs) => createFile(content, refs),
   },
   "write a file": {
     example: 'write "hello" to notes.txt',
@@ -43,9 +43,11 @@ export const changeForms: Readonly<Record<string, Form>> = {
   "replace text": {
     example: "replace colour with color in notes.txt",
     wordings: [
-      "(replace|change|rename|substitute) [every|each] [occurrences? of] [word|text] <oldText> (with|by|to) <newText:.+> in <place>",
+      "<verb:replace|change|rename|substitute> [every|each] [occurrences? of] [word|text] <oldText> (with|by|to) <newText:.+> in <place>",
     ],
-    toStep: ({ oldText = "", newText = "" }, refs) => replaceText(oldText, newText, refs),
+    // "change version to 2.0.0" means what stands behind that word, and is not for a planner.
+    toStep: ({ verb = "", oldText = "", newText = "" }, refs) =>
+      replaceText([oldText, newText], refs, /change/i.test(verb)),
   },
   "rename or copy": {
     example: "rename notes.txt to ideas.txt",

@@ -4,7 +4,17 @@ import type { Form } from "./form.ts";
 import { compareSizes, count, list, rank, survey } from "./files.ts";
 import { unquote } from "./phrase.ts";
 import { toLiteral } from "./step.ts";
-import { CHANGED, FILE_NAME, FILES, FOLDERS, IN, NUMBER, toNumber, toSort } from "./vocabulary.ts";
+import {
+  CHANGED,
+  COUNT,
+  FILE_NAME,
+  FILES,
+  FOLDERS,
+  IN,
+  NUMBER,
+  toNumber,
+  toSort,
+} from "./vocabulary.ts";
 
 const WHERE = `[${IN} <place>]`;
 const BIG = "<word:largest|biggest|smallest>";
@@ -29,14 +39,15 @@ export const fileForms: Readonly<Record<string, Form>> = {
       `(which|what) files? ${WHERE} (is|was) <word:newest|latest|oldest|most recent> [one]`,
       `(which|what) files? ${WHERE} (is|was|were|has been|did i|have i) ${CHANGED} (last|most recently|latest)`,
       `(which|what) files? ${WHERE} (is|was) (last|most recently|latest) ${CHANGED}`,
-      `[what is|which is|show|find] <word:newest|latest|oldest|most recent|most recently|last> [${CHANGED.slice(1, -1)}] file ${WHERE}`,
+      `[what is|which is|show|find] <word:newest|latest|oldest|most recent> file ${WHERE}`,
+      `[what is|which is|show|find] (last|latest|most recently) ${CHANGED} file ${WHERE}`,
     ],
     toStep: ({ word = "newest" }, refs) => newestFile(refs, /oldest/i.test(word)),
   },
   "count files": {
     example: "how many .md files are in docs?",
     wordings: [
-      `(how many|count|what is number of) ${FILES} ${THERE} ${WHERE}`,
+      `${COUNT} ${FILES} ${THERE} ${WHERE}`,
       `how many ${FILES} (does|do|has) <place> [have|contain]`,
       `how many ${FILES} <place> (has|contains)`,
     ],
@@ -45,7 +56,7 @@ export const fileForms: Readonly<Record<string, Form>> = {
   "count folders": {
     example: "how many folders are in docs?",
     wordings: [
-      `(how many|count) ${FOLDERS} ${THERE} ${WHERE}`,
+      `${COUNT} ${FOLDERS} ${THERE} ${WHERE}`,
       `how many ${FOLDERS} (does|do|has) <place> [have|contain]`,
     ],
     toStep: (_, refs) => survey(refs, "**/*", count, "directory"),
@@ -54,10 +65,14 @@ export const fileForms: Readonly<Record<string, Form>> = {
     example: "compare the sizes of src and test",
     wordings: [
       "compare <place>",
+      String.raw`(which|what) [one|file] is (bigger|larger|smaller)[,:]? <place>`,
+      String.raw`is <place:\S+ (?:bigger|larger|smaller) than \S+>`,
       "how (big|large|heavy) is <place>",
       "how (big|large|heavy) <place> is",
-      "what is <place:its size|the (?:file )?size of .+>",
-      "what <place:size> is it",
+      "[what is|show|print|give|find|get] (size|file size) of <place>",
+      "(what is|show|print|give) <place:its> size",
+      "what size (is|has) <place>",
+      "how many bytes (is|are|are in|does|do|has|have) <place> [have|has]",
     ],
     toStep: (_, refs) => compareSizes(refs),
   },
@@ -69,7 +84,9 @@ export const fileForms: Readonly<Record<string, Form>> = {
       "what is in <place:[\\w/\\s-]+>",
       String.raw`what does <place:(?:(?:this|the) )?[\w/-]+(?: (?:folder|directory))?> (contain|hold)`,
       `(list|show) [contents? of] <place:[\\w/-]+ (?:folder|directory)|(?:this|the) (?:folder|directory|project|repo)>`,
+      "what is inside <place:[\\w/\\s-]+>",
       "(ls|dir) [<place:\\S+>]",
+      "(list|show) everything [in <place>]",
     ],
     toStep: ({ sort }, refs) => {
       const extension = toSort(sort);

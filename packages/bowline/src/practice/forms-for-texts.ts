@@ -3,7 +3,7 @@ import { countText, explain, readFiles, showLines } from "./contents.ts";
 import type { Range } from "./contents.ts";
 import type { Form, Parts } from "./form.ts";
 import { findDefinition, searchText } from "./searches.ts";
-import { FILE_NAME, IN, NUMBER, SHOW, toNumber, WORD } from "./vocabulary.ts";
+import { COUNT, FILE_NAME, IN, NUMBER, ORDINAL, SHOW, toNumber, WORD } from "./vocabulary.ts";
 
 const WHERE = `[${IN} <place>]`;
 const TEXT = "[word|words|text|string|term] <text>";
@@ -36,7 +36,7 @@ export const textForms: Readonly<Record<string, Form>> = {
   "count lines or words": {
     example: "how many lines does README.md have?",
     wordings: [
-      `(how many|count|what is number of) ${WHAT} [of code|of text] (are in|are there in|does|do|of|in|has|have) <place> [have|has|contain]`,
+      `${COUNT} ${WHAT} [of code|of text] (are in|are there in|does|do|of|in|has|have) <place> [have|has|contain]`,
       `how many ${WHAT} <place> (has|have|contains|is)`,
       `count <place:its> ${WHAT}`,
       "how long is <place>",
@@ -51,7 +51,8 @@ export const textForms: Readonly<Record<string, Form>> = {
       "what does <place> do",
       "what <place> does",
       "what is purpose of <place>",
-      "(explain|describe|summari[sz]e) [what] <place> [does|is for|is about]",
+      "(explain|describe|summari[sz]e) [what|code in|code of] <place> [does|is for|is about]",
+      `what is <place:${FILE_NAME}>`,
       "(give|show) [short] (summary|description) of <place>",
       "about <place>",
     ],
@@ -61,9 +62,11 @@ export const textForms: Readonly<Record<string, Form>> = {
     example: "show the first 5 lines of README.md",
     wordings: [
       `(${SHOW}|what is) ${END} lines? (of|in|from) <place>`,
+      `(${SHOW}|what is) <place:its> ${END} lines?`,
       "[show] <end:head|tail> of <place>",
       String.raw`${SHOW} lines? <from:\d+>(?:(?:-| to )<to:\d+>)? (of|in|from) <place>`,
-      String.raw`what (is|does) [on|in|at] line <from:\d+> (of|in) <place> [say]`,
+      `(${SHOW}|what is) <from:${ORDINAL}> line (of|in|from) <place>`,
+      String.raw`(what is|what does) [on|in|at] line <from:\d+> (of|in) <place> [say]`,
       `what does <place:(?:the )?(?:file )?${FILE_NAME}|it> (contain|say|look like)`,
       `what is (in|contents? of) <place>`,
       `${SHOW} [what is in] [whole|full|entire] <place>`,
@@ -73,13 +76,19 @@ export const textForms: Readonly<Record<string, Form>> = {
   "search text": {
     example: 'search for "TODO" in src',
     wordings: [
+      `(search|grep) <place:${FILE_NAME}|it> for ${TEXT}`,
+      `(search|grep) [this|our|my] (folder|project|repo|directory|files) for ${TEXT}`,
+      `in (which|what) files? is ${TEXT}`,
       "(search|grep|look|find) [for] <text:.+> in <place>",
       `(search|grep|look) [for] ${TEXT}`,
-      `search <place:${FILE_NAME}> for ${TEXT}`,
       `(which|what) files? ${WHERE} ${MENTION} ${TEXT}`,
+      `(find|list|show) files? ${WHERE} (that|which) ${MENTION} ${TEXT}`,
+      `(find|list|show) files? ${WHERE} (containing|mentioning|with|using) ${TEXT}`,
+      `(is|are) (any|some) <text:\\S+> in <place>`,
+      `(is|are) (any|some) <text:todos?|fixmes?>`,
       `(which|what) files? [have|has] ${TEXT} in (it|them)`,
       `does <place:${FILE_NAME}|it> (contain|mention|include|use) ${TEXT}`,
-      `(where is|where are|where does|where do) ${KIND} <text:${WORD}> ${OCCUR} [in <place>]`,
+      `(where is|where does|where do) [word] ${KIND} <text:${WORD}> ${OCCUR} [in <place>]`,
       `where (do|does|did) (we|i|it) (use|call|mention|import) ${TEXT}`,
       `(find|where is) [all|every|any] [occurrences? of] ${KIND} <text:${WORD}>`,
     ],
@@ -91,5 +100,5 @@ function toRange({ end = "", n = "1", from, to = from }: Parts): Range {
   if (/head|tail/i.test(end)) n = "10";
   if (end !== "")
     return /last|bottom|tail/i.test(end) ? { last: toNumber(n) } : { to: toNumber(n) };
-  return from === undefined ? {} : { from: Number(from), to: Number(to) };
+  return from === undefined ? {} : { from: toNumber(from), to: toNumber(to ?? from) };
 }

@@ -61,7 +61,8 @@ const machineForms: Readonly<Record<string, Form>> = {
     example: "what is the date today?",
     wordings: [
       "what is (date|day|time|date and time|today|today['’]s date) [today|now]",
-      "what (day|date|time) is it [today|now]",
+      "what (day|date|time|year|month) is it [today|now]",
+      "[show] (date|time)",
       "what (day|date|time) it is [today|now]",
     ],
     toStep: () => currentTime,

@@ -1,8 +1,8 @@
 /** From what a person wrote to the steps of a task. */
 import { forms, hint } from "./forms.ts";
+import { markFiller, toPattern, withoutMarks } from "./pattern.ts";
 import { protect, restore, toPhrase, toRefs, withoutQuotes } from "./phrase.ts";
 import type { Step } from "./step.ts";
-import { toPattern } from "./vocabulary.ts";
 
 /** A step, with the name of its form and the words it was read from. */
 export interface Task {
@@ -107,11 +107,15 @@ function parseOne(phrase: string): Task | undefined {
 }
 
 function parseForm(phrase: string): Task | undefined {
+  const marked = markFiller(phrase);
   for (const { name, toStep, pattern } of readings) {
-    const match = pattern.exec(` ${phrase}`);
-    const refs = match === null ? undefined : toRefs(match.groups?.["place"]);
-    if (refs !== undefined)
-      return { form: name, text: restore(phrase), step: toStep(match?.groups ?? {}, refs) };
+    const match = pattern.exec(marked);
+    if (match === null) continue;
+    const parts = Object.fromEntries(
+      Object.entries(match.groups ?? {}).map(([key, part]) => [key, part && withoutMarks(part)]),
+    );
+    const refs = toRefs(parts["place"]);
+    if (refs !== undefined) return { form: name, text: restore(phrase), step: toStep(parts, refs) };
   }
   return undefined;
 }

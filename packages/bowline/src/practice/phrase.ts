@@ -7,7 +7,7 @@ const PLANE = 0x100000;
 const PROTECTED = /[\u{100000}-\u{10FFFF}]/gu;
 const QUOTED = /`[^`]*`|"[^"]*"|“[^“”]*”|(?<!\w)'[^'\n]*'(?!\w)/g;
 const LEAD =
-  /^(?:(?:please|kindly|and|then|now|also|so|just|hey|hi|hello|bowline|(?:can|could|would|will) you|can i|i (?:want|need|would like|['’]d like) to know|i (?:want|need|would like) you to|do you know|let me know|help me(?: to)?|tell me|(?:show me|tell|check|find out|say|see)(?=\s+(?:what|which|how|where|who)\b))[,:]?\s+)+/i;
+  /^(?:(?:please|kindly|and|then|now|also|so|just|hey|hi|hello|bowline|(?:can|could|would|will) you|can i|i (?:want|need|would like|['’]d like) to know|i (?:want|need|would like) you to|do you know|let me know|help me(?: to)?|let['’]s|tell me|(?:show me|tell|check|find out|say|see)(?=\s+(?:what|which|how|where|who)\b))[,:!.]?\s+)+/i;
 const TRAIL = /(?:[\s,]+(?:please|thanks|thank you|for me)|(?<=[^\s.])[.?!…]+|\s+)+$/i;
 
 export function protect(text: string): string {

@@ -15,7 +15,7 @@ const DECLARES =
 export function searchText(words: string, refs: readonly string[]): Step {
   const bare = words.replace(ARTICLES, "");
   if (!isQuoted(bare) && (/\s/.test(bare) || JUDGED.test(bare))) return () => askForQuotes(bare);
-  const pattern = /^[A-Z]{2,}s$/.test(bare) ? bare.slice(0, -1) : unquote(bare);
+  const pattern = toMark(bare) ?? unquote(bare);
   const toCall = (path: string): Call => ({
     name: "grep",
     arguments: { pattern, literal: true, path, limit: 10_000 },
@@ -35,6 +35,11 @@ export function searchText(words: string, refs: readonly string[]): Step {
     const text = `\`${pattern}\` occurs ${least}${plural(times, "time")} ${where}: ${places}.\n\n${show(hits)}`;
     return { text, paths, value: `${times}` };
   });
+}
+
+/** "todos" are the places marked as TODO. */
+function toMark(word: string): string | undefined {
+  return /^(todo|fixme)s?$/i.exec(word)?.[1]?.toUpperCase();
 }
 
 function askForQuotes(words: string): Answer {

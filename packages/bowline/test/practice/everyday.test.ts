@@ -110,6 +110,8 @@ describe("everyday questions", () => {
       ["what's here?", "5 items in this folder"],
       ["Is there a README?", "- README.md"],
       ["does list.txt exist?", "- list.txt"],
+      ["is list.txt larger than config.json?", "The largest is list.txt."],
+      ["Hi! Tell me the size of list.txt.", `list.txt has ${FILES["list.txt"].length} bytes.`],
       ["How large is list.txt?", `list.txt has ${FILES["list.txt"].length} bytes.`],
     ]));
 
@@ -117,6 +119,8 @@ describe("everyday questions", () => {
     expectAnswers([
       ["How many lines has list.txt?", LINES],
       ["Can you tell me how many lines list.txt has?", LINES],
+      ["I need the number of lines in list.txt", LINES],
+      ["find the newest file and show its first line", "```\napple\n```"],
       ["Read list.txt and tell me how many lines it has", LINES],
       ["count the lines in list.txt", LINES],
       ["How many words are in notes.md?", "notes.md has 14 words."],
@@ -141,6 +145,10 @@ describe("everyday questions", () => {
       ],
       ["Where is parseTax defined?", /^No line in this folder declares `parseTax`/],
       ["Where do we use parsePrice?", "`parsePrice` occurs 2 times in this folder"],
+      ["show the third line of list.txt", "lines 3 to 3 of 6:\n\n```\ncherry\n```"],
+      ["What's on line 2 of list.txt?", "```\nbanana\n```"],
+      ["search notes.md for teapot", "`teapot` occurs 2 times in notes.md"],
+      ["How many todos are there?", "`TODO` occurs 2 times"],
       ["find all TODOs", "`TODO` occurs 2 times in this folder: on 2 lines of 2 files."],
       ['Which files mention "teapot"?', "on 3 lines of 3 files"],
       ["Does list.txt contain pear?", "`pear` occurs 1 time in list.txt"],
@@ -168,6 +176,15 @@ describe("everyday questions", () => {
       "how many functions are in src/price.ts?",
       "What is the longest line in list.txt?",
       "Which country is the largest?",
+      "which file is not the largest?",
+      "which files do not contain teapot?",
+      "which file is the largest except src/big.dat?",
+      "how many empty lines has list.txt?",
+      "list the files not in src",
+      "do not write 'x' to list.txt",
+      "how can I append 'x' to list.txt?",
+      "read list.txt unless it is big",
+      "write 'a' to a.txt but not if it exists",
       "delete the second line of list.txt",
       "Wie viele Zeilen hat list.txt?",
     ]) {
@@ -182,9 +199,10 @@ describe("everyday questions", () => {
       "find bugs in src/price.ts": /^I search for a text, and judge nothing/,
       "Write a poem about cats to poem.txt":
         /^I write nothing of my own\. If “a poem about cats” is/,
+      "Make a file todo.md that says buy milk and list the files": /^I write nothing of my own/,
+      "change version to 2.0.0 in config.json": /^Put both texts in quotes/,
       "Add tests to src/price.ts": /^I write nothing of my own/,
-      "Replace the title with something better in README.md":
-        /^Put texts of several words in quotes/,
+      "Replace the title with something better in README.md": /^Put both texts in quotes/,
       "Run the tests": /^Please put all of the command in backticks/,
       "delete list.txt": /^I delete nothing by myself. If you mean it, say: run `rm list.txt`$/,
     };
@@ -202,7 +220,7 @@ describe("everyday changes", () => {
   it("leave what was asked for in the files, and nothing else", async () => {
     const cases: [string, string, string | undefined][] = [
       ['Create a file hello.txt with the text "Hello, world"', "hello.txt", "Hello, world"],
-      ["make a file called todo.md that says buy the milk", "todo.md", "buy the milk"],
+      ["make a file called todo.md that says 'buy the milk'", "todo.md", "buy the milk"],
       ["Create an empty file called empty.txt", "empty.txt", ""],
       ["Write 'hello' into out/greet.txt", "out/greet.txt", "hello"],
       ['Append the line "kiwi" to list.txt', "list.txt", `${list}kiwi\n`],

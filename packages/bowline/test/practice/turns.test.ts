@@ -94,11 +94,7 @@ describe("a task of several steps", () => {
 
   it("does not cut where only the whole makes sense", () => {
     const talk = open();
-    talk.say("create a file called list.txt that says salt and pepper, then sugar");
-    assert.equal(
-      readFileSync(join(talk.folder, "list.txt"), "utf8"),
-      "salt and pepper, then sugar",
-    );
+    assert.match(talk.say("run echo salt, pepper; echo sugar"), /salt, pepper\nsugar/);
     talk.say('write "milk and then read it" to list.txt and read it');
     assert.equal(readFileSync(join(talk.folder, "list.txt"), "utf8"), "milk and then read it");
     assert.equal(talk.turns.length, 2);

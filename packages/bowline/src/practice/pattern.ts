@@ -1,0 +1,39 @@
+/** The notation of wordings, as regular expressions. */
+
+/** Words that change nothing: they may stand between any two words of a wording. */
+const SMALL = "me|us|all|any|just|exactly|please";
+const FILLER = new RegExp(
+  `(?<= )(?:${SMALL}|the|a|an|really|currently|now|right now|here|there|altogether|in total|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
+  "gi",
+);
+/** Stands before filler, so that patterns need not list it; a no-break space joins its words. */
+const MARK = "\uE000";
+const JOINT = "\u00A0";
+const GAP = String.raw`(?:\x20${MARK}[^\x20]+(?=\x20|$))*`;
+const SMALL_GAP = String.raw`(?:\x20${MARK}(?:${SMALL})(?=\x20|$))*`;
+
+/** The phrase as patterns expect it: with a space before it, so that every word has one. */
+export function markFiller(phrase: string): string {
+  const spaced = ` ${withoutMarks(phrase)}`.replaceAll(/\s+/g, " ");
+  return spaced.replace(FILLER, (words) => MARK + words.replaceAll(" ", JOINT));
+}
+
+export function withoutMarks(text: string): string {
+  return text.replaceAll(MARK, "").replaceAll(JOINT, " ");
+}
+
+/**
+ * A wording as a regular expression for a phrase out of `markFiller`: [a|b] may be left out,
+ * (a|b) is one of both, <part> is as little text as will do, <part:a|b> one of both. An article
+ * before a part without a pattern belongs to it, and any word before <part:.+>.
+ */
+export function toPattern(wording: string): RegExp {
+  const source = ` ${wording}`
+    .replaceAll(/<(\w+)(?::([^>]+))?>/g, (_, name: string, own = ".+?") => `(?<${name}>${own})`)
+    .replaceAll(/ \[([^\]]+)\]/g, "(?: (?:$1))?")
+    .replaceAll(/(what|which|where|who) is\b/g, "$1(?: is| are|['’]s)")
+    .replaceAll(/ (?=(?:\(\?:)*\(\?<\w+>\.\+\?)/g, String.raw`${SMALL_GAP}\s`)
+    .replaceAll(/ (?=(?:\(\?:)*\(\?<\w+>\.\+)/g, String.raw`\s`)
+    .replaceAll(" ", String.raw`${GAP}\s${MARK}?`);
+  return new RegExp(`^${source}${GAP}$`, "is");
+}
