@@ -19,8 +19,11 @@ export function createFile(content: string | undefined, refs: readonly string[])
     const text = toContent(subject, content);
     const call: Call = { name: "read", arguments: { path, limit: 1 } };
     const [result] = yield [call];
-    if (result?.state !== "failed") useText(call, result);
-    if (result?.text.startsWith("No such") !== true)
+    const isFree = result?.state === "failed" && result.text.startsWith("No such");
+    const isTaken =
+      result?.state === "failed" && / is (?:a folder|not a text file)/.test(result.text);
+    if (!isFree && !isTaken) useText(call, result);
+    if (!isFree)
       throw new Setback(`${path} exists already. To replace all of it: write "text" to ${path}`);
     return yield* change("write", { path, content: text });
   };

@@ -37,6 +37,8 @@ export function* currentFolder(): Play<Answer> {
   return { text: `This is ${value}.`, value };
 }
 
+/** After a checkout all files may be of the same second. */
+const MOST = 20;
 /** No tool lists times, and the options of stat are others on Linux than on macOS. */
 const STAT = `sh -c 'stat -c "%Y %n" "$@" 2>/dev/null || stat -f "%m %N" "$@"' -`;
 
@@ -45,7 +47,7 @@ export function newestFile(refs: readonly string[], isOldest: boolean): Step {
     const places = resolve(subject, refs);
     const where = places.map(quoteForShell).join(" ");
     const skipped = String.raw`\( -name .git -o -name node_modules \) -prune`;
-    const sort = `sort -${isOldest ? "n" : "rn"} | head -n 20`;
+    const sort = `sort -${isOldest ? "n" : "rn"} | head -n ${MOST}`;
     const command = `find ${where} ${skipped} -o -type f -exec ${STAT} {} + | ${sort}`;
     const output = yield* capture(command, "I could not look at the times");
     const found = [...output.matchAll(/^(\d+) (?:\.\/)?(.+)$/gm)];
@@ -57,7 +59,7 @@ export function newestFile(refs: readonly string[], isOldest: boolean): Step {
     const seconds = found[0]?.[1];
     const paths = found.filter(([, time]) => time === seconds).map(([, , path = ""]) => path);
     const time = new Date(Number(seconds) * 1000).toISOString().replace(/\..*/, "Z");
-    const were = paths.length > 1 ? "were" : "was";
+    const were = `${paths.length < MOST ? "" : "and perhaps more "}${paths.length > 1 ? "were" : "was"}`;
     const text = `${enumerate(paths)} ${were} changed ${isOldest ? "first" : "last"} of the files ${inside}, at ${time}.`;
     return { text, paths, value: paths.join("\n") };
   };

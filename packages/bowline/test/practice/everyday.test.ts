@@ -115,6 +115,13 @@ describe("everyday questions", () => {
       ["How large is list.txt?", `list.txt has ${FILES["list.txt"].length} bytes.`],
     ]));
 
+  it("about files of one second name some, and do not claim that these are all", async () => {
+    const names = Array.from({ length: 25 }, (_, index) => `f${index}.md`);
+    const files = Object.fromEntries(names.map((name) => [name, ""]));
+    const { text } = await ask("which file is the oldest?", files);
+    assert.match(text, / and 8 more and perhaps more were changed first/);
+  });
+
   it("about texts are answered with the figure", () =>
     expectAnswers([
       ["How many lines has list.txt?", LINES],
@@ -257,6 +264,12 @@ describe("everyday changes", () => {
       assert.equal(file("list.txt"), list);
       assert.equal(file("notes.md"), FILES["notes.md"]);
     }
+  });
+
+  it("say why when a new file cannot be there", async () => {
+    assert.match((await ask('create a file called src with "x"')).text, /^src exists already/);
+    const { text } = await ask('create a file called ../x.txt with "x"');
+    assert.match(text, /^I could not read ..\/x.txt: .* is outside the working directory/);
   });
 
   it("append to whatever a file ends with", async () => {
