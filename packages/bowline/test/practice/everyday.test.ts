@@ -38,9 +38,11 @@ interface Told {
 
 async function ask(task: string, files: Readonly<Record<string, string>> = FILES): Promise<Told> {
   const folder = createFolder(files);
-  const past = new Date(Date.now() - 60_000);
-  for (const path of Object.keys(files))
-    if (path !== "list.txt") utimesSync(join(folder, path), past, past);
+  const ages: Readonly<Record<string, number>> = { "list.txt": 0, "README.md": 120 };
+  for (const path of Object.keys(files)) {
+    const time = new Date(Date.now() - (ages[path] ?? 60) * 1000);
+    utimesSync(join(folder, path), time, time);
+  }
   const model = getModel("practice", "practice", {
     baseUrl: server.baseUrl,
     reasoning: false,
@@ -96,6 +98,7 @@ describe("everyday questions", () => {
         "Which file was changed last?",
         /^list.txt was changed last of the files in this folder, at 20/,
       ],
+      ["which is the oldest file?", /^README.md was changed first of the files/],
       ["what's the newest file", /^list.txt was changed last/],
       [
         "Which file in src is the oldest?",
@@ -135,7 +138,7 @@ describe("everyday questions", () => {
         "How many characters does list.txt have?",
         `list.txt has ${FILES["list.txt"].length} characters.`,
       ],
-      ["Read README.md and tell me what it is for", ABOUT],
+      ["Read README.md and tell me what it is for", /^README.md says of itself: Teapot/],
       ["What is this project about?", ABOUT],
       ["Summarise README.md", ABOUT],
       ["Explain what README.md is for, please", ABOUT],
