@@ -4,6 +4,7 @@ import { readPages } from "./contents.ts";
 import { isQuoted, restore, unquote } from "./phrase.ts";
 import { quoteForShell, resolve, resolveText, Setback, useText } from "./step.ts";
 import type { Answer, Call, Play, Step, Subject } from "./step.ts";
+import { plural } from "./wording.ts";
 
 export function writeFile(content: string, refs: readonly string[]): Step {
   return function* (subject): Play<Answer> {
@@ -32,16 +33,19 @@ export function createFile(content: string | undefined, refs: readonly string[])
 /** Edits the end of the file, so that all before it stays as it is, byte for byte. */
 export function appendLine(content: string, refs: readonly string[]): Step {
   return function* (subject): Play<Answer> {
-    const line = toContent(subject, content);
+    const lines = toContent(subject, content).replace(/\r?\n$/, "");
     const [page] = yield* readPages(subject, [onePath(subject, refs)], () => ({}));
     const { path = "", whole } = page ?? {};
     if (whole === undefined) throw new Setback(`${path} is too large for me to append to.`);
     if (whole.trim() === "") throw new Setback(`${path} is empty. Say: write "text" to ${path}`);
-    const text = whole.replace(/(?:\r?\n)+$/, "");
+    const text = whole.replace(/\r?\n$/, "");
     const newLine = text.includes("\r\n") ? "\r\n" : "\n";
     const oldText = uniqueEnd(text);
-    yield* change("edit", { path, oldText, newText: `${oldText}${newLine}${line}` });
-    return { text: `Appended 1 line to ${path}.`, paths: [path] };
+    yield* change("edit", { path, oldText, newText: `${oldText}${newLine}${lines}` });
+    return {
+      text: `Appended ${plural(lines.split("\n").length, "line")} to ${path}.`,
+      paths: [path],
+    };
   };
 }
 

@@ -50,6 +50,9 @@ export function newestFile(refs: readonly string[], isOldest: boolean): Step {
     const sort = `sort -${isOldest ? "n" : "rn"} | head -n ${MOST}`;
     const command = `find ${where} ${skipped} -o -type f -exec ${STAT} {} + | ${sort}`;
     const output = yield* capture(command, "I could not look at the times");
+    // With a folder that find could not read, the answer would be about the others only.
+    const [unread] = /^find: .*/m.exec(output) ?? [];
+    if (unread !== undefined) throw new Setback(`I could not look at the times: ${unread}`);
     const found = [...output.matchAll(/^(\d+) (?:\.\/)?(.+)$/gm)];
     const inside = `in ${enumerate(places)}`;
     if (found.length === 0)

@@ -125,6 +125,11 @@ describe("everyday questions", () => {
     assert.match(text, / and 8 more and perhaps more were changed first/);
   });
 
+  it("about a folder that is not there are not answered for another", async () => {
+    const { text } = await ask("which file in src and nowhere is the newest?");
+    assert.match(text, /^I could not look at the times: find: .*nowhere/);
+  });
+
   it("about texts are answered with the figure", () =>
     expectAnswers([
       ["How many lines has list.txt?", LINES],
@@ -278,6 +283,7 @@ describe("everyday changes", () => {
   it("append to whatever a file ends with", async () => {
     const cases: Record<string, string> = {
       a: "a\nz",
+      "a\n\n": "a\n\nz\n",
       "a\na\na\n": "a\na\na\nz\n",
       "a\r\nb\r\n": "a\r\nb\r\nz\r\n",
       "aa}\na}\n}\n": "aa}\na}\n}\nz\n",
