@@ -12,6 +12,9 @@ const SECRET_IF_LATER = /^(?:PASS|PWD|PAT)\d*$/i;
 const ABOUT =
   /^(?:FILE|PATH|DIR|NAME|ID|TYPE|MODE|ENABLED|LENGTH|SIZE|LIMIT|COUNT|TTL|PORT|HOST)$/i;
 
+/** Secrets whose names end like a count or like what is only about a secret. */
+const SECRET_END = /(?:^|_)(?:SECRET_ID|(?:API|AUTH|ACCESS|REFRESH|BEARER)_TOKENS)$/i;
+
 /** Addresses that have a password more often than not: DATABASE_URL. */
 const STORE =
   /(?:^|_)(?:DATABASE|DB|PG|POSTGRES(?:QL)?|MYSQL|MONGO(?:DB)?|REDIS|AMQP|RABBITMQ|BROKER)_(?:.*_)?UR[LI]$/i;
@@ -47,6 +50,7 @@ export function withoutSecrets(
 /** Whether a variable of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   const words = name.split("_");
+  if (SECRET_END.test(name)) return true;
   if (ABOUT.test(words.at(-1) ?? "")) return false;
   return (
     STORE.test(name) ||

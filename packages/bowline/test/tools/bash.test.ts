@@ -212,6 +212,8 @@ describe("bash", () => {
       DATABASE_URL: "postgres://localhost/app",
       REDIS_CACHE_URL: "1",
       SECRET_KEY_BASE: "1",
+      VAULT_SECRET_ID: "1",
+      API_TOKENS: "1",
       API_KEY_PROD: "1",
       JWT: "1",
       SLACK_WEBHOOK_URL: "1",
