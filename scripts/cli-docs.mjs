@@ -31,7 +31,8 @@ Where a session is kept, the line \`{"type":"session","id":"…"}\` comes first;
 interrupted run is finished before the task, its events come before those of the task's run.
 A model server that is down, busy or broken, or that cuts an answer off, is retried for two minutes, or for \`--retry-for\` seconds:
 on a terminal one line counts the retries and the seconds, elsewhere standard error has a line for each new reason, and with
-\`--json\` each retry is a \`request_retry\` event. An answer that is cut off is retried twice, because each costs the whole prompt.
+\`--json\` each retry is a \`request_retry\` event. The list of models, which is asked for where no model is named, is retried in the
+same way. An answer that is cut off is retried twice, because each costs the whole prompt.
 Ctrl-C, SIGTERM or the end of its terminal stops the run within two seconds, with what it has; a second one leaves at once.
 
 ## Sessions
