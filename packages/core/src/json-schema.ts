@@ -52,14 +52,7 @@ const maxIssues = 50;
  *   leads 1000 schemas deep or through a million does not fit.
  */
 export function checkJson(schema: JsonSchema | boolean, value: unknown): ValidationResult {
-  const walk: Walk = {
-    links: linksOf(schema, "The schema"),
-    mend: false,
-    issues: [],
-    path: [],
-    steps: 0,
-    known: [new Map(), new Map()],
-  };
+  const walk = beginWalk(schema);
   try {
     visit(walk, schema, value);
     if (walk.issues.length === 0) return { value };
@@ -78,7 +71,17 @@ export function checkJson(schema: JsonSchema | boolean, value: unknown): Validat
 
 /** What is wrong with a value that is not to be mended. Throws as {@link checkJson}. */
 export function issuesOf(schema: JsonSchema, value: unknown): readonly SchemaIssue[] {
-  const walk: Walk = {
+  const walk = beginWalk(schema);
+  try {
+    visit(walk, schema, value);
+  } catch {
+    walk.issues.push({ path: "", message: "is nested too deep or too large to be checked" });
+  }
+  return walk.issues;
+}
+
+function beginWalk(schema: JsonSchema | boolean): Walk {
+  return {
     links: linksOf(schema, "The schema"),
     mend: false,
     issues: [],
@@ -86,12 +89,6 @@ export function issuesOf(schema: JsonSchema, value: unknown): readonly SchemaIss
     steps: 0,
     known: [new Map(), new Map()],
   };
-  try {
-    visit(walk, schema, value);
-  } catch {
-    walk.issues.push({ path: "", message: "is nested too deep or too large to be checked" });
-  }
-  return walk.issues;
 }
 
 /**
