@@ -2,7 +2,7 @@
  * Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its
  * schema, and be allowed.
  */
-import { defined, jsonText, keepDigits } from "../../json-value.ts";
+import { defined, jsonText, keepDigits, shorten } from "../../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
 import { validate, type SchemaIssue, type ValidationResult } from "../../schema.ts";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "../contract/hooks.ts";
@@ -85,8 +85,7 @@ export function aboutCall(
 
 /** The next request shows the model `{}` in place of arguments that are not valid JSON. */
 function quoteOf({ argumentsText = "" }: ToolCall): string {
-  const end = argumentsText.length > MAX_QUOTE_LENGTH ? "…" : "";
-  return argumentsText && ` You wrote: ${argumentsText.slice(0, MAX_QUOTE_LENGTH)}${end}`;
+  return argumentsText && ` You wrote: ${shorten(argumentsText, MAX_QUOTE_LENGTH)}`;
 }
 
 function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): string {
