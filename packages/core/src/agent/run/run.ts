@@ -128,21 +128,12 @@ export class Run {
   configure(): BowlineError | undefined {
     this.config = this.#configure();
     const { maxParallelTools: width = 1, model } = this.config;
-    if (!isRecord(model))
-      return new BowlineError(
-        "invalid_argument",
-        "No model is set: use one that getModel() gives.",
-      );
-    if (this.spending.hasCostLimit && !model.cost)
-      return new BowlineError(
-        "invalid_argument",
-        `maxCost needs the prices of ${model.id}, which has none: set its cost, or use withPrices().`,
-      );
-    if (width >= 1) return undefined;
-    return new BowlineError(
-      "invalid_argument",
-      `maxParallelTools must be at least 1, not ${width}.`,
-    );
+    const fault = !isRecord(model)
+      ? "No model is set: use one that getModel() gives."
+      : this.spending.hasCostLimit && !model.cost
+        ? `maxCost needs the prices of ${model.id}, which has none: set its cost, or use withPrices().`
+        : width < 1 && `maxParallelTools must be at least 1, not ${width}.`;
+    return fault ? new BowlineError("invalid_argument", fault) : undefined;
   }
 
   /**
