@@ -14,6 +14,17 @@ const overflowWords =
   /context[ _]?(?:length|window|size)|(?:prompt|input) (?:(?:is )?too long|token count)|(?:prompt|input|prompt exceeds max) length|length of the messages|model token limit/i;
 const throttleWords = /rate limit|too many requests|please wait/i;
 
+/** Where servers say what is wrong, the best first. */
+const messageFields = [
+  "error",
+  "message",
+  "detail",
+  "errors",
+  "msg",
+  "error_msg",
+  "error_message",
+] as const;
+
 /** How deep a reason is looked for. */
 const MAX_DEPTH = 20;
 
@@ -140,22 +151,14 @@ function messageIn(given: unknown, depth = 0): string | undefined {
   const value = depth > MAX_DEPTH ? undefined : first(given);
   if (typeof value === "string") return (htmlTitle(value) ?? quote(value)) || undefined;
   if (!value) return undefined;
-  const { error, metadata, message, detail, errors, msg, error_msg, error_message, loc } =
-    asRecord(value);
-  const { raw } = asRecord(metadata); // what the server behind OpenRouter said
-  const said = [
-    parseJson(raw) ?? raw,
-    error,
-    message,
-    detail,
-    errors,
-    msg,
-    error_msg,
-    error_message,
-  ]
+  const fields = asRecord(value);
+  const { raw } = asRecord(fields.metadata); // what the server behind OpenRouter said
+  const said = [parseJson(raw) ?? raw, ...messageFields.map((name) => fields[name])]
     .map((part) => messageIn(part, depth + 1))
     .find((text) => text);
-  const where = list(loc).filter((part) => typeof part === "string" || typeof part === "number"); // in the request (Q106)
+  const where = list(fields.loc).filter(
+    (part) => typeof part === "string" || typeof part === "number",
+  ); // in the request (Q106)
   return said && where.length > 0 ? `${where.join(".")}: ${said}` : said;
 }
 
