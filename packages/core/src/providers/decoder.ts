@@ -40,12 +40,7 @@ const failureWords =
  * What servers and proxies send as an event while a model is silent (Q006). No other words: what is
  * unknown may be an error, and keeps calls from running.
  */
-const keepAlives: ReadonlySet<string> = new Set([
-  "ping",
-  "keep-alive",
-  "keepalive",
-  "openrouter processing",
-]);
+const keepAlive = /^\s*(?:ping|keep-?alive|openrouter processing)\s*$/i;
 /** How much is quoted of what a server sent outside of its events. */
 const MAX_QUOTE_LENGTH = 500;
 
@@ -178,7 +173,7 @@ export class StreamDecoder implements SseListener {
   stray(text: string): void {
     if (this.#writer.ended) return;
     const said = text.trim();
-    if (said.split("\n").every(isKeepAlive)) return;
+    if (said.split("\n").every((line) => keepAlive.test(line))) return;
     const isPayload =
       /^(?:data:|\[done\]$)/i.test(said) || isContainer(parseJson(said.split("\n")[0]));
     if (isPayload || isContainer(parseJson(said))) return this.#payload(said, "");
@@ -217,12 +212,12 @@ export class StreamDecoder implements SseListener {
     const text = data.trim();
     if (value === null || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
     if (value !== undefined) return this.#proof.suspect("the stream held what is no event", text);
-    if (isKeepAlive(text)) return;
+    if (keepAlive.test(text)) return;
     if (text.toUpperCase() === DONE) return reader.done?.();
     if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021
     const lines = text.split("\n");
     const [first = ""] = lines;
-    if (lines.length === 1 || (parseJson(first) === undefined && !isKeepAlive(first))) {
+    if (lines.length === 1 || (parseJson(first) === undefined && !keepAlive.test(first))) {
       this.#text = repairStrings(text);
       const repaired = parseJson(this.#text, undamaged);
       this.#value = repaired;
@@ -265,10 +260,6 @@ export class StreamDecoder implements SseListener {
       { retryable: /\b5\d\d\b/.test(page ?? "") },
     );
   }
-}
-
-function isKeepAlive(text: string): boolean {
-  return keepAlives.has(text.trim().toLowerCase());
 }
 
 function isContainer(value: unknown): boolean {
