@@ -152,6 +152,11 @@ export function unsupported(part: unknown): string | undefined {
   return `An image part must have its data in base64 and its mimeType.${why}`;
 }
 
+/** Whether an answer is no whole one. */
+export function isCut({ stopReason }: AssistantMessage): boolean {
+  return stopReason === "error" || stopReason === "aborted";
+}
+
 /** The message, with what discarded tries before it were billed. */
 export function withDiscarded(message: AssistantMessage, lost: Usage): AssistantMessage {
   if (Object.keys(lost).length === 0) return message;

@@ -4,6 +4,7 @@
  * failed answers are left out, and opaque data goes back only to the model it came from.
  */
 import {
+  isCut,
   toolCallsOf,
   unsupported,
   type AssistantContent,
@@ -123,11 +124,6 @@ export function goOn(replay: ReplayMessage[], { compat }: Model): ReplayMessage[
   if (compat?.prefill === "none" && replay.at(-1)?.role === "assistant")
     replay.push({ role: "user", content: [{ type: "text", text: "Go on." }] });
   return replay;
-}
-
-/** Whether an answer is no whole one. */
-export function isCut({ stopReason }: AssistantMessage): boolean {
-  return stopReason === "error" || stopReason === "aborted";
 }
 
 function withoutSignature(call: ToolCall): ToolCall {

@@ -3,10 +3,9 @@
  * is new in it. It is sent again only after all that its encoding read was compared: a transcript
  * may be edited between two requests, in place, too.
  */
-import { toolCallsOf, type Context, type Message, type ToolCall } from "../llm/message.ts";
+import { isCut, toolCallsOf, type Context, type Message, type ToolCall } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 import type { Protocol } from "./protocol.ts";
-import { isCut } from "./replay.ts";
 import { isWireId } from "./tool-names.ts";
 import { walkMessage, walkValue } from "./walk-values.ts";
 import { toWireJson } from "./wire-json.ts";

@@ -6,6 +6,7 @@ import { sleep, systemClock } from "../../clock.ts";
 import { BowlineError, toBowlineError, type ErrorCode } from "../../errors.ts";
 import { isTerminal } from "../../llm/event.ts";
 import {
+  isCut,
   messageText,
   type AssistantMessage,
   type Context,
@@ -171,7 +172,7 @@ function readAnswer(message: AssistantMessage): Answer {
   const { stopReason, error, errorMessage = "The summary was not written." } = message;
   const usage = billedUsage(message);
   const text = messageText(message).trim();
-  if (stopReason === "error" || stopReason === "aborted") {
+  if (isCut(message)) {
     const { code = "stream_function_failed" as const } = error ?? {};
     return { text, usage, error: new BowlineError(code, errorMessage, error) };
   }

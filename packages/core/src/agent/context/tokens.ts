@@ -2,7 +2,7 @@
  * How much of a context window a conversation takes: what the server reported of it, and an
  * estimate of what came since.
  */
-import type { AssistantContent, UserContent } from "../../llm/message.ts";
+import { isCut, type AssistantContent, type UserContent } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 
 /**
@@ -86,12 +86,7 @@ export function sumTokens(messages: readonly AgentMessage[], estimate: TokenEsti
  * do not count (Q097).
  */
 function reportedTokens(message: AgentMessage, estimate: TokenEstimate): number | undefined {
-  if (
-    message.role !== "assistant" ||
-    message.stopReason === "error" ||
-    message.stopReason === "aborted"
-  )
-    return undefined;
+  if (message.role !== "assistant" || isCut(message)) return undefined;
   const { input, output, cacheRead = 0, cacheWrite = 0, totalTokens } = message.usage;
   const prompt = (input ?? 0) + cacheRead + cacheWrite;
   return (prompt > 0 ? prompt + (output ?? estimate(message)) : totalTokens) || undefined;

@@ -1,5 +1,6 @@
 /** Whether a run can go on from a transcript. */
 import { BowlineError } from "../../errors.ts";
+import { isCut } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 
 /** Throws `invalid_state` unless a run can go on from these messages. */
@@ -16,9 +17,5 @@ export function assertContinuable(messages: readonly AgentMessage[]): void {
  * Whether it is an answer: one that failed or was aborted is none, and the model is asked again.
  */
 export function isAnswer(message: AgentMessage): boolean {
-  return (
-    message.role === "assistant" &&
-    message.stopReason !== "error" &&
-    message.stopReason !== "aborted"
-  );
+  return message.role === "assistant" && !isCut(message);
 }
