@@ -11,6 +11,8 @@ export interface OpenCall extends SeenCall {
   /** How many calls began before it. */
   readonly order: number;
   name: string;
+  /** Whether another began behind it under its index. */
+  isCovered: boolean;
   /** Whether its name was said again behind whole arguments, and nothing since. */
   isNamedAgain: boolean;
   thoughtSignature: string;
@@ -45,6 +47,7 @@ export function createOpenCall(place: number | undefined, id: string, order: num
     isClosed: true,
     id,
     name: "",
+    isCovered: false,
     isNamedAgain: false,
     thoughtSignature: "",
     contentIndex: undefined,

@@ -32,15 +32,11 @@ export class ToolCallAssembler {
   readonly #writer: CallWriter;
   readonly #facts: ReaderFacts;
   readonly #calls: OpenCall[] = [];
-  /** The call that began last, and those that began last at each index and under each id. */
+  /** The call that began last, and those that began last at each index, under each id, and both. */
   #latest: OpenCall | undefined;
-  readonly #byIndex = new Map<number, OpenCall>();
-  readonly #byId = new Map<string, OpenCall>();
-  readonly #byBoth = new Map<string, OpenCall>();
+  readonly #known = new Map<string, OpenCall>();
   /** Calls with a name, but without a part in the message. */
   readonly #named = new Set<OpenCall>();
-  /** Calls behind which others began under their index. */
-  readonly #covered = new Set<OpenCall>();
   /** The ids that calls have. */
   readonly #ids = new Set<string>();
   /** Declared names by those that the request gave them. */
@@ -108,7 +104,7 @@ export class ToolCallAssembler {
    */
   nextChoice(): void {
     this.#latest = undefined;
-    for (const known of [this.#byIndex, this.#byId, this.#byBoth]) known.clear();
+    this.#known.clear();
   }
 
   #isWholeName(name: string): boolean {
@@ -135,7 +131,7 @@ export class ToolCallAssembler {
     for (const call of this.#calls) {
       if (call.name === "" && call.wireId === "")
         proof.contradict("the stream had a piece for a call that had not begun");
-      if (this.#covered.has(call) && (call.name === "" || !isComplete(call)))
+      if (call.isCovered && (call.name === "" || !isComplete(call)))
         proof.contradict("the stream began a call within another");
       if (isBegunAgain(call)) proof.contradict("the stream began a call twice");
       call.name ||= "unnamed"; // still reported, so that the model hears of it (Q045)
@@ -151,8 +147,8 @@ export class ToolCallAssembler {
     const { index, id, name, fragment } = delta;
     // With an index, only calls of that index come into question; the last one unless an id says
     // otherwise.
-    const sameId = index === undefined ? this.#byId.get(id) : this.#byBoth.get(keyOf(index, id));
-    const last = sameId ?? (index === undefined ? this.#latest : this.#byIndex.get(index));
+    const sameId = id ? this.#known.get(keyOf(index, id)) : undefined;
+    const last = sameId ?? (index === undefined ? this.#latest : this.#known.get(keyOf(index)));
     if (!last) return this.#start(delta);
     let isNew: boolean;
     if (sameId) {
@@ -169,7 +165,7 @@ export class ToolCallAssembler {
       isNew =
         last.name !== name || last.length === 0 || isComplete(last) || !/^[^{]/.test(fragment);
     if (!isNew) return last;
-    if (index !== undefined) this.#covered.add(last);
+    if (index !== undefined) last.isCovered = true;
     const call = this.#start(delta);
     if (!name) call.name = last.name;
     return call;
@@ -216,15 +212,14 @@ export class ToolCallAssembler {
     this.#facts.proof.add(call);
     this.#calls.push(call);
     this.#latest = call;
-    if (index !== undefined) this.#byIndex.set(index, call);
+    if (index !== undefined) this.#known.set(keyOf(index), call);
     if (id) this.#learnId(call, id);
     return call;
   }
 
   #learnId(call: OpenCall, id: string): void {
     call.wireId = id;
-    this.#byId.set(id, call);
-    if (call.place !== undefined) this.#byBoth.set(keyOf(call.place, id), call);
+    for (const index of [undefined, call.place]) this.#known.set(keyOf(index, id), call);
   }
 
   /** Names come whole, repeated or, rarely, in pieces. */
@@ -238,7 +233,7 @@ export class ToolCallAssembler {
   }
 }
 
-function keyOf(index: number, id: string): string {
+function keyOf(index: number | undefined, id = ""): string {
   return `${index} ${id}`;
 }
 
