@@ -13,6 +13,7 @@ import { htmlTitle } from "../transport/http-error.ts";
 import { isUnknownField, SseReader, type SseListener, type SseOptions } from "../transport/sse.ts";
 import { CallProof } from "./call-proof.ts";
 import type { Protocol, ProtocolReader } from "./protocol.ts";
+import { createCallIds } from "./tool-names.ts";
 
 export interface DecoderOptions extends SseOptions {
   readonly timestamp: number;
@@ -68,8 +69,6 @@ export class StreamDecoder implements SseListener {
     const { timestamp, attempt, toolNames = [], followsResults } = options;
     const { maxAnswerLength = DEFAULT_MAX_ANSWER_LENGTH } = options;
     const { api, provider, id, contextWindow, compat } = model;
-    let ids = 0;
-    const createId = options.createId ?? ((): string => `call_${++ids}`);
     this.#model = model;
     const origin = { api, provider, model: id, timestamp };
     this.#writer = new MessageWriter(origin, attempt, maxAnswerLength);
@@ -79,7 +78,7 @@ export class StreamDecoder implements SseListener {
       compat,
       followsResults,
       proof: this.#proof,
-      createId,
+      callId: createCallIds(options.createId),
       exactly: (part) => this.#exactly(part),
     });
     this.#sse = new SseReader(this, options);

@@ -51,8 +51,8 @@ export interface ReaderFacts {
   readonly followsResults?: boolean | undefined;
   /** Hears of the answer's calls, and says whether they may run. */
   readonly proof: CallProof;
-  /** Makes an id for a call that came without one (Q038). */
-  createId(): string;
+  /** The id of a call for which the server gave this one, or none: see `createCallIds`. */
+  callId(given?: string): string;
   /** A part of the event that is being read, with the digits of its numbers as they came. */
   exactly(part: unknown): unknown;
 }

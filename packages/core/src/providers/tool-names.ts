@@ -37,6 +37,24 @@ export function createWireIds(length: number): (id: string) => string {
   };
 }
 
+/**
+ * Ids of one answer's calls: the server's, or one of ours where it gave none, or that of another
+ * call (Q038, Q040). Ours are `call_1`, `call_2`, … unless `createId` makes others.
+ */
+export function createCallIds(createId?: () => string): (given?: string) => string {
+  const taken = new Set<string>();
+  let count = 0;
+  const nextId = (): string => {
+    const id = `call_${++count}`;
+    return taken.has(id) ? nextId() : id;
+  };
+  return (given = "") => {
+    const id = given === "" || taken.has(given) ? (createId ?? nextId)() : given;
+    taken.add(id);
+    return id;
+  };
+}
+
 /** Whether it goes out as it is. */
 export function isWireId(id: string, length: number): boolean {
   return id !== "" && clean(id, length) === id;

@@ -26,7 +26,6 @@ export class BlockAssembler {
   #current: Block | undefined;
   /** Blocks that have no part yet, in order of appearance. */
   readonly #waiting = new Set<Block>();
-  readonly #ids = new Set<string>();
   #newest: Block | undefined;
   /** Whether the answer has its stop reason: then no block has anything to come. */
   #isOver = false;
@@ -170,7 +169,7 @@ export class BlockAssembler {
         break;
       case "toolCall":
         block.contentIndex = this.#writer.openToolCall(
-          this.#idOf(raw),
+          this.#facts.callId(asText(raw.id)), // Q167
           fromWireName(asText(raw.name) || "unnamed", this.#facts.toolNames, nameLimits.nameLength),
         );
         break;
@@ -211,12 +210,5 @@ export class BlockAssembler {
       }
       case "opaque": // has no open part
     }
-  }
-
-  #idOf(raw: Json): string {
-    const given = asText(raw.id);
-    const id = given === "" || this.#ids.has(given) ? this.#facts.createId() : given; // Q167, Q040
-    this.#ids.add(id);
-    return id;
   }
 }

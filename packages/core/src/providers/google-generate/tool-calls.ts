@@ -29,7 +29,6 @@ interface OpenCall extends SeenCall {
 export class ToolCallAssembler {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
-  readonly #ids = new Set<string>();
   /** Calls of which more is to come. */
   readonly #open = new Set<OpenCall>();
   readonly #openById = new Map<string, OpenCall>();
@@ -77,9 +76,7 @@ export class ToolCallAssembler {
   }
 
   #start(name: string, given: string): OpenCall {
-    const hasId = given !== "" && !this.#ids.has(given); // Q040
-    const id = hasId ? given : this.#facts.createId();
-    this.#ids.add(id);
+    const id = this.#facts.callId(given);
     const call: OpenCall = {
       contentIndex: this.#writer.openToolCall(
         id,
@@ -90,7 +87,7 @@ export class ToolCallAssembler {
       place: this.#facts.proof.count, // equal calls are two (Q201)
       hasArguments: false,
       isClosed: false,
-      hasId,
+      hasId: id === given,
       streamed: new PartialArguments(),
       whole: undefined,
       hasStreamed: false,

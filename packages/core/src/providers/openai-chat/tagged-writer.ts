@@ -106,7 +106,7 @@ export class TaggedWriter implements ChatWriter {
     const found = this.#hasCalls || isCut ? undefined : this.#calls?.take(); // calls that were cut are text
     this.flush();
     for (const [place, { name, text }] of (found ?? []).entries()) {
-      const contentIndex = this.#writer.openToolCall(facts.createId(), this.#declaredName(name));
+      const contentIndex = this.#writer.openToolCall(facts.callId(), this.#declaredName(name));
       facts.proof.add({ wireId: "", place, contentIndex, hasArguments: true, isClosed: true });
       this.#writer.append(contentIndex, text);
       this.#writer.close(contentIndex);

@@ -37,8 +37,6 @@ export class ToolCallAssembler {
   readonly #known = new Map<string, OpenCall>();
   /** Calls with a name, but without a part in the message. */
   readonly #named = new Set<OpenCall>();
-  /** The ids that calls have. */
-  readonly #ids = new Set<string>();
   /** Declared names by those that the request gave them. */
   readonly #declared: ReadonlyMap<string, string>;
 
@@ -206,9 +204,7 @@ export class ToolCallAssembler {
     // Calls stand in the message in the order in which they began.
     for (const earlier of [...this.#named].toSorted((a, b) => a.order - b.order))
       this.#open(earlier);
-    const ownId = !id || this.#ids.has(id) ? this.#facts.createId() : id;
-    const call = createOpenCall(index, ownId, this.#calls.length);
-    this.#ids.add(ownId);
+    const call = createOpenCall(index, this.#facts.callId(id), this.#calls.length);
     this.#facts.proof.add(call);
     this.#calls.push(call);
     this.#latest = call;

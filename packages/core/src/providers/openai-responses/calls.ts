@@ -15,7 +15,6 @@ type Json = Record<string, unknown>;
 export class CallReader {
   readonly #parts: PartWriter;
   readonly #facts: ReaderFacts;
-  readonly #ids = new Set<string>();
   #isCut = false;
 
   constructor(parts: PartWriter, facts: ReaderFacts) {
@@ -100,15 +99,8 @@ export class CallReader {
 
   #name(part: Part, name: string, raw: Json): void {
     part.wireId = asText(raw.call_id);
-    part.id = this.#idOf(raw);
+    part.id = this.#facts.callId(part.wireId || asText(raw.id)); // Q194
     part.name = fromWireName(name, this.#facts.toolNames, nameLimits.nameLength);
-  }
-
-  #idOf({ call_id, id }: Json): string {
-    let own = asText(call_id) || asText(id); // Q194
-    while (own === "" || this.#ids.has(own)) own = this.#facts.createId(); // Q040
-    this.#ids.add(own);
-    return own;
   }
 
   #textOf(args: unknown): string {
