@@ -77,17 +77,21 @@ function resolveRef(
   base: JsonSchema,
   bases: ReadonlyMap<unknown, JsonSchema>,
 ): unknown {
-  const [start, ...keys] = asText(ref).split("/");
-  if (start === "#")
-    return keys.reduce<unknown>((at, part) => {
-      const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-      return Object.hasOwn(Object(at) as object, key) ? (at as JsonSchema)[key] : undefined;
-    }, base);
-  const found = [...bases].find(([part, own]) => {
+  const isMeant = ([part, own]: [unknown, JsonSchema]): boolean => {
     const { $id, $anchor } = part as JsonSchema;
     return $id === ref || (own === base && `#${String($anchor)}` === ref);
-  });
-  return found?.[0];
+  };
+  return followPointer(base, ref) ?? [...bases].find(isMeant)?.[0];
+}
+
+/** What a pointer such as `#/$defs/a` leads to from there; undefined where it leads nowhere. */
+export function followPointer(root: JsonSchema, pointer: unknown): unknown {
+  const [start, ...keys] = asText(pointer).split("/");
+  if (start !== "#") return undefined;
+  return keys.reduce<unknown>((at, part) => {
+    const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    return Object.hasOwn(Object(at) as object, key) ? (at as JsonSchema)[key] : undefined;
+  }, root);
 }
 
 /** The forms of draft 4 and OpenAPI 3.0 that such a text may have. */

@@ -5,6 +5,7 @@
 import { asText, defined, isRecord, list, type JsonSchema } from "../json-value.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 import { supportsOutput } from "../protocols.ts";
+import { followPointer } from "../schema-links.ts";
 import { mapParts } from "./schema-parts.ts";
 import { toWireName } from "./tool-names.ts";
 import { toWireJson } from "./wire-json.ts";
@@ -113,11 +114,6 @@ function widened(schema: JsonSchema, takes: (word: string) => boolean): JsonSche
 }
 
 function targetOf(root: JsonSchema, ref: unknown): JsonSchema | undefined {
-  if (typeof ref !== "string" || !ref.startsWith("#")) return undefined;
-  const names = ref.split("/").slice(1);
-  const target = names.reduce<unknown>((at, name) => {
-    const key = decodeURIComponent(name).replaceAll("~1", "/").replaceAll("~0", "~");
-    return isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-  }, root);
+  const target = followPointer(root, ref);
   return isRecord(target) ? target : undefined;
 }
