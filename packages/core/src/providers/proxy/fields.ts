@@ -36,34 +36,37 @@ export function readCall(value: unknown, part: ToolCall): ToolCall {
     return { type, id, name, arguments: args, argumentsText: streamed, ...defect };
   }
   if (!isRecord(value) || !isRecord(value.arguments)) throw corrupt("a tool call has no arguments");
-  const { argumentsText, argumentsError, thoughtSignature } = value;
   return {
     type,
     id: asText(value.id) || id,
     name: asText(value.name) || name,
     arguments: value.arguments,
-    argumentsText: typeof argumentsText === "string" ? argumentsText : streamed,
-    ...(typeof argumentsError === "string" && { argumentsError }),
-    ...(typeof thoughtSignature === "string" && { thoughtSignature }),
+    argumentsText: streamed,
+    ...textsOf(value, "argumentsText", "argumentsError", "thoughtSignature"),
   };
 }
 
-export function readEnding({
-  usage,
-  discardedUsage,
-  paused,
-  rawStopReason,
-  responseId,
-  responseModel,
-}: Json): Partial<AssistantMessage> {
+export function readEnding(ending: Json): Partial<AssistantMessage> {
+  const { usage, discardedUsage, paused } = ending;
   return {
     usage: readUsage(usage),
     ...(discardedUsage !== undefined && { discardedUsage: readUsage(discardedUsage) }),
     ...(paused === true && { paused }),
-    ...(typeof rawStopReason === "string" && { rawStopReason }),
-    ...(typeof responseId === "string" && { responseId }),
-    ...(typeof responseModel === "string" && { responseModel }),
+    ...textsOf(ending, "rawStopReason", "responseId", "responseModel"),
   };
+}
+
+/** Those of the fields that are texts. */
+export function textsOf<Name extends string>(
+  fields: Json,
+  ...names: readonly Name[]
+): { [name in Name]?: string } {
+  const texts: { [name in Name]?: string } = {};
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === "string") texts[name] = value;
+  }
+  return texts;
 }
 
 function readUsage(value: unknown): Usage {
@@ -90,7 +93,8 @@ export function readError(
   words?: unknown,
   reason?: "error" | "aborted",
 ): ErrorInfo {
-  const { code, message, retryable, status, retryAfterMs, requestId } = asRecord(value);
+  const error = asRecord(value);
+  const { code, message, retryable, status, retryAfterMs } = error;
   const unnamed: ErrorCode = reason === "aborted" ? "aborted" : "server_error";
   return {
     code: typeof code === "string" && codes.has(code) ? (code as ErrorCode) : unnamed,
@@ -98,7 +102,7 @@ export function readError(
     retryable: retryable === true,
     ...(typeof status === "number" && { status }),
     ...(typeof retryAfterMs === "number" && { retryAfterMs }),
-    ...(typeof requestId === "string" && { requestId }),
+    ...textsOf(error, "requestId"),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The message that a proxy's events add up to, and the events that say it. */
 import { toErrorInfo, type BowlineError } from "../../errors.ts";
-import { asRecord, asText } from "../../json-value.ts";
+import { asRecord, asText, defined } from "../../json-value.ts";
 import { applyEvent, type AssistantMessageEvent, type MessageOrigin } from "../../llm/event.ts";
 import { LiveDelta, withPartial } from "../../llm/live.ts";
 import type { AssistantContent, AssistantMessage, StopReason } from "../../llm/message.ts";
@@ -13,6 +13,7 @@ import {
   readError,
   readName,
   text,
+  textsOf,
 } from "./fields.ts";
 
 type Json = Record<string, unknown>;
@@ -84,20 +85,20 @@ export class ProxyMessage {
           contentIndex,
         }));
       case "thinking_start":
-        return this.#openPart("thinking", event, (contentIndex, attempt) => {
-          const { field } = event;
-          return { type, attempt, contentIndex, ...(typeof field === "string" && { field }) };
-        });
+        return this.#openPart("thinking", event, (contentIndex, attempt) => ({
+          type,
+          attempt,
+          contentIndex,
+          ...textsOf(event, "field"),
+        }));
       case "toolcall_start":
-        return this.#openPart("toolCall", event, (contentIndex, attempt) => {
-          return {
-            type,
-            attempt,
-            contentIndex,
-            id: text(event, "id"),
-            name: text(event, "toolName"),
-          };
-        });
+        return this.#openPart("toolCall", event, (contentIndex, attempt) => ({
+          type,
+          attempt,
+          contentIndex,
+          id: text(event, "id"),
+          name: text(event, "toolName"),
+        }));
       case "text_delta":
         return this.#delta(type, "text", event);
       case "thinking_delta":
@@ -170,21 +171,14 @@ export class ProxyMessage {
     const index = this.#openIndex(type, event);
     const part = content[index] as AssistantContent;
     const closing = { attempt: this.#attempt, contentIndex: index };
-    const signature =
-      typeof event.contentSignature === "string" ? event.contentSignature : undefined;
+    const { contentSignature: signature } = textsOf(event, "contentSignature");
     if (part.type === "text") {
-      const extra = signature === undefined ? {} : { textSignature: signature };
+      const extra = defined({ textSignature: signature });
       this.#emit({ type: "text_end", ...closing, content: part.text, ...extra });
     } else if (part.type === "thinking") {
-      const extra = { ...(signature !== undefined && { thinkingSignature: signature }) };
-      const redacted = event.redacted === true && { redacted: true };
-      this.#emit({
-        type: "thinking_end",
-        ...closing,
-        content: part.thinking,
-        ...extra,
-        ...redacted,
-      });
+      const redacted = event.redacted === true || undefined;
+      const extra = defined({ thinkingSignature: signature, redacted });
+      this.#emit({ type: "thinking_end", ...closing, content: part.thinking, ...extra });
     } else if (part.type === "toolCall") {
       this.#emit({ type: "toolcall_end", ...closing, toolCall: readCall(event.toolCall, part) });
     }
