@@ -140,6 +140,17 @@ export type AssistantMessageEvent =
   | DoneEvent
   | ErrorEvent;
 
+/** An event without what whoever emits it adds to each. */
+export type EventBody<T = AssistantMessageEvent> = T extends unknown
+  ? Omit<T, "attempt" | "partial">
+  : never;
+
+/** The first event of a part that is written in pieces. */
+export type PartStart = Extract<
+  AssistantMessageEvent,
+  { type: "text_start" | "thinking_start" | "toolcall_start" }
+>;
+
 /** The kinds of events that come by the thousand. */
 export type DeltaType = "text_delta" | "thinking_delta" | "toolcall_delta";
 

@@ -12,7 +12,9 @@ import {
   failureOf,
   type AssistantMessageEvent,
   type DeltaType,
+  type EventBody,
   type MessageOrigin,
+  type PartStart,
 } from "./event.ts";
 import { GrowingText } from "./growing-text.ts";
 import { LiveDelta, withPartial } from "./live.ts";
@@ -43,14 +45,6 @@ interface PartEnd {
   readonly thoughtSignature?: string | undefined;
   readonly text?: string | undefined;
 }
-
-/** An event without what every event of this writer has. */
-type Body<T> = T extends unknown ? Omit<T, "attempt" | "partial"> : never;
-
-type PartStart = Extract<
-  AssistantMessageEvent,
-  { type: "text_start" | "thinking_start" | "toolcall_start" }
->;
 
 export class MessageWriter {
   declare readonly message: AssistantMessage;
@@ -199,7 +193,7 @@ export class MessageWriter {
     );
   }
 
-  #end(fields: Partial<AssistantMessage>, event: Body<AssistantMessageEvent>): void {
+  #end(fields: Partial<AssistantMessage>, event: EventBody): void {
     if (this.#ended) return;
     this.#open.forEach((_, index) => this.close(index));
     Object.assign(this.message, fields);
@@ -211,7 +205,7 @@ export class MessageWriter {
   #openPart(type: PartStart["type"], deltaType: DeltaType, fields: object = {}): number {
     const { content } = this.message;
     const contentIndex = content.length;
-    this.#write({ type, contentIndex, ...fields } as Body<PartStart>);
+    this.#write({ type, contentIndex, ...fields } as EventBody<PartStart>);
     const live = content[contentIndex];
     if (live !== undefined)
       this.#open[contentIndex] = { deltaType, live, held: "", text: new GrowingText() }; // unless it is over
@@ -224,7 +218,7 @@ export class MessageWriter {
     appendDelta(live, deltaType, delta, text);
   }
 
-  #write(body: Body<AssistantMessageEvent>): void {
+  #write(body: EventBody): void {
     if (this.#ended) return;
     if (!this.#started) {
       this.#started = true;

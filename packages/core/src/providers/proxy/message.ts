@@ -1,7 +1,13 @@
 /** The message that a proxy's events add up to, and the events that say it. */
 import { toErrorInfo, type BowlineError } from "../../errors.ts";
 import { asRecord, asText, defined } from "../../json-value.ts";
-import { applyEvent, type AssistantMessageEvent, type MessageOrigin } from "../../llm/event.ts";
+import {
+  applyEvent,
+  type AssistantMessageEvent,
+  type EventBody,
+  type MessageOrigin,
+  type PartStart,
+} from "../../llm/event.ts";
 import { LiveDelta, withPartial } from "../../llm/live.ts";
 import type { AssistantContent, AssistantMessage, StopReason } from "../../llm/message.ts";
 import {
@@ -79,26 +85,13 @@ export class ProxyMessage {
         if (!this.#mayStart || this.message.content.length > 0) throw corrupt("it starts twice");
         return this.#start(event);
       case "text_start":
-        return this.#openPart("text", event, (contentIndex, attempt) => ({
-          type,
-          attempt,
-          contentIndex,
-        }));
+        return this.#openPart("text", event, { type });
       case "thinking_start":
-        return this.#openPart("thinking", event, (contentIndex, attempt) => ({
-          type,
-          attempt,
-          contentIndex,
-          ...textsOf(event, "field"),
-        }));
-      case "toolcall_start":
-        return this.#openPart("toolCall", event, (contentIndex, attempt) => ({
-          type,
-          attempt,
-          contentIndex,
-          id: text(event, "id"),
-          name: text(event, "toolName"),
-        }));
+        return this.#openPart("thinking", event, { type, ...textsOf(event, "field") });
+      case "toolcall_start": {
+        const names = { id: text(event, "id"), name: text(event, "toolName") };
+        return this.#openPart("toolCall", event, { type, ...names });
+      }
       case "text_delta":
         return this.#delta(type, "text", event);
       case "thinking_delta":
@@ -138,7 +131,6 @@ export class ProxyMessage {
     this.#mayStart = false;
     this.#emit({
       type: "start",
-      attempt: this.#attempt,
       api: asText(api) || ownApi,
       provider: asText(provider) || ownProvider,
       model: asText(model) || ownModel,
@@ -146,14 +138,10 @@ export class ProxyMessage {
     });
   }
 
-  #openPart(
-    part: PartType,
-    event: Json,
-    create: (contentIndex: number, attempt: number) => AssistantMessageEvent,
-  ): void {
-    const index = this.#nextIndex(event);
-    this.#emit(create(index, this.#attempt));
-    this.#open.set(index, part);
+  #openPart(part: PartType, event: Json, body: Omit<EventBody<PartStart>, "contentIndex">): void {
+    const contentIndex = this.#nextIndex(event);
+    this.#emit({ ...body, contentIndex } as EventBody<PartStart>);
+    this.#open.set(contentIndex, part);
   }
 
   #delta(type: LiveDelta["type"], part: PartType, event: Json): void {
@@ -168,21 +156,20 @@ export class ProxyMessage {
 
   #closePart(type: PartType, event: Json): void {
     const { content } = this.#running(event);
-    const index = this.#openIndex(type, event);
-    const part = content[index] as AssistantContent;
-    const closing = { attempt: this.#attempt, contentIndex: index };
+    const contentIndex = this.#openIndex(type, event);
+    const part = content[contentIndex] as AssistantContent;
     const { contentSignature: signature } = textsOf(event, "contentSignature");
     if (part.type === "text") {
       const extra = defined({ textSignature: signature });
-      this.#emit({ type: "text_end", ...closing, content: part.text, ...extra });
+      this.#emit({ type: "text_end", contentIndex, content: part.text, ...extra });
     } else if (part.type === "thinking") {
       const redacted = event.redacted === true || undefined;
       const extra = defined({ thinkingSignature: signature, redacted });
-      this.#emit({ type: "thinking_end", ...closing, content: part.thinking, ...extra });
+      this.#emit({ type: "thinking_end", contentIndex, content: part.thinking, ...extra });
     } else if (part.type === "toolCall") {
-      this.#emit({ type: "toolcall_end", ...closing, toolCall: readCall(event.toolCall, part) });
+      this.#emit({ type: "toolcall_end", contentIndex, toolCall: readCall(event.toolCall, part) });
     }
-    this.#open.delete(index);
+    this.#open.delete(contentIndex);
   }
 
   #opaque(event: Json): void {
@@ -191,7 +178,6 @@ export class ProxyMessage {
     if (typeof protocol !== "string") throw corrupt("an opaque part names no protocol");
     this.#emit({
       type: "opaque_end",
-      attempt: this.#attempt,
       contentIndex,
       part: { type: "opaque", protocol, raw },
     });
@@ -206,7 +192,6 @@ export class ProxyMessage {
     for (const index of this.#open.keys()) if (index >= contentIndex) this.#open.delete(index);
     this.#emit({
       type: "message_retract",
-      attempt: this.#attempt,
       contentIndex,
       error: readError(event.error),
     });
@@ -237,12 +222,13 @@ export class ProxyMessage {
     for (const [contentIndex, type] of this.#open) this.#closePart(type, { type, contentIndex });
     const message = Object.assign(this.message, fields, { stopReason: reason });
     if (reason === "error" || reason === "aborted")
-      this.#emit({ type: "error", attempt: this.#attempt, reason, error: message });
-    else this.#emit({ type: "done", attempt: this.#attempt, reason, message });
+      this.#emit({ type: "error", reason, error: message });
+    else this.#emit({ type: "done", reason, message });
     this.#ended = true;
   }
 
-  #emit(event: AssistantMessageEvent): void {
+  #emit(body: EventBody): void {
+    const event = { ...body, attempt: this.#attempt } as AssistantMessageEvent;
     this.#message = applyEvent(this.#message, event) as AssistantMessage;
     this.#batch.push(withPartial(event, this.#message));
   }
