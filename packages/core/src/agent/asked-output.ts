@@ -8,9 +8,9 @@ import { isRecord, parseJson } from "../json-value.ts";
 import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { supportsOutput } from "../protocols.ts";
 import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
-import { abortedRun } from "./contract/aborted-run.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 import type { AgentTool } from "./contract/tool.ts";
+import { AbortGrace } from "./run/abort-grace.ts";
 import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput } from "./run/run.ts";
 import { STEERED } from "./run/run-tool.ts";
 
@@ -132,23 +132,18 @@ export class AskedOutput {
   /** Bounds a check that is not ours: it has the time of a hook, after an abort none. */
   async #readLate(): Promise<BowlineError | undefined> {
     const { signal } = this.#input;
-    const { clock = systemClock, hookTimeoutMs: limit = DEFAULT_HOOK_TIMEOUT_MS } =
-      this.#input.config();
-    const releases: (() => void)[] = [];
-    const late = new Promise<never>((_, reject) => {
-      const fail = (): void => reject(new Error(`took longer than ${limit} ms`));
-      if (limit > 0) releases.push(clock.setTimer(limit, fail));
-      const leave = (): void => reject(abortedRun());
-      releases.push(onAbort(signal, () => releases.push(clock.setTimer(0, leave))));
-    });
+    const { clock = systemClock, hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS } = this.#input.config();
+    const grace = new AbortGrace(clock, () => 0);
+    const release = onAbort(signal, () => grace.abort());
     try {
-      const reading = callHook("Checking the output", () => Promise.race([this.#read(), late]));
-      const problem = await reading;
+      const problem = await callHook("Checking the output", () =>
+        grace.patiently(this.#read(), hookTimeoutMs),
+      );
       return problem === undefined ? undefined : invalid(problem);
     } catch (error) {
       return error as BowlineError;
     } finally {
-      for (const release of releases) release();
+      release();
     }
   }
 }
