@@ -130,6 +130,11 @@ export function truncated(): BowlineError {
   });
 }
 
+/** The failure of a stream that contradicts itself, or that nobody can read. */
+export function corrupt(message: string): BowlineError {
+  return new BowlineError("stream_corrupt", message, { retryable: true });
+}
+
 /**
  * Any stream in batches: those it offers, or one event at a time. Who leaves does not wait until a
  * stranger lets go.

@@ -8,6 +8,7 @@ import type { AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
 import { repairStrings } from "../llm/tool-arguments.ts";
+import { corrupt } from "../llm/stream.ts";
 import { MessageWriter } from "../llm/writer.ts";
 import { htmlTitle } from "../transport/http-error.ts";
 import { isUnknownField, SseReader, type SseListener, type SseOptions } from "../transport/sse.ts";
@@ -177,10 +178,7 @@ export class StreamDecoder implements SseListener {
       /^(?:data:|\[done\]$)/i.test(said) || isContainer(parseJson(said.split("\n")[0]));
     if (isPayload || isContainer(parseJson(said))) return this.#payload(said, "");
     this.#stray = shorten(said, MAX_QUOTE_LENGTH);
-    if (failureWords.test(said))
-      throw new BowlineError("stream_corrupt", `The server said in the stream: ${this.#stray}`, {
-        retryable: true,
-      });
+    if (failureWords.test(said)) throw corrupt(`The server said in the stream: ${this.#stray}`);
     this.#proof.suspect("the stream held what is no event", said);
   }
 
@@ -222,9 +220,7 @@ export class StreamDecoder implements SseListener {
       this.#value = repaired;
       this.#exact = undefined;
       if (isRecord(repaired)) return reader.event(repaired, name);
-      throw new BowlineError("stream_corrupt", `The stream holds what is no JSON: ${text}`, {
-        retryable: true,
-      });
+      throw corrupt(`The stream holds what is no JSON: ${text}`);
     }
     // Events without a blank line between them, or JSON lines (Q012, Q024); the last may be cut.
     const last = lines.pop() as string;

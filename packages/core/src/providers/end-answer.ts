@@ -2,6 +2,7 @@
 import { BowlineError } from "../errors.ts";
 import { asRecord } from "../json-value.ts";
 import type { AssistantContent, AssistantMessage } from "../llm/message.ts";
+import { corrupt } from "../llm/stream.ts";
 import type { MessageWriter } from "../llm/writer.ts";
 import type { ReaderFacts } from "./protocol.ts";
 
@@ -126,10 +127,7 @@ export function endAnswer(
   const { content } = message;
   const { count, contradiction = end.contradiction } = facts.proof;
   assertFits(message, facts, isCut);
-  if (contradiction !== undefined)
-    throw new BowlineError("stream_corrupt", `The answer cannot be trusted: ${contradiction}.`, {
-      retryable: true,
-    });
+  if (contradiction !== undefined) throw corrupt(`The answer cannot be trusted: ${contradiction}.`);
   if (isCut) return writer.done("length");
   if (!content.some(isAnswer) && !isDone(message, facts, end)) {
     const what = content.length > 0 ? "thought and did not answer" : "answered with nothing";
@@ -179,10 +177,7 @@ function assertProved(
   end: AnswerEnd,
 ): void {
   const doubt = proof.doubt(content);
-  if (doubt !== undefined)
-    throw new BowlineError("stream_corrupt", `The tool calls cannot be trusted: ${doubt}.`, {
-      retryable: true,
-    });
+  if (doubt !== undefined) throw corrupt(`The tool calls cannot be trusted: ${doubt}.`);
   if (end.isComplete) return;
   throw new BowlineError(
     "unexpected_response",

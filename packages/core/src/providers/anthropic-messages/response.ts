@@ -5,7 +5,7 @@
 import { BowlineError } from "../../errors.ts";
 import { asRecord, asText, list } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
-import { truncated } from "../../llm/stream.ts";
+import { corrupt, truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
 import { AnswerEnd, endAnswer } from "../end-answer.ts";
@@ -84,9 +84,7 @@ export class MessagesReader implements ProtocolReader {
     const { responseId, model } = this.#writer.message;
     const id = asText(message.id);
     if (responseId !== undefined && id !== "" && id !== responseId) {
-      throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", {
-        retryable: true,
-      }); // Q144
+      throw corrupt("Two answers were spliced into one stream."); // Q144
     }
     if (this.#started) return; // said again (Q143)
     this.#started = true;

@@ -4,7 +4,7 @@
  */
 import { asRecord, asText, list } from "../../json-value.ts";
 import { BowlineError } from "../../errors.ts";
-import { truncated } from "../../llm/stream.ts";
+import { corrupt, truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
 import { AnswerEnd, endAnswer } from "../end-answer.ts";
@@ -129,9 +129,7 @@ export class ResponsesReader implements ProtocolReader {
     if (typeof id !== "string" || id === "") return;
     this.#createdId ??= id;
     if (this.#createdId === id) return;
-    throw new BowlineError("stream_corrupt", "Two answers were spliced into one stream.", {
-      retryable: true,
-    });
+    throw corrupt("Two answers were spliced into one stream.");
   }
 
   /** The first id counts; some servers change it with each event (Q187). */
