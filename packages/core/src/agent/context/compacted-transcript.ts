@@ -11,7 +11,8 @@ interface CompactedPart {
 
 export class CompactedTranscript {
   readonly #estimate: TokenEstimate;
-  #state: CompactionState | undefined;
+  /** Of the last compaction. */
+  state: CompactionState | undefined;
   /** What stands for the compacted part: made once, so that it stays the same. */
   #part: CompactedPart | undefined;
   /** What `count` returned last, and for what. */
@@ -20,23 +21,14 @@ export class CompactedTranscript {
     | undefined;
 
   constructor(state: CompactionState | undefined, estimate: TokenEstimate) {
-    this.#state = state;
+    this.state = state;
     this.#estimate = estimate;
-  }
-
-  /** Of the last compaction. */
-  get state(): CompactionState | undefined {
-    return this.#state;
-  }
-
-  set state(next: CompactionState | undefined) {
-    this.#state = next;
   }
 
   /** The messages of a request. */
   view(messages: AgentMessage[]): AgentMessage[] {
     this.forgetOthers(messages);
-    const state = this.#state;
+    const state = this.state;
     if (!state) return messages;
     const source = messages.slice(0, state.messageCount);
     // A message may have been replaced anywhere, as by who redacts it; and what another hook had
@@ -48,12 +40,12 @@ export class CompactedTranscript {
 
   /** Drops the state of another transcript: one that was reset, or rewound beyond the summary. */
   forgetOthers(messages: readonly AgentMessage[]): void {
-    if (!this.#state) return;
-    const { firstKeptIndex, mark, messageCount } = this.#state;
+    if (!this.state) return;
+    const { firstKeptIndex, mark, messageCount } = this.state;
     const isOther = mark !== undefined && mark !== markOf(messages, firstKeptIndex);
-    if (isOther || messages.length < firstKeptIndex) this.#state = undefined;
+    if (isOther || messages.length < firstKeptIndex) this.state = undefined;
     else if (messages.length < messageCount)
-      this.#state = { ...this.#state, messageCount: messages.length };
+      this.state = { ...this.state, messageCount: messages.length };
   }
 
   /**
@@ -62,7 +54,7 @@ export class CompactedTranscript {
    * sent.
    */
   count(messages: AgentMessage[]): number {
-    const state = this.#state;
+    const state = this.state;
     const { messageCount = 0, tokensAfter } = state ?? {};
     let known = this.#counted;
     if (!known || known.of !== state || known.last !== messages[known.length - 1]) {
