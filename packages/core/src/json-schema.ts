@@ -195,8 +195,7 @@ function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknow
   const required = list(schema.required) as readonly string[];
   const patterns =
     patternProperties === undefined ? [] : Object.entries(asRecord(patternProperties));
-  const mended: [name: string, item: unknown][] = [];
-  const names: string[] = [];
+  const made = new Map<string, unknown>();
   for (const name of Object.keys(object)) {
     let item = object[name];
     let isKnown = Object.hasOwn(properties, name);
@@ -214,24 +213,24 @@ function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknow
     else
       for (const { message } of attempt(walk, propertyNames, name)[1])
         fail(walk, `has a name that does not fit: ${message}`, name);
-    if (walk.mend) mended.push([name, item]);
-    names.push(name);
+    made.set(name, item);
   }
-  bound(walk, names.length, schema.minProperties, schema.maxProperties, " field");
-  for (const name of required) if (!names.includes(name)) fail(walk, "is required", name);
+  bound(walk, made.size, schema.minProperties, schema.maxProperties, " field");
+  for (const name of required) if (!made.has(name)) fail(walk, "is required", name);
   const rules = [schema.dependencies, schema.dependentRequired, schema.dependentSchemas].filter(
     isRecord,
   );
-  // Not by assignment: a property may be called "__proto__".
   // What stays as it is stays the same object, of which is known what was found.
   const isSame =
-    mended.length === Object.keys(object).length &&
-    mended.every(([name, item]) => object[name] === item);
-  let value: unknown = walk.mend && !isSame ? Object.fromEntries(mended) : object;
+    !walk.mend ||
+    (made.size === Object.keys(object).length &&
+      [...made].every(([name, item]) => object[name] === item));
+  // Not by assignment: a property may be called "__proto__".
+  let value: unknown = isSame ? object : Object.fromEntries(made);
   for (const [name, rule] of rules.flatMap(Object.entries<unknown>)) {
-    if (!names.includes(name)) continue;
+    if (!made.has(name)) continue;
     for (const also of list(rule) as string[])
-      if (!names.includes(also)) fail(walk, `is required with ${name}`, also);
+      if (!made.has(also)) fail(walk, `is required with ${name}`, also);
     value = visit(walk, rule, value);
   }
   return value;
