@@ -2,120 +2,119 @@
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { SeenCall } from "../call-proof.ts";
 
-export interface OpenCall extends SeenCall {
+export class OpenCall implements SeenCall {
+  // On this wire no arguments are none (Q048), and the end of the answer closes its calls.
+  readonly hasArguments = true;
+  readonly isClosed = true;
   /** The index on the wire. */
   readonly place: number | undefined;
   /** The id the server uses for it, which may be another call's too (Q040); ours is `id`. */
-  wireId: string;
+  wireId = "";
   readonly id: string;
   /** How many calls began before it. */
   readonly order: number;
-  name: string;
+  name = "";
   /** Whether another began behind it under its index. */
-  isCovered: boolean;
+  isCovered = false;
   /** Whether its name was said again behind whole arguments, and nothing since. */
-  isNamedAgain: boolean;
-  thoughtSignature: string;
+  isNamedAgain = false;
+  thoughtSignature = "";
   /** Its place in the message, once its name is known. */
   contentIndex: number | undefined;
   /** The arguments as they came, and their length. */
-  pieces: string[];
-  length: number;
+  #pieces: string[] = [];
+  #length = 0;
   /** How many pieces came behind its beginning, and how many of them with its id or name again. */
-  fragments: number;
-  restated: number;
+  #fragments = 0;
+  #restated = 0;
   /**
    * The last fragment while each one so far began with the one before: a server may send snapshots
    * (Q050).
    */
-  snapshot: string | undefined;
+  #snapshot: string | undefined = "";
   /** How many pieces were searched for the end of the object, and in what state. */
-  searched: number;
-  depth: number;
-  inString: boolean;
-  isEscaped: boolean;
-  isWhole: boolean;
-}
+  #searched = 0;
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+  #isWhole = false;
 
-/** On this wire no arguments are none (Q048), and the end of the answer closes its calls. */
-export function createOpenCall(place: number | undefined, id: string, order: number): OpenCall {
-  return {
-    place,
-    order,
-    wireId: "",
-    hasArguments: true,
-    isClosed: true,
-    id,
-    name: "",
-    isCovered: false,
-    isNamedAgain: false,
-    thoughtSignature: "",
-    contentIndex: undefined,
-    pieces: [],
-    length: 0,
-    fragments: 0,
-    restated: 0,
-    snapshot: "",
-    searched: 0,
-    depth: 0,
-    inString: false,
-    isEscaped: false,
-    isWhole: false,
-  };
-}
-
-/** The arguments so far, joined: not for each delta. */
-export function argumentsOf({ pieces }: OpenCall): string {
-  return pieces.join("");
-}
-
-export function appendArguments(call: OpenCall, fragment: string): void {
-  if (call.length === 2 && fragment.startsWith("{") && argumentsOf(call) === "{}") {
-    call.length = 0;
-    call.pieces = []; // a placeholder object before the real arguments (Q049)
-    call.searched = 0;
-    call.isWhole = false;
+  constructor(place: number | undefined, id: string, order: number) {
+    this.place = place;
+    this.id = id;
+    this.order = order;
   }
-  call.fragments++;
-  call.pieces.push(fragment);
-  call.length += fragment.length;
-  if (call.snapshot !== undefined)
-    call.snapshot = fragment.startsWith(call.snapshot) ? fragment : undefined;
-}
 
-/**
- * Whether the arguments so far are a whole object, so that the next fragment with content belongs
- * to another call. Reads each character once, however often it is asked.
- */
-export function isComplete(call: OpenCall): boolean {
-  const { pieces } = call;
-  for (; call.searched < pieces.length && !call.isWhole; call.searched++)
-    for (const char of pieces[call.searched] as string) {
-      if (call.isEscaped) call.isEscaped = false;
-      else if (char === "\\") call.isEscaped = call.inString;
-      else if (char === '"') call.inString = !call.inString;
-      else if (call.inString) continue;
-      else if ("{[".includes(char)) call.depth++;
-      else if ("}]".includes(char)) call.isWhole ||= --call.depth === 0;
+  /** The arguments so far, joined: not for each delta. */
+  get text(): string {
+    return this.#pieces.join("");
+  }
+
+  get hasText(): boolean {
+    return this.#length > 0;
+  }
+
+  /** A piece of the arguments that came with the call's beginning, so that it repeats nothing. */
+  begin(fragment: string): void {
+    this.append(fragment);
+    this.#fragments--;
+  }
+
+  /** One that came with the call's id or name again. */
+  restate(fragment: string): void {
+    this.append(fragment);
+    this.#restated++;
+  }
+
+  append(fragment: string): void {
+    if (this.#length === 2 && fragment.startsWith("{") && this.text === "{}") {
+      this.#length = 0;
+      this.#pieces = []; // a placeholder object before the real arguments (Q049)
+      this.#searched = 0;
+      this.#depth = 0;
+      this.#isWhole = false;
     }
-  return call.isWhole;
-}
+    this.#fragments++;
+    this.#pieces.push(fragment);
+    this.#length += fragment.length;
+    if (this.#snapshot !== undefined)
+      this.#snapshot = fragment.startsWith(this.#snapshot) ? fragment : undefined;
+  }
 
-/** The joined text, or the last snapshot when only that is valid. */
-export function finalArguments(call: OpenCall): string {
-  const { snapshot } = call;
-  const text = argumentsOf(call);
-  return snapshot !== undefined && !isValid(text) && isValid(snapshot) ? snapshot : text;
+  /**
+   * Whether the arguments so far are a whole object, so that the next fragment with content belongs
+   * to another call. Reads each character once, however often it is asked.
+   */
+  get isComplete(): boolean {
+    const pieces = this.#pieces;
+    for (; this.#searched < pieces.length && !this.#isWhole; this.#searched++)
+      for (const char of pieces[this.#searched] as string) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (char === "\\") this.#isEscaped = this.#inString;
+        else if (char === '"') this.#inString = !this.#inString;
+        else if (this.#inString) continue;
+        else if ("{[".includes(char)) this.#depth++;
+        else if ("}]".includes(char)) this.#isWhole ||= --this.#depth === 0;
+      }
+    return this.#isWhole;
+  }
+
+  /** The joined text, or the last snapshot when only that is valid. */
+  get finalText(): string {
+    const snapshot = this.#snapshot;
+    const { text } = this;
+    return snapshot !== undefined && !isValid(text) && isValid(snapshot) ? snapshot : text;
+  }
+
+  /**
+   * Whether some pieces named the call again, and others did not. Servers name a call once or with
+   * each piece (Q036).
+   */
+  get isBegunAgain(): boolean {
+    return this.#restated > 0 && this.#restated < this.#fragments;
+  }
 }
 
 function isValid(text: string): boolean {
   return parseToolArguments(text).error === undefined;
-}
-
-/**
- * Whether some pieces named the call again, and others did not. Servers name a call once or with
- * each piece (Q036).
- */
-export function isBegunAgain({ restated, fragments }: OpenCall): boolean {
-  return restated > 0 && restated < fragments;
 }

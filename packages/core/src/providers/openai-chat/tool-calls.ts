@@ -7,15 +7,7 @@ import { asNumber, asRecord, asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { toWireName } from "../tool-names.ts";
-import {
-  appendArguments,
-  argumentsOf,
-  createOpenCall,
-  finalArguments,
-  isComplete,
-  isBegunAgain,
-  type OpenCall,
-} from "./open-call.ts";
+import { OpenCall } from "./open-call.ts";
 import { nameLimits } from "./request.ts";
 
 /** One entry of `delta.tool_calls`, with what is of no use left out. */
@@ -65,7 +57,7 @@ export class ToolCallAssembler {
       typeof fn.arguments === "string" &&
       latest.contentIndex !== undefined
     ) {
-      appendArguments(latest, fn.arguments);
+      latest.append(fn.arguments);
       return this.#writer.append(latest.contentIndex, fn.arguments);
     }
     const name = asText(fn.name);
@@ -81,8 +73,7 @@ export class ToolCallAssembler {
     const call = this.#callOf(delta);
     const isKnown = known === this.#calls.length;
     const isAgain =
-      isKnown &&
-      ((delta.id !== "" && call.wireId === delta.id) || (name !== "" && call.name !== ""));
+      (delta.id !== "" && call.wireId === delta.id) || (name !== "" && call.name !== "");
     if (delta.id && !call.wireId) this.#learnId(call, delta.id);
     if (name) this.#noteName(call, delta.name);
     if (call.name && call.contentIndex === undefined) this.#named.add(call);
@@ -91,9 +82,9 @@ export class ToolCallAssembler {
     // arguments follow.
     if (call.name && (delta.fragment || this.#isWholeName(call.name))) this.#open(call);
     if (!delta.fragment) return;
-    if (!isKnown) call.fragments = -1; // what comes with its beginning repeats nothing
-    appendArguments(call, delta.fragment);
-    if (isAgain) call.restated++;
+    if (!isKnown) call.begin(delta.fragment);
+    else if (isAgain) call.restate(delta.fragment);
+    else call.append(delta.fragment);
     if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
   }
 
@@ -129,12 +120,12 @@ export class ToolCallAssembler {
     for (const call of this.#calls) {
       if (call.name === "" && call.wireId === "")
         proof.contradict("the stream had a piece for a call that had not begun");
-      if (call.isCovered && (call.name === "" || !isComplete(call)))
+      if (call.isCovered && (call.name === "" || !call.isComplete))
         proof.contradict("the stream began a call within another");
-      if (isBegunAgain(call)) proof.contradict("the stream began a call twice");
+      if (call.isBegunAgain) proof.contradict("the stream began a call twice");
       call.name ||= "unnamed"; // still reported, so that the model hears of it (Q045)
       this.#writer.close(this.#open(call), {
-        text: finalArguments(call),
+        text: call.finalText,
         thoughtSignature: call.thoughtSignature || undefined,
       });
     }
@@ -152,16 +143,14 @@ export class ToolCallAssembler {
     if (sameId) {
       // One id for several calls without an index: a whole call, then another name.
       isNew =
-        index === undefined && last.name !== name && this.#declared.has(name) && isComplete(last);
+        index === undefined && last.name !== name && this.#declared.has(name) && last.isComplete;
     } else if (!name) {
       // An id that changes on every delta is no new call (Q037).
       isNew = last.isNamedAgain && /^\s*\{/.test(fragment);
     } else if (!id) isNew = this.#isNext(last, delta);
     // A new id with a name is a new call (Q033), unless the last one is under way and this repeats
     // its name and goes on.
-    else
-      isNew =
-        last.name !== name || last.length === 0 || isComplete(last) || !/^[^{]/.test(fragment);
+    else isNew = last.name !== name || !last.hasText || last.isComplete || !/^[^{]/.test(fragment);
     if (!isNew) return last;
     if (index !== undefined) last.isCovered = true;
     const call = this.#start(delta);
@@ -175,14 +164,14 @@ export class ToolCallAssembler {
    */
   #isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
     if (!call.name) return false;
-    if (call.length === 0 && name.startsWith(call.name) && call.name !== name) return false; // it grows
+    if (!call.hasText && name.startsWith(call.name) && call.name !== name) return false; // it grows
     if (call.name === name) {
       // Behind whole arguments it may begin another call of the same tool, which shows with what
       // follows.
-      call.isNamedAgain = isComplete(call) && argumentsOf(call) !== "{}";
+      call.isNamedAgain = call.isComplete && call.text !== "{}";
       return call.isNamedAgain && fragment.trim() !== "";
     }
-    return (this.#declared.has(call.name) && this.#declared.has(name)) || isComplete(call);
+    return (this.#declared.has(call.name) && this.#declared.has(name)) || call.isComplete;
   }
 
   /**
@@ -195,7 +184,7 @@ export class ToolCallAssembler {
         call.id,
         this.#declared.get(call.name) ?? call.name,
       );
-      this.#writer.append(call.contentIndex, argumentsOf(call));
+      this.#writer.append(call.contentIndex, call.text);
     }
     return call.contentIndex;
   }
@@ -204,7 +193,7 @@ export class ToolCallAssembler {
     // Calls stand in the message in the order in which they began.
     for (const earlier of [...this.#named].toSorted((a, b) => a.order - b.order))
       this.#open(earlier);
-    const call = createOpenCall(index, this.#facts.callId(id), this.#calls.length);
+    const call = new OpenCall(index, this.#facts.callId(id), this.#calls.length);
     this.#facts.proof.add(call);
     this.#calls.push(call);
     this.#latest = call;
