@@ -2,7 +2,7 @@
  * (model, context, options) as a Messages request. Knows what the server refuses, so that one odd
  * message does not spoil a session.
  */
-import { defined } from "../../json-value.ts";
+import { asText, defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
 import { supportsOutput } from "../../protocols.ts";
@@ -71,18 +71,18 @@ export function encode(
   const tools = encodeTools(model, context.tools ?? [], messages, options, thinks);
   const output = supportsOutput(model, "tools" in tools) ? options.output : undefined;
   const format = output && encodeFormat(output, model);
-  const userId = options.metadata?.user_id;
-  const body = {
+  const userId = asText(options.metadata?.user_id);
+  const body = defined({
     model: model.id,
     ...limits,
-    ...((effort ?? format) !== undefined && { output_config: defined({ effort, format }) }),
-    ...(!isBlank(system) && { system: [{ type: "text", text: system }] }),
+    output_config: (effort ?? format) && defined({ effort, format }),
+    system: isBlank(system) ? undefined : [{ type: "text", text: system }],
     messages,
     ...tools,
-    ...(temperature !== undefined && { temperature }),
-    ...(typeof userId === "string" && userId !== "" && { metadata: { user_id: userId } }),
-    ...(model.compat?.noStreaming !== true && { stream: true }),
-  };
+    temperature,
+    metadata: userId === "" ? undefined : { user_id: userId },
+    stream: model.compat?.noStreaming === true ? undefined : true,
+  });
   markForCache(body, options.cacheRetention ?? "short");
   return {
     url: joinUrl(model.baseUrl, "messages"),

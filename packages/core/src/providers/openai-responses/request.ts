@@ -2,6 +2,7 @@
  * (model, context, options) as a Responses request that the server keeps nothing of: the transcript
  * is the whole state.
  */
+import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
@@ -23,27 +24,27 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
   const input = encodeInput(context.messages, model, options.extraBody?.store === true);
   assertSendable(input); // what another server's items leave may be nothing
   const instructions = context.systemPrompt ?? "";
+  const { maxTokens } = options;
   const format = encodeOutput(model, options, (context.tools ?? []).length > 0);
   const cacheKey =
     options.cacheRetention === "none" ? "" : (options.sessionId ?? "").slice(0, CACHE_KEY_LENGTH);
   return {
     url: joinUrl(model.baseUrl, "responses"),
     headers: wireHeaders(model, options, "authorization", "Bearer "),
-    body: {
+    body: defined({
       model: model.id,
-      ...(!isBlank(instructions) && { instructions }),
+      instructions: isBlank(instructions) ? undefined : instructions,
       input,
-      ...(model.compat?.noStreaming !== true && { stream: true }),
+      stream: model.compat?.noStreaming === true ? undefined : true,
       store: false,
-      ...(options.maxTokens !== undefined && {
-        max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, options.maxTokens),
-      }),
+      max_output_tokens:
+        maxTokens === undefined ? undefined : Math.max(MIN_OUTPUT_TOKENS, maxTokens),
       ...encodeReasoning(model, options),
-      ...(format && { text: { format: { type: "json_schema", ...format } } }),
+      text: format && { format: { type: "json_schema", ...format } },
       ...encodeTools(context.tools ?? [], options, model),
-      ...(options.metadata !== undefined && { metadata: options.metadata }),
-      ...(!isBlank(cacheKey) && { prompt_cache_key: cacheKey }),
-    },
+      metadata: options.metadata,
+      prompt_cache_key: isBlank(cacheKey) ? undefined : cacheKey,
+    }),
   };
 }
 
