@@ -111,6 +111,18 @@ describe("a schema in the words of a server (Q115)", () => {
     assert.deepEqual(adaptSchema(schema, [...Object.keys(schema), "$ref", "description"]), schema);
   });
 
+  it("leaves out a reference to an anchor, which is none to the schema itself", () => {
+    const schema = {
+      type: "object",
+      properties: { name: { $ref: "#name", description: "Whose." } },
+      $defs: { name: { $anchor: "name", type: "string" } },
+    };
+    assert.deepEqual(adaptSchema(schema, ["type", "properties", "description"]), {
+      type: "object",
+      properties: { name: { description: "Whose." } },
+    });
+  });
+
   it("has no word that is not taken, and takes what the schema took, whatever the schema", (context) => {
     // Words of which a narrower one inside would make the whole wider, or the other way round, are
     // not for this property.
