@@ -66,13 +66,13 @@ function encodeThinking(
 ): Record<string, unknown> {
   if (level === undefined || !reasoning) return {};
   const effort = level === "max" ? "xhigh" : level;
-  const forms = {
-    reasoning_effort: { reasoning_effort: effort },
-    reasoning: { reasoning: { effort } },
-    thinking: { thinking: { type: "enabled" } },
-    enable_thinking: { enable_thinking: true },
-    chat_template_kwargs: { chat_template_kwargs: { enable_thinking: true } },
-    none: {},
+  const format = compat?.thinkingFormat ?? "reasoning_effort";
+  const fields = {
+    reasoning_effort: effort,
+    reasoning: { effort },
+    thinking: { type: "enabled" },
+    enable_thinking: true,
+    chat_template_kwargs: { enable_thinking: true },
   };
-  return forms[compat?.thinkingFormat ?? "reasoning_effort"];
+  return format === "none" ? {} : { [format]: fields[format] };
 }
