@@ -25,15 +25,15 @@ const callWords = /^(?:tool_?(?:calls?|use)|function_call)$/i;
 
 /** The words with which a server ends an answer, of which the worst counts (Q062, Q064). */
 export class AnswerEnd {
-  readonly #complete: ReadonlySet<string>;
+  readonly #complete: RegExp;
   #word = "";
   #isTakenBack = false;
   #more = ".";
   #meaning: Meaning = "complete";
 
-  /** `complete` lists the words, in lower case, that say on this wire that an answer is whole. */
-  constructor(complete: readonly string[]) {
-    this.#complete = new Set(complete);
+  /** `complete` matches the words that say on this wire that an answer is whole. */
+  constructor(complete: RegExp) {
+    this.#complete = complete;
   }
 
   /** The word that counts. Empty: there was none, and the stream ended by a terminal event. */
@@ -107,7 +107,7 @@ export class AnswerEnd {
     if (refusals.test(word)) return "refused";
     if (filters.test(word)) return "filtered";
     if (limits.test(word)) return "cut";
-    return this.#complete.has(word.toLowerCase()) ? "complete" : "unknown";
+    return this.#complete.test(word) ? "complete" : "unknown";
   }
 }
 

@@ -114,7 +114,7 @@ describe("the proof of calls", () => {
 
 describe("the end of an answer", () => {
   const end = (...words: string[]): AnswerEnd => {
-    const made = new AnswerEnd(["stop"]);
+    const made = new AnswerEnd(/^stop$/i);
     for (const word of words) made.add(word);
     return made;
   };

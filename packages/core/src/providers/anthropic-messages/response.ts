@@ -16,7 +16,7 @@ import { toUsage } from "./usage.ts";
 type Json = Record<string, unknown>;
 
 /** Words for a whole answer: those of the reference, and of other wires, which bridges leak. */
-const completeWords = ["end_turn", "tool_use", "stop_sequence", "pause_turn", "stop", "tool_calls"];
+const completeWords = /^(?:end_turn|tool_use|stop_sequence|pause_turn|stop|tool_calls)$/i;
 
 export class MessagesReader implements ProtocolReader {
   readonly #writer: MessageWriter;

@@ -21,7 +21,7 @@ export class GenerateReader implements ProtocolReader {
   readonly #facts: ReaderFacts;
   readonly #calls: ToolCallAssembler;
   readonly #counts = new TokenCounts();
-  readonly #end = new AnswerEnd(["stop", "function_call"]);
+  readonly #end = new AnswerEnd(/^(?:stop|function_call)$/i);
   #candidateIndex: unknown;
   /** Whether another candidate is still without its end, by its index. */
   readonly #others = new Map<unknown, boolean>();

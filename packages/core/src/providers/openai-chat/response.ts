@@ -32,20 +32,8 @@ export type ChatWriter = CallWriter &
  * Words for a whole answer: those of the reference, of TGI, of Cohere, and of other wires, which
  * bridges leak (Q061).
  */
-const completeWords = [
-  "stop",
-  "tool_calls",
-  "function_call",
-  "tool_call",
-  "tool_use",
-  "end_turn",
-  "stop_sequence",
-  "eos",
-  "eos_token",
-  "end",
-  "complete",
-  "completed",
-];
+const completeWords =
+  /^(?:stop|tool_(?:calls?|use)|function_call|end_turn|stop_sequence|eos(?:_token)?|end|completed?)$/i;
 
 export class ChatReader implements ProtocolReader {
   readonly #writer: ChatWriter;

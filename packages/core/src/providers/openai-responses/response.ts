@@ -30,7 +30,7 @@ export class ResponsesReader implements ProtocolReader {
   readonly #facts: ReaderFacts;
   readonly #items: ItemAssembler;
   /** Bridges say of an answer with calls that it requires an action. */
-  readonly #end = new AnswerEnd(["completed", "requires_action"]);
+  readonly #end = new AnswerEnd(/^(?:completed|requires_action)$/i);
   #createdId: string | undefined;
   /** The number of the last event, and whether one before it did not come. */
   #number: unknown;
