@@ -184,8 +184,8 @@ export function applyEvent(
   if (event.type === "start") {
     return emptyMessage(event);
   }
-  if (event.type === "done" || event.type === "error") {
-    const final = event.type === "done" ? event.message : event.error;
+  if (isTerminal(event)) {
+    const final = messageOf(event);
     const { content } = message ?? final;
     return Object.assign(message ?? final, final, { content });
   }

@@ -3,7 +3,7 @@
  */
 import { systemClock } from "../clock.ts";
 import { toBowlineError } from "../errors.ts";
-import { applyEvent, emptyMessage, failureOf } from "../llm/event.ts";
+import { applyEvent, emptyMessage, failureOf, isTerminal, messageOf } from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../llm/model.ts";
 import { batchesOf, truncated } from "../llm/stream.ts";
@@ -24,8 +24,7 @@ export async function complete(
   try {
     for await (const batch of batchesOf(await streamFn(model, context, options))) {
       for (const event of batch) {
-        if (event.type === "done") return event.message;
-        if (event.type === "error") return event.error;
+        if (isTerminal(event)) return messageOf(event);
         partial = event.partial ?? applyEvent(partial, event);
       }
     }

@@ -4,7 +4,7 @@
  */
 import { sleep, systemClock } from "../../clock.ts";
 import { BowlineError, toBowlineError, type ErrorCode } from "../../errors.ts";
-import { isTerminal } from "../../llm/event.ts";
+import { isTerminal, messageOf } from "../../llm/event.ts";
 import {
   isCut,
   messageText,
@@ -124,8 +124,7 @@ function ask(task: SummaryTask): Promise<Answer> {
     const read = async (): Promise<void> => {
       for await (const batch of batchesOf(await startCall(task))) {
         const last = batch.at(-1);
-        if (last !== undefined && isTerminal(last))
-          return end(readAnswer(last.type === "done" ? last.message : last.error));
+        if (last !== undefined && isTerminal(last)) return end(readAnswer(messageOf(last)));
       }
       throw truncated();
     };

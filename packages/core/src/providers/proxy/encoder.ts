@@ -1,6 +1,11 @@
 /** Says a stream's events as a proxy does. */
 import type { ErrorInfo } from "../../errors.ts";
-import { isTerminal, type AssistantMessageEvent, type ErrorEvent } from "../../llm/event.ts";
+import {
+  isTerminal,
+  messageOf,
+  type AssistantMessageEvent,
+  type ErrorEvent,
+} from "../../llm/event.ts";
 import type { AssistantContent, AssistantMessage } from "../../llm/message.ts";
 import type { Ending, ProxyEvent, StartEvent } from "./events.ts";
 
@@ -23,7 +28,7 @@ export class ProxyEncoder {
   encode(event: AssistantMessageEvent): ProxyEvent[] {
     const said: ProxyEvent[] = [];
     if (isTerminal(event)) {
-      const message = event.type === "done" ? event.message : event.error;
+      const message = messageOf(event);
       if (!this.#isStarted) said.push(startOf(message));
       for (const part of message.content.slice(this.#parts))
         said.push(...eventsOf(part, this.#parts++));
